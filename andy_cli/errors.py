@@ -1,0 +1,69 @@
+"""Our exceptions. The text of each is shown to a person or to the model: it says what to do next.
+
+    AndyError                 ends the command with one plain line and an exit code
+    ├── UsageError      2     a flag, a setting or a file that we were given does not fit
+    ├── ConsentError    3     something would have to be asked and nobody can be
+    ├── ModelError      1     the model or its server refused, or answered nonsense
+    │   ├── TransientError 75 it may work later: no connection, time-out, 429, 5xx
+    │   └── AuthError  77     the key is missing or wrong
+    └── Cancelled     130     the user pressed Ctrl-C
+    DialectError              what a model wrote is marked as a tool request but cannot be read
+    ToolError                 a tool cannot do what it was asked; the model is told the text
+
+The exit codes are those of `andy --help`.
+"""
+
+
+class AndyError(Exception):
+    """Ends the command: `str(error)` is the line that is shown, `exit_code` what is returned."""
+
+    exit_code = 1
+    kind = "error"
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class UsageError(AndyError):
+    exit_code = 2
+    kind = "usage"
+
+
+class ConsentError(AndyError):
+    exit_code = 3
+    kind = "permission"
+
+
+class ModelError(AndyError):
+    exit_code = 1
+    kind = "provider"
+
+
+class TransientError(ModelError):
+    """May work later. `retry_after` is what the server asked for, in seconds."""
+
+    exit_code = 75
+    kind = "transient"
+
+    def __init__(self, message: str, hint: str = "", retry_after: float | None = None) -> None:
+        super().__init__(message, hint)
+        self.retry_after = retry_after
+
+
+class AuthError(ModelError):
+    exit_code = 77
+    kind = "auth"
+
+
+class Cancelled(AndyError):
+    exit_code = 130
+    kind = "cancelled"
+
+
+class DialectError(Exception):
+    """What the model wrote stands where a tool request stands, and cannot be read."""
+
+
+class ToolError(Exception):
+    """A tool cannot do what it was asked to do; the text tells the model what to do next."""

@@ -1,0 +1,180 @@
+"""Everything that can happen in a turn.
+
+The grammar of the stream is the contract; `--output-format stream-json` prints it, one object a
+line, under the names below (contract.md section 3):
+
+    init message(user) compressed? (reasoning | message | compile | error
+        | correction? tool_use consent? tool_result)* audit? result
+
+Readers ignore types they do not know.
+"""
+
+import json
+import time
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import ClassVar, Literal
+
+from andy_cli.messages import Arguments, Status
+
+Decision = Literal["allowed", "denied"]
+Subtype = Literal[
+    "success",
+    "error_max_turns",
+    "error_limit",
+    "error_permission",
+    "error_provider",
+    "error_cancelled",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Init:
+    type: ClassVar[str] = "init"
+    session_id: str
+    model: str
+    dialect: str
+    tools: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message, or with `delta` the next piece of one."""
+
+    type: ClassVar[str] = "message"
+    role: Literal["user", "assistant"]
+    content: str
+    delta: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoned:
+    type: ClassVar[str] = "reasoning"
+    content: str
+    delta: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What the compiler made of one reply; `spans` are the character ranges it consumed."""
+
+    type: ClassVar[str] = "compile"
+    dialect: str
+    spans: tuple[tuple[int, int], ...] = ()
+    repairs: tuple[str, ...] = ()
+    incomplete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    type: ClassVar[str] = "correction"
+    tool_id: str
+    changes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Consented:
+    type: ClassVar[str] = "consent"
+    tool_id: str
+    effect: str
+    decision: Decision
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUsed:
+    type: ClassVar[str] = "tool_use"
+    tool_id: str
+    tool_name: str
+    parameters: Arguments
+    action: str
+    """What is about to happen, in human words."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswered:
+    type: ClassVar[str] = "tool_result"
+    tool_id: str
+    status: Status
+    output: str = ""
+    error: str = ""
+    seconds: float = 0.0
+    did: str = ""
+    """What happened, in human words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compressed:
+    type: ClassVar[str] = "compressed"
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """What in the answer nothing supports, and markers that had to be taken out of it."""
+
+    type: ClassVar[str] = "audit"
+    unsupported: tuple[str, ...] = ()
+    leaks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    type: ClassVar[str] = "error"
+    severity: Literal["warning", "error"]
+    kind: str
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The end of the turn. `result` and `response` are both the answer: scripts read either."""
+
+    type: ClassVar[str] = "result"
+    subtype: Subtype
+    is_error: bool
+    result: str
+    response: str
+    session_id: str
+    num_turns: int
+    duration_ms: int
+    exit_code: int
+    total_cost_usd: float | None = None
+    usage: dict[str, int] = field(default_factory=dict)
+    permission_denials: tuple[str, ...] = ()
+    grounding: dict[str, object] = field(default_factory=dict)
+
+
+Event = (
+    Init
+    | Said
+    | Reasoned
+    | Compiled
+    | Corrected
+    | Consented
+    | ToolUsed
+    | ToolAnswered
+    | Compressed
+    | Audited
+    | Failed
+    | Ended
+)
+
+
+@cache
+def _names(kind: type[Event]) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind))
+
+
+def as_dict(event: Event) -> dict[str, object]:
+    """The event as a flat object: `type` first, then `timestamp` (seconds), then its fields."""
+    flat: dict[str, object] = {"type": event.type, "timestamp": round(time.time(), 3)}
+    for name in _names(type(event)):
+        flat[name] = getattr(event, name)
+    return flat
+
+
+def as_json(event: Event) -> str:
+    return json.dumps(as_dict(event), ensure_ascii=False, default=str)

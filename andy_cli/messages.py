@@ -1,0 +1,161 @@
+"""The values that rooms which may not meet hand to each other.
+
+Names mark certainty: a `ToolRequest` is what a model wrote and may be nonsense; a `ToolCall` is
+what we are willing to run. Only `agent/resolve.py` turns one into the other.
+
+Not pydantic models, here and in events.py: importing pydantic takes 70 ms and building one of its
+models 2 us, and these values exist before the first prompt and once for each streamed event.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal, NamedTuple
+
+Schema = Mapping[str, Any]
+"""A JSON Schema, or a function tool in OpenAI's form that holds one."""
+
+Arguments = Mapping[str, object]
+Wire = Mapping[str, object]
+"""One message as the chat API wants it: role, content, perhaps tool_calls or tool_call_id."""
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+class Effect(StrEnum):
+    """What a tool does to the world; the gate decides by it (contract.md section 4)."""
+
+    READ = "read"
+    PLAY = "play"
+    NETWORK = "network"
+    WRITE = "write"
+    RUN = "run"
+    ACT = "act"
+    DESTROY = "destroy"
+    PROTOCOL = "protocol"
+
+
+class Status(StrEnum):
+    """How a call ended."""
+
+    SUCCESS = "success"
+    FAILED = "failed"
+    DENIED = "denied"
+    TIMED_OUT = "timed_out"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRequest:
+    """What the model wrote."""
+
+    name: str
+    arguments: Arguments | None = None
+    """None when the notation carries none and they must be asked for."""
+    id: str = ""
+    operation: str = ""
+    priority: float = 0
+    span: tuple[int, int] = (0, 0)
+    """Where it stood in the reply: first character and one past the last."""
+    quoted: bool = False
+    """It stood in a quotation or a code fence."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """What we are willing to run: the tool exists and the arguments fit its schema."""
+
+    id: str
+    name: str
+    arguments: Arguments = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What came back, or why nothing did."""
+
+    call_id: str
+    name: str
+    content: str
+    """What the model is told: raw JSON where the tool returned data, else its message (C10)."""
+    status: Status = Status.SUCCESS
+    seconds: float = 0.0
+    did: str = ""
+    """The action in human words, e.g. `listed 3 files in ~/Music`; this is all a user sees."""
+
+    @property
+    def ok(self) -> bool:
+        return self.status is Status.SUCCESS
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One entry of the history: the canonical form, which each dialect renders for the wire."""
+
+    role: Role
+    content: str
+    calls: tuple[ToolCall, ...] = ()
+    call_id: str = ""
+    name: str = ""
+    reasoning: str = ""
+    partial: bool = False
+    """The reply was cut off: by length, by a failure or by the user."""
+
+
+class CallDelta(NamedTuple):
+    """A piece of a native tool call, as it streams."""
+
+    index: int | None = None
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+
+class Usage(NamedTuple):
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class Chunk(NamedTuple):
+    """A piece of a reply. A tuple, not a dataclass: it is made for every streamed event."""
+
+    text: str = ""
+    reasoning: str = ""
+    call: CallDelta | None = None
+    finish: str = ""
+    """The server's finish reason, on the last piece: stop, length, tool_calls, ..."""
+    usage: Usage | None = None
+
+
+class Choice(NamedTuple):
+    """One thing a reply may be, and what it means in words (for the model that chooses)."""
+
+    text: str
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """What the reply may be. A client that cannot hold a model to it ignores it.
+
+    `choices` (with `free_text`: or anything else) is for clients that can score, and is sent as
+    a grammar or an enum by those that can only constrain.
+    """
+
+    choices: tuple[Choice, ...] = ()
+    free_text: bool = False
+    grammar: str = ""
+    """GBNF, for the free text when there are choices, else for the whole reply."""
+    schema: Schema | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request to a model, rendered for the wire."""
+
+    messages: tuple[Wire, ...]
+    tools: tuple[Schema, ...] = ()
+    """Function tools in OpenAI's form; empty when the dialect teaches them in the prompt."""
+    constraint: Constraint | None = None
+    stop: tuple[str, ...] = ()
+    max_tokens: int | None = None

@@ -1,0 +1,218 @@
+"""Layered configuration; every value knows where it came from.
+
+    defaults < user file < project file (once trusted) < environment < flags
+
+The user file is `config.toml` in the configuration folder. A project's `.andy/config.toml` is not
+read at all until there is a way to trust a folder.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from andy_cli.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What may be set: its key, its default (whose type it must have) and what it is for."""
+
+    key: str
+    default: str | int | float | bool | tuple[str, ...]
+    about: str
+    environment: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    value: str | int | float | bool | tuple[str, ...]
+    origin: str
+    """`default`, `/path/config.toml`, `$NAME`, `--flag`."""
+
+
+SETTINGS = (
+    Setting("model", "", "the model: NAME or PROVIDER:NAME", ("ANDY_MODEL",)),
+    Setting("base_url", "", "address of an OpenAI-compatible server", ("ANDY_BASE_URL",)),
+    Setting("api_key_env", "", "environment variable that holds the key"),
+    Setting("dialect", "auto", "how the model writes tool requests", ("ANDY_DIALECT",)),
+    Setting("client", "direct", "model client: direct, or openai for the openai package's"),
+    Setting("max_tokens", 0, "tokens in a reply at most; 0 leaves it to the server"),
+    Setting("network.connect_timeout", 10.0, "seconds to wait for a connection"),
+    Setting("network.idle_timeout", 120.0, "seconds of silence; on loopback five times as long"),
+    Setting("network.total_timeout", 3600.0, "seconds a reply may take in all"),
+    Setting("network.first_backoff", 0.5, "seconds before the first retry"),
+    Setting("network.tries", 4, "requests at most, the first included"),
+    Setting("network.scan", True, "look for model servers on this machine"),
+    Setting("limits.rounds", 20, "replies in one turn at most"),
+    Setting("limits.calls_per_reply", 20, "tool calls in one reply at most"),
+    Setting("limits.calls", 50, "tool calls in one turn at most"),
+    Setting("music.folders", ("~/Music", "~/mp3"), "folders that count as yours for listening"),
+    Setting(
+        "debug.raw",
+        "",
+        "write requests and raw replies there; 1: state folder",
+        ("ANDY_DEBUG_RAW",),
+    ),
+    Setting("ui.plain", False, "no colour, no redrawing: for screen readers and logs"),
+)
+BY_KEY = {setting.key: setting for setting in SETTINGS}
+
+
+class Settings:
+    """The values in force. Ask by the type you need; the key must be one of `SETTINGS`."""
+
+    def __init__(self, values: Mapping[str, Value]) -> None:
+        self._values = values
+
+    def __getitem__(self, key: str) -> Value:
+        return self._values[key]
+
+    def text(self, key: str) -> str:
+        return str(self._values[key].value)
+
+    def number(self, key: str) -> float:
+        value = self._values[key].value
+        assert isinstance(value, int | float)
+        return float(value)
+
+    def whole(self, key: str) -> int:
+        value = self._values[key].value
+        assert isinstance(value, int)
+        return value
+
+    def flag(self, key: str) -> bool:
+        return bool(self._values[key].value)
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        value = self._values[key].value
+        assert isinstance(value, tuple)
+        return value
+
+
+def load(
+    overrides: Sequence[str] = (),
+    flags: Mapping[str, str] | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> Settings:
+    """All layers, the strongest last.
+
+    `overrides` are `KEY=VALUE` as given to `--set`, `flags` values of flags with a setting of
+    their own (empty ones were not given). Raises `UsageError` that names the key and the place.
+    """
+    values = {each.key: Value(each.default, "default") for each in SETTINGS}
+    for key, value, origin in _layers(overrides, flags or {}, environment):
+        values[key] = Value(_fit(key, value, origin), origin)
+    return Settings(values)
+
+
+Layer = list[tuple[str, object, str]]
+
+
+def _layers(
+    overrides: Sequence[str], flags: Mapping[str, str], environment: Mapping[str, str]
+) -> Layer:
+    found = _from_file(config_folder(environment) / "config.toml")
+    for setting in SETTINGS:
+        for name in setting.environment:
+            if environment.get(name):
+                found.append((setting.key, environment[name], f"${name}"))
+    for override in overrides:
+        key, equals, text = override.partition("=")
+        if not equals:
+            raise UsageError(f"--set takes KEY=VALUE, not {override!r}.")
+        found.append((key.strip(), text.strip(), "--set"))
+    found += [(key, text, f"--{key.replace('_', '-')}") for key, text in flags.items() if text]
+    return found
+
+
+def _from_file(path: Path) -> Layer:
+    if not path.is_file():
+        return []
+    import tomllib  # 10 ms, and most people have no such file
+
+    try:
+        tree = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}. Correct it or move it away.") from error
+    return [(key, value, str(path)) for key, value in _flatten(tree)]
+
+
+def _flatten(tree: Mapping[str, object], prefix: str = "") -> list[tuple[str, object]]:
+    flat: list[tuple[str, object]] = []
+    for name, value in tree.items():
+        if isinstance(value, dict):
+            flat += _flatten(value, f"{prefix}{name}.")
+        else:
+            flat.append((prefix + name, value))
+    return flat
+
+
+TRUE, FALSE = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
+
+
+def _fit(key: str, value: object, origin: str) -> str | int | float | bool | tuple[str, ...]:
+    """The value in the type of the key's default."""
+    if key not in BY_KEY:
+        raise UsageError(f"{origin}: there is no setting {key!r}.{_nearest(key)}")
+    default = BY_KEY[key].default
+    text = str(value).strip()
+    if isinstance(default, bool):
+        if text.lower() not in TRUE | FALSE:
+            raise UsageError(f"{origin}: {key} is true or false, not {text!r}.")
+        return text.lower() in TRUE
+    if isinstance(default, tuple):
+        return tuple(map(str, value)) if isinstance(value, list) else tuple(_split(text))
+    if isinstance(default, str):
+        return text
+    return _number(key, text, origin, float if isinstance(default, float) else int)
+
+
+def _number(key: str, text: str, origin: str, kind: Callable[[str], int | float]) -> int | float:
+    try:
+        number = kind(text)
+    except ValueError:
+        number = -1
+    if not 0 <= number < 1e9:
+        what = "a whole number" if kind is int else "a number"
+        raise UsageError(f"{origin}: {key} is {what} from 0 up, not {text!r}.")
+    return number
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(os.pathsep) if part.strip()]
+
+
+def _nearest(key: str) -> str:
+    import difflib  # only when somebody mistyped
+
+    close = difflib.get_close_matches(key, BY_KEY, n=1)
+    return f" Did you mean {close[0]}?" if close else " `andy --help` says where they are listed."
+
+
+def config_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    if folder := environment.get("ANDY_CONFIG_DIR"):
+        return Path(folder).expanduser()
+    return _xdg("XDG_CONFIG_HOME", ".config", environment)
+
+
+def data_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """Weights and what else is fetched once and kept."""
+    return _xdg("XDG_DATA_HOME", ".local/share", environment)
+
+
+def state_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """Sessions, captures and input history."""
+    return _xdg("XDG_STATE_HOME", ".local/state", environment)
+
+
+def _xdg(name: str, default: str, environment: Mapping[str, str]) -> Path:
+    """An XDG folder of ours; elsewhere than on Unix the platform's own, by platformdirs."""
+    if folder := environment.get(name):
+        return Path(folder).expanduser() / "andy"
+    if sys.platform == "win32":
+        import platformdirs  # where XDG means nothing
+
+        return Path(platformdirs.user_data_path("andy", appauthor=False)) / name[4:-5].lower()
+    return Path.home() / default / "andy"
