@@ -11,8 +11,7 @@ Readers ignore types they do not know.
 
 import json
 import time
-from dataclasses import dataclass, field, fields
-from functools import cache
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from andy_cli.messages import Arguments, Status
@@ -163,15 +162,10 @@ Event = (
 )
 
 
-@cache
-def _names(kind: type[Event]) -> tuple[str, ...]:
-    return tuple(each.name for each in fields(kind))
-
-
 def as_dict(event: Event) -> dict[str, object]:
     """The event as a flat object: `type` first, then `timestamp` (seconds), then its fields."""
     flat: dict[str, object] = {"type": event.type, "timestamp": round(time.time(), 3)}
-    for name in _names(type(event)):
+    for name in event.__dataclass_fields__:
         flat[name] = getattr(event, name)
     return flat
 

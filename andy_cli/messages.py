@@ -105,7 +105,8 @@ class Message:
 class CallDelta(NamedTuple):
     """A piece of a native tool call, as it streams."""
 
-    index: int | None = None
+    position: int | None = None
+    """The server's `index`; None where it sends none."""
     id: str = ""
     name: str = ""
     arguments: str = ""

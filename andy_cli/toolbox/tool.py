@@ -1,7 +1,7 @@
 """What a tool is, and how a plain function becomes one.
 
     @tool(effect="read", action="list the music in {path}")
-    def list_mp3s(path: Annotated[Path, Field(description="folder to look in")] = Path()) -> Outcome:
+    def list_mp3s(path: Annotated[Path, Field(description="where to look")] = Path()) -> Outcome:
         \"\"\"List the MP3 files in a folder.\"\"\"
 
 Name, description, schema and defaults come from the function itself: the first paragraph of the
@@ -55,7 +55,7 @@ class Tool:
     """JSON Schema of the arguments: an object with properties."""
     effect: Effect
     action: str
-    """What it does, with `{parameter}` slots: `play {file}`; shown to the user instead of the name."""
+    """What it does, with `{parameter}` slots: `play {file}`; a user sees this, not the name."""
     run: Runner
     check: Check
     places: Callable[[Arguments], Sequence[str]]
