@@ -216,3 +216,28 @@ def _xdg(name: str, default: str, environment: Mapping[str, str]) -> Path:
 
         return Path(platformdirs.user_data_path("andy", appauthor=False)) / name[4:-5].lower()
     return Path.home() / default / "andy"
+
+
+def save(key: str, value: str) -> Path:
+    """Keep a value in the user file, its comments untouched; returns the file.
+
+    The file is replaced in one step: whatever happens, the old or the new one is there.
+    """
+    import tomlkit  # only to write; reading is the standard library's
+
+    fitted = _fit(key, value, "the value")
+    path = config_folder() / "config.toml"
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        document = tomlkit.parse(path.read_text(encoding="utf-8") if path.is_file() else "")
+        table = document
+        *folders, name = key.split(".")
+        for folder in folders:
+            table = table.setdefault(folder, tomlkit.table())
+        table[name] = list(fitted) if isinstance(fitted, tuple) else fitted
+        draft = path.with_suffix(".new")
+        draft.write_text(tomlkit.dumps(document), encoding="utf-8")
+        draft.replace(path)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be written: {error}.") from error
+    return path

@@ -1,0 +1,206 @@
+"""The one long-lived mutable object: a model, how it writes, the tools, and what was said.
+
+A model switch replaces the client and everything that reads its text (C17, C18); the history has
+one canonical form and is rendered anew for whoever reads it.
+"""
+
+import secrets
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from andy_cli import events
+from andy_cli.agent.guide import answer_choices, talk_grammar
+from andy_cli.agent.reply import Reply
+from andy_cli.agent.system_prompt import system_prompt
+from andy_cli.compiler import dialects
+from andy_cli.compiler.compiler import Compiler, Markers
+from andy_cli.compiler.dialect import Dialect, Question
+from andy_cli.discover import discover
+from andy_cli.errors import UsageError
+from andy_cli.guard.gate import Gate, Proposal, Verdict
+from andy_cli.messages import (
+    Arguments,
+    Constraint,
+    Message,
+    Request,
+    ToolCall,
+    ToolRequest,
+    ToolResult,
+    Usage,
+    Wire,
+)
+from andy_cli.models.client import ModelClient
+from andy_cli.sessions.log import Log
+from andy_cli.settings import Settings
+from andy_cli.toolbox.registry import Registry
+from andy_cli.toolbox.tool import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """R7: how much a turn may do."""
+
+    rounds: int = 20
+    calls_per_reply: int = 20
+    calls: int = 50
+    repeats: int = 3
+
+
+class Conversation:
+    def __init__(
+        self,
+        client: ModelClient,
+        registry: Registry,
+        gate: Gate,
+        settings: Settings,
+        folder: Path,
+        log: Log | None = None,
+        session_id: str = "",
+    ) -> None:
+        self.registry = registry
+        self.gate = gate
+        self.settings = settings
+        self.history: list[Message] = []
+        self.session_id = session_id or new_id()
+        self.usage = Usage()
+        self.limits = Limits(
+            settings.whole("limits.rounds"),
+            settings.whole("limits.calls_per_reply"),
+            settings.whole("limits.calls"),
+        )
+        self._folder = folder
+        self._log = log
+        self.dialects = {each.name: each for each in discover(dialects, Dialect, "DIALECT")}
+        self.use(client)
+
+    def use(self, client: ModelClient) -> None:
+        """Speak with this model from now on: a new compiler, and the dialect it writes (C17)."""
+        self.client = client
+        self.dialect = self._dialect(client)
+        self.markers = Markers([*self.dialects.values()])
+        self._system = system_prompt(
+            self.dialect, self.registry.functions, self._folder, date.today()
+        )
+
+    def _dialect(self, client: ModelClient) -> Dialect:
+        wanted = self.settings.text("dialect")
+        if wanted == "auto":
+            wanted = "native" if client.tools else "andybot"
+        if wanted not in self.dialects:
+            raise UsageError(
+                f"There is no dialect {wanted!r}. There are: {', '.join(sorted(self.dialects))}."
+            )
+        return self.dialects[wanted]
+
+    def init(self) -> events.Init:
+        names = tuple(tool.name for tool in self.registry)
+        return events.Init(self.session_id, self.client.name, self.dialect.name, names)
+
+    def hear(self, user: str) -> None:
+        """The user's next message; the places it names may be read."""
+        self.gate.heard(user)
+        self.add(Message("user", user))
+
+    def add(self, message: Message) -> None:
+        if self._log is not None:
+            self._log.message(message)
+        self.history.append(message)
+
+    def reply(self) -> Reply:
+        """Ask the model for its next reply."""
+        request = self.request(constraint=self._next_step())
+        compiler = Compiler(self.markers, self.registry.functions)
+        return Reply(self.client.reply(request), compiler)
+
+    def request(self, side: Sequence[Wire] = (), constraint: Constraint | None = None) -> Request:
+        """The history as this model reads it, `side` messages behind it."""
+        history = [Message("system", self._system), *self.history]
+        tools = tuple(self.registry.functions.values()) if self.dialect.name == "native" else ()
+        return Request(
+            messages=(*self.dialect.render(history), *side),
+            tools=tools,
+            constraint=constraint,
+            stop=self.dialect.stop,
+            max_tokens=self.settings.whole("max_tokens") or None,
+        )
+
+    def _next_step(self) -> Constraint | None:
+        """For a model that is chosen for: one of the commands or talk that names what was found."""
+        if not (self.client.guided and self.dialect.constraint):
+            return None
+        base = self.dialect.constraint(self.registry.functions)
+        grammar = talk_grammar(self.results(), self.last_words()[-1]) if self.results() else ""
+        return Constraint(base.choices, base.free_text, grammar)
+
+    def results(self) -> list[str]:
+        """What tools returned in this turn, oldest first."""
+        start = max(at for at, each in enumerate(self.history) if each.role == "user")
+        return [each.content for each in self.history[start:] if each.role == "tool"]
+
+    def last_words(self) -> list[str]:
+        return [each.content for each in self.history if each.role == "user"]
+
+    def interviewer(
+        self, dialect: Dialect, request: ToolRequest
+    ) -> Callable[[Question], Awaitable[str]]:
+        """Who puts an interview's questions to the model; the side conversation grows (A18)."""
+        side: list[Wire] = [{"role": "assistant", "content": dialect.write(request)}]
+
+        async def ask(question: Question) -> str:
+            side.append({"role": "user", "content": question.text})
+            choices = answer_choices(
+                question.parameter,
+                question.schema,
+                question.required,
+                self.last_words(),
+                [each.content for each in self.history if each.role == "tool"],
+            )
+            constraint = Constraint(choices) if self.client.guided and choices else None
+            answer = await self._whole(self.request(side, constraint))
+            side.append({"role": "assistant", "content": answer})
+            return answer
+
+        return ask
+
+    async def _whole(self, request: Request) -> str:
+        """A short reply that nobody sees: its text alone."""
+        reply = Reply(self.client.reply(request), Compiler(Markers([]), {}))
+        async for _ in reply:
+            pass
+        self.count(reply.usage)
+        return reply.compiled.text
+
+    def check(self, name: str, arguments: Arguments) -> tuple[Problem, ...]:
+        tool = self.registry.get(name)
+        return tool.check(arguments) if tool else ()
+
+    def proposal(self, call: ToolCall, doubtful: bool) -> Proposal:
+        tool = self.registry.get(call.name)
+        assert tool is not None, "resolve lets no unknown tool through"
+        return Proposal(
+            tool=tool.name,
+            effect=tool.effect,
+            action=tool.intent(call.arguments),
+            places=tuple(tool.places(call.arguments)),
+            doubtful=doubtful,
+        )
+
+    async def consent(self, proposal: Proposal) -> Verdict:
+        return await self.gate.decide(proposal)
+
+    async def run(self, call: ToolCall) -> ToolResult:
+        return await self.registry.call(call)
+
+    def count(self, usage: Usage) -> None:
+        self.usage = Usage(
+            self.usage.input_tokens + usage.input_tokens,
+            self.usage.output_tokens + usage.output_tokens,
+        )
+
+
+def new_id() -> str:
+    """An id for a session or a call: 9 letters and digits, which every provider accepts."""
+    alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+    return "".join(secrets.choice(alphabet) for _ in range(9))

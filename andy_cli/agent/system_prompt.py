@@ -1,0 +1,24 @@
+"""The system prompt: the rules of the house, and the lesson of the dialect."""
+
+from datetime import date
+from pathlib import Path
+from string import Template
+
+from andy_cli.compiler.dialect import Dialect, Tools
+from andy_cli.resources import bundled
+
+
+def system_prompt(dialect: Dialect, tools: Tools, folder: Path, today: date) -> str:
+    """Both as one text; the lesson is left out when the dialect has none or there is no tool."""
+    rules = template("system").substitute(folder=folder, date=today.isoformat())
+    return "\n\n".join(filter(None, [rules.strip(), lesson(dialect, tools)]))
+
+
+def lesson(dialect: Dialect, tools: Tools) -> str:
+    if not (dialect.lesson and tools):
+        return ""
+    return template(dialect.lesson).substitute(tools=dialect.catalogue(tools)).strip()
+
+
+def template(name: str) -> Template:
+    return Template((bundled("prompts") / f"{name}.txt").read_text(encoding="utf-8"))

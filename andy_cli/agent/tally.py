@@ -1,0 +1,73 @@
+"""What a turn has done so far, and when it has done enough (R7)."""
+
+import time
+from dataclasses import dataclass, field
+
+from andy_cli import events
+from andy_cli.agent.conversation import Conversation
+from andy_cli.errors import AndyError
+from andy_cli.messages import Status, ToolCall, ToolResult, Usage
+
+REPEATED = "You did this before and got the same result. Go on with what you know."
+
+
+@dataclass(slots=True)
+class Tally:
+    """The account of one turn. `stopped` says in words why it had to end early."""
+
+    before: Usage
+    started: float = field(default_factory=time.monotonic)
+    rounds: int = 0
+    calls: int = 0
+    continued: bool = False
+    repeated: bool = False
+    answer: str = ""
+    stopped: str = ""
+    subtype: events.Subtype = "success"
+    exit_code: int = 0
+    denials: list[str] = field(default_factory=list)
+    unsupported: tuple[str, ...] = ()
+    _seen: dict[tuple[str, str, str], int] = field(default_factory=dict)
+
+    def stop(self, why: str) -> None:
+        self.stopped, self.subtype, self.exit_code = why, "error_limit", 4
+
+    def fail(self, error: AndyError) -> events.Failed:
+        self.subtype = "error_cancelled" if error.exit_code == 130 else "error_provider"
+        self.exit_code = error.exit_code
+        return events.Failed("error", error.kind, str(error), error.hint)
+
+    def repeats(self, call: ToolCall, result: ToolResult) -> int:
+        """How often this call has had this result in this turn, this time included."""
+        key = (call.name, repr(sorted(call.arguments.items())), result.content)
+        self._seen[key] = self._seen.get(key, 0) + 1
+        return self._seen[key]
+
+    def count(self, result: ToolResult) -> None:
+        self.calls += 1
+        if result.status is Status.DENIED:
+            self.denials.append(result.did)
+            self.subtype, self.exit_code = "error_permission", 3
+
+    def ended(self, chat: Conversation) -> events.Ended:
+        usage = {
+            "input_tokens": chat.usage.input_tokens - self.before.input_tokens,
+            "output_tokens": chat.usage.output_tokens - self.before.output_tokens,
+        }
+        grounding: dict[str, object] = {
+            "status": "unsupported" if self.unsupported else "ok",
+            "unsupported": list(self.unsupported),
+        }
+        return events.Ended(
+            subtype=self.subtype,
+            is_error=self.exit_code != 0,
+            result=self.answer,
+            response=self.answer,
+            session_id=chat.session_id,
+            num_turns=self.rounds,
+            duration_ms=round((time.monotonic() - self.started) * 1000),
+            exit_code=self.exit_code,
+            usage=usage,
+            permission_denials=tuple(self.denials),
+            grounding=grounding,
+        )

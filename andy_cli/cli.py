@@ -1,0 +1,177 @@
+"""The commands of `andy`: flags and settings in, one front end out.
+
+Each front end is imported inside the command that starts it, because start-up is felt.
+"""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from andy_cli import __version__
+
+EXIT_CODES = """Exit codes: 0 done; 1 the task failed; 2 usage or settings; 3 permission needed;
+4 a limit was hit; 75 try again later (connection, time-out, 429, 5xx); 77 key missing or wrong;
+130 stopped by Ctrl-C; 143 terminated."""
+
+app = typer.Typer(
+    name="andy",
+    help="The terminal agent that makes any chat model use tools reliably.",
+    epilog=EXIT_CODES,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+tools_app = typer.Typer(help="The tools there are.", rich_markup_mode=None)
+models_app = typer.Typer(help="The models there are.", rich_markup_mode=None)
+debug_app = typer.Typer(
+    help="The pure parts, reachable from a shell: JSON lines in, JSON lines out.",
+    rich_markup_mode=None,
+)
+app.add_typer(tools_app, name="tools")
+app.add_typer(models_app, name="models")
+app.add_typer(debug_app, name="debug")
+
+Model = Annotated[str, typer.Option("--model", "-m", help="NAME or PROVIDER:NAME")]
+BaseUrl = Annotated[str, typer.Option(help="address of an OpenAI-compatible server")]
+KeyName = Annotated[str, typer.Option("--api-key-env", help="variable that holds the key")]
+Set = Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="any setting")]
+NoSession = Annotated[bool, typer.Option("--no-session", help="keep nothing on disk")]
+AsJson = Annotated[bool, typer.Option("--json", help="print JSON")]
+
+
+def main() -> int:
+    """Run the command line; returns the exit code."""
+    code = app(standalone_mode=False)
+    return code if isinstance(code, int) else 0
+
+
+@app.callback(invoke_without_command=True)
+def andy(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", "-V", help="print the version")] = False,
+) -> None:
+    if version:
+        sys.stdout.write(f"andy {__version__}\n")
+    elif context.invoked_subcommand is None:
+        chat()
+
+
+@app.command()
+def chat(
+    prompt: Annotated[str, typer.Argument(help="the first thing to say")] = "",
+    model: Model = "",
+    base_url: BaseUrl = "",
+    api_key_env: KeyName = "",
+    set_: Set = None,
+    no_session: NoSession = False,
+    plain: Annotated[bool, typer.Option("--plain", help="no colour, no redrawing")] = False,
+) -> int:
+    """Talk with a model that can do things (also plain `andy`)."""
+    from andy_cli.frontends.chat.repl import start
+    from andy_cli.frontends.options import Options
+
+    return start(Options(model, base_url, api_key_env, set_ or (), no_session, plain), prompt)
+
+
+@app.command()
+def run(
+    task: Annotated[str, typer.Argument(help="what to do; - or nothing reads it from stdin")] = "",
+    prompt: Annotated[str, typer.Option("--prompt", "-p", help="the same as TASK")] = "",
+    model: Model = "",
+    base_url: BaseUrl = "",
+    api_key_env: KeyName = "",
+    output_format: Annotated[
+        str, typer.Option("--output-format", "-o", help="text, json or stream-json")
+    ] = "text",
+    json: Annotated[bool, typer.Option("--json", help="the same as -o json")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress on stderr")] = False,
+    strict: Annotated[
+        bool, typer.Option(help="fail if the answer names what nothing supports")
+    ] = False,
+    no_wait: Annotated[
+        bool, typer.Option("--no-wait", help="return at once; music ends with it")
+    ] = False,
+    allow: Annotated[
+        list[str] | None, typer.Option(metavar="TOOL|EFFECT", help="run this without asking")
+    ] = None,
+    yes: Annotated[bool, typer.Option("-y", help="run everything but destruction")] = False,
+    set_: Set = None,
+    no_session: NoSession = False,
+    no_stdin: Annotated[bool, typer.Option("--no-stdin", help="do not read stdin")] = False,
+) -> int:
+    """Carry out one task: the answer on stdout, everything else on stderr."""
+    from andy_cli.errors import UsageError
+    from andy_cli.frontends import run as front
+    from andy_cli.frontends.options import Options
+
+    try:
+        format = front.Format("json" if json else output_format)
+    except ValueError:
+        raise UsageError(
+            f"There is no output format {output_format!r}.", "Give text, json or stream-json."
+        ) from None
+    options = Options(model, base_url, api_key_env, set_ or (), no_session, False, allow or (), yes)
+    text = prompt or task
+    return front.run(front.Task(text, format, quiet, strict, not no_wait, not no_stdin, options))
+
+
+@tools_app.command("list")
+def tools_list(json: AsJson = False, set_: Set = None) -> None:
+    """What andy can do, and what each tool does to the world."""
+    from andy_cli.frontends.lists import list_tools
+
+    list_tools(json)
+
+
+@tools_app.command("info")
+def tools_info(name: str, json: AsJson = False, set_: Set = None) -> None:
+    """One tool: its parameters, its effect, how it is offered to a model."""
+    from andy_cli.frontends.lists import show_tool
+
+    show_tool(name, json)
+
+
+@models_app.command("list")
+def models_list(
+    json: AsJson = False, model: Model = "", base_url: BaseUrl = "", set_: Set = None
+) -> None:
+    """The models that can be used now, which one is used, and why."""
+    from andy_cli.frontends.models import list_models
+    from andy_cli.frontends.options import Options
+
+    list_models(Options(model=model, base_url=base_url, set=set_ or ()), json)
+
+
+@models_app.command("pull")
+def models_pull(
+    name: Annotated[str, typer.Argument(help="smollm2, or hf:OWNER/REPO/FILE.gguf")],
+    set_: Set = None,
+) -> None:
+    """Fetch the weights of a local model."""
+    from andy_cli.frontends.models import pull
+
+    pull(name)
+
+
+@models_app.command("default")
+def models_default(
+    name: Annotated[str, typer.Argument(help="NAME or PROVIDER:NAME; nothing shows it")] = "",
+    set_: Set = None,
+) -> None:
+    """Show or set the model that is used when nothing else is said."""
+    from andy_cli.frontends.models import default
+
+    default(name)
+
+
+@debug_app.command("compile")
+def debug_compile(
+    chunk: Annotated[int, typer.Option(help="feed so many characters at a time; 0: all")] = 0,
+    chunk_seed: Annotated[int, typer.Option(help="cut at random, by this seed")] = -1,
+) -> int:
+    """Read replies as the product does: calls, visible text, reasoning."""
+    from andy_cli.frontends.debug import compile_lines
+
+    return compile_lines(chunk, chunk_seed)

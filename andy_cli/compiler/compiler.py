@@ -1,0 +1,364 @@
+"""Turn the pieces of one reply into text to show, reasoning, and tools to call.
+
+All streaming state lives here. A piece is looked at once: text is passed on as soon as it cannot
+be part of a marker, a request is collected in a list and joined once when its end is known. So
+the result never depends on how the reply was cut, and the time is linear in its length.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
+from andy_cli.compiler.native_calls import NativeCalls
+from andy_cli.messages import Chunk, ToolRequest
+
+REASONING = {
+    "<think>": "</think>",
+    "[THINK]": "[/THINK]",
+    "<thinking>": "</thinking>",
+    "<reasoning>": "</reasoning>",
+    "<scratchpad>": "</scratchpad>",
+}
+
+TURN_MARKERS = (
+    "<|im_end|>",
+    "<|im_start|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|end|>",
+    "<|endoftext|>",
+    "<end_of_turn>",
+    "<\uff5cend\u2581of\u2581sentence\uff5c>",
+    "</s>",
+)
+"""Characters of a model's template: never part of what it says."""
+
+
+class Visible(NamedTuple):
+    """What a piece of the reply adds to what may be shown."""
+
+    text: str = ""
+    reasoning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledReply:
+    text: str = ""
+    reasoning: str = ""
+    requests: tuple[ToolRequest, ...] = ()
+    dialect: str = ""
+    """The dialect of the requests; empty when there are none."""
+    spans: tuple[tuple[int, int], ...] = ()
+    repairs: tuple[str, ...] = ()
+    fault: str = ""
+    """What was wrong with a request, in words the model can act on."""
+    incomplete: bool = False
+    """A request was cut off; it is not among the requests."""
+
+
+class Markers:
+    """Every marker of a set of dialects in one expression. Built once, shared by all replies."""
+
+    def __init__(self, dialects: Sequence[Dialect]) -> None:
+        self.dialects: dict[str, list[Dialect]] = {}
+        for dialect in dialects:
+            for opener in dialect.openers:
+                self.dialects.setdefault(opener.lower(), []).append(dialect)
+        folded = {opener for each in dialects if each.fold for opener in each.openers}
+        exact = {opener for each in dialects if not each.fold for opener in each.openers}
+        exact |= {*REASONING, *TURN_MARKERS}
+        longest = sorted(exact | folded, key=len, reverse=True)
+        written = [f"(?i:{re.escape(m)})" if m in folded else re.escape(m) for m in longest]
+        self.expression = re.compile("|".join([*written, "`+", "\n"]), re.ASCII)
+        self.prefixes = frozenset(m.lower()[:cut] for m in longest for cut in range(1, len(m)))
+        self.longest = max(map(len, longest), default=1) - 1
+        self.first = re.compile("[" + "".join({re.escape(p) for p in self._firsts()}) + "`]")
+
+    def _firsts(self) -> set[str]:
+        return {case for prefix in self.prefixes for case in (prefix[0], prefix[0].upper())}
+
+    def unsure(self, text: str, start: int) -> int:
+        """From where on the text might be the beginning of a marker, at its end."""
+        at = max(start, len(text) - self.longest)
+        while match := self.first.search(text, at):
+            at = match.start()
+            if text[at:].lower() in self.prefixes or not text[at:].strip("`"):
+                return at
+            at += 1
+        return len(text)
+
+
+class Compiler:
+    """Reads one reply. Build a new one for each; they are cheap."""
+
+    def __init__(
+        self,
+        markers: Markers,
+        tools: Tools | None = None,
+        reasoning_open: bool = False,
+    ) -> None:
+        self._markers = markers
+        self._tools: Tools = tools or {}
+        self._native = NativeCalls()
+        self._held = ""
+        self._at = 0  # where in the reply `_held` starts
+        self._code = ""  # the run of backticks that opened the code we are in
+        self._line_start = True
+        self._closer = "</think>" if reasoning_open else ""
+        self._body: Body | None = None
+        self._opener = ""
+        self._collected: list[str] = []
+        self._space = ""  # white space that is only shown if something follows
+        self._taken_out = False  # something was, and no text has followed yet
+        self._gap = ""  # the white space since then
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self._new: tuple[list[str], list[str]] = ([], [])
+        self._parsed: list[Parsed] = []
+        self._spans: list[tuple[int, int]] = []
+        self._dialect = ""
+        self._unsettled = False  # the last request ran to the end of the reply
+
+    def take(self, chunk: Chunk) -> Visible:
+        """The next piece as a client yields it."""
+        if chunk.call is not None:
+            self._native.add(chunk.call)
+        if chunk.reasoning:
+            self._reasoning.append(chunk.reasoning)
+            return Visible(self.feed(chunk.text).text if chunk.text else "", chunk.reasoning)
+        return self.feed(chunk.text)
+
+    def feed(self, text: str) -> Visible:
+        """The next piece of text; returns what can now be shown."""
+        if text:
+            self._read(text, final=False)
+        return self._visible()
+
+    def finish(self, cut_off: bool = False) -> tuple[Visible, CompiledReply]:
+        """The reply is complete, or `cut_off` by length or a failure: what is left, and all."""
+        self._read("", final=True)
+        if self._closer:
+            self._rehearsed()
+        if cut_off and self._unsettled:
+            self._parsed[-1] = Parsed(incomplete=True)
+        if not (self._parsed or self._taken_out):
+            self._pass_on(self._space)
+        last = self._visible()
+        requests, native_incomplete = self._native.requests(complete=not cut_off)
+        written = [request for parsed in self._parsed for request in parsed.requests]
+        reply = CompiledReply(
+            text="".join(self._text),
+            reasoning="".join(self._reasoning),
+            requests=tuple(requests or written),
+            dialect="native" if requests else self._dialect if written else "",
+            spans=tuple(self._spans),
+            repairs=tuple(repair for parsed in self._parsed for repair in parsed.repairs),
+            fault=next((parsed.fault for parsed in self._parsed if parsed.fault), ""),
+            incomplete=native_incomplete or any(parsed.incomplete for parsed in self._parsed),
+        )
+        return last, reply
+
+    # One state at a time: inside a request, inside reasoning, or in text. Each consumes what it
+    # can and hands on; a state that needs more text to decide leaves it in `_held`.
+
+    def _read(self, text: str, final: bool) -> None:
+        self._held += text
+        while self._held or final:
+            before = (len(self._held), self._body, self._closer)
+            if self._body is not None:
+                self._in_request(final)
+            elif self._closer:
+                self._in_reasoning(final)
+            else:
+                self._in_text(final)
+            if (len(self._held), self._body, self._closer) == before:
+                return
+
+    def _in_request(self, final: bool) -> None:
+        assert self._body is not None
+        end = self._body.feed(self._held) if self._held else None
+        if end is not None and end >= 0:
+            self._collected.append(self._held[:end])
+            self._held = self._held[end:]
+            self._close_request(at_end=False)
+        elif end is not None:
+            self._collected.append(self._held)
+            self._held = ""
+            self._false_alarm()
+        else:
+            self._collected.append(self._held)
+            self._held = ""
+            if final:
+                self._close_request(at_end=True)
+
+    def _close_request(self, at_end: bool) -> None:
+        """The end of a request is known: one of the dialects with this opener can read it."""
+        written = self._opener + "".join(self._collected)
+        for dialect in self._markers.dialects[self._opener.lower()]:
+            parsed = dialect.parse(written, self._tools)
+            if parsed is None:
+                continue
+            self._body = None
+            self._unsettled = at_end and not parsed.settled
+            self._consume(written, dialect, parsed)
+            return
+        self._false_alarm()
+
+    def _consume(self, written: str, dialect: Dialect, parsed: Parsed) -> None:
+        span = (self._at, self._at + len(written))
+        self._at = span[1]
+        self._spans.append(span)
+        self._dialect = self._dialect or dialect.name
+        self._parsed.append(parsed)
+        self._taken_out = True
+        self._collected = []
+
+    def _false_alarm(self) -> None:
+        """It was text: show the first character of the marker and look again behind it."""
+        written = self._opener + "".join(self._collected)
+        self._body, self._collected = None, []
+        self._show(written[0])
+        self._at += 1
+        self._held = written[1:] + self._held
+
+    def _in_reasoning(self, final: bool) -> None:
+        found = self._held.find(self._closer)
+        if found >= 0:
+            self._think(self._held[:found])
+            self._drop(found + len(self._closer))
+            self._closer = ""
+            self._taken_out = True
+            return
+        sure = len(self._held) if final else len(self._held) - _overlap(self._held, self._closer)
+        self._think(self._held[:sure])
+        self._drop(sure)
+
+    def _rehearsed(self) -> None:
+        """Reasoning that never ended: a request in it was meant (dialects.md section 5 b)."""
+        again = Compiler(self._markers, self._tools)
+        self._closer = ""
+        thought = "".join(self._reasoning)
+        again.feed(thought)
+        _, reply = again.finish()
+        if reply.requests:
+            self._parsed.append(Parsed(reply.requests, ("took a request from open reasoning",)))
+            self._dialect = reply.dialect
+            self._reasoning = [reply.text]
+
+    def _in_text(self, final: bool) -> None:
+        held = self._held
+        sure = len(held) if final else self._markers.unsure(held, 0)
+        for match in self._markers.expression.finditer(held):
+            if match.end() > sure and not final:
+                break
+            found = match[0]
+            if found[0] == "`":
+                self._backticks(found, held[: match.start()])
+            elif found == "\n":
+                self._code = "" if len(self._code) < FENCE else self._code
+            elif self._marker(found, held[: match.start()]):
+                self._held = held[match.end() :]
+                return
+        self._show(held[:sure])
+        self._drop(sure)
+
+    def _marker(self, found: str, before: str) -> bool:
+        """Act on a marker; False if it is only quoted as code and stays text."""
+        if self._code:
+            return False
+        self._show(before)
+        self._at += len(before)
+        if found in REASONING:
+            self._at += len(found)
+            self._closer = REASONING[found]
+        elif found in TURN_MARKERS:
+            self._at += len(found)
+        else:
+            self._opener = found
+            self._body = self._markers.dialects[found.lower()][0].body()
+        return True
+
+    def _backticks(self, run: str, before: str) -> None:
+        """Keep track of inline code and fences; a fence opens and closes at the start of a line."""
+        if self._code:
+            if len(self._code) < FENCE:
+                self._code = "" if len(run) == len(self._code) else self._code
+            elif len(run) >= len(self._code) and self._starts_line(before):
+                self._code = ""
+        elif len(run) < FENCE or self._starts_line(before):
+            self._code = run
+
+    def _starts_line(self, before: str) -> bool:
+        line = before.rpartition("\n")[2]
+        return not line.strip() and ("\n" in before or self._line_start)
+
+    def _drop(self, count: int) -> None:
+        self._at += count
+        self._held = self._held[count:]
+
+    def _show(self, text: str) -> None:
+        """Pass text on, its trailing white space only when something follows.
+
+        Where a request or reasoning was taken out, white space is kept on one side: the one with
+        more line breaks.
+        """
+        if not text:
+            return
+        line = text.rpartition("\n")
+        self._line_start = not line[2].strip() and (bool(line[1]) or self._line_start)
+        body = text.strip() and text.rstrip()
+        if self._taken_out:
+            self._gap += text[: len(text) - len(text.lstrip())]
+            if not body:
+                return
+            body = body.lstrip()
+            before, after = self._space, self._gap
+            self._space = after if after.count("\n") > before.count("\n") else before
+            self._space = self._space if self._text else ""
+            self._taken_out, self._gap = False, ""
+        elif not body:
+            self._space += text
+            return
+        self._pass_on(self._space + body)
+        self._space = text[len(text.rstrip()) :]
+
+    def _pass_on(self, text: str) -> None:
+        if text:
+            self._text.append(text)
+            self._new[0].append(text)
+
+    def _think(self, text: str) -> None:
+        if text:
+            self._reasoning.append(text)
+            self._new[1].append(text)
+
+    def _visible(self) -> Visible:
+        if not (self._new[0] or self._new[1]):
+            return NOTHING
+        seen = Visible("".join(self._new[0]), "".join(self._new[1]))
+        self._new = ([], [])
+        return seen
+
+
+FENCE = 3
+NOTHING = Visible()
+
+
+def _overlap(text: str, marker: str) -> int:
+    """How many characters at the end of the text may be the beginning of the marker."""
+    for size in range(min(len(marker) - 1, len(text)), 0, -1):
+        if text.endswith(marker[:size]):
+            return size
+    return 0
+
+
+def tools_by_name(functions: Sequence[Mapping[str, object]]) -> dict[str, Mapping[str, object]]:
+    """OpenAI function tools under their names; entries without a name are left out."""
+    named: dict[str, Mapping[str, object]] = {}
+    for each in functions:
+        function = each.get("function", each)
+        if isinstance(function, Mapping) and isinstance(function.get("name"), str):
+            named[str(function["name"])] = {"type": "function", "function": function}
+    return named

@@ -1,0 +1,94 @@
+"""What a dialect is: a notation for tool requests inside a model's text.
+
+A dialect is data and pure functions over finished text. `write` is the inverse of `parse`, which
+gives the lesson in the prompt and the property tests at no cost. How text arrives in pieces is no
+concern of a dialect: its `body` only says, character by character if need be, where a request
+ends, and `parse` sees the whole of it.
+"""
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from andy_cli.messages import (
+    Arguments,
+    Constraint,
+    Message,
+    Schema,
+    ToolRequest,
+    Wire,
+)
+
+Tools = Mapping[str, Schema]
+"""The tools on offer: name -> function tool in OpenAI's form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What stood in the text from an opener to the end of the body."""
+
+    requests: tuple[ToolRequest, ...] = ()
+    repairs: tuple[str, ...] = ()
+    """What had to be mended to read it, in words."""
+    fault: str = ""
+    """Why it cannot be read, in words the model can act on."""
+    incomplete: bool = False
+    """It was cut off: whatever it says must not be run."""
+    settled: bool = False
+    """Whatever might have followed, it would mean the same: a cut-off reply does not void it."""
+
+
+class Body(Protocol):
+    """Finds the end of one request; a new one for each opener."""
+
+    def feed(self, text: str) -> int | None:
+        """Take the next text after the opener.
+
+        Returns how many of its characters belong to the request once the end is seen, None while
+        it is not, and -1 as soon as this cannot be a request at all.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One step of an interview."""
+
+    text: str
+    parameter: str
+    schema: Schema
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The interview came to nothing; `text` tells the model why."""
+
+    text: str
+
+
+Interview = Callable[[str, Schema, Arguments], Generator[Question, str, Arguments | Refusal]]
+"""(tool's name, schema of its arguments, what is known already) -> questions -> arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    name: str
+    openers: tuple[str, ...]
+    """The characters a request starts with, in lower case if case does not matter (`fold`)."""
+    body: Callable[[], Body]
+    parse: Callable[[str, Tools], Parsed | None]
+    """Reads a request, opener included; None: this is text after all."""
+    write: Callable[[ToolRequest], str]
+    render: Callable[[Sequence[Message]], list[Wire]]
+    """The history as this dialect's models know it."""
+    catalogue: Callable[[Tools], str] = lambda tools: ""
+    """The tools as the prompt names them."""
+    lesson: str = ""
+    """The template in prompts/ that teaches the dialect; empty if there is nothing to teach."""
+    interview: Interview | None = None
+    constraint: Callable[[Tools], Constraint] | None = None
+    """What a reply may be, for clients that can hold a model to it."""
+    fold: bool = False
+    stop: tuple[str, ...] = ()
+    """What the model must not write itself: sent as stop sequences."""

@@ -1,0 +1,352 @@
+"""Andybot: the model writes a letter, then answers one question for each parameter.
+
+    model: DEAR ANDYBOT, LIST_MP3S
+    andy:  ANDYBOT ASKS: folder to look in?
+    model: ~/mp3
+    andy:  ANDYBOT RESPONDS: song1.mp3, song2.mp3
+
+For models that cannot keep a JSON object together. Small models go on writing the other side's
+lines, results included; what follows the first command is therefore neither read nor shown.
+In the history a letter stands with the values that were given, one a line (R3); models copy
+that form, so it is read as well.
+"""
+
+import json
+import re
+from collections.abc import Generator, Mapping, Sequence
+
+from andy_cli.compiler.alternation import alternate
+from andy_cli.compiler.dialect import Body, Dialect, Parsed, Question, Refusal, Tools
+from andy_cli.messages import (
+    Arguments,
+    Choice,
+    Constraint,
+    Message,
+    Schema,
+    ToolCall,
+    ToolRequest,
+    Wire,
+)
+
+OPENERS = ("dear andybot", "**dear andybot", "deear andybot")
+LETTER = re.compile(
+    r"\W*\w+ \w+(?P<comma>\s*[,:]?)[\s*_`\"']*(?P<name>\w[\w.\-]*)(?P<rest>.*)", re.S
+)
+VALUE = re.compile(r"[ \t]*[-*]?[ \t]*(\w+)[ \t]*[:=][ \t]*(.+)")
+BLANK = frozenset(" \t\r\n*_`\"'")
+
+
+class Letter:
+    """A letter runs to the end of the reply; it is none if no word follows the address."""
+
+    def __init__(self) -> None:
+        self._named = False
+        self._comma = False
+
+    def feed(self, text: str) -> int | None:
+        if self._named:
+            return None
+        for character in text:
+            if character.isalnum():
+                self._named = True
+                return None
+            if character in ",:" and not self._comma:
+                self._comma = True
+            elif character not in BLANK:
+                return -1
+        return None
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    letter = LETTER.match(text)
+    if not letter:
+        return None
+    name = known(letter["name"], tools)
+    if name is None and not letter["comma"].strip():
+        return None  # "Dear Andybot fans": nobody is asked for anything
+    request = ToolRequest(
+        name=name or letter["name"].rstrip(".-_"),
+        arguments=values(letter["rest"], tools[name]) if name else None,
+    )
+    return Parsed((request,), settled="\n" in letter["rest"])
+
+
+def known(written: str, tools: Tools) -> str | None:
+    """The tool that is meant, whatever the case and the separators (A15)."""
+    wanted = letters(written)
+    return next((name for name in tools if letters(name) == wanted), None)
+
+
+def letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name)).lower()
+
+
+def values(rest: str, tool: Schema) -> Arguments | None:
+    """Values that the letter brings itself, one `parameter: value` a line right under it."""
+    parameters = parameters_of(tool)
+    found: dict[str, object] = {}
+    for line in rest.split("\n")[1:]:
+        value = VALUE.fullmatch(line.rstrip())
+        if not value or value[1] not in parameters:
+            break
+        found[value[1]] = unquoted(value[2])
+    return found or None
+
+
+def parameters_of(tool: Schema) -> Mapping[str, Schema]:
+    function = tool.get("function", tool)
+    properties: Mapping[str, Schema] = (function.get("parameters") or {}).get("properties") or {}
+    return properties
+
+
+def write(request: ToolRequest) -> str:
+    return "\n".join(
+        [
+            f"DEAR ANDYBOT, {request.name.upper()}",
+            *(f"{name}: {plain(value)}" for name, value in (request.arguments or {}).items()),
+        ]
+    )
+
+
+def plain(value: object) -> str:
+    """A value on one line, as one would say it."""
+    if isinstance(value, str):
+        return " ".join(value.splitlines())
+    return json.dumps(value, ensure_ascii=False)
+
+
+# The interview: A16 to A20, R4, R5.
+
+SKIPPED = frozenset({"", "skip", "skipped", "not required", "n/a", "none", "not needed"})
+REPEATS = 2
+"""How often a question is asked when the answer does not fit."""
+
+
+def interview(
+    name: str, schema: Schema, given: Arguments
+) -> Generator[Question, str, Arguments | Refusal]:
+    required = set(schema.get("required") or ())
+    arguments: dict[str, object] = {}
+    for parameter, each in (schema.get("properties") or {}).items():
+        if parameter in given:
+            arguments[parameter] = converted(str(given[parameter]), each)
+            continue
+        question = Question(asked(parameter, each), parameter, each, parameter in required)
+        for attempt in range(REPEATS):
+            answer = clean(parameter, (yield question))
+            if skipped(answer, each):
+                if not question.required:
+                    break
+            elif (value := converted(answer, each)) is not None:
+                arguments[parameter] = value
+                break
+            question = again(question, attempt)
+        if question.required and parameter not in arguments:
+            return Refusal(f"cannot {name.upper()} without {parameter}")
+    return arguments
+
+
+def asked(parameter: str, schema: Schema) -> str:
+    about = " ".join(str(schema.get("description") or parameter).split()).rstrip("?. ")
+    hints = hint(schema)
+    return f"ANDYBOT ASKS: {about}?" + (f"\n({hints})" if hints else "")
+
+
+def hint(schema: Schema) -> str:
+    """What the schema allows, in a few words; empty for any text."""
+    if allowed := schema.get("enum"):
+        return "one of: " + ", ".join(map(str, allowed))
+    kind = schema.get("type")
+    if kind in ("integer", "number"):
+        low, high = schema.get("minimum"), schema.get("maximum")
+        if low is not None and high is not None:
+            return f"a number from {low} to {high}"
+        return "a number"
+    return "yes or no" if kind == "boolean" else ""
+
+
+def again(question: Question, attempt: int) -> Question:
+    if attempt:
+        return question
+    needed = hint(question.schema) or "this is needed"
+    text = question.text.partition("\n")[0] + f"\n({needed}; answer with the value alone)"
+    return Question(text, question.parameter, question.schema, question.required)
+
+
+def skipped(answer: str, schema: Schema) -> bool:
+    if answer in map(str, schema.get("enum") or ()):
+        return False
+    return answer.lower().rstrip(".!") in SKIPPED
+
+
+def clean(parameter: str, answer: str) -> str:
+    """`"~/mp3"`, `path: ~/mp3`, `The path is ~/mp3.` are all `~/mp3`."""
+    text = unquoted(answer.strip().partition("\n")[0].strip())
+    named = re.match(rf"(?:the )?{re.escape(parameter)}(?:\s*[:=]|\s+is\b)\s*(.+)", text, re.I)
+    if named:
+        text = named[1].strip()
+        text = text if "=" in answer or ":" in answer else text.removesuffix(".")
+    if re.match(r"\W*dear andybot", text, re.I):
+        return ""  # another letter is no answer
+    return unquoted(text)
+
+
+def unquoted(text: str) -> str:
+    text = text.strip()
+    while len(text) > 1 and text[0] == text[-1] and text[0] in "\"'`":
+        text = text[1:-1].strip()
+    return text
+
+
+def converted(answer: str, schema: Schema) -> object | None:
+    """The answer in the type the schema asks for; None if it cannot be."""
+    kind = schema.get("type", "string")
+    if kind == "boolean":
+        return {"yes": True, "true": True, "no": False, "false": False}.get(
+            answer.lower().rstrip(".!")
+        )
+    if kind in ("integer", "number"):
+        return number(answer, kind == "integer")
+    if kind in ("array", "object"):
+        return structure(answer, kind)
+    allowed = schema.get("enum")
+    if allowed and answer not in allowed:
+        return next((each for each in allowed if str(each).lower() == answer.lower()), None)
+    return answer
+
+
+def number(answer: str, whole: bool) -> int | float | None:
+    text = answer.strip().rstrip(".%").strip()
+    if re.fullmatch(r"-?\d+", text):
+        return int(text)
+    if re.fullmatch(r"-?\d*\.\d+", text):
+        value = float(text)
+        return int(value) if value.is_integer() else None if whole else value
+    return None
+
+
+def structure(answer: str, kind: str) -> object | None:
+    try:
+        value = json.loads(answer)
+    except ValueError:
+        value = None
+    if kind == "array":
+        return value if isinstance(value, list) else [answer]
+    return value if isinstance(value, dict) else None
+
+
+# The history as the model knows it: A1, A5 to A11, R1, R3, R11.
+
+
+def render(history: Sequence[Message]) -> list[Wire]:
+    wires: list[Wire] = []
+    results: list[Message] = []
+    several = False
+    for message in history:
+        if message.role == "tool":
+            results.append(message)
+            continue
+        wires += responded(results, several)
+        results = []
+        if message.role == "assistant":
+            several = len(message.calls) > 1
+            wires.append({"role": "assistant", "content": spoken(message)})
+        else:
+            wires.append({"role": message.role, "content": message.content})
+    return alternate([*wires, *responded(results, several)])
+
+
+def spoken(message: Message) -> str:
+    """What the model said: its words, else the letter its call came from."""
+    return message.content or "\n".join(map(letter, message.calls))
+
+
+def letter(call: ToolCall) -> str:
+    return write(ToolRequest(name=call.name, arguments=call.arguments))
+
+
+def responded(results: Sequence[Message], several: bool) -> list[Wire]:
+    """All results of one reply in one message, a line each (R1)."""
+    if not results:
+        return []
+    lines = [
+        f"ANDYBOT RESPONDS: {f'{each.name.upper()}: ' if several else ''}{formatted(each.content)}"
+        for each in results
+    ]
+    return [{"role": "user", "content": "\n".join(lines)}]
+
+
+def formatted(content: str) -> str:
+    """A6 to A9: nothing is OK, a list its items, an object JSON, anything else as it is."""
+    if not content.strip():
+        return "OK"
+    try:
+        value = json.loads(content)
+    except ValueError:
+        return content
+    if value is None:
+        return "OK"
+    if isinstance(value, list):
+        return ", ".join(map(item, value)) or "OK"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else content
+
+
+def item(value: object) -> str:
+    """One item of a list: a text as it is, a part of a message its text, else JSON.
+
+    A record that starts with a text is named by it, `song.mp3 (title: Song, seconds: 61)`: small
+    models lose a name inside a JSON object.
+    """
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, dict) or not value:
+        return json.dumps(value, ensure_ascii=False)
+    if value.get("type") == "text" and isinstance(value.get("text"), str):
+        return str(value["text"])
+    (_, first), *rest = value.items()
+    if not isinstance(first, str) or not rest:
+        return json.dumps(value, ensure_ascii=False)
+    details = ", ".join(f"{name}: {plain(each)}" for name, each in rest if each is not None)
+    return f"{first} ({details})" if details else first
+
+
+# The lesson: A3.
+
+
+def described(tool: Schema) -> str:
+    function = tool.get("function", tool)
+    return " ".join(str(function.get("description") or "").split())
+
+
+def catalogue(tools: Tools) -> str:
+    return "\n".join(
+        f"- {name.upper()}: {described(tool)}".rstrip(": ") for name, tool in tools.items()
+    )
+
+
+def constraint(tools: Tools) -> Constraint:
+    """One of the commands, or plain talk."""
+    letters = [
+        Choice(write(ToolRequest(name=name)), described(tool)) for name, tool in tools.items()
+    ]
+    return Constraint(choices=tuple(letters), free_text=True)
+
+
+def body() -> Body:
+    return Letter()
+
+
+DIALECT = Dialect(
+    name="andybot",
+    openers=OPENERS,
+    body=body,
+    parse=parse,
+    write=write,
+    render=render,
+    catalogue=catalogue,
+    lesson="andybot",
+    interview=interview,
+    constraint=constraint,
+    fold=True,
+    stop=("ANDYBOT RESPONDS:", "ANDYBOT ASKS:"),
+)

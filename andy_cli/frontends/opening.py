@@ -1,0 +1,47 @@
+"""Open a conversation: settings in, a model with its tools, gate and log out."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from andy_cli.agent.conversation import Conversation, new_id
+from andy_cli.frontends.options import Options
+from andy_cli.guard.gate import Asker, Gate
+from andy_cli.models import select
+from andy_cli.sessions.log import Log
+from andy_cli.settings import Settings, state_folder
+from andy_cli.toolbox import registry
+
+
+@dataclass(slots=True)
+class Opened:
+    chat: Conversation
+    why: str
+    """Why this model, in words."""
+    log: Log | None = None
+
+    async def close(self) -> None:
+        await self.chat.client.close()
+        if self.log is not None:
+            self.log.close()
+
+
+async def open_chat(
+    options: Options,
+    settings: Settings,
+    tell: Callable[[str], None],
+    ask: Asker | None = None,
+) -> Opened:
+    """Raises UsageError, ModelError: no model, no such setting, a folder that cannot be written.
+
+    `tell` gets what the user should know while it goes on: retries, a download's progress.
+    """
+    chosen = await select.choose(settings)
+    client = select.connect(chosen, settings, tell)
+    folder = Path.cwd()
+    session_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{new_id()[:4]}"
+    log = None if options.no_session else Log(state_folder() / "sessions", session_id)
+    gate = Gate(folder, settings.texts("music.folders"), options.allow, options.yes, ask)
+    chat = Conversation(client, registry.load(), gate, settings, folder, log, session_id)
+    return Opened(chat, chosen.why, log)

@@ -1,0 +1,209 @@
+"""`andy run`: one task. The answer goes to stdout and nothing else does; the rest to stderr."""
+
+import asyncio
+import contextlib
+import os
+import select
+import signal
+import stat
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from andy_cli import events
+from andy_cli.agent.turn import turn
+from andy_cli.errors import AndyError, UsageError
+from andy_cli.events import Event
+from andy_cli.frontends.opening import Opened, open_chat
+from andy_cli.frontends.options import Options
+from andy_cli.frontends.words import action_line, problem
+from andy_cli.guard.neutralizer import neutralize
+from andy_cli.toolbox import player
+
+FIRST_BYTE = 0.3
+"""Seconds to wait for piped text when a task was given too: a pipe nobody writes to is common."""
+PIPED_LIMIT = 1_000_000
+
+
+class Format(StrEnum):
+    TEXT = "text"
+    JSON = "json"
+    STREAM_JSON = "stream-json"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    text: str
+    format: Format = Format.TEXT
+    quiet: bool = False
+    strict: bool = False
+    wait: bool = True
+    stdin: bool = True
+    options: Options = field(default_factory=Options)
+
+
+def run(task: Task) -> int:
+    """Carry out the task; returns the exit code."""
+    try:
+        return asyncio.run(_run(task))
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Whoever read our answer has seen enough; Python must not complain about it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+async def _run(task: Task) -> int:
+    settings = task.options.settings()
+    text = whole_task(task)
+    with contextlib.suppress(NotImplementedError):
+        me = asyncio.current_task()
+        assert me is not None
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, me.cancel)
+    printer = Printer(task)
+    try:
+        opened = await open_chat(task.options, settings, printer.tell)
+    except AndyError as error:
+        return printer.never_started(error)
+    try:
+        return await carried_out(opened, printer, text)
+    except asyncio.CancelledError:
+        return printer.cancelled()
+    finally:
+        await opened.close()
+
+
+async def carried_out(opened: Opened, printer: "Printer", text: str) -> int:
+    stream: AsyncIterator[Event] = turn(opened.chat, text)
+    code = 1
+    async for event in stream:
+        printer.show(event)
+        if isinstance(event, events.Ended):
+            code = event.exit_code
+    if printer.task.wait:
+        await listen(printer)
+    if printer.task.strict and printer.unsupported:
+        return code or 1
+    return code
+
+
+async def listen(printer: "Printer") -> None:
+    """Let the music play to its end, with a line that shows how far it is."""
+    try:
+        while (now := player.current_state()).playing and not now.paused:
+            name = now.path.name if now.path else ""
+            printer.progress(f"{name}  {clock(now.position)} / {clock(now.length)}")
+            await asyncio.sleep(0.1)
+    finally:
+        if player.current_state().playing:
+            player.shared().stop()
+        printer.progress("")
+
+
+def clock(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+
+
+class Printer:
+    """Events to stdout and stderr, in the format asked for."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.unsupported: tuple[str, ...] = ()
+        self._streams = task.format is Format.TEXT and sys.stdout.isatty()
+        self._streamed = False
+        self._progress = sys.stderr.isatty() and not task.quiet
+        self._line = ""
+
+    def show(self, event: Event) -> None:
+        if self.task.format is Format.STREAM_JSON:
+            out(events.as_json(event) + "\n")
+        match event:
+            case events.Said(role="assistant") if self._streams:
+                self._streamed = True
+                out(neutralize(event.content))
+            case events.ToolAnswered() if event.did:
+                self.tell(action_line(event))
+            case events.Failed():
+                self.tell(problem(event.message, event.hint), always=True)
+            case events.Audited():
+                self.unsupported = event.unsupported
+                named = ", ".join(event.unsupported)
+                self.tell(f"andy: nothing that was found supports: {named}", always=True)
+            case events.Ended():
+                self._end(event)
+
+    def _end(self, event: events.Ended) -> None:
+        if self.task.format is Format.JSON:
+            out(events.as_json(event) + "\n")
+        elif self.task.format is Format.TEXT:
+            if self._streamed:
+                out("\n")
+            elif event.result:
+                answer = neutralize(event.result) if sys.stdout.isatty() else event.result
+                out(answer if answer.endswith("\n") else answer + "\n")
+
+    def never_started(self, error: AndyError) -> int:
+        """There is no turn to tell of, but scripts that read JSON get their object all the same."""
+        if self.task.format is not Format.TEXT:
+            failed = events.Failed("error", error.kind, str(error), error.hint)
+            ended = events.Ended(
+                "error_provider", True, "", "", "", 0, 0, exit_code=error.exit_code
+            )
+            if self.task.format is Format.STREAM_JSON:
+                out(events.as_json(failed) + "\n")
+            out(events.as_json(ended) + "\n")
+        self.tell(problem(str(error), error.hint), always=True)
+        return error.exit_code
+
+    def cancelled(self) -> int:
+        self.tell("andy: stopped.", always=True)
+        return 130
+
+    def tell(self, line: str, always: bool = False) -> None:
+        if self.task.quiet and not always:
+            return
+        self.progress("")
+        sys.stderr.write(neutralize(line) + "\n")
+        sys.stderr.flush()
+
+    def progress(self, line: str) -> None:
+        """Rewrite the progress line; nothing where stderr is no terminal."""
+        if self._progress and line != self._line:
+            sys.stderr.write("\r\x1b[K" + neutralize(line))
+            sys.stderr.flush()
+            self._line = line
+
+
+def out(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def whole_task(task: Task) -> str:
+    """The task as given, with what was piped in behind it; `-` or nothing: what was piped in."""
+    alone = task.text.strip() in ("", "-")
+    piped = piped_text(wait=alone) if task.stdin else ""
+    if alone:
+        if not piped.strip():
+            raise UsageError("There is no task.", 'Say what to do: andy run "list my music"')
+        return piped.strip()
+    if not piped.strip():
+        return task.text
+    return f"{task.text}\n\nThis was piped in:\n```\n{piped.rstrip()}\n```"
+
+
+def piped_text(wait: bool) -> str:
+    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
+        return ""
+    descriptor = sys.stdin.fileno()
+    if stat.S_ISCHR(os.fstat(descriptor).st_mode):
+        return ""  # /dev/null
+    if not wait and not select.select([descriptor], [], [], FIRST_BYTE)[0]:
+        return ""
+    data = sys.stdin.buffer.read(PIPED_LIMIT + 1)
+    if len(data) > PIPED_LIMIT:
+        sys.stderr.write(f"andy: only the first {PIPED_LIMIT:,} bytes of the input were read.\n")
+    return data[:PIPED_LIMIT].decode("utf-8-sig", "replace")

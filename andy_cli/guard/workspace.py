@@ -1,0 +1,57 @@
+"""Where a path lies: inside what the user gave us to work with, or outside."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from andy_cli.errors import ToolError
+
+
+def resolve(written: str, workspace: Path) -> Path:
+    """The real path, links followed; relative ones start in the workspace.
+
+    Raises ToolError for what no file system can name.
+    """
+    if "\0" in written:
+        raise ToolError("A path cannot hold a NUL character.")
+    try:
+        return (workspace / Path(written).expanduser()).resolve()
+    except (OSError, RuntimeError) as error:
+        raise ToolError(f"{written!r} is not a usable path: {error}.") from error
+
+
+def inside(path: Path, roots: Iterable[Path]) -> bool:
+    """Whether a resolved path is one of the resolved roots or below it.
+
+    The whole disk and the whole home folder are roots only for themselves: who names `~` does
+    not mean everything in it.
+    """
+    too_wide = {Path("/"), Path.home().resolve()}
+    return any(
+        path == root or (root not in too_wide and path.is_relative_to(root)) for root in roots
+    )
+
+
+WORD = re.compile(r"\"([^\"]+)\"|'([^']+)'|`([^`]+)`|(\S+)")
+
+
+def named_places(text: str, workspace: Path) -> list[Path]:
+    """The existing files and folders that a text names, e.g. `look in ~/mp3, please`."""
+    places = []
+    for match in WORD.finditer(text):
+        word = next(group for group in match.groups() if group)
+        for written in {word, word.rstrip(".,;:!?)")}:
+            if not ("/" in written or "~" in written or "\\" in written):
+                continue
+            path = _existing(written, workspace)
+            if path:
+                places.append(path)
+    return places
+
+
+def _existing(written: str, workspace: Path) -> Path | None:
+    try:
+        path = resolve(written, workspace)
+        return path if path.exists() else None
+    except (ToolError, OSError):
+        return None

@@ -1,0 +1,183 @@
+"""Promises of the compiler, for every dialect there is."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from andy_cli.compiler import dialects
+from andy_cli.compiler.compiler import CompiledReply, Compiler, Markers
+from andy_cli.compiler.dialect import Dialect
+from andy_cli.discover import discover
+from andy_cli.messages import Arguments, Chunk, ToolRequest
+
+DIALECTS = discover(dialects, Dialect, "DIALECT")
+WRITTEN = [each for each in DIALECTS if each.openers]
+MARKERS = Markers(DIALECTS)
+TOOLS = {
+    name: {"type": "function", "function": {"name": name, "parameters": parameters}}
+    for name, parameters in {
+        "list_mp3s": {"type": "object", "properties": {"path": {"type": "string"}}},
+        "play_mp3": {
+            "type": "object",
+            "properties": {"path": {"type": "string"}, "file": {"type": "string"}},
+        },
+        "ping": {},
+    }.items()
+}
+
+fragments = st.sampled_from(
+    [
+        *(opener for each in DIALECTS for opener in each.openers),
+        *(opener.upper() for each in DIALECTS for opener in each.openers),
+        "DEAR ANDYBOT, LIST_MP3S",
+        "DEAR AND",
+        ", PLAY_MP3\npath: ~/mp3",
+        "ANDYBOT RESPONDS: ghost.mp3",
+        "<think>",
+        "</think>",
+        "<|im_end|>",
+        "<|im_",
+        "end|>",
+        "`",
+        "```",
+        "\n",
+        " ",
+        "é",
+        "K",
+        "hello",
+    ]
+)
+replies = st.lists(fragments | st.text(max_size=4), max_size=12).map("".join)
+
+
+@given(replies, st.data())
+def test_chunks_never_change_the_meaning(reply: str, data: st.DataObject) -> None:
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(reply)))))
+    chunks = [reply[a:b] for a, b in zip([0, *cuts], [*cuts, len(reply)], strict=True)]
+    assert compiled(chunks) == compiled([reply])
+
+
+@given(replies)
+def test_what_is_shown_while_streaming_is_the_text_in_the_end(reply: str) -> None:
+    compiler = Compiler(MARKERS, TOOLS)
+    seen = [compiler.feed(character) for character in reply]
+    last, whole = compiler.finish()
+    assert "".join(each.text for each in [*seen, last]) == whole.text
+
+
+plain_replies = replies.filter(lambda reply: "<" not in reply and "|" not in reply)
+
+
+@given(plain_replies)
+def test_exactly_the_spans_that_were_consumed_are_missing(reply: str) -> None:
+    result = compiled([reply])
+    left = list(reply)
+    for start, end in result.spans:
+        left[start:end] = " " * (end - start)
+    assert result.text.split() == "".join(left).split()
+
+
+@given(replies)
+def test_an_opener_with_a_request_behind_it_is_never_shown(reply: str) -> None:
+    shown = Compiler(MARKERS, TOOLS).feed(reply + "\nDEAR ANDYBOT, PING").text
+    assert "DEAR ANDYBOT, PING" not in shown.rpartition("\n")[2]
+
+
+@given(replies)
+def test_reading_a_reply_never_fails_and_loses_no_plain_word(reply: str) -> None:
+    result = compiled([reply])
+    if not result.spans and "<" not in reply:
+        assert result.text == reply
+
+
+@given(st.text(alphabet="abc `*,\n.:DEARdear", max_size=80))
+def test_text_that_is_no_request_comes_out_byte_for_byte(reply: str) -> None:
+    assert compiled([reply]).text == reply
+
+
+names = st.sampled_from(sorted(TOOLS))
+values = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1)
+
+
+@pytest.mark.parametrize("dialect", WRITTEN, ids=lambda dialect: str(dialect.name))
+@given(name=names, path=values)
+def test_what_is_written_can_be_read(dialect: Dialect, name: str, path: str) -> None:
+    has_path = "path" in str(TOOLS[name])
+    request = ToolRequest(name=name, arguments={"path": path.strip("\"'`")} if has_path else None)
+    parsed = compiled([dialect.write(request)])
+    assert [said(each) for each in parsed.requests] == [said(request)]
+    assert parsed.text == ""
+
+
+def test_a_false_alarm_hides_neither_text_nor_a_request() -> None:
+    result = compiled(["DEAR ANDYBOT... I mean DEAR ANDYBOT, PING"])
+    assert result.text == "DEAR ANDYBOT... I mean"
+    assert [each.name for each in result.requests] == ["ping"]
+
+
+def test_a_letter_in_a_fence_or_in_inline_code_is_no_request() -> None:
+    text = "Write `DEAR ANDYBOT, PING`, or\n```\nDEAR ANDYBOT, PING\n```\nthat is all.\n"
+    assert compiled([text]) == CompiledReply(text=text)
+
+
+def test_a_stray_backtick_does_not_hide_what_follows_on_the_next_line() -> None:
+    result = compiled(["It`s done.\nDEAR ANDYBOT, PING"])
+    assert [each.name for each in result.requests] == ["ping"]
+
+
+def test_reasoning_is_kept_apart_and_its_blank_lines_are_framing() -> None:
+    result = compiled(["<think>Let me see.</think>\n\nHello"])
+    assert (result.text, result.reasoning) == ("Hello", "Let me see.")
+
+
+def test_a_request_in_closed_reasoning_is_a_rehearsal() -> None:
+    result = compiled(["<think>DEAR ANDYBOT, PING</think>No."])
+    assert (result.text, result.requests) == ("No.", ())
+
+
+def test_a_request_in_reasoning_that_never_ends_is_meant() -> None:
+    result = compiled(["<think>I should ping. DEAR ANDYBOT, PING"])
+    assert [each.name for each in result.requests] == ["ping"]
+    assert result.repairs
+
+
+def test_reasoning_that_the_prompt_opened_ends_at_its_closer() -> None:
+    compiler = Compiler(MARKERS, TOOLS, reasoning_open=True)
+    assert compiler.feed("so</think>Yes").reasoning == "so"
+    assert compiler.finish()[1].text == "Yes"
+
+
+def test_template_markers_are_never_shown() -> None:
+    assert compiled(["Hello<|im_end|>"]).text == "Hello"
+
+
+def test_a_letter_whose_name_was_cut_off_by_length_is_incomplete() -> None:
+    compiler = Compiler(MARKERS, TOOLS)
+    compiler.feed("DEAR ANDYBOT, PIN")
+    _, reply = compiler.finish(cut_off=True)
+    assert (reply.requests, reply.incomplete) == ((), True)
+
+
+def test_a_letter_that_was_complete_before_the_cut_is_a_request() -> None:
+    compiler = Compiler(MARKERS, TOOLS)
+    compiler.feed("DEAR ANDYBOT, PING\nand then I will go on about")
+    assert [each.name for each in compiler.finish(cut_off=True)[1].requests] == ["ping"]
+
+
+def test_reasoning_of_the_server_goes_where_reasoning_goes() -> None:
+    compiler = Compiler(MARKERS, TOOLS)
+    assert compiler.take(Chunk(reasoning="hm")).reasoning == "hm"
+    assert compiler.finish()[1].reasoning == "hm"
+
+
+def compiled(chunks: Sequence[str]) -> CompiledReply:
+    compiler = Compiler(MARKERS, TOOLS)
+    for chunk in chunks:
+        compiler.feed(chunk)
+    return compiler.finish()[1]
+
+
+def said(request: ToolRequest) -> tuple[str, Arguments | None]:
+    return request.name, request.arguments

@@ -1,0 +1,69 @@
+"""The shape of the code, kept by a test: imports point downwards."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FILES = sorted([*ROOT.glob("andy_cli/**/*.py"), *ROOT.glob("tools/*.py")])
+
+LAYERS = """
+__main__
+cli
+frontends
+agent
+compiler toolbox models sessions
+guard
+settings
+resources discover
+events
+messages
+errors
+__init__
+"""
+LAYER = {name: row for row, names in enumerate(LAYERS.split("\n")) for name in names.split()}
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The rooms, or root modules, of ours that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path} imports relatively"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            package, _, rest = name.partition(".")
+            assert package != "tools", f"{path}: tools are loaded by path, never imported"
+            if package == "andy_cli":
+                assert rest not in {"", "*"}, f"{path}: name what you import from andy_cli"
+                room = rest.partition(".")[0]
+                yield room if room in LAYER else "__init__"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_downwards(path: Path) -> None:
+    relative = path.relative_to(ROOT)
+    if relative.parts[0] == "tools":
+        assert set(imports(path)) <= {"toolbox"}
+        return
+    home = relative.parts[1].removesuffix(".py")
+    assert home in LAYER, f"{home} is no room and no root word: add it to LAYERS or move it"
+    upwards = [name for name in imports(path) if name != home and LAYER[name] <= LAYER[home]]
+    assert not upwards, f"{home} must not import {upwards}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_nothing_hides_behind_a_type_checker(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert "TYPE_CHECKING" not in text
+    assert "type: ignore" not in text
+
+
+def test_only_the_turns_collaborators_are_named_by_the_turn() -> None:
+    turn = ROOT / "andy_cli" / "agent" / "turn.py"
+    assert len(turn.read_text(encoding="utf-8").splitlines()) < 260

@@ -1,0 +1,82 @@
+"""No run of a secret gets through, and prose does."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from andy_cli.guard.redactor import MASK, RUN, redact, redact_value
+
+CORPUS = Path(__file__).parent / "corpora" / "secrets.jsonl"
+ROWS: list[dict[str, Any]] = [json.loads(line) for line in CORPUS.read_text().splitlines()]
+ELSEWHERE = {"fs": "modes of files: test_capture.py", "mcp_env": "what children inherit"}
+TEXTS = [row for row in ROWS if row["where"] not in ELSEWHERE and row["where"] != "stream"]
+
+
+def runs(secret: str) -> set[str]:
+    return {secret[at : at + RUN] for at in range(len(secret) - RUN + 1)}
+
+
+def known(row: dict[str, Any]) -> list[str]:
+    return [row["secret"]] if row["cls"] == "known" else []
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in TEXTS if row["expect"] == "redact"], ids=lambda row: row["id"]
+)
+def test_no_run_of_a_secret_comes_out(row: dict[str, Any]) -> None:
+    said = redact(row["text"], known(row))
+    assert not [run for run in runs(row["secret"]) if run in said]
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in TEXTS if row["expect"] == "redact"], ids=lambda row: row["id"]
+)
+def test_redacting_twice_changes_nothing_more(row: dict[str, Any]) -> None:
+    once = redact(row["text"], known(row))
+    assert redact(once, known(row)) == once
+
+
+@pytest.mark.parametrize(
+    "text",
+    [row["text"] for row in ROWS if row["expect"] == "keep"]
+    + [
+        "Play the song Secret Garden, then tell me the password policy.",
+        "password: required",
+        "The token: it is what a lexer returns.",
+        "max_tokens=4096",
+        'password=os.environ["DB_PASSWORD"]',
+        "token = get_token()",
+        "see https://example.org/a:b/c@d and mail bea@example.org",
+        "the desk-reservation-system-overview page",
+        "risk-assessment-of-the-century",
+    ],
+)
+def test_prose_and_code_stay_as_they_are(text: str) -> None:
+    assert redact(text) == text
+
+
+def test_both_halves_of_a_known_secret_are_hidden() -> None:
+    secret = "0ELPMAXE0ELPMAXE0ELPMAXEzz"
+    assert redact(f"a {secret[:13]} b {secret[13:]} c", [secret]) == f"a {MASK} b {MASK} c"
+
+
+def test_a_short_known_value_is_hidden_only_whole() -> None:
+    assert redact("lm-studio lm-stud", ["lm-studio"]) == f"{MASK} lm-stud"
+
+
+def test_a_value_is_hidden_by_the_name_beside_it() -> None:
+    value = {"Authorization": "x y", "a": [{"api_key": "short"}], "token": {"type": "string"}}
+    assert redact_value(value) == {
+        "Authorization": MASK,
+        "a": [{"api_key": MASK}],
+        "token": {"type": "string"},
+    }
+
+
+@given(st.text(), st.text(alphabet="abcXYZ012", min_size=16, max_size=40), st.text())
+def test_a_known_secret_never_comes_out(before: str, secret: str, after: str) -> None:
+    assert not [run for run in runs(secret) if run in redact(before + secret + after, [secret])]

@@ -1,0 +1,212 @@
+"""The loop of one turn: native calls, limits, failures, cancellation, a switch of models."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from andy_cli import events
+from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.turn import turn
+from andy_cli.errors import TransientError
+from andy_cli.events import Event
+from andy_cli.guard.gate import Answer, Gate, Proposal
+from andy_cli.messages import CallDelta, Chunk, Message, Request, Usage
+from andy_cli.sessions import log
+from tests.fakes import ScriptedModel, native
+from tests.scenes import MUSIC, conversation, events_of
+
+
+def test_native_calls_run_in_order_and_their_results_carry_their_ids() -> None:
+    calls = native(("list_mp3s", '{"path": "a"}'), ("ping", ""))
+    model = ScriptedModel([calls, "Two songs."], tools=True)
+    chat = conversation(model)
+    assert ended(happened(chat, "x")).result == "Two songs."
+    told = [wire for wire in model.requests[1].messages if wire["role"] == "tool"]
+    assert [each["tool_call_id"] for each in told] == ["call0", "call1"]
+    assert [each["content"] for each in told] == ['["song1.mp3", "song2.mp3"]', "pong"]
+
+
+def test_a_native_model_gets_the_schemas_and_another_gets_none() -> None:
+    for tools in (True, False):
+        model = ScriptedModel(["hi"], tools=tools)
+        events_of(model, "x")
+        assert bool(model.requests[0].tools) is tools
+
+
+def test_a_native_call_that_was_cut_off_never_runs_and_is_asked_for_again_once() -> None:
+    cut = [Chunk(call=CallDelta(0, "c", "ping", '{"a')), Chunk(finish="length")]
+    model = ScriptedModel([cut, "done"], tools=True)
+    seen = events_of(model, "x")
+    assert not [each for each in seen if isinstance(each, events.ToolUsed)]
+    assert any(isinstance(each, events.Compiled) and each.incomplete for each in seen)
+    assert len(model.requests) == 2
+
+
+def test_an_answer_cut_off_by_length_is_continued_once() -> None:
+    half = [Chunk(text="one "), Chunk(finish="length")]
+    model = ScriptedModel([half, "two"])
+    assert ended(events_of(model, "x")).result == "one two"
+    again = ScriptedModel([half])
+    assert ended(events_of(again, "x")).result == "one one "
+    assert len(again.requests) == 2
+
+
+def test_arguments_that_do_not_fit_are_told_to_the_model_and_nothing_runs() -> None:
+    model = ScriptedModel([native(("set_volume", '{"volume": 700}')), "sorry"], tools=True)
+    seen = events_of(model, "x")
+    answers = [each for each in seen if isinstance(each, events.ToolAnswered)]
+    assert [each.status for each in answers] == ["failed"]
+    assert "volume" in answers[0].error
+
+
+def test_a_tool_that_breaks_is_a_failed_result_and_the_turn_goes_on() -> None:
+    seen = events_of(ScriptedModel([native(("broken", "{}")), "It broke."], tools=True), "x")
+    answer = next(each for each in seen if isinstance(each, events.ToolAnswered))
+    assert answer.status == "failed"
+    assert "out of order" in answer.error
+    assert ended(seen).result == "It broke."
+
+
+def test_a_turn_stops_after_so_many_replies() -> None:
+    calls = [native(("list_mp3s", f'{{"path": "{at}"}}')) for at in range(9)]
+    seen = events_of(ScriptedModel(calls, tools=True), "x", "limits.rounds=4")
+    assert (ended(seen).exit_code, ended(seen).subtype) == (4, "error_limit")
+    assert ended(seen).num_turns == 4
+
+
+def test_calls_that_a_limit_leaves_out_have_a_result_all_the_same() -> None:
+    calls = [native(*[("list_mp3s", f'{{"path": "{at}"}}') for at in range(5)])]
+    chat = conversation(ScriptedModel(calls, tools=True), "limits.calls=2")
+    happened(chat, "x")
+    asked = {call.id for each in chat.history for call in each.calls}
+    assert {each.call_id for each in chat.history if each.role == "tool"} == asked
+
+
+def test_what_must_be_asked_is_refused_where_nobody_can_be_asked() -> None:
+    seen = events_of(ScriptedModel([native(("note", '{"file": "a"}')), "no"], tools=True), "x")
+    consent = next(each for each in seen if isinstance(each, events.Consented))
+    assert consent.decision == "denied"
+    assert (ended(seen).exit_code, ended(seen).permission_denials) == (3, ("write a",))
+
+
+def test_what_was_asked_and_agreed_to_runs() -> None:
+    asked: list[Proposal] = []
+
+    async def yes(proposal: Proposal) -> Answer:
+        asked.append(proposal)
+        return Answer(yes=True)
+
+    model = ScriptedModel([native(("note", '{"file": "a"}')), "ok"], tools=True)
+    seen = happened(conversation(model, gate=Gate(Path.cwd(), ask=yes)), "x")
+    assert [each.action for each in asked] == ["write a"]
+    assert ended(seen).exit_code == 0
+
+
+def test_a_failing_server_ends_the_turn_with_its_exit_code_and_keeps_the_question() -> None:
+    chat = conversation(ScriptedModel([TransientError("no connection", "try again")]))
+    seen = happened(chat, "hello")
+    assert ended(seen).exit_code == 75
+    assert [each.content for each in chat.history] == ["hello"]
+    assert any(isinstance(each, events.Failed) and each.hint == "try again" for each in seen)
+
+
+class Breaking(ScriptedModel):
+    async def reply(self, request: Request) -> AsyncIterator[Chunk]:
+        yield Chunk(text="half an ans")
+        raise TransientError("the connection was lost")
+
+
+def test_what_was_said_before_a_failure_is_kept_as_partial() -> None:
+    chat = conversation(Breaking([]))
+    happened(chat, "x")
+    assert chat.history[-1] == Message("assistant", "half an ans", partial=True)
+
+
+def test_a_cancelled_turn_leaves_no_call_without_a_result() -> None:
+    async def cancelled() -> Conversation:
+        gate = Gate(Path.cwd(), ask=never)
+        chat = conversation(
+            ScriptedModel([native(("note", '{"file": "a"}'))], tools=True), gate=gate
+        )
+        task = asyncio.create_task(drain(chat))
+        while not (chat.history and chat.history[-1].calls):
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return chat
+
+    async def never(proposal: Proposal) -> Answer:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    chat = asyncio.run(cancelled())
+    assert [each.role for each in chat.history] == ["user", "assistant", "tool"]
+
+
+def test_a_model_switch_makes_a_new_compiler_and_renders_the_history_anew() -> None:
+    first = ScriptedModel([native(("ping", "{}")), "pong"], tools=True)
+    chat = conversation(first)
+    happened(chat, "ping it")
+    before = chat.markers
+    second = ScriptedModel(["DEAR ANDYBOT, PING", "again"])
+    chat.use(second)
+    assert chat.markers is not before
+    assert chat.dialect.name == "andybot"
+    assert ended(happened(chat, "once more")).result == "again"
+    sent = [wire["content"] for wire in second.requests[0].messages]
+    assert "DEAR ANDYBOT, PING" in sent
+    assert "ANDYBOT RESPONDS: pong" in sent
+    chat.use(ScriptedModel(["ok"], tools=True))
+    assert chat.dialect.name == "native"
+    assert ended(happened(chat, "and back")).exit_code == 0
+
+
+def test_a_native_model_that_writes_a_letter_is_understood() -> None:
+    model = ScriptedModel(["DEAR ANDYBOT, LIST_MP3S", "~/mp3", "Two songs."], tools=True)
+    used = [each for each in events_of(model, "x") if isinstance(each, events.ToolUsed)]
+    assert [each.parameters for each in used] == [{"path": "~/mp3"}]
+
+
+def test_usage_is_counted_for_the_turn() -> None:
+    chat = conversation(ScriptedModel(["a"]))
+    happened(chat, "x")
+    assert ended(happened(chat, "y")).usage == {"input_tokens": 10, "output_tokens": 5}
+    assert chat.usage == Usage(20, 10)
+
+
+def test_every_message_is_on_disk_when_it_counts(tmp_path: Path) -> None:
+    chat = Conversation(
+        ScriptedModel([native(("ping", "{}")), "pong"], tools=True),
+        MUSIC,
+        Gate(tmp_path),
+        conversation(ScriptedModel([])).settings,
+        tmp_path,
+        log.Log(tmp_path / "sessions", "s1"),
+    )
+    happened(chat, "x")
+    path = tmp_path / "sessions" / "s1.jsonl"
+    assert list(log.read(path)) == chat.history
+    assert path.stat().st_mode & 0o777 == 0o600
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"seq": 9, "type": "mess')
+    assert list(log.read(path)) == chat.history
+
+
+def happened(chat: Conversation, user: str) -> list[Event]:
+    async def collected() -> list[Event]:
+        return [event async for event in turn(chat, user)]
+
+    return asyncio.run(collected())
+
+
+async def drain(chat: Conversation) -> None:
+    async for _ in turn(chat, "x"):
+        pass
+
+
+def ended(seen: list[Event]) -> events.Ended:
+    assert isinstance(seen[-1], events.Ended)
+    return seen[-1]
