@@ -2,6 +2,7 @@ import asyncio
 import json
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,6 @@ from tests.make_music import ALBUM, MUSIC, encoded, song, tag, tone
 
 TOOLS = {tool.name: tool for tool in tools_in(bundled("tools") / "music.py")}
 SILENT = ". There is no sound card here, so nothing is heard."
-AS_ROOT = os.name == "nt" or os.geteuid() == 0
 
 
 @pytest.fixture(autouse=True)
@@ -132,7 +132,7 @@ def test_what_is_known_of_a_song_is_told(mp3: Path) -> None:
     assert isinstance(data, list)
     assert list(data[0]) == ["file", "title", "artist", "seconds"]
     assert data[0]["title"] == "Paper Boats"
-    assert data[0]["seconds"] == pytest.approx(3, abs=0.1)
+    assert data[0]["seconds"] == pytest.approx(3, abs=0.2)
 
 
 def test_a_song_without_tags_is_listed_by_its_file() -> None:
@@ -194,15 +194,31 @@ def test_a_folder_that_cannot_be_listed_says_what_to_do(mp3: Path) -> None:
     assert "cannot be read" in refused("list_mp3s", path="x" * 5000)
 
 
-@pytest.mark.skipif(AS_ROOT, reason="root may read every folder")
+@contextmanager
+def an_ordinary_user() -> Iterator[None]:
+    """Root may read every folder, so as root be nobody for a while."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders are closed in another way there")
 def test_a_closed_folder_says_so(home: Path) -> None:
     closed = home / "closed"
     closed.mkdir()
     song(closed / "a.mp3")
     closed.chmod(0)
     try:
-        for name, arguments in (("list_mp3s", {}), ("play_mp3", {"file": "a.mp3"})):
-            assert "may not be read" in refused(name, path=str(closed), **arguments)
+        with an_ordinary_user():
+            expected = f"The folder {closed} may not be read by this user. Ask for another one."
+            assert refused("list_mp3s", path=str(closed)) == expected
+            assert refused("play_mp3", path=str(closed), file="a.mp3") == expected
+            assert TOOLS["play_mp3"].places({"file": "a", "path": str(closed)}) == [str(closed)]
     finally:
         closed.chmod(0o700)
 

@@ -152,8 +152,10 @@ def test_a_song_that_went_away_is_passed_over(album: list[Path]) -> None:
 def test_three_songs_play_through_in_real_time(player: SoundPlayer, album: list[Path]) -> None:
     started = time.monotonic()
     player.play(album[0])
+    player.pause()
     player.queue(album[1])
-    state = player.queue(album[2])
+    player.queue(album[2])
+    state = player.resume()
     assert [each.title for each in state.queue] == ["Tone 440", "Tone 550"]
     assert (state.path, state.device, state.paused) == (album[0], "null", False)
     assert state.notice == "no sound card: playing silently"
@@ -386,7 +388,9 @@ def test_an_installed_program_plays_one_song_after_the_other(
 ) -> None:
     state = outside.play(album[0], volume=50)
     assert (state.path, state.device, state.volume) == (album[0], "mpg123", 50)
+    outside.pause()
     assert [each.path for each in outside.queue(album[1]).queue] == [album[1]]
+    outside.resume()
     assert outside.wait(ENOUGH)
     assert (tmp_path / "played").read_text() == f"16384 {album[0]}\n16384 {album[1]}\n"
     assert not outside.now_playing().playing
@@ -411,11 +415,14 @@ def test_a_program_that_fails_does_not_stop_the_queue(
     outside: ExternalPlayer, album: list[Path], tmp_path: Path
 ) -> None:
     bad = song(tmp_path / "bad.mp3")
-    outside.play(bad)
-    outside.queue(album[0])
+    outside.play(album[0])
+    outside.pause()
+    outside.queue(bad)
+    outside.queue(album[1])
+    outside.resume()
     assert outside.wait(ENOUGH)
     assert outside.now_playing().faults == ("mpg123 could not play bad.mp3.",)
-    assert str(album[0]) in (tmp_path / "played").read_text()
+    assert str(album[1]) in (tmp_path / "played").read_text()
 
 
 def test_a_program_that_cannot_start_is_a_plain_error(album: list[Path], tmp_path: Path) -> None:

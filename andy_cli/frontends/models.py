@@ -6,10 +6,9 @@ import sys
 from andy_cli.errors import UsageError
 from andy_cli.frontends.lists import print_json, print_table
 from andy_cli.frontends.options import Options
+from andy_cli.frontends.progress import progress_bar
 from andy_cli.models import discovery, select, weights
 from andy_cli.settings import load, save
-
-MEGABYTE = 1_000_000
 
 
 def list_models(options: Options, as_json: bool) -> None:
@@ -55,7 +54,6 @@ def _not_here() -> list[str]:
 
 def pull(name: str) -> None:
     path = weights.pull(name.removeprefix("local:"), progress_bar(name))
-    sys.stderr.write("\n" if sys.stderr.isatty() else "")
     sys.stdout.write(f"{path}\n")
 
 
@@ -66,30 +64,3 @@ def default(name: str) -> None:
         return
     value = load()["model"]
     sys.stdout.write(f"{value.value or 'nothing is set'} ({value.origin})\n")
-
-
-def progress_bar(name: str) -> weights.Progress:
-    """Draws how much of a download is done, on stderr where that is a terminal."""
-    if not sys.stderr.isatty():
-        sys.stderr.write(f"fetching {name} ...\n")
-        return lambda done, total: None
-
-    def draw(done: int, total: int) -> None:
-        sys.stderr.write("\r\x1b[K" + bar(name, done, total))
-        sys.stderr.flush()
-
-    return draw
-
-
-WIDTH = 30
-
-
-def bar(name: str, done: int, total: int) -> str:
-    """`fetching smollm2  [##########          ] 33 of 98 MB`"""
-    size = f"{done / MEGABYTE:.0f}"
-    if not total:
-        return f"fetching {name}  {size} MB"
-    full = min(WIDTH, WIDTH * done // total)
-    return (
-        f"fetching {name}  [{'#' * full}{' ' * (WIDTH - full)}] {size} of {total / MEGABYTE:.0f} MB"
-    )

@@ -1,5 +1,6 @@
 """Open a conversation: settings in, a model with its tools, gate and log out."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,8 +8,9 @@ from pathlib import Path
 
 from andy_cli.agent.conversation import Conversation, new_id
 from andy_cli.frontends.options import Options
+from andy_cli.frontends.progress import progress_bar
 from andy_cli.guard.gate import Asker, Gate
-from andy_cli.models import select
+from andy_cli.models import select, weights
 from andy_cli.sessions.log import Log
 from andy_cli.settings import Settings, state_folder
 from andy_cli.toolbox import registry
@@ -38,6 +40,8 @@ async def open_chat(
     `tell` gets what the user should know while it goes on: retries, a download's progress.
     """
     chosen = await select.choose(settings)
+    if chosen.provider.name == "local":
+        await fetched(chosen.endpoint.model)
     client = select.connect(chosen, settings, tell)
     folder = Path.cwd()
     session_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{new_id()[:4]}"
@@ -45,3 +49,9 @@ async def open_chat(
     gate = Gate(folder, settings.texts("music.folders"), options.allow, options.yes, ask)
     chat = Conversation(client, registry.load(), gate, settings, folder, log, session_id)
     return Opened(chat, chosen.why, log)
+
+
+async def fetched(model: str) -> None:
+    """The weights of a local model are here; the first use fetches them."""
+    if weights.find(model) is None:
+        await asyncio.to_thread(weights.pull, model, progress_bar(model))

@@ -1,0 +1,215 @@
+"""Which song somebody means, and where it is.
+
+A song is named by its file, its title, its number in the list or a part of these; a folder may
+be given or left out.
+"""
+
+import difflib
+import os
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from andy_cli.errors import ToolError
+from andy_cli.toolbox.songs import Song, in_folder, lies_in, shown
+
+USUAL = (Path("~/Music"), Path("~/mp3"))
+_listed: list[Path] = []
+"""The folder that was listed last, if any: a number means a song of that list."""
+
+
+def remember(folder: Path) -> None:
+    """This folder was listed: songs may be named as they were there."""
+    _listed[:] = [folder.absolute()]
+
+
+def opened(file: str, path: Path) -> Path:
+    """What finding a song would open: the file where its name alone tells, else the folder.
+
+    What is found in a folder by title or number lies there for certain: `_chosen` sees to it.
+    """
+    if path == Path() and not _is_path(file, path):
+        return find(file, None)
+    written = _written(file, path)
+    if _is_file(written):
+        return written
+    return written.parent if _is_path(file, path) else path
+
+
+def find(file: str, path: Path | None) -> Path:
+    """The file that is meant. Raises ToolError that names the nearest ones if there is none.
+
+    Without a folder: in the current one, the one listed last, `~/Music` and `~/mp3`.
+    """
+    folder = path or Path()
+    if folder == Path() and not _is_path(file, folder):
+        return _searched(file)
+    written = _written(file, folder)
+    if _is_file(written):
+        if written.suffix.lower() == ".wav":
+            raise ToolError(f"{written.name} is not an MP3 file. list_mp3s shows what is.")
+        return written
+    if os.path.isdir(written):  # noqa: PTH112 - Path.is_dir raises in a closed folder
+        raise ToolError(f"{file} is a folder. list_mp3s shows the music in it.")
+    if _is_path(file, folder):
+        file, folder = written.name, written.parent
+    there = in_folder(expanded(folder))
+    if chosen := pick(file, there):
+        return _chosen(chosen, expanded(folder))
+    raise missing(file, there, said(folder))
+
+
+def _searched(file: str) -> Path:
+    """Look in the current folder, the one listed last and the usual ones.
+
+    Only the first two are spoken of when it is in none: nobody asked what the others hold.
+    """
+    own = [Path.cwd(), *_listed]
+    if place_in_list(file) is not None:
+        own.reverse()
+    nearest: ToolError | None = None
+    for folder in (*own, *map(expanded, USUAL)):
+        try:
+            there = in_folder(folder)
+        except ToolError:
+            continue
+        if chosen := pick(file, there):
+            return _chosen(chosen, folder)
+        if there and folder in own:
+            nearest = nearest or missing(file, there, said(folder))
+    raise nearest or ToolError(f"There is no song {file!r} here. Ask the user for its folder.")
+
+
+def _chosen(song: Song, folder: Path) -> Path:
+    """Not by a link that leaves the folder: leave was given for the folder alone."""
+    if not lies_in(song.path, Path(os.path.realpath(folder))):
+        raise ToolError(f"{song.name} is a link to another folder. Give its path: {song.path}")
+    return song.path
+
+
+def _is_path(file: str, folder: Path) -> bool:
+    """Whether it says where, and not only what: `Album/1.mp3` may be a name from a list."""
+    somewhere = file.startswith("~") or Path(file).is_absolute() or ".." in Path(file).parts
+    return somewhere or _is_file(_written(file, folder))
+
+
+def _is_file(path: Path) -> bool:
+    return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises in a closed folder
+
+
+def _written(file: str, folder: Path) -> Path:
+    """The path the words give; a folder that is given twice counts once."""
+    folder, named = expanded(folder), expanded(Path(file))
+    joined = folder / named
+    twice = os.path.realpath(named.parent) == os.path.realpath(folder)
+    return folder / named.name if twice and not _is_file(joined) else joined
+
+
+def expanded(path: Path) -> Path:
+    """With the home folder for `~`. Raises ToolError for what no file system can name."""
+    try:
+        if "\0" in str(path):
+            raise RuntimeError("it holds a NUL character")
+        return path.expanduser()
+    except RuntimeError as error:
+        raise ToolError(f"{str(path)!r} is not a usable path: {error}.") from error
+
+
+def said(folder: Path) -> str:
+    """The folder as a person would write it."""
+    absolute, home = Path(os.path.abspath(folder.expanduser())), Path.home()  # noqa: PTH100
+    if absolute == Path.cwd():
+        return "the current folder"
+    if absolute.is_relative_to(home) and absolute != home:
+        return shown(f"~/{absolute.relative_to(home)}")
+    return shown(str(folder))
+
+
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+NUMBER = re.compile(
+    r"(?:the\s+)?(?:(?:number|no\.?|track|song|#)\s*)?"
+    rf"(?:(\d{{1,9}})(?:st|nd|rd|th|\.)?|(last)|({'|'.join(ORDINALS)}))"
+    r"(?:\s+(?:one|song|track|file|mp3))?\.?",
+    re.IGNORECASE,
+)
+
+
+def place_in_list(wanted: str) -> int | None:
+    """`1`, `#1`, `the first one`: 0; `last`: -1; None if it is no number."""
+    match = NUMBER.fullmatch(wanted.strip())
+    if not match:
+        return None
+    if match[1]:
+        return int(match[1]) - 1 if int(match[1]) else None
+    return -1 if match[2] else ORDINALS.index(match[3].lower())
+
+
+Key = Callable[[Song], Sequence[str]]
+
+
+def pick(wanted: str, songs: Sequence[Song]) -> Song | None:
+    """The one song that is meant: by file name, number, title, or a part of these.
+
+    None if there is no such song; raises ToolError that names them if there are several.
+    """
+    for matches in _attempts(wanted.strip(), songs):
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            names = _some(_names(matches))
+            raise ToolError(f"{len(matches)} songs match {wanted!r}: {names}. Say which one.")
+    return None
+
+
+def missing(wanted: str, songs: Sequence[Song], where: str) -> ToolError:
+    """The error for a song that is not there: it names what comes nearest."""
+    if not songs:
+        return ToolError(f"There is no music in {where}. Ask the user where it is.")
+    near = _nearest(folded(wanted), songs)
+    hint = f"The nearest names: {_some(near)}" if near else f"It has: {_some(_names(songs))}"
+    return ToolError(f"There is no song {wanted!r} in {where}. {hint}.")
+
+
+def _attempts(wanted: str, songs: Sequence[Song]) -> Iterator[list[Song]]:
+    """From the surest reading of the words to the loosest."""
+    asked, number = folded(wanted), place_in_list(wanted)
+
+    def those(key: Key) -> list[Song]:
+        return [song for song in songs if asked in key(song)]
+
+    yield [song for song in songs if song.name == wanted]
+    yield those(lambda song: (folded(song.name),))
+    yield those(lambda song: (folded(song.path.name), folded(song.path.stem)))
+    if number is not None:
+        yield list(songs[number:][:1])
+    yield those(_titles)
+    if asked and number is None:
+        yield [song for song in songs if asked in " ".join((folded(song.name), *_titles(song)))]
+
+
+def folded(text: str) -> str:
+    """For comparing: without case, and accents written one way."""
+    return unicodedata.normalize("NFC", text.strip()).casefold()
+
+
+def _titles(song: Song) -> tuple[str, ...]:
+    title, artist = folded(song.title), folded(song.artist)
+    return title, f"{title} by {artist}", f"{artist} - {title}"
+
+
+def _names(songs: Sequence[Song]) -> list[str]:
+    return [song.name for song in songs]
+
+
+def _nearest(asked: str, songs: Sequence[Song]) -> list[str]:
+    names: dict[str, str] = {}
+    for song in songs:
+        names.update(dict.fromkeys((folded(song.path.stem), folded(song.title)), song.name))
+    close = difflib.get_close_matches(asked, names, n=3, cutoff=0.5)
+    return list(dict.fromkeys(names[each] for each in close))
+
+
+def _some(names: Sequence[str], most: int = 5) -> str:
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")

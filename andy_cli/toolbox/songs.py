@@ -1,0 +1,143 @@
+"""Songs: what the files of a music folder hold.
+
+Tags come from strangers: they are cut to one line of a bearable length and are never more than
+text.
+"""
+
+import os
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from andy_cli.errors import ToolError
+from andy_cli.toolbox import sound
+
+LONGEST_TAG = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Song:
+    path: Path
+    name: str = ""
+    """The path as seen from the folder that was listed: `song1.mp3`, `Album/song1.mp3`."""
+    title: str = ""
+    artist: str = ""
+    seconds: float = 0.0
+    damaged: bool = False
+    """It is named like music, but no decoder finds any in it."""
+
+    def described(self) -> str:
+        """`song1.mp3 (Morning Light by Ada Finch, 2 s)`, without what is not known."""
+        by = f"{self.title or 'unknown'} by {self.artist}" if self.artist else self.title
+        known = [each for each in (by, clock(self.seconds) if self.seconds else "") if each]
+        return f"{self.name} ({', '.join(known)})" if known else self.name
+
+
+def clock(seconds: float) -> str:
+    """`2 s`, and from a minute on `3:07`."""
+    whole = round(seconds)
+    return f"{whole} s" if whole < 60 else f"{whole // 60}:{whole % 60:02}"
+
+
+def read(path: Path, name: str = "") -> Song:
+    """The song in a file, by its tags; never fails. `name` is how it is called, if not by its own.
+
+    Not read again while the file stays as it is: a folder is listed, then searched for a title.
+    """
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return Song(path, shown(name or path.name), damaged=True)
+    return replace(_read(path, status.st_mtime_ns, status.st_size), name=shown(name or path.name))
+
+
+@lru_cache(maxsize=10_000)
+def _read(path: Path, changed: int, size: int) -> Song:
+    import tinytag  # only where there is music
+
+    try:
+        tag = tinytag.TinyTag.get(path)
+    except (tinytag.TinyTagException, OSError):
+        return Song(path, damaged=True)
+    # Tags alone prove nothing: tinytag finds a length in noise.
+    damaged = not tag.duration or not sound.opens(path)
+    seconds = 0.0 if damaged else round(tag.duration or 0, 1)
+    return Song(path, "", _line(tag.title), _line(tag.artist), seconds, damaged)
+
+
+def _line(tag: str | None) -> str:
+    line = " ".join(shown(tag or "").split())
+    return line if len(line) <= LONGEST_TAG else line[: LONGEST_TAG - 1] + "…"
+
+
+def shown(name: str) -> str:
+    """The name with characters that no text can hold (of undecodable file names) replaced."""
+    return name.encode("utf-8", "replace").decode("utf-8")
+
+
+def in_folder(folder: Path) -> list[Song]:
+    """The songs of a folder in natural order; if it has none, those one level further down.
+
+    Raises ToolError in a sentence that says what to do next.
+    """
+    real = Path(os.path.realpath(folder))
+    return [
+        # What a link drags in from elsewhere is named, not read: nobody agreed to that place.
+        read(path, name) if lies_in(path, real) else Song(path, shown(name))
+        for path, name in paths_in(folder)
+    ]
+
+
+def lies_in(path: Path, real_folder: Path) -> bool:
+    """Whether the file, links followed, lies in the folder (which is given links followed)."""
+    return Path(os.path.realpath(path)).is_relative_to(real_folder)
+
+
+def paths_in(folder: Path) -> list[tuple[Path, str]]:
+    """The music files of a folder and their names as seen from there, in natural order."""
+    try:
+        found, below = _scan(folder)
+    except (OSError, ValueError) as error:
+        raise ToolError(_trouble(folder, error)) from error
+    if not found:
+        for subfolder in below:
+            try:
+                inner, _ = _scan(subfolder)
+            except OSError:
+                continue
+            found += [(path, f"{subfolder.name}/{name}") for path, name in inner]
+    return sorted(found, key=lambda each: natural(each[1]))
+
+
+def _scan(folder: Path) -> tuple[list[tuple[Path, str]], list[Path]]:
+    """The music files directly in a folder, and its subfolders; links to folders not followed."""
+    found: list[tuple[Path, str]] = []
+    below: list[Path] = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                below.append(Path(entry.path))
+            elif entry.name.lower().endswith(".mp3") and entry.is_file():
+                found.append((Path(entry.path), entry.name))
+    return found, below
+
+
+def natural(name: str) -> list[str | int]:
+    """A sort key that puts `song 2` before `song 10`; texts and numbers take turns in it."""
+    parts = re.split(r"(\d+)", name.casefold())
+    return [int(part) if at % 2 else part for at, part in enumerate(parts)]
+
+
+def _trouble(folder: Path, error: OSError | ValueError) -> str:
+    if isinstance(error, NotADirectoryError):
+        if folder.is_file():
+            return f"{folder} is a file, not a folder. Its folder is {folder.parent}."
+        return f"There is no folder {folder}: part of that path is a file. Ask for another one."
+    if isinstance(error, PermissionError):
+        return f"The folder {folder} may not be read by this user. Ask for another one."
+    if isinstance(error, FileNotFoundError):
+        return f"There is no folder {folder}. Ask the user where the music is."
+    return f"The folder {shown(str(folder))!r} cannot be read: {error}. Ask for another one."

@@ -1,0 +1,18 @@
+"""`python -m tests.benchmarks NAME`: figures, each beside its floor or peer of the same run."""
+
+import sys
+
+from tests.benchmarks import startup, stream
+
+BENCHMARKS = {"startup": startup.main, "stream": stream.main}
+
+
+def main() -> int:
+    if len(sys.argv) != 2 or sys.argv[1] not in BENCHMARKS:
+        print(f"usage: python -m tests.benchmarks {'|'.join(BENCHMARKS)}")
+        return 2
+    BENCHMARKS[sys.argv[1]]()
+    return 0
+
+
+sys.exit(main())

@@ -1,0 +1,77 @@
+"""A server that answers at once: the floor for everything that is measured over HTTP.
+
+    python -m tests.benchmarks.server PORT TOKENS [tool]
+
+Prints `ready` when it listens. The whole reply is written in one go, so its time is nearly all
+the client's. With `tool` it asks for a listing first, then answers.
+"""
+
+import json
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
+
+PART = (
+    "## Part\n\nThis paragraph carries **bold** and `code`, and it runs long enough to wrap on a "
+    "usual terminal.\n\n- first point\n- second point\n\n```python\nreturn 1\n```\n\n"
+)
+
+
+def words(tokens: int) -> list[str]:
+    """Pieces of four characters, as models write."""
+    text = PART * (tokens * 4 // len(PART) + 1)
+    return [text[at : at + 4] for at in range(0, tokens * 4, 4)]
+
+
+def event(delta: dict[str, object], finish: str | None = None) -> bytes:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    chunk = {"id": "c", "object": "chat.completion.chunk", "model": "m", "choices": [choice]}
+    return b"data: " + json.dumps(chunk).encode() + b"\n\n"
+
+
+def answer(tokens: int) -> bytes:
+    events = [event({"content": word}) for word in words(tokens)]
+    return b"".join([*events, event({}, "stop"), b"data: [DONE]\n\n"])
+
+
+def call(name: str, arguments: str) -> bytes:
+    function = {"name": name, "arguments": arguments}
+    delta = {"tool_calls": [{"index": 0, "id": "c1", "type": "function", "function": function}]}
+    return b"".join([event(delta), event({}, "tool_calls"), b"data: [DONE]\n\n"])
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    reply: ClassVar[bytes] = b""
+    call: ClassVar[bytes] = b""
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        asked = any(each["role"] == "tool" for each in body["messages"])
+        self.send(self.reply if asked or not self.call else self.call, "text/event-stream")
+
+    def do_GET(self) -> None:
+        self.send(json.dumps({"data": [{"id": "m"}]}).encode(), "application/json")
+
+    def send(self, body: bytes, kind: str) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def main() -> None:
+    port, tokens = int(sys.argv[1]), int(sys.argv[2])
+    Handler.reply = answer(tokens)
+    Handler.call = call("list_mp3s", '{"path": "tests/music"}') if sys.argv[3:] else b""
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    print("ready", server.server_address[1], flush=True)
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()

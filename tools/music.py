@@ -1,0 +1,111 @@
+"""Music: see what there is, play it, pause it, stop it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from andy_cli.toolbox import songs
+from andy_cli.toolbox.player import State, current_state, shared
+from andy_cli.toolbox.song_search import expanded, find, opened, remember, said
+from andy_cli.toolbox.songs import Song
+from andy_cli.toolbox.tool import Outcome, ToolError, tool
+
+Folder = Annotated[Path | None, Field(description="which folder")]
+File = Annotated[str, Field(description="which song (file name, title or number)", min_length=1)]
+Volume = Annotated[int | None, Field(description="how loud, from 0 to 100", ge=0, le=100)]
+
+
+@tool(effect="read", action="list the music in {path}")
+def list_mp3s(path: Folder = None) -> Outcome:
+    """List the MP3 files in a folder."""
+    folder = expanded(path or Path())
+    found = songs.in_folder(folder)
+    remember(folder)
+    count = f"listed {len(found)} song{'s' * (len(found) != 1)}" if found else "found no music"
+    return Outcome([_told(song) for song in found], f"{count} in {said(folder)}")
+
+
+def _told(song: Song) -> dict[str, object]:
+    """What is known of a song; a file that cannot be played is marked as damaged."""
+    known: dict[str, object] = {
+        "file": song.name,
+        "title": song.title,
+        "artist": song.artist,
+        "seconds": song.seconds,
+        "damaged": song.damaged,
+    }
+    return {name: value for name, value in known.items() if value}
+
+
+def _places(arguments: Mapping[str, object]) -> Sequence[str]:
+    """What a call would open, for the gate to judge."""
+    file, path = str(arguments.get("file") or ""), str(arguments.get("path") or "")
+    try:
+        return [str(opened(file, Path(path)))]
+    except ToolError:
+        return [path or "."]
+
+
+@tool(effect="play", action="play {file} from {path}", places=_places)
+def play_mp3(file: File, path: Folder = None, volume: Volume = None) -> Outcome:
+    """Play an MP3 file."""
+    return _started(shared().play(find(file, path), volume))
+
+
+@tool(effect="play", action="play {file} from {path} next", places=_places)
+def queue_mp3(file: File, path: Folder = None) -> Outcome:
+    """Play an MP3 file after the one that is playing."""
+    state = shared().queue(find(file, path))
+    if not state.queue:
+        return _started(state)
+    queued = f"queued {state.queue[-1].described()}"
+    return Outcome(queued, queued)
+
+
+def _started(state: State) -> Outcome:
+    song = state.song.described() if state.song else "nothing"
+    silent = ". There is no sound card here, so nothing is heard." if state.notice else ""
+    return Outcome(f"playing {song}{silent}", f"started {song}{silent}")
+
+
+@tool(effect="play", action="pause the music or go on")
+def pause_mp3() -> Outcome:
+    """Pause the music; when it is paused, go on."""
+    state = current_state()
+    if state.song is None:
+        return _both("nothing is playing")
+    if state.paused:
+        shared().resume()
+        return _both(f"went on with {state.song.described()}")
+    shared().pause()
+    return _both(f"paused {state.song.described()} at {songs.clock(state.position)}")
+
+
+@tool(effect="play", action="stop the music")
+def stop_mp3() -> Outcome:
+    """Stop the music."""
+    if not current_state().playing:
+        return _both("nothing was playing")
+    before = shared().stop()
+    return _both(f"stopped {before.song.described()}" if before.song else "nothing was playing")
+
+
+@tool(effect="read", action="see what is playing")
+def now_playing() -> Outcome:
+    """Tell which music is playing now."""
+    state = current_state()
+    if state.song is None:
+        return _both(" ".join(("nothing is playing", *state.faults)))
+    at = songs.clock(state.position)
+    parts = [f"{'paused' if state.paused else 'playing'} {state.song.described()}, {at} so far"]
+    if state.queue:
+        parts.append("then " + ", ".join(song.name for song in state.queue))
+    parts += [state.notice] if state.notice else []
+    return Outcome("; ".join((*parts, *state.faults)), "looked what is playing")
+
+
+def _both(text: str) -> Outcome:
+    """What happened is all there is to tell, to the model and to the user."""
+    return Outcome(text, text)
