@@ -3,6 +3,9 @@
 Both ways into the chat lead to the same function, `frontends.chat.repl.start`.
 """
 
+import atexit
+import gc
+import os
 import sys
 
 CHAT_FLAGS = {
@@ -24,6 +27,8 @@ def main() -> int:
 
         sys.stdout.write(f"andy {__version__}\n")
         return 0
+    # Nothing that is loaded at start ever becomes garbage: looking for it costs a tenth of the time.
+    gc.disable()
     try:
         return dispatch(arguments)
     except KeyboardInterrupt:
@@ -98,5 +103,20 @@ def failed(error: Exception) -> int:
     return 1
 
 
+def door() -> None:
+    """The entry point: `main`, then out.
+
+    Taking the modules apart one by one at exit takes 30 ms and frees what the system frees anyway.
+    """
+    code = main()
+    atexit._run_exitfuncs()  # what asked to be told of the end, e.g. the player, is told
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        pass  # whoever read has gone
+    os._exit(code)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    door()

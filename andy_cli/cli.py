@@ -43,8 +43,11 @@ AsJson = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 def main() -> int:
     """Run the command line; returns the exit code."""
-    code = app(standalone_mode=False)
-    return code if isinstance(code, int) else 0
+    try:
+        app()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
+    return 0
 
 
 @app.callback(invoke_without_command=True)
@@ -67,12 +70,13 @@ def chat(
     set_: Set = None,
     no_session: NoSession = False,
     plain: Annotated[bool, typer.Option("--plain", help="no colour, no redrawing")] = False,
-) -> int:
+) -> None:
     """Talk with a model that can do things (also plain `andy`)."""
     from andy_cli.frontends.chat.repl import start
     from andy_cli.frontends.options import Options
 
-    return start(Options(model, base_url, api_key_env, set_ or (), no_session, plain), prompt)
+    options = Options(model, base_url, api_key_env, set_ or (), no_session, plain)
+    raise typer.Exit(start(options, prompt))
 
 
 @app.command()
@@ -100,7 +104,7 @@ def run(
     set_: Set = None,
     no_session: NoSession = False,
     no_stdin: Annotated[bool, typer.Option("--no-stdin", help="do not read stdin")] = False,
-) -> int:
+) -> None:
     """Carry out one task: the answer on stdout, everything else on stderr."""
     from andy_cli.errors import UsageError
     from andy_cli.frontends import run as front
@@ -114,7 +118,9 @@ def run(
         ) from None
     options = Options(model, base_url, api_key_env, set_ or (), no_session, False, allow or (), yes)
     text = prompt or task
-    return front.run(front.Task(text, format, quiet, strict, not no_wait, not no_stdin, options))
+    raise typer.Exit(
+        front.run(front.Task(text, format, quiet, strict, not no_wait, not no_stdin, options))
+    )
 
 
 @tools_app.command("list")
@@ -170,8 +176,8 @@ def models_default(
 def debug_compile(
     chunk: Annotated[int, typer.Option(help="feed so many characters at a time; 0: all")] = 0,
     chunk_seed: Annotated[int, typer.Option(help="cut at random, by this seed")] = -1,
-) -> int:
+) -> None:
     """Read replies as the product does: calls, visible text, reasoning."""
     from andy_cli.frontends.debug import compile_lines
 
-    return compile_lines(chunk, chunk_seed)
+    raise typer.Exit(compile_lines(chunk, chunk_seed))

@@ -59,6 +59,12 @@ def test_prose_and_code_stay_as_they_are(text: str) -> None:
     assert redact(text) == text
 
 
+@pytest.mark.parametrize("before", [r"\n", r"\t", r"\u00e9", "é", "=", "("])
+def test_a_form_is_known_after_an_escape_of_json(before: str) -> None:
+    key = "sk-proj-EXAMPLE0EXAMPLE0EXAMPLE0"
+    assert key not in redact(before + key)
+
+
 def test_both_halves_of_a_known_secret_are_hidden() -> None:
     secret = "0ELPMAXE0ELPMAXE0ELPMAXEzz"
     assert redact(f"a {secret[:13]} b {secret[13:]} c", [secret]) == f"a {MASK} b {MASK} c"
@@ -80,3 +86,11 @@ def test_a_value_is_hidden_by_the_name_beside_it() -> None:
 @given(st.text(), st.text(alphabet="abcXYZ012", min_size=16, max_size=40), st.text())
 def test_a_known_secret_never_comes_out(before: str, secret: str, after: str) -> None:
     assert not [run for run in runs(secret) if run in redact(before + secret + after, [secret])]
+
+
+@pytest.mark.parametrize(
+    "text", ["sk-", "a_", "a-", "eyJ-", "Cookie:", "://a:", "token=", "Bearer ", "=", " ", "\\u"]
+)
+def test_hostile_text_takes_no_longer_than_its_length(text: str) -> None:
+    repeated = text * (200_000 // len(text))
+    assert len(redact(repeated, ["0ELPMAXE0ELPMAXE0ELPMAXEzz"])) <= len(repeated)

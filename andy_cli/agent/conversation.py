@@ -11,14 +11,13 @@ from datetime import date
 from pathlib import Path
 
 from andy_cli import events
-from andy_cli.agent.guide import answer_choices, talk_grammar
 from andy_cli.agent.reply import Reply
 from andy_cli.agent.system_prompt import system_prompt
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import Compiler, Markers
 from andy_cli.compiler.dialect import Dialect, Question
 from andy_cli.discover import discover
-from andy_cli.errors import UsageError
+from andy_cli.errors import ModelError, UsageError
 from andy_cli.guard.gate import Gate, Proposal, Verdict
 from andy_cli.messages import (
     Arguments,
@@ -84,6 +83,13 @@ class Conversation:
             self.dialect, self.registry.functions, self._folder, date.today()
         )
 
+    def without_native_tools(self, error: ModelError) -> bool:
+        """The server said it takes no tools: from now on they are taught in the prompt."""
+        if error.kind != "no_tools" or self.dialect.name != "native":
+            return False
+        self.use(self.client)
+        return self.dialect.name != "native"
+
     def _dialect(self, client: ModelClient) -> Dialect:
         wanted = self.settings.text("dialect")
         if wanted == "auto":
@@ -130,6 +136,8 @@ class Conversation:
         """For a model that is chosen for: one of the commands or talk that names what was found."""
         if not (self.client.guided and self.dialect.constraint):
             return None
+        from andy_cli.agent.guide import talk_grammar  # 10 ms, and only small models need it
+
         base = self.dialect.constraint(self.registry.functions)
         grammar = talk_grammar(self.results(), self.last_words()[-1]) if self.results() else ""
         return Constraint(base.choices, base.free_text, grammar)
@@ -150,19 +158,26 @@ class Conversation:
 
         async def ask(question: Question) -> str:
             side.append({"role": "user", "content": question.text})
-            choices = answer_choices(
-                question.parameter,
-                question.schema,
-                question.required,
-                self.last_words(),
-                [each.content for each in self.history if each.role == "tool"],
-            )
-            constraint = Constraint(choices) if self.client.guided and choices else None
-            answer = await self._whole(self.request(side, constraint))
+            answer = await self._whole(self.request(side, self._what_fits(question)))
             side.append({"role": "assistant", "content": answer})
             return answer
 
         return ask
+
+    def _what_fits(self, question: Question) -> Constraint | None:
+        """For a model that is chosen for: what the user said and tools returned that may fit."""
+        if not self.client.guided:
+            return None
+        from andy_cli.agent.guide import answer_choices  # as above
+
+        choices = answer_choices(
+            question.parameter,
+            question.schema,
+            question.required,
+            self.last_words(),
+            [each.content for each in self.history if each.role == "tool"],
+        )
+        return Constraint(choices) if choices else None
 
     async def _whole(self, request: Request) -> str:
         """A short reply that nobody sees: its text alone."""

@@ -8,9 +8,12 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from andy_cli.agent.spans import NUMBER_WORDS, ORDINALS, TENS, role, spans
+from andy_cli.agent.conclusion import talk_grammar
+from andy_cli.agent.spans import NUMBER_WORDS, ORDINALS, TENS, labelled, role, spans
 from andy_cli.messages import Choice, Schema
 from andy_cli.models.words import IDLE, meanings, stem, things, words
+
+__all__ = ["answer_choices", "talk_grammar"]
 
 SKIP = Choice("skip", "leave it out")
 MOST = 8
@@ -30,8 +33,7 @@ def answer_choices(
 
     `user_texts` and `results` are oldest first; a result is the JSON or the text a tool returned.
     """
-    text = user_texts[-1] if user_texts else ""
-    sure, unsure = _candidates(parameter_name, schema_of_parameter, text, user_texts, results)
+    sure, unsure = _candidates(parameter_name, schema_of_parameter, required, user_texts, results)
     answers = [*sure] if sure or not required else [*unsure]
     if not required:
         answers = [*sure, SKIP.text, *unsure]
@@ -48,8 +50,9 @@ Split = tuple[list[str], list[str]]
 
 
 def _candidates(
-    name: str, schema: Schema, text: str, user_texts: Sequence[str], results: Sequence[str]
+    name: str, schema: Schema, required: bool, user_texts: Sequence[str], results: Sequence[str]
 ) -> Split:
+    text = user_texts[-1] if user_texts else ""
     if allowed := schema.get("enum"):
         return _of_enum([str(each) for each in allowed], text)
     kind = schema.get("type")
@@ -57,7 +60,11 @@ def _candidates(
         return _yes_or_no(name, schema, text)
     if kind in ("integer", "number"):
         return _numbers(name, schema, text)
-    return _texts(name, schema, text, user_texts, results)
+    return _texts(name, schema, required, user_texts, results)
+
+
+ALSO_SAID = {"off": {"out"}, "walk": {"foot"}, "walking": {"foot"}, "bike": {"bicycl", "cycl"}}
+"""Values of enumerations that people say in other words."""
 
 
 def _of_enum(allowed: Sequence[str], text: str) -> Split:
@@ -69,8 +76,8 @@ def _of_enum(allowed: Sequence[str], text: str) -> Split:
         return exact, [each for each in allowed if each not in exact]
     stems = {stem(word) for word in words(text)}
     alike = [each for each in allowed if {stem(word) for word in words(each)} & (stems - IDLE)]
-    foot = [each for each in allowed if each.startswith("walk") and "foot" in stems]
-    sure = foot or (alike if len(alike) == 1 else [])
+    alike += [value for value in allowed if stems & ALSO_SAID.get(value, set())]
+    sure = alike if len(set(alike)) == 1 else []
     return sure, [each for each in allowed if each not in sure]
 
 
@@ -89,20 +96,22 @@ def _yes_or_no(name: str, schema: Schema, text: str) -> Split:
 DIGITS = re.compile(r"(?<![\w.,/-])-?\d+(?:\.\d+)?(?=%|\b)(?![\w/]*[\w/]|[.,-]\d)")
 
 
+ONES = "one|two|three|four|five|six|seven|eight|nine"
+SPELLED = re.compile(rf"\b(?:(?:twenty|{'|'.join(TENS)})[- ](?:{ONES})|[a-z]+)\b", re.I)
+
+
 def numbers(text: str) -> list[tuple[float, int, int]]:
     """The numbers a text names, in digits or words, with where they stand."""
     text = _without_things(text)
     found = [(float(each[0]), *each.span()) for each in DIGITS.finditer(text)]
-    for each in re.finditer(
-        r"[a-z]+(?:[- ](?:one|two|three|four|five|six|seven|eight|nine)\b)?", text.lower()
-    ):
+    for each in SPELLED.finditer(text):
         if (value := _spelled(each[0])) is not None:
             found.append((float(value), *each.span()))
     return sorted(found, key=lambda each: each[1])
 
 
 def _spelled(word: str) -> int | None:
-    first, _, second = word.replace("-", " ").partition(" ")
+    first, _, second = word.lower().replace("-", " ").partition(" ")
     if first in TENS or first == "twenty":
         base = TENS.get(first, 20)
         return base + (NUMBER_WORDS.index(second) if second in NUMBER_WORDS else 0)
@@ -148,14 +157,19 @@ def _numbers(name: str, schema: Schema, text: str) -> Split:
 
 # Texts.
 
-UNSURE_IF_OPTIONAL = frozenset({"text", "query", "command", "id", "place", "file", "label"})
+VAGUE = frozenset({"text", "id"})
+"""Roles that nearly any words fit."""
 
 
 def _texts(
-    name: str, schema: Schema, text: str, user_texts: Sequence[str], results: Sequence[str]
+    name: str, schema: Schema, required: bool, user_texts: Sequence[str], results: Sequence[str]
 ) -> Split:
+    text = user_texts[-1] if user_texts else ""
     kind = role(name, schema)
     found = spans(kind, name, schema, text)
+    if kind in VAGUE and not required:
+        sure = [*labelled(name, schema, text)]
+        return sure, [each for each in found if each not in sure]
     picked = picks(name, kind, text, results)
     if kind in {"file", "id"} and picked and not _named(found, picked):
         return picked, found
@@ -236,7 +250,3 @@ def _without_things(text: str) -> str:
         if each.kind != "sum":
             text = text[: each.start] + " " * (each.end - each.start) + text[each.end :]
     return text
-
-
-def talk_grammar(results: Sequence[str], user: str) -> str:
-    return ""

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Visible
 from andy_cli.messages import Chunk, Usage
+from andy_cli.models.streams import closing
 
 
 class Reply:
@@ -24,11 +25,12 @@ class Reply:
 
     async def __aiter__(self) -> AsyncIterator[Visible]:
         try:
-            async for chunk in self._chunks:
-                self.finish = chunk.finish or self.finish
-                self.usage = chunk.usage or self.usage
-                if visible := self._compiler.take(chunk):
-                    yield visible
+            async with closing(self._chunks) as chunks:
+                async for chunk in chunks:
+                    self.finish = chunk.finish or self.finish
+                    self.usage = chunk.usage or self.usage
+                    if visible := self._compiler.take(chunk):
+                        yield visible
         finally:
             # Also when the stream fails or is cancelled: what was said so far is kept.
             last, self.compiled = self._compiler.finish(self.cut_off)

@@ -54,8 +54,8 @@ ROLES = (
     ("sum", r"expression|formula|equation", r".*\bexpression\b.*"),
     (
         "place",
-        r"city|place|location|timezone|time_zone|tz|country|town|origin|destination|address|from|region",
-        r".*\b(?:city|town|place|location|country|time ?zone)\b.*",
+        r"city|place|location|timezone|time_zone|tz|country|town|origin|destination|address|from|region|room",
+        r".*\b(?:city|town|place|location|country|time ?zone|room|starting point)\b.*",
     ),
     ("day", r"date|day|when|start|end|due|time", r".*\b(?:day|date)\b.*"),
     (
@@ -83,6 +83,15 @@ def role(name: str, schema: Schema) -> str:
             return found
     return "text"
 
+
+MARK = "\u00b6"
+LANGUAGES = (
+    "Arabic|Bengali|Bulgarian|Catalan|Chinese|Croatian|Czech|Danish|Dutch|English|Estonian|"
+    "Finnish|French|German|Greek|Hebrew|Hindi|Hungarian|Icelandic|Indonesian|Irish|Italian|"
+    "Japanese|Korean|Latin|Latvian|Lithuanian|Mandarin|Norwegian|Persian|Polish|Portuguese|"
+    "Romanian|Russian|Serbian|Slovak|Spanish|Swahili|Swedish|Thai|Turkish|Ukrainian|Urdu|"
+    "Vietnamese|Welsh"
+)
 
 # Spans for each role, the most plausible first.
 
@@ -122,11 +131,11 @@ BODY_CUES = (
     r"\b(?:translate|remember|write|note|save|store|put|add|append|tell)\s+(?:down\s+)?(.+)",
 )
 BODY_END = re.compile(
-    r"\s+(?:(?:out )?(?:loud|aloud)|(?:in)?to (?:the )?(?:file )?\u00b6.*|in \u00b6|to (?:my|the|your) .*|into [A-Z]\w+)$",
+    rf"\s+(?:(?:out )?(?:loud|aloud)|(?:in)?to (?:the )?(?:file )?{MARK}.*|in {MARK}"
+    rf"|to (?:my|the|your) .*|(?:in|into|to) (?:{LANGUAGES}))$",
     re.I,
 )
 CAPITAL = r"(?:[A-Z][\w'-]*(?:[ -](?:[A-Z][\w'-]*|de|la|of|am|do)(?=[\s,.?!]|$))*)"
-MARK = "\u00b6"
 
 
 def tidy(text: str) -> str:
@@ -262,6 +271,7 @@ def places(text: str) -> list[str]:
     capital = [match[1] for match in re.finditer(cues[0], text)]
     loose = [tidy(match[1]) for match in re.finditer(cues[1], text, re.I)]
     loose = [each for each in loose if not re.search(r"\d", each)]
+    loose += re.findall(r"\b(?:the|my)\s+(\w+)(?=\s+\w)", text)
     alone = [match[0] for match in re.finditer(CAPITAL, text[1:]) if len(match[0]) > 2]
     return [*capital, *(each.removeprefix("the ") for each in loose), *alone]
 
@@ -277,14 +287,7 @@ def days(text: str) -> list[str]:
     return [match[0].removeprefix("on ") for match in DAY.finditer(text)]
 
 
-LANGUAGE = re.compile(
-    r"\b(?:Arabic|Bengali|Bulgarian|Catalan|Chinese|Croatian|Czech|Danish|Dutch|English|Estonian|"
-    r"Finnish|French|German|Greek|Hebrew|Hindi|Hungarian|Icelandic|Indonesian|Irish|Italian|"
-    r"Japanese|Korean|Latin|Latvian|Lithuanian|Mandarin|Norwegian|Persian|Polish|Portuguese|"
-    r"Romanian|Russian|Serbian|Slovak|Spanish|Swahili|Swedish|Thai|Turkish|Ukrainian|Urdu|"
-    r"Vietnamese|Welsh)\b",
-    re.I,
-)
+LANGUAGE = re.compile(rf"\b(?:{LANGUAGES})\b", re.I)
 
 
 def languages(text: str) -> list[str]:

@@ -13,7 +13,7 @@ from andy_cli.agent.reply import Reply
 from andy_cli.agent.resolve import Resolved, resolve
 from andy_cli.agent.sanitizer import sanitize
 from andy_cli.agent.tally import REPEATED, Tally
-from andy_cli.errors import AndyError
+from andy_cli.errors import AndyError, ModelError
 from andy_cli.events import Event
 from andy_cli.messages import Message, Status, ToolCall, ToolRequest, ToolResult
 
@@ -48,8 +48,14 @@ async def rounds(chat: Conversation, tally: Tally) -> AsyncIterator[Event]:
             break
         tally.rounds += 1
         reply = chat.reply()
-        async for event in said(chat, reply):
-            yield event
+        try:
+            async for event in said(chat, reply):
+                yield event
+        except ModelError as error:
+            if not chat.without_native_tools(error):
+                raise
+            yield events.Failed("warning", error.kind, f"{error} Going on without them.")
+            continue
         if reply.compiled.requests:
             async for event in carried_out(chat, tally, reply):
                 yield event

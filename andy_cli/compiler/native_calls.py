@@ -56,14 +56,24 @@ class NativeCalls:
         if not complete:
             return [], bool(self._calls)
         requests: list[ToolRequest] = []
+        taken: set[str] = set()
         incomplete = False
         for _, call in sorted(enumerate(self._calls), key=_place):
             read = call.read() if call.name else None
             incomplete = incomplete or read is None
-            for count, arguments in enumerate(read or ()):
-                id = f"{call.id}_{count + 1}" if call.id and count else call.id
-                requests.append(ToolRequest(call.name, arguments, id))
+            for arguments in read or ():
+                requests.append(ToolRequest(call.name, arguments, _fresh(call.id, taken)))
         return requests, incomplete
+
+
+def _fresh(id: str, taken: set[str]) -> str:
+    """The id, or one like it when another call has it already: results are told by id."""
+    fresh, count = id, 2
+    while fresh in taken:
+        fresh, count = f"{id}_{count}", count + 1
+    if fresh:
+        taken.add(fresh)
+    return fresh
 
 
 def _place(numbered: "tuple[int, _Call]") -> tuple[int, int]:

@@ -1,6 +1,7 @@
 """Open a conversation: settings in, a model with its tools, gate and log out."""
 
 import asyncio
+import gc
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,6 +49,9 @@ async def open_chat(
     log = None if options.no_session else Log(state_folder() / "sessions", session_id)
     gate = Gate(folder, settings.texts("music.folders"), options.allow, options.yes, ask)
     chat = Conversation(client, registry.load(), gate, settings, folder, log, session_id)
+    # The door switched it off; what is loaded by now stays and need not be looked at again.
+    gc.freeze()
+    gc.enable()
     return Opened(chat, chosen.why, log)
 
 

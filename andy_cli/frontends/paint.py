@@ -1,11 +1,22 @@
-"""Colour and markdown on a terminal. With view.py the only module that knows rich."""
+"""Colour and markdown on a terminal. With view.py and tail.py all that knows rich."""
 
 import os
 import sys
+from collections.abc import Iterator, Sequence
+from copy import copy
+from functools import cache
+from typing import ClassVar
 
-from rich.console import Console
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
+from rich.markdown import CodeBlock, Heading, HorizontalRule, Markdown, MarkdownElement
+from rich.rule import Rule
+from rich.segment import Segment
 from rich.style import Style
+from rich.syntax import Syntax
 from rich.text import Text
+from rich.theme import Theme
 
 from andy_cli.guard.neutralizer import neutralize
 
@@ -13,14 +24,24 @@ ACTION = Style(color="cyan", dim=True)
 WARNING = Style(color="yellow")
 ERROR = Style(color="red")
 QUIET = Style(dim=True)
+THEME = Theme(
+    {
+        # rich sets code on black, which is a hole in a light terminal.
+        "markdown.code": "cyan",
+        **{f"markdown.h{level}": "bold" for level in range(1, 7)},
+    }
+)
+CODE_THEME = "ansi_dark"
+"""The terminal's own sixteen colours."""
 
 
 def console(plain: bool = False) -> Console:
-    """The terminal. Plain, `NO_COLOR` and a dumb terminal mean no colour and no redrawing."""
+    """The terminal. `NO_COLOR` means no colour; plain and a dumb terminal also no redrawing."""
     dumb = plain or os.environ.get("TERM") == "dumb"
     return Console(
         file=sys.stdout,
         highlight=False,
+        theme=THEME,
         no_color=True if dumb else None,
         force_terminal=False if dumb else None,
         soft_wrap=False,
@@ -30,3 +51,100 @@ def console(plain: bool = False) -> Console:
 def styled(text: str, style: Style) -> Text:
     """A text that did not come from us, made harmless, in one style."""
     return Text(neutralize(text), style=style)
+
+
+class LeftHeading(Heading):
+    """A first-level heading stands where all others stand."""
+
+    LEVEL_ALIGN: ClassVar[dict[str, JustifyMethod]] = {}
+
+
+class Code(CodeBlock):
+    """Code without a box and without filled-up lines, so that it can be copied as it is."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        code = str(self.text).rstrip()
+        text = Text(code)
+        if self.lexer_name != "text" and not console.no_color:
+            text = highlighter(self.lexer_name).highlight(code)
+            text.rstrip()
+        text.no_wrap, text.overflow = True, "ignore"
+        yield text
+
+
+@cache
+def highlighter(language: str) -> Syntax:
+    """Kept, because looking for a language takes longer than most code blocks take to colour."""
+    lexer = Syntax("", language).lexer
+    return Syntax("", lexer or "text", theme=CODE_THEME)
+
+
+class Break(HorizontalRule):
+    """A line, without the empty one that rich puts below it."""
+
+    new_line = True
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Rule(style="markdown.hr", characters="-")
+
+
+class Block(Markdown):
+    """One top-level block that has been parsed already."""
+
+    elements: ClassVar[dict[str, type[MarkdownElement]]] = {
+        **Markdown.elements,
+        "heading_open": LeftHeading,
+        "fence": Code,
+        "code_block": Code,
+        "hr": Break,
+    }
+
+
+# Tags are text here: rich leaves them out, and what a model says may not vanish.
+READER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+BLOCKS = MarkdownIt("commonmark", {"html": False}).enable("table")
+BLOCKS.disable("inline")
+# A link shows where it leads, as text: a model may not hide an address behind a friendly word.
+EMPTY = Block("", hyperlinks=False)
+
+
+class Page:
+    """Markdown, rendered block by block with one empty line between two blocks.
+
+    However a text is cut at its block borders, its pages look as the page of the whole text.
+    """
+
+    def __init__(self, text: str, first: bool = True) -> None:
+        self._blocks = list(by_block(READER.parse(text)))
+        self._first = first
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        first = self._first
+        for tokens in self._blocks:
+            if not first:
+                yield Segment.line()
+            first = False
+            block = copy(EMPTY)
+            block.parsed = tokens
+            yield from console.render(block, options)
+
+
+def by_block(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    depth, begun = 0, 0
+    for at, token in enumerate(tokens):
+        depth += token.nesting
+        if depth == 0:
+            yield list(tokens[begun : at + 1])
+            begun = at + 1
+
+
+def finished(text: str) -> int:
+    """How many characters of a growing text are blocks that nothing added can change."""
+    starts = [
+        token.map[0]
+        for token in BLOCKS.parse(text)
+        if token.level == 0 and token.map and token.nesting >= 0
+    ]
+    if len(starts) < 2 or not starts[-1]:
+        return 0
+    return sum(map(len, text.split("\n")[: starts[-1]])) + starts[-1]

@@ -58,11 +58,8 @@ def run(task: Task) -> int:
 async def _run(task: Task) -> int:
     settings = task.options.settings()
     text = whole_task(task)
-    with contextlib.suppress(NotImplementedError):
-        me = asyncio.current_task()
-        assert me is not None
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, me.cancel)
     printer = Printer(task)
+    end_on_sigterm(printer)
     try:
         opened = await open_chat(task.options, settings, printer.tell)
     except AndyError as error:
@@ -73,6 +70,19 @@ async def _run(task: Task) -> int:
         return printer.cancelled()
     finally:
         await opened.close()
+
+
+def end_on_sigterm(printer: "Printer") -> None:
+    """As Ctrl-C does, but with an exit code of its own."""
+    me = asyncio.current_task()
+    assert me is not None
+
+    def end() -> None:
+        printer.terminated = True
+        me.cancel()
+
+    with contextlib.suppress(NotImplementedError):  # Windows has no such thing
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
 
 
 async def carried_out(opened: Opened, printer: "Printer", text: str) -> int:
@@ -112,6 +122,7 @@ class Printer:
     def __init__(self, task: Task) -> None:
         self.task = task
         self.unsupported: tuple[str, ...] = ()
+        self.terminated = False
         self._streams = task.format is Format.TEXT and sys.stdout.isatty()
         self._streamed = False
         self._progress = sys.stderr.isatty() and not task.quiet
@@ -160,7 +171,7 @@ class Printer:
 
     def cancelled(self) -> int:
         self.tell("andy: stopped.", always=True)
-        return 130
+        return 143 if self.terminated else 130
 
     def tell(self, line: str, always: bool = False) -> None:
         if self.task.quiet and not always:

@@ -16,8 +16,10 @@ def action_line(event: ToolAnswered) -> str:
     """`listed 3 songs in ~/Music, 0.1 s`: never an id, a marker or JSON (C1, R15)."""
     line = f"{ENDS[event.status]}{event.did}"
     if event.status is Status.SUCCESS:
-        return f"{line}, {event.seconds:.1f} s"
-    return f"{line}: {event.error.splitlines()[0]}" if event.error else line
+        return f"{line.rstrip('.')}, {event.seconds:.1f} s"
+    if event.status is Status.DENIED or not event.error:
+        return line
+    return f"{line}: {event.error.splitlines()[0]}"
 
 
 def problem(message: str, hint: str = "") -> str:

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from andy_cli.guard.workspace import inside, named_places, resolve
+from andy_cli.guard.workspace import inside, named_places, resolve, too_wide
 from andy_cli.messages import Effect
 
 
@@ -64,6 +64,7 @@ class Gate:
     ) -> None:
         self._workspace = workspace.resolve()
         self._roots = [self._workspace, *(resolve(each, workspace) for each in folders)]
+        self._alone: list[Path] = []  # places that count, but not what is in them
         self._allowed = set(allow)
         self._agreed: set[tuple[str, tuple[str, ...]]] = set()
         self._auto = auto
@@ -71,7 +72,8 @@ class Gate:
 
     def heard(self, text: str) -> None:
         """The user's own words: the places they name count as inside from now on."""
-        self._roots += named_places(text, self._workspace)
+        for place in named_places(text, self._workspace):
+            (self._alone if too_wide(place) else self._roots).append(place)
 
     async def decide(self, proposal: Proposal) -> Verdict:
         if proposal.effect is Effect.DESTROY:
@@ -89,7 +91,13 @@ class Gate:
         return await self._asked(proposal)
 
     def _outside(self, places: Sequence[str]) -> list[str]:
-        return [each for each in places if not inside(resolve(each, self._workspace), self._roots)]
+        """The places that are neither in a root nor named for themselves."""
+        paths = {each: resolve(each, self._workspace) for each in places}
+        return [
+            each
+            for each, path in paths.items()
+            if not inside(path, self._roots) and path not in self._alone
+        ]
 
     async def _asked(self, proposal: Proposal) -> Verdict:
         if self.ask is None:

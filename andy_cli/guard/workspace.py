@@ -21,15 +21,13 @@ def resolve(written: str, workspace: Path) -> Path:
 
 
 def inside(path: Path, roots: Iterable[Path]) -> bool:
-    """Whether a resolved path is one of the resolved roots or below it.
+    """Whether a resolved path is one of the resolved roots or below it."""
+    return any(path.is_relative_to(root) for root in roots)
 
-    The whole disk and the whole home folder are roots only for themselves: who names `~` does
-    not mean everything in it.
-    """
-    too_wide = {Path("/"), Path.home().resolve()}
-    return any(
-        path == root or (root not in too_wide and path.is_relative_to(root)) for root in roots
-    )
+
+def too_wide(path: Path) -> bool:
+    """The whole disk, the whole home: who names `~` does not mean everything in it."""
+    return path in (Path("/"), Path.home().resolve())
 
 
 WORD = re.compile(r"\"([^\"]+)\"|'([^']+)'|`([^`]+)`|(\S+)")

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox import sound
+from andy_cli.toolbox.frames import has_frames
 
 LONGEST_TAG = 120
 
@@ -58,10 +58,10 @@ def _read(path: Path, changed: int, size: int) -> Song:
 
     try:
         tag = tinytag.TinyTag.get(path)
+        # Tags alone prove nothing: tinytag finds a length in noise.
+        damaged = not tag.duration or not has_frames(path)
     except (tinytag.TinyTagException, OSError):
         return Song(path, damaged=True)
-    # Tags alone prove nothing: tinytag finds a length in noise.
-    damaged = not tag.duration or not sound.opens(path)
     seconds = 0.0 if damaged else round(tag.duration or 0, 1)
     return Song(path, "", _line(tag.title), _line(tag.artist), seconds, damaged)
 

@@ -81,19 +81,6 @@ def measured(path: Path) -> float:
     return seconds
 
 
-def opens(path: Path) -> bool:
-    """Whether a decoder finds music at the file's beginning (0.1 ms). True without miniaudio."""
-    try:
-        import miniaudio  # 65 ms
-    except ImportError:
-        return True
-    try:
-        miniaudio.stream_file(str(path)).close()
-    except (miniaudio.MiniaudioError, OSError, UnicodeError):
-        return False
-    return True
-
-
 def _is_wav(path: Path) -> bool:
     return path.suffix.lower() == ".wav"
 

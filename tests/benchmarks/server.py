@@ -8,6 +8,7 @@ the client's. With `tool` it asks for a listing first, then answers.
 
 import json
 import sys
+from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
@@ -23,7 +24,7 @@ def words(tokens: int) -> list[str]:
     return [text[at : at + 4] for at in range(0, tokens * 4, 4)]
 
 
-def event(delta: dict[str, object], finish: str | None = None) -> bytes:
+def event(delta: Mapping[str, object], finish: str | None = None) -> bytes:
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
     chunk = {"id": "c", "object": "chat.completion.chunk", "model": "m", "choices": [choice]}
     return b"data: " + json.dumps(chunk).encode() + b"\n\n"

@@ -43,7 +43,12 @@ def one_by_one(stream: bytes) -> Callable[[], None]:
 
 def parsing(stream: bytes) -> Callable[[], None]:
     lines = [line[6:] for line in stream.split(b"\n") if line.startswith(b"data: {")]
-    return lambda: [json.loads(line) for line in lines] and None
+
+    def work() -> None:
+        for line in lines:
+            json.loads(line)
+
+    return work
 
 
 def compiling(pieces: list[str]) -> Callable[[], None]:

@@ -1,0 +1,207 @@
+"""Keep requests and raw replies on disk, for `andy replay` and for bug reports (C28).
+
+One file for a process, one JSON object a line:
+
+    {"kind": "request", "n": 1, "t": 0.0, "time": ..., "provider": ..., "url": ..., "body": {...}}
+    {"kind": "chunk", "n": 1, "t": 0.21, "text": "data: {...}\\n\\n"}      or "b64", or "chunk"
+    {"kind": "end", "n": 1, "t": 0.58}
+    {"kind": "error", "n": 1, "t": 0.58, "error": "transient", "text": "..."}
+
+`n` counts requests, retries included; `t` is seconds since the request. A chunk is what one read
+gave: its borders are those of the network. `b64` is for a chunk that is no UTF-8 by itself, `chunk`
+for clients that have no bytes. The chunks of a reply are written when it ends, for a secret may be
+cut over several of them and can be recognised only in the whole.
+"""
+
+import base64
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from andy_cli.errors import AndyError
+from andy_cli.guard.redactor import redact, redact_value, starred
+from andy_cli.messages import Chunk, Request
+from andy_cli.models.addresses import shown
+from andy_cli.models.client import Endpoint, ModelClient
+from andy_cli.models.streams import closing
+from andy_cli.settings import Settings, state_folder
+
+PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
+SAID = re.compile(
+    r'"(?:content|reasoning_content|reasoning|text|arguments)"\s*:\s*"((?:[^"\\]|\\.)*)"', re.DOTALL
+)
+"""A piece of what the model says, where it stands in the bytes of a reply."""
+
+
+def capture_for(settings: Settings, secrets: Sequence[str] = ()) -> "Capture | None":
+    """The capture the settings ask for. `secrets` are the keys in use."""
+    wanted = settings.text("debug.raw")
+    if not wanted or wanted == "0":
+        return None
+    capture = _in(state_folder() / "captures" if wanted == "1" else Path(wanted).expanduser())
+    capture.secrets += [secret for secret in secrets if secret]
+    return capture
+
+
+@cache
+def _in(folder: Path) -> "Capture":
+    """One file for the process, however often the model is changed."""
+    return Capture(folder)
+
+
+class Capture:
+    """The file. What cannot be written is said once on stderr, and the turn goes on."""
+
+    def __init__(self, folder: Path, secrets: Sequence[str] = ()) -> None:
+        now = time.strftime("%Y%m%d-%H%M%S")
+        self.path = folder / f"{now}-{os.getpid()}-{time.time_ns() % 10**6:06}.jsonl"
+        self.secrets = list(secrets)
+        self._broken = False
+        self._count = 0
+
+    def exchange(self, endpoint: Endpoint, body: Mapping[str, object]) -> "Exchange":
+        """A request is about to be sent."""
+        self._count += 1
+        self.write(
+            {
+                "kind": "request",
+                "n": self._count,
+                "t": 0.0,
+                "time": round(time.time(), 3),
+                "provider": endpoint.provider,
+                "model": endpoint.model,
+                "url": shown(endpoint.base_url) if endpoint.base_url else "",
+                "body": redact_value(body, self.secrets),
+            }
+        )
+        return Exchange(self, self._count)
+
+    def write(self, *records: Mapping[str, object]) -> None:
+        if self._broken:
+            return
+        lines = [json.dumps(record, ensure_ascii=False, default=str) for record in records]
+        try:
+            self.path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+            with os.fdopen(os.open(self.path, flags, PRIVATE_FILE), "ab") as file:
+                file.write("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
+        except OSError as error:
+            self._broken = True
+            sys.stderr.write(f"andy: nothing can be captured in {self.path.parent}: {error}.\n")
+
+
+class Exchange:
+    """One request and what came back."""
+
+    def __init__(self, capture: Capture, number: int) -> None:
+        self._capture = capture
+        self._number = number
+        self._start = time.monotonic()
+        self._pieces: list[tuple[float, bytes]] = []
+        self._chunks: list[tuple[float, Chunk]] = []
+
+    def chunk(self, data: bytes) -> None:
+        self._pieces.append((self._seconds(), data))
+
+    def say(self, chunk: Chunk) -> None:
+        """The chunk of a client that has no bytes."""
+        self._chunks.append((self._seconds(), chunk))
+
+    def end(self, error: BaseException | None = None) -> None:
+        last: dict[str, object] = {"kind": "end", "n": self._number, "t": self._seconds()}
+        if error:
+            last["kind"] = "error"
+            last["error"] = error.kind if isinstance(error, AndyError) else type(error).__name__
+            last["text"] = redact(str(error), self._capture.secrets)
+        self._capture.write(*self._records(), last)
+
+    def _records(self) -> list[dict[str, object]]:
+        secrets = self._capture.secrets
+        data = hidden(b"".join(piece for _, piece in self._pieces), secrets)
+        records, at = [], 0
+        for seconds, piece in self._pieces:
+            records.append(self._record(seconds, _as_text(data[at : at + len(piece)])))
+            at += len(piece)
+        said = starred("".join(chunk.text for _, chunk in self._chunks), secrets)
+        at = 0
+        for seconds, chunk in self._chunks:
+            text = said[at : at + len(chunk.text)]
+            at += len(chunk.text)
+            shown_chunk = {"text": text, "reasoning": chunk.reasoning, "finish": chunk.finish}
+            records.append(self._record(seconds, {"chunk": redact_value(shown_chunk, secrets)}))
+        return records
+
+    def _record(self, seconds: float, content: Mapping[str, object]) -> dict[str, object]:
+        return {"kind": "chunk", "n": self._number, "t": seconds, **content}
+
+    def _seconds(self) -> float:
+        return round(time.monotonic() - self._start, 6)
+
+
+def _as_text(data: bytes) -> dict[str, object]:
+    try:
+        return {"text": data.decode()}
+    except UnicodeDecodeError:
+        return {"b64": base64.b64encode(data).decode()}
+
+
+def hidden(data: bytes, secrets: Sequence[str] = ()) -> bytes:
+    """The bytes of a reply with a star for each byte of a secret, so that nothing moves.
+
+    A model says a key in pieces, each in an event of its own: so what it says is also looked at
+    with everything between the pieces taken away.
+    """
+    text = data.decode("latin-1")  # one character for one byte
+    known = [secret.encode().decode("latin-1") for secret in secrets]
+    text = starred(text, known)
+    pieces = [match.span(1) for match in SAID.finditer(text)]
+    said = starred("".join(text[start:end] for start, end in pieces), known)
+    kept, at, used = [], 0, 0
+    for start, end in pieces:
+        kept += [text[at:start], said[used : used + end - start]]
+        at, used = end, used + end - start
+    return ("".join(kept) + text[at:]).encode("latin-1")
+
+
+class Captured:
+    """A client around a client that has no bytes to tap: its chunks are kept as they are."""
+
+    def __init__(self, client: ModelClient, endpoint: Endpoint, capture: Capture) -> None:
+        self._client = client
+        self._endpoint = endpoint
+        self._capture = capture
+
+    @property
+    def name(self) -> str:
+        return self._client.name
+
+    @property
+    def tools(self) -> bool:
+        return self._client.tools
+
+    @property
+    def guided(self) -> bool:
+        return self._client.guided
+
+    async def reply(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        body = {"messages": [*request.messages], "tools": [*request.tools]}
+        exchange = self._capture.exchange(self._endpoint, body)
+        failure: BaseException | None = None
+        try:
+            async with closing(self._client.reply(request)) as chunks:
+                async for chunk in chunks:
+                    exchange.say(chunk)
+                    yield chunk
+        except BaseException as error:
+            failure = error
+            raise
+        finally:
+            exchange.end(failure)
+
+    async def close(self) -> None:
+        await self._client.close()

@@ -1,0 +1,223 @@
+"""The client for every server that speaks the OpenAI chat API.
+
+A refusal that names a feature changes the request once, and the finding is kept: the next request
+leaves the feature out from the start. A refusal of tools is raised nevertheless (`kind` is
+`no_tools`, and `tools` is False from then on): the caller must teach the model a notation first.
+"""
+
+import json
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from time import monotonic
+from typing import Protocol
+
+from andy_cli.errors import ModelError, TransientError
+from andy_cli.messages import Chunk, Request
+from andy_cli.models.addresses import shown
+from andy_cli.models.body import Body, body_of
+from andy_cli.models.client import Endpoint
+from andy_cli.models.refusals import (
+    Refusal,
+    as_error,
+    feature_of,
+    kinded,
+    names_no_model,
+    read_refusal,
+    retry_after,
+)
+from andy_cli.models.transport import Answer, Transport, drain, transport
+from andy_cli.models.wire import ReplyReader
+from andy_cli.settings import Settings
+
+LARGEST = 32 * 2**20
+"""Bytes of a reply, unpacked."""
+
+REFUSAL = 64 * 2**10
+"""Bytes of a refusal that are read."""
+
+
+class Exchange(Protocol):
+    """What a capture keeps of one request; see capture.py."""
+
+    def chunk(self, data: bytes) -> None: ...
+
+    def end(self, error: BaseException | None = None) -> None: ...
+
+
+Tap = Callable[[Endpoint, Body], Exchange]
+
+
+class Refused(Exception):
+    """The server answered with a status that is none of success."""
+
+    def __init__(self, status: int, headers: Mapping[str, str], refusal: Refusal) -> None:
+        super().__init__(status)
+        self.status = status
+        self.headers = headers
+        self.refusal = refusal
+
+
+class ChatClient:
+    def __init__(
+        self, endpoint: Endpoint, settings: Settings, *, tools: bool = True, tap: Tap | None = None
+    ) -> None:
+        self.endpoint = endpoint
+        self._settings = settings
+        self._tools = tools
+        self._tap = tap
+        self._avoid: set[str] = set()
+        self._transport: Transport | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.endpoint.provider}:{self.endpoint.model}"
+
+    @property
+    def tools(self) -> bool:
+        return self._tools and "tools" not in self._avoid
+
+    @property
+    def guided(self) -> bool:
+        return False
+
+    async def reply(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        limit = self._settings.whole("max_tokens")
+        body = body_of(self.endpoint, request, limit, self._avoid)
+        while True:
+            try:
+                async with aclosing(self._once(body)) as chunks:
+                    async for chunk in chunks:
+                        yield chunk
+                return
+            except Refused as refused:
+                self._learn(refused)
+                changed = body_of(self.endpoint, request, limit, self._avoid)
+                if changed == body:
+                    raise await self._explained(refused) from None
+                body = changed
+
+    async def models(self) -> list[str]:
+        """What the server lists; empty when it does not say."""
+        listed = await self._carrier().get("models")
+        data = listed.get("data") if isinstance(listed, dict) else None
+        rows = data if isinstance(data, list) else []
+        return [str(row["id"]) for row in rows if isinstance(row, dict) and row.get("id")]
+
+    async def close(self) -> None:
+        if self._transport:
+            await self._transport.close()
+            self._transport = None
+
+    def _carrier(self) -> Transport:
+        if self._transport is None:
+            self._transport = transport(self.endpoint, self._settings)
+        return self._transport
+
+    async def _once(self, body: Body) -> AsyncGenerator[Chunk, None]:
+        """One request and its reply; raises `Refused` for a status that is none of success."""
+        exchange = self._tap(self.endpoint, body) if self._tap else None
+        failure: BaseException | None = None
+        try:
+            async with self._carrier().send(body) as answer:
+                if not 200 <= answer.status < 300:
+                    raise await self._refused(answer, exchange)
+                async with aclosing(self._read(answer, exchange)) as chunks:
+                    async for chunk in chunks:
+                        yield chunk
+        except BaseException as error:
+            failure = error
+            raise
+        finally:
+            if exchange:
+                exchange.end(failure)
+
+    async def _read(self, answer: Answer, exchange: Exchange | None) -> AsyncGenerator[Chunk, None]:
+        reader = ReplyReader()
+        until = monotonic() + self._settings.number("network.total_timeout")
+        size, said = 0, False
+        async for data in answer.bytes:
+            if exchange:
+                exchange.chunk(data)
+            size += len(data)
+            for chunk in reader.feed(data):
+                said = True
+                yield chunk
+            if reader.failure or reader.done:
+                break
+            self._check_limits(size, until)
+        for chunk in reader.finish():
+            said = True
+            yield chunk
+        if reader.failure:
+            error = reader.failure
+            error.args = (self._without_key(str(error)),)
+            raise error
+        if reader.done:
+            await drain(answer)
+        if not said:
+            message = f"{shown(self.endpoint.base_url)} ended its reply before it began."
+            raise kinded(TransientError(message, "Try again."), "protocol")
+
+    def _check_limits(self, size: int, until: float) -> None:
+        if size > LARGEST:
+            message = f"The reply is longer than {LARGEST // 2**20} MiB and was cut off."
+            raise kinded(ModelError(message, "The model is probably repeating itself."), "size")
+        if monotonic() > until:
+            message = "The reply took longer than network.total_timeout allows and was cut off."
+            raise kinded(TransientError(message, "Ask for less, or raise the limit."), "timeout")
+
+    async def _refused(self, answer: Answer, exchange: Exchange | None) -> Refused:
+        data = b""
+        async for piece in answer.bytes:
+            if exchange:
+                exchange.chunk(piece)
+            data += piece
+            if len(data) > REFUSAL:
+                break
+        try:
+            refusal = read_refusal(json.loads(data.decode("utf-8", "replace")))
+        except (ValueError, RecursionError):
+            refusal = Refusal()  # a page of a proxy: nothing a person wants to read
+        said = self._without_key(refusal.message)
+        return Refused(answer.status, answer.headers, refusal._replace(message=said))
+
+    def _learn(self, refused: Refused) -> None:
+        feature = feature_of(refused.status, refused.refusal)
+        if not feature:
+            return
+        had_tools = self.tools
+        self._avoid.add(feature)
+        if feature == "tools" and had_tools:
+            message = f"{self.name} does not take tools: {refused.refusal.message}"
+            hint = "Use a text dialect (--dialect auto) or another model."
+            raise kinded(ModelError(message, hint), "no_tools") from None
+
+    async def _explained(self, refused: Refused) -> ModelError:
+        where = shown(self.endpoint.base_url)
+        who = f"{self.endpoint.provider} at {where}"
+        if 300 <= refused.status < 400:
+            target = shown(refused.headers.get("location", ""))
+            message = f"{where} points to another address, {target}; andy does not follow it."
+            return kinded(ModelError(message, "If you trust it, use it as --base-url."), "redirect")
+        if names_no_model(refused.status, refused.refusal):
+            return await self._unknown_model(who)
+        if refused.status in (404, 405):
+            message = f"There is no chat API at {where} ({refused.status})."
+            hint = "The address is probably wrong: it usually ends in /v1."
+            return kinded(ModelError(message, hint), "not_found")
+        wait = retry_after(refused.headers)
+        return as_error(refused.status, refused.refusal, who, self.endpoint.key_from, wait)
+
+    async def _unknown_model(self, who: str) -> ModelError:
+        import difflib  # only for somebody who mistyped
+
+        listed = await self.models()
+        near = difflib.get_close_matches(self.endpoint.model, listed, n=3, cutoff=0.4)
+        hint = f"Did you mean {', '.join(near)}? " if near else ""
+        hint += "`andy models list` shows what there is."
+        return kinded(ModelError(f"{who} has no model {self.endpoint.model!r}.", hint), "no_model")
+
+    def _without_key(self, text: str) -> str:
+        from andy_cli.guard.redactor import redact  # 3 ms, and only failures need it
+
+        return redact(text, (self.endpoint.key,))

@@ -1,0 +1,176 @@
+"""What the events of a reply say, as chunks: text, reasoning, pieces of tool calls, the end.
+
+Every key may be missing, null or of another type than the API promises.
+"""
+
+import json
+from collections.abc import Mapping
+
+from andy_cli.messages import CallDelta, Chunk, Usage
+
+
+class ChoiceReader:
+    """Collects what choice 0 says over the events; the text of neighbours becomes one chunk."""
+
+    def __init__(self) -> None:
+        self.any = False
+        self._chunks: list[Chunk] = []
+        self._texts: list[str] = []
+        self._thoughts: list[str] = []
+        self._half = ""
+        self._usage: Usage | None = None
+        self._said = False
+        self._finished = False
+
+    def take(self, last: bool = False) -> list[Chunk]:
+        """What was read since; `last` also gives what waited for more."""
+        if last:
+            if self._half:
+                self._texts.append("\N{REPLACEMENT CHARACTER}")
+                self._half = ""
+            if self._usage:
+                self._flush()
+                self._chunks.append(Chunk(usage=self._usage))
+                self._usage = None
+        if self._texts or self._thoughts:
+            self._flush()
+        chunks, self._chunks = self._chunks, []
+        return chunks
+
+    def done(self, sure: bool) -> None:
+        """The server said that the reply is whole; `sure`: and nothing of it was unreadable."""
+        self.any = True
+        if sure and not self._finished:
+            self._finish("stop")
+        if self._usage:
+            self._flush()
+            self._chunks.append(Chunk(usage=self._usage))
+            self._usage = None
+
+    def read(self, event: Mapping[str, object], escaped: bool, sure: bool) -> None:
+        usage = event.get("usage")
+        if usage:
+            self._usage = _usage(usage) or self._usage
+        choices = event.get("choices")
+        if not isinstance(choices, list):
+            return
+        self.any = True
+        for choice in choices:
+            if isinstance(choice, dict) and not choice.get("index"):
+                self._choice(choice, escaped)
+                finish = choice.get("finish_reason")
+                if finish and sure:
+                    self._finish(str(finish))
+                return
+
+    def _choice(self, choice: Mapping[str, object], escaped: bool) -> None:
+        delta = choice.get("delta")
+        if not isinstance(delta, dict):
+            if self._said:  # the whole message after its deltas would be said twice
+                return
+            delta = choice.get("message")
+            if not isinstance(delta, dict):
+                delta = {"content": choice.get("text")}
+        reasoning = delta.get("reasoning_content") or delta.get("reasoning")
+        if isinstance(reasoning, str) and reasoning:
+            self._think(reasoning)
+        content = delta.get("content")
+        if content:
+            if not isinstance(content, str):
+                content = self._parts(content)
+            self._say(content, escaped)
+        elif isinstance(refusal := delta.get("refusal"), str):
+            self._say(refusal, escaped)
+        if calls := delta.get("tool_calls"):
+            self._calls(calls if isinstance(calls, list) else [calls])
+        elif call := delta.get("function_call"):
+            self._calls([{"function": call}])
+
+    def _say(self, text: str, escaped: bool) -> None:
+        if escaped or self._half:
+            text, self._half = whole_characters(self._half + text)
+        if text:
+            self._said = True
+            if self._thoughts:
+                self._flush()
+            self._texts.append(text)
+
+    def _think(self, text: str) -> None:
+        if self._texts:
+            self._flush()
+        self._thoughts.append("".join(whole_characters(text)))
+
+    def _parts(self, content: object) -> str:
+        """The text of a list of parts; an object is its own JSON, for a dialect to read."""
+        if not isinstance(content, list):
+            return json.dumps(content, ensure_ascii=False)
+        said = []
+        for part in content:
+            if isinstance(part, str):
+                said.append(part)
+            elif isinstance(part, dict) and isinstance(part.get("text"), str):
+                said.append(part["text"])
+            elif isinstance(part, dict) and (thought := part.get("thinking")):
+                self._think(thought if isinstance(thought, str) else self._parts(thought))
+        return "".join(said)
+
+    def _calls(self, calls: list[object]) -> None:
+        self._flush()
+        for call in calls:
+            if isinstance(call, dict):
+                self._said = True
+                self._chunks.append(Chunk(call=_call(call)))
+
+    def _finish(self, reason: str) -> None:
+        self._finished = True
+        self._flush()
+        self._chunks.append(Chunk(finish=reason))
+
+    def _flush(self) -> None:
+        if self._thoughts:
+            self._chunks.append(Chunk(reasoning="".join(self._thoughts)))
+            self._thoughts = []
+        if self._texts:
+            self._chunks.append(Chunk("".join(self._texts)))
+            self._texts = []
+
+
+def whole_characters(text: str) -> tuple[str, str]:
+    """The text with its surrogate pairs joined, and the first half of a pair that it ends with.
+
+    Some servers cut an escaped emoji in two, and half of one cannot be shown or stored.
+    """
+    half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
+    text = text[: len(text) - len(half)]
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text, half
+
+
+def _call(call: Mapping[str, object]) -> CallDelta:
+    function = call.get("function")
+    if not isinstance(function, dict):
+        function = call
+    position, id, name = call.get("index"), call.get("id"), function.get("name")
+    arguments = function.get("arguments")
+    if not isinstance(arguments, str):
+        arguments = "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
+    return CallDelta(
+        position=position if type(position) is int else None,
+        id="" if id is None else str(id),
+        name=name if isinstance(name, str) else "",
+        arguments=arguments,
+    )
+
+
+def _usage(usage: object) -> Usage | None:
+    if not isinstance(usage, dict):
+        return None
+    taken = usage.get("prompt_tokens") or usage.get("input_tokens")
+    given = usage.get("completion_tokens") or usage.get("output_tokens")
+    return Usage(
+        taken if isinstance(taken, int) else 0,
+        given if isinstance(given, int) else 0,
+    )

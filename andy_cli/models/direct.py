@@ -1,0 +1,153 @@
+"""Post the body ourselves, with httpx2: the transport of the openai package without its weight."""
+
+import socket
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx2
+
+from andy_cli import __version__
+from andy_cli.errors import ModelError, TransientError
+from andy_cli.models.addresses import is_loopback, shown
+from andy_cli.models.body import Body
+from andy_cli.models.client import Endpoint
+from andy_cli.models.refusals import kinded
+from andy_cli.models.transport import Answer
+from andy_cli.settings import Settings
+
+QUICK = 2.0
+"""Seconds for what only makes a message better."""
+
+
+class Direct:
+    def __init__(self, endpoint: Endpoint, settings: Settings) -> None:
+        self._endpoint = endpoint
+        self.http = _client(endpoint, settings)
+
+    @asynccontextmanager
+    async def send(self, body: Body) -> AsyncIterator[Answer]:
+        url = f"{self._endpoint.base_url}/chat/completions"
+        try:
+            async with self.http.stream(
+                "POST", url, json=body, headers=_headers(self._endpoint)
+            ) as response:
+                yield Answer(response.status_code, response.headers, response.aiter_bytes())
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise no_answer(error, self._endpoint.base_url) from error
+
+    async def get(self, path: str) -> object:
+        try:
+            response = await self.http.get(
+                f"{self._endpoint.base_url}/{path}",
+                headers=_headers(self._endpoint),
+                timeout=QUICK,
+            )
+            return response.json() if response.is_success else None
+        except (httpx2.HTTPError, ValueError, RecursionError):
+            return None
+
+    async def close(self) -> None:
+        await self.http.aclose()
+
+
+def _client(endpoint: Endpoint, settings: Settings) -> httpx2.AsyncClient:
+    here = is_loopback(endpoint.base_url)
+    return httpx2.AsyncClient(
+        timeout=_timeout(settings, here),
+        verify=_trust(endpoint.base_url),
+        # A proxy is of no use for this machine, and few people think of NO_PROXY.
+        trust_env=not here,
+    )
+
+
+def _timeout(settings: Settings, here: bool) -> httpx2.Timeout:
+    connect = settings.number("network.connect_timeout")
+    return httpx2.Timeout(idle_seconds(settings, here), connect=connect, pool=connect)
+
+
+def idle_seconds(settings: Settings, here: bool) -> float:
+    """How long a server may say nothing. A model on this machine may be slow to begin: unless
+    somebody chose the value, it is given five times as long."""
+    idle = settings.number("network.idle_timeout")
+    chosen = settings["network.idle_timeout"].origin != "default"
+    return idle if chosen or not here else 5 * idle
+
+
+def _trust(url: str) -> ssl.SSLContext | bool:
+    """Whom to trust. Reading the system's certificates takes 50 ms, and http:// needs none."""
+    if not url.startswith("http://"):
+        return True
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def _headers(endpoint: Endpoint) -> dict[str, str]:
+    headers = {
+        "accept": "text/event-stream, application/json",
+        # Packing a stream makes servers hold it back.
+        "accept-encoding": "identity",
+        "user-agent": f"andy-cli/{__version__}",
+    }
+    if endpoint.key:
+        headers["authorization"] = f"Bearer {endpoint.key}"
+    return headers
+
+
+def no_answer(error: BaseException, url: str) -> ModelError:
+    """A failure of the connection, in a sentence that says what to do."""
+    where = shown(url)
+    if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
+        return _unreachable(where, "no connection in time", "timeout")
+    if isinstance(error, httpx2.TimeoutException):
+        message = f"{where} has said nothing for too long."
+        hint = "The server may be overloaded, or the model slow: see network.idle_timeout."
+        return kinded(TransientError(message, hint), "timeout")
+    if isinstance(error, httpx2.ConnectError):
+        return _not_connected(error, where)
+    if isinstance(error, httpx2.ProxyError):
+        return _unreachable(where, f"the proxy refused ({error})", "connect")
+    if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
+        return kinded(ModelError(f"{where} is no address to reach: {error}"), "connect")
+    message = f"The connection to {where} broke off ({_words(error)})."
+    hint = "Try again. If it stays so, what listens there is probably no model server."
+    return kinded(TransientError(message, hint), "protocol")
+
+
+def _words(error: BaseException) -> str:
+    return str(error).strip().rstrip(".") or type(error).__name__
+
+
+def _not_connected(error: BaseException, where: str) -> ModelError:
+    causes = list(_causes(error))
+    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
+        message = f"The certificate of {where} is not trusted: {_words(error)}."
+        hint = "Set SSL_CERT_FILE to the certificate of your network, if it has one."
+        return kinded(ModelError(message, hint), "certificate")
+    if any(isinstance(cause, ssl.SSLError) for cause in causes):
+        return _unreachable(where, "it does not speak https; try http://", "protocol")
+    if any(isinstance(cause, socket.gaierror) for cause in causes):
+        return _unreachable(where, "there is no such host name, or no network", "dns")
+    if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
+        return _unreachable(where, "connection refused", "connect")
+    return _unreachable(where, _words(error), "connect")
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """The error, what it came from, and the members of groups on the way."""
+    found: list[BaseException] = []
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        each = waiting.pop()
+        if each is None or each in found:
+            continue
+        found.append(each)
+        waiting += [each.__cause__, each.__context__]
+        if isinstance(each, BaseExceptionGroup):
+            waiting += each.exceptions
+    return found
+
+
+def _unreachable(where: str, why: str, kind: str) -> ModelError:
+    message = f"andy cannot reach {where}: {why}."
+    hint = "Is the server running, and is the address right? --base-url or --model choose another."
+    return kinded(TransientError(message, hint), kind)

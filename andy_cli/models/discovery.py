@@ -1,0 +1,135 @@
+"""Find model servers that run on this machine.
+
+Their usual ports are asked together and have 300 ms. The few bytes are sent and read here, for
+httpx2 takes longer to import than that, and most of the time there is nobody to talk to.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from andy_cli.models.addresses import is_loopback
+from andy_cli.models.presets import presets
+from andy_cli.settings import Settings
+
+PATIENCE = 0.3
+"""Seconds."""
+
+LARGEST = 2**20
+"""Bytes of an answer that are read."""
+
+OWNERS = {
+    "library": "ollama",
+    "organization_owner": "lmstudio",
+    "llamacpp": "llamacpp",
+    "vllm": "vllm",
+}
+"""What a server writes into `owned_by` of its models, and who it therefore is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    provider: str
+    base_url: str
+    models: tuple[str, ...]
+    """In the server's order; empty when it has none loaded."""
+
+
+async def scan(
+    settings: Settings,
+    ports: Mapping[str, int] | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> list[Found]:
+    """The servers that answer, in the order of preference.
+
+    `ports` says where to look for which provider instead of at the usual places.
+    """
+    if not settings.flag("network.scan"):
+        return []
+    import asyncio  # it runs us
+
+    places = usual_ports(environment) if ports is None else ports
+    found = await asyncio.gather(*(_probe(name, port) for name, port in places.items()))
+    return [each for each in found if each]
+
+
+def usual_ports(environment: Mapping[str, str]) -> dict[str, int]:
+    ports = {each.name: each.local_port for each in presets().values() if each.local_port}
+    if host := environment.get("OLLAMA_HOST"):
+        address = ollama_address(host)
+        ports.pop("ollama", None)
+        if is_loopback(address):
+            ports = {"ollama": urlsplit(address).port or 11434, **ports}
+    return ports
+
+
+def ollama_address(host: str) -> str:
+    """The base URL for OLLAMA_HOST: `host`, `host:port`, `:port` or a URL (Ollama's own rules)."""
+    scheme, separator, rest = host.strip().rpartition("://")
+    parts = urlsplit(f"//{rest}")
+    usual = {"http": 80, "https": 443}.get(scheme, 11434) if separator else 11434
+    try:
+        port = parts.port or usual
+    except ValueError:
+        port = usual
+    name = parts.hostname or "127.0.0.1"
+    if name in ("0.0.0.0", "::"):  # where it listens; nobody can be reached there
+        name = "127.0.0.1"
+    name = f"[{name}]" if ":" in name else name
+    return f"{scheme or 'http'}://{name}:{port}{parts.path.rstrip('/').removesuffix('/v1')}/v1"
+
+
+async def _probe(provider: str, port: int) -> Found | None:
+    import asyncio
+
+    path = "/api/tags" if provider == "ollama" else "/v1/models"
+    try:
+        async with asyncio.timeout(PATIENCE):
+            answer = await _get(port, path)
+    except (OSError, TimeoutError, asyncio.IncompleteReadError):
+        return None
+    return understood(provider, f"http://127.0.0.1:{port}/v1", answer)
+
+
+async def _get(port: int, path: str) -> bytes:
+    """The whole answer, head and body. HTTP/1.0, so that the body comes in one piece."""
+    import asyncio
+
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        request = (
+            f"GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\nAccept: application/json\r\n\r\n"
+        )
+        writer.write(request.encode())
+        await writer.drain()
+        answer = b""
+        while (piece := await reader.read(2**16)) and len(answer) < LARGEST:
+            answer += piece
+        return answer
+    finally:
+        writer.close()
+
+
+def understood(provider: str, base_url: str, answer: bytes) -> Found | None:
+    """What the answer says; None if it is not that of a model server."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    status = head.split(b" ", 2)
+    if len(status) < 2 or not status[0].startswith(b"HTTP/") or status[1] != b"200":
+        return None
+    try:
+        listed = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    rows = listed.get("models" if provider == "ollama" else "data") if _is_map(listed) else None
+    if not isinstance(rows, list) or not all(_is_map(row) for row in rows):
+        return None
+    names = [row.get("name" if provider == "ollama" else "id") for row in rows]
+    owners = [OWNERS.get(str(row.get("owned_by"))) for row in rows]
+    provider = next((owner for owner in owners if owner), provider)
+    return Found(provider, base_url, tuple(name for name in names if isinstance(name, str)))
+
+
+def _is_map(value: object) -> bool:
+    return isinstance(value, dict)

@@ -1,0 +1,211 @@
+"""How well a tool fits a request, by words alone: a handful of figures for each tool. Pure."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from andy_cli.messages import Choice
+from andy_cli.models.words import (
+    IDLE,
+    MUSIC_FILE,
+    SHELL,
+    SHELL_ENGLISH,
+    Found,
+    meanings,
+    stem,
+    things,
+    topics,
+    verbs,
+    words,
+)
+
+KIND_TOPICS = {
+    "url": {"+web", "+page"},
+    "mail": {"+email", "+contact"},
+    "file": {"+file", "+document"},
+    "folder": {"+folder"},
+    "phone": {"+phone"},
+    "sum": {"+math"},
+    "shell": {"+shell"},
+    "music": {"+music", "+file"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What is known of a tool."""
+
+    verbs: frozenset[str]
+    verb_stems: frozenset[str]
+    topic_words: tuple[str, ...]
+    hint_words: tuple[str, ...]
+    main_topics: frozenset[str]
+    """Of name and description."""
+    topics: frozenset[str]
+    """Of the parameters as well."""
+
+
+def profile(choice: Choice) -> Profile:
+    name = choice.text.rpartition(",")[2].strip().lower()
+    about, _, hints = choice.about.partition("\n")
+    named, described = words(name), words(about)
+    doing = [word for word in named if verbs(word)] or described[:1]
+    if described and verbs(described[0]) and not set(doing) & set(described):
+        doing = [*doing, described[0]]
+    objects = dict.fromkeys(
+        stem(word) for word in (*described, *named) if word not in IDLE and word not in doing[:1]
+    )
+    hinted = dict.fromkeys(stem(word) for word in words(hints) if word not in IDLE)
+    main = {topic for word in (*named, *described) for topic in topics(word)}
+    known = main | {topic for word in words(hints) for topic in topics(word)}
+    return Profile(
+        verbs=frozenset(verb for word in doing for verb in verbs(word)),
+        verb_stems=frozenset(map(stem, doing)),
+        topic_words=tuple(objects),
+        hint_words=tuple(hinted),
+        main_topics=frozenset(main),
+        topics=frozenset(known),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is known of a request."""
+
+    text: str
+    words: tuple[str, ...]
+    """Stems of the words that mean something, things left out."""
+    first: tuple[str, ...]
+    """The first few words that could be verbs, in order."""
+    topical: tuple[str, ...]
+    """Those of the words that stand for a topic."""
+    asks: bool
+    """It starts like a question."""
+    topics: frozenset[str]
+    kinds: frozenset[str]
+    things: tuple[Found, ...]
+
+
+TELL = re.compile(r"\b(?:tell|give) (?:me|us)\b", re.I)
+"""Not a wish to have something spoken."""
+ASKING = re.compile(r"^\W*(?:what|which|who|any|do|does|did|is|are|how|where|when)\b", re.I)
+
+
+def asked(text: str) -> Asked:
+    found = things(text)
+    rest = text
+    for each in reversed(found):
+        rest = rest[: each.start] + " \u00b6 " + rest[each.end :]
+    said = words(TELL.sub("", rest))
+    kinds = {each.kind for each in found}
+    if any(each.kind in {"file", "quote"} and MUSIC_FILE.search(each.text) for each in found):
+        kinds.add("music")
+    if shell_line(text, found):
+        kinds.add("shell")
+    telling = [word for word in said if word not in IDLE]
+    return Asked(
+        text=text,
+        words=tuple(map(stem, telling)),
+        first=tuple(stem(word) for word in said if verbs(word))[:3],
+        topical=tuple(stem(word) for word in telling if topics(word)),
+        asks=bool(ASKING.search(text)),
+        topics=frozenset(topic for word in telling for topic in topics(word)),
+        kinds=frozenset(kinds),
+        things=tuple(found),
+    )
+
+
+def shell_line(text: str, found: Sequence[Found]) -> bool:
+    """Whether a command for a shell stands in it: quoted, after `run`, or all there is."""
+    meant = [each.text for each in found if each.kind == "quote"]
+    meant += re.findall(r"\b(?:run|execute|command|exec)\b:?\s+(\S.*)", text, re.I)
+    if any((part.split() or [""])[0].lower() in SHELL | SHELL_ENGLISH for part in meant):
+        return True
+    return (text.split() or [""])[0] in SHELL
+
+
+def features(request: Asked, tools: Sequence[Profile]) -> list[dict[str, float]]:
+    frequency: dict[str, int] = {}
+    for tool in tools:
+        for word in tool.topic_words:
+            frequency[word] = frequency.get(word, 0) + 1
+    rarity = {word: math.log((len(tools) + 1) / count) for word, count in frequency.items()}
+    implied = frozenset(t for kind in request.kinds for t in KIND_TOPICS.get(kind, ()))
+    return [_figures(request, tool, rarity, implied) for tool in tools]
+
+
+def _figures(
+    request: Asked, tool: Profile, rarity: dict[str, float], implied: frozenset[str]
+) -> dict[str, float]:
+    matches = {word: _match(word, request, implied) for word in tool.topic_words}
+    gained = sum(rarity[word] * match for word, match in matches.items())
+    total = sum(rarity[word] for word in tool.topic_words) or 1.0
+    said = [verbs(word) for word in request.first]
+    common = [bool(each & tool.verbs) for each in said]
+    unexplained = [kind for kind in request.kinds if kind in KIND_TOPICS and not _takes(tool, kind)]
+    explained = [kind for kind in request.kinds if kind in KIND_TOPICS and _takes(tool, kind)]
+    hints = sum(word in request.words for word in tool.hint_words)
+    return {
+        "cover": gained / total,
+        "sum": min(gained, 6.0) / 3,
+        "verb": float(any(common)),
+        "first": float(bool(common) and common[0]),
+        "clash": float(bool(said) and not any(common)),
+        "hint": min(hints, 2) / 2,
+        "thing": float(len(explained)),
+        "stray": float(len(unexplained)),
+        "name": float(bool(tool.verb_stems & set(request.words))),
+        "missed": min(sum(not _shared(word, tool) for word in request.topical), 3) / 3,
+        "asks": float(request.asks and bool(tool.verbs & GIVING)),
+    }
+
+
+GIVING = frozenset({"list", "search", "read", "recall", "fetch"})
+"""What tools do that answer a question."""
+
+
+def _shared(word: str, tool: Profile) -> bool:
+    return word in tool.topic_words or word in tool.hint_words or bool(topics(word) & tool.topics)
+
+
+def _takes(tool: Profile, kind: str) -> bool:
+    return bool(KIND_TOPICS[kind] & tool.topics)
+
+
+def _match(word: str, request: Asked, implied: frozenset[str]) -> float:
+    if word in request.words:
+        return 1.0
+    about = topics(word)
+    if about & request.topics:
+        return 0.7
+    if about & implied:
+        return 0.6
+    if meanings(word) & {v for each in request.words for v in verbs(each)}:
+        return 0.2
+    return 0.0
+
+
+GREETING = re.compile(
+    r"^\W*(hello|hi|hey|good (morning|evening|afternoon)|thanks?|thank you|bye|goodbye|ok|okay|yes"
+    r"|no|great|nice|cool|sorry|never mind|you are|you're|i am|i'm|i feel)\b",
+    re.I,
+)
+QUESTION = re.compile(
+    r"^\W*(what (is|are|does|was|were|do you)|what's (a|an|the|your)|who|why"
+    r"|how (many|old|do|does|are|is|can|come|much|far|long)|when|where|which|is|are|do|does|did"
+    r"|can you|could you|explain|tell me|give me|write me|name|describe|define)\b",
+    re.I,
+)
+
+
+def talk_features(request: Asked, tools: Sequence[dict[str, float]]) -> dict[str, float]:
+    """What speaks for plain talk, given how well the tools fit."""
+    return {
+        "t_bias": 1.0,
+        "t_greet": float(bool(GREETING.search(request.text))),
+        "t_general": float(bool(QUESTION.search(request.text))),
+        "t_things": float(bool(request.kinds)),
+        "t_noverb": float(not request.first),
+        "t_notopic": float(max((each["cover"] for each in tools), default=0.0) < 0.15),
+    }

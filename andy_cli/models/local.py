@@ -1,0 +1,172 @@
+"""A model that runs in this process.
+
+It is too small to call tools when left alone, so where a request says what the reply may be
+(`Request.constraint`) the reply is chosen by score or held to a grammar.
+"""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+
+from andy_cli.errors import ModelError
+from andy_cli.messages import Choice, Chunk, Constraint, Request, Usage, Wire
+from andy_cli.models import weights
+from andy_cli.models.dialogue import talk_messages
+from andy_cli.models.local_server import Engine
+from andy_cli.models.scoring import Chooser
+from andy_cli.models.weights import Progress
+
+REPLY_TOKENS = 200
+"""Of a reply when nothing else is said: so small a model rambles after that."""
+
+RESERVE = 64
+"""Tokens of the context that neither messages nor reply may take: the template's own words."""
+
+Body = dict[str, Any]
+
+
+class LocalClient:
+    """One local model. The weights are fetched and loaded at the first request."""
+
+    tools = False
+    guided = True
+
+    def __init__(self, model: str, progress: Progress = lambda done, total: None) -> None:
+        self.name = f"local:{model}"
+        self._model = model
+        self._progress = progress
+        self._engine: Engine | None = None
+        self._chooser: Chooser | None = None
+        self._loading = threading.Lock()
+
+    async def reply(self, request: Request) -> AsyncIterator[Chunk]:
+        engine = await asyncio.to_thread(self.engine)
+        constraint = request.constraint or Constraint()
+        if constraint.choices:
+            chosen = await asyncio.to_thread(self._choose, request.messages, constraint)
+            if chosen is not None:
+                used = Usage(_estimate(request.messages), len(chosen.text) // 4 + 1)
+                yield Chunk(text=chosen.text)
+                yield Chunk(finish="stop", usage=used)
+                return
+            request = replace(request, messages=tuple(talk_messages(request.messages)))
+        body = await asyncio.to_thread(_body, engine, request, constraint)
+        async with aclosing(_streamed(engine, body)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    def engine(self) -> Engine:
+        """The loaded model; blocks while it loads."""
+        with self._loading:
+            if self._engine is None:
+                self._engine = Engine(weights.pull(self._model, self._progress))
+                self._chooser = Chooser(self._engine.likelihoods)
+            return self._engine
+
+    def _choose(self, messages: Sequence[Wire], constraint: Constraint) -> Choice | None:
+        """One of the choices; None when it is talk that is due. Blocks."""
+        assert self._chooser is not None, "engine() was called before"
+        if constraint.free_text:
+            return self._chooser.command(messages, constraint.choices)
+        return self._chooser.answer(messages, constraint.choices)
+
+    async def close(self) -> None:
+        """Free the memory; a later request loads the model again."""
+        self._engine = self._chooser = None
+
+
+def _body(engine: Engine, request: Request, constraint: Constraint) -> Body:
+    limit = min(request.max_tokens or REPLY_TOKENS, engine.context // 2)
+    room = engine.context - limit - RESERVE
+    body: Body = {
+        "messages": fitted(request.messages, room, lambda text: len(engine.tokens(text))),
+        "max_tokens": limit,
+        "temperature": 0,
+        "stop": list(request.stop),
+        "stream_options": {"include_usage": True},
+    }
+    if constraint.grammar:
+        body["grammar"] = constraint.grammar
+    elif constraint.schema:
+        body["json_schema"] = dict(constraint.schema)
+    else:
+        body["dry_multiplier"] = 0.8  # greedy choice makes so small a model repeat itself
+    return body
+
+
+def fitted(messages: Sequence[Wire], room: int, count: Callable[[str], int]) -> list[Wire]:
+    """The messages that fit in `room` tokens: the system message and the newest ones.
+
+    The newest stays whatever its length, cut in the middle when it must be.
+    """
+    system = [each for each in messages[:1] if each.get("role") == "system"]
+    rest = list(messages[len(system) :])
+    sizes = [count(_text(each)) + 8 for each in rest]
+    room -= sum(count(_text(each)) + 8 for each in system)
+    while len(rest) > 1 and sum(sizes) > room:
+        del rest[0], sizes[0]
+    if system and rest and rest[0].get("role") == "assistant" and len(rest) > 1:
+        del rest[0], sizes[0]  # templates want the user to begin
+    if rest and sizes[0] > room:
+        rest[0] = {**rest[0], "content": _cut(_text(rest[0]), max(room, RESERVE), sizes[0])}
+    return system + rest
+
+
+def _cut(text: str, room: int, size: int) -> str:
+    keep = len(text) * room // (size * 2) - 8
+    return f"{text[:keep]} ... {text[-keep:]}"
+
+
+def _text(message: Wire) -> str:
+    return str(message.get("content") or "")
+
+
+def _estimate(messages: Sequence[Wire]) -> int:
+    return sum(len(_text(each)) // 4 + 4 for each in messages)
+
+
+async def _streamed(engine: Engine, body: Body) -> AsyncGenerator[Chunk, None]:
+    """The chunks of one chat completion, made by a thread. Closing the generator stops it."""
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[Chunk | ModelError | None] = asyncio.Queue()
+    stopped = threading.Event()
+
+    def put(item: Chunk | ModelError | None) -> None:
+        loop.call_soon_threadsafe(queue.put_nowait, item)
+
+    def receive(chunk: Mapping[str, Any]) -> bool:
+        put(_chunk(chunk))
+        return stopped.is_set()
+
+    def generate() -> None:
+        try:
+            engine.chat(body, receive)
+            put(None)
+        except ModelError as error:
+            put(error)
+
+    work = loop.run_in_executor(None, generate)
+    try:
+        while (item := await queue.get()) is not None:
+            if isinstance(item, ModelError):
+                raise item
+            if any(item):
+                yield item
+    finally:
+        stopped.set()
+        await work
+
+
+def _chunk(chunk: Mapping[str, Any]) -> Chunk:
+    choice: Mapping[str, Any] = next(iter(chunk.get("choices") or []), {})
+    delta = choice.get("delta") or {}
+    usage = chunk.get("usage")
+    return Chunk(
+        text=delta.get("content") or "",
+        reasoning=delta.get("reasoning_content") or "",
+        finish=choice.get("finish_reason") or "",
+        usage=Usage(usage["prompt_tokens"], usage["completion_tokens"]) if usage else None,
+    )

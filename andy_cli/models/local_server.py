@@ -1,0 +1,158 @@
+"""llama.cpp in this process: weights are loaded, prompts go in, tokens come out. All of it blocks.
+
+The engine always listens on a port of its own on loopback; a random key keeps other users of the
+machine out. `handle_*` of the library answers dicts in OpenAI's form, errors among them.
+"""
+
+import json
+import os
+import secrets
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from andy_cli.errors import ModelError, UsageError
+
+CONTEXT = 4096
+"""Tokens. The cache for them takes 90 MB with the smallest model."""
+
+SLOTS = 6
+"""Prompts that are worked on at the same time."""
+
+
+class Native(Protocol):
+    """What we use of the library's server. Its answers are parsed JSON."""
+
+    listening_address: str
+
+    def handle_completions(self, prompt: Mapping[str, Any]) -> Mapping[str, Any]: ...
+
+    def handle_chat_completions(
+        self, prompt: Mapping[str, Any], callback: Callable[[Mapping[str, Any]], bool]
+    ) -> object: ...
+
+
+class Engine:
+    """One loaded model. Requests from several threads wait for each other."""
+
+    def __init__(self, weights: Path, context: int = CONTEXT) -> None:
+        self._key = secrets.token_hex(16)
+        self._lock = threading.Lock()
+        self._server = _load(weights, context, self._key)
+        self.context = context
+
+    @property
+    def address(self) -> str:
+        """Where the OpenAI chat API answers, without `/v1`."""
+        return self._server.listening_address
+
+    @property
+    def key(self) -> str:
+        return self._key
+
+    def complete(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """One raw completion, whole."""
+        with self._lock:
+            return _answered(self._server.handle_completions({"temperature": 0, **body}))
+
+    def chat(self, body: Mapping[str, Any], each: Callable[[Mapping[str, Any]], bool]) -> None:
+        """One chat completion, streamed; `each` is told every chunk and returns True to stop."""
+        failures: list[ModelError] = []
+
+        def receive(chunk: Mapping[str, Any]) -> bool:
+            try:
+                return each(_answered(chunk))
+            except ModelError as error:
+                failures.append(error)
+                return True
+
+        with self._lock:
+            try:
+                self._server.handle_chat_completions({**body, "stream": True}, receive)
+            except ValueError as error:
+                raise ModelError(f"The local model refused the request: {error}.") from error
+        if failures:
+            raise failures[0]
+
+    def tokens(self, text: str) -> tuple[int, ...]:
+        """The tokens of a piece of text, nothing added."""
+        return tuple(self._post("/tokenize", {"content": text, "add_special": False})["tokens"])
+
+    def likelihoods(self, prompts: Sequence[str], text: str) -> list[float]:
+        """For each prompt, how likely the model was to go on with just this text (natural log).
+
+        The text is given token by token; the library reports what the model made of each token
+        before the grammar forced it. All prompts go as one request: together they take half the
+        time, and in the same order they give the same figures.
+        """
+        tokens = self.tokens(text)
+        body = {
+            "prompt": list(prompts),
+            "n_predict": len(tokens),
+            "n_probs": 1,
+            "grammar": "root ::= " + " ".join(f"<[{token}]>" for token in tokens),
+            "cache_prompt": True,
+        }
+        totals = [0.0] * len(prompts)
+        for choice in self.complete(body)["choices"]:
+            totals[choice["index"]] = sum(each["logprob"] for each in choice["logprobs"]["content"])
+        return totals
+
+    def _post(self, path: str, body: Mapping[str, object]) -> Mapping[str, Any]:
+        import urllib.request  # only tokens are not to be had without the socket
+
+        request = urllib.request.Request(
+            self.address + path,
+            json.dumps(body).encode(),
+            {"Content-Type": "application/json", "Authorization": f"Bearer {self._key}"},
+        )
+        # Not through a proxy: it is this very process.
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(request, timeout=60) as answer:
+            found: Mapping[str, Any] = json.load(answer)
+            return found
+
+
+def _load(weights: Path, context: int, key: str) -> Native:
+    try:
+        import xllamacpp  # 33 MB of native code, and only this model needs it
+    except ImportError as error:
+        raise UsageError(
+            "Local models need one more package. Run `pip install 'andy-cli[local]'`."
+        ) from error
+    params = xllamacpp.CommonParams()
+    params.model.path = str(weights)
+    params.model_alias = {weights.stem}
+    params.n_ctx = context
+    params.n_parallel = SLOTS
+    params.kv_unified = True  # each prompt may take the whole context
+    params.cache_ram_mib = 0
+    params.port = 0
+    params.hostnames = ["127.0.0.1"]
+    params.api_keys = [key]
+    params.ui = False
+    params.verbosity = -1
+    params.warmup = False
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = _threads()
+    try:
+        server: Native = xllamacpp.Server(params)
+        return server
+    except RuntimeError as error:
+        raise ModelError(
+            f"{weights} cannot be loaded. Remove it and fetch it again with `andy models pull`, "
+            "or choose another file.",
+            str(error),
+        ) from error
+
+
+def _threads() -> int:
+    """What this process may use; more than eight make such small models slower."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, min(usable or 1, 8))
+
+
+def _answered(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    if error := answer.get("error"):
+        raise ModelError(f"The local model refused the request: {error.get('message', error)}.")
+    return answer

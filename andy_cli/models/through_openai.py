@@ -1,0 +1,89 @@
+"""Have the openai package post the body: it knows Azure, and it is the reference in tests.
+
+Its retries are off and its events unread: the bytes go to the reader of every other reply.
+"""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import openai
+
+from andy_cli.models.body import Body
+from andy_cli.models.client import Endpoint
+from andy_cli.models.direct import Direct, no_answer
+from andy_cli.models.transport import AZURE, Answer
+from andy_cli.settings import Settings
+
+AZURE_VERSION = "2024-10-21"
+"""Of its API, for addresses below which there is no /openai/v1."""
+
+
+class ThroughOpenAI:
+    def __init__(self, endpoint: Endpoint, settings: Settings) -> None:
+        self._direct = Direct(endpoint, settings)
+        self._endpoint = endpoint
+        self._api = _client(endpoint, self._direct.http)
+
+    @asynccontextmanager
+    async def send(self, body: Body) -> AsyncIterator[Answer]:
+        url = self._endpoint.base_url
+        known, extra = _split(body)
+        async with AsyncExitStack() as stack:
+            try:
+                create = self._api.chat.completions.with_streaming_response.create
+                response = await stack.enter_async_context(create(**known, extra_body=extra))
+                yield Answer(response.status_code, response.headers, response.iter_bytes())
+            except openai.APIStatusError as error:
+                refused = error.response
+                yield Answer(refused.status_code, refused.headers, refused.aiter_bytes())
+            except openai.APIConnectionError as error:
+                raise no_answer(error.__cause__ or error, url) from error
+            except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+                raise no_answer(error, url) from error
+
+    async def get(self, path: str) -> object:
+        return await self._direct.get(path)
+
+    async def close(self) -> None:
+        await self._direct.close()
+
+
+def _client(endpoint: Endpoint, http: httpx2.AsyncClient) -> openai.AsyncOpenAI:
+    # The package insists on a key; servers without one ignore it.
+    options: dict[str, Any] = {
+        "api_key": endpoint.key or "none",
+        "max_retries": 0,
+        "http_client": http,
+        "timeout": http.timeout,
+    }
+    parts = urlsplit(endpoint.base_url)
+    if (parts.hostname or "").endswith(AZURE) and "/openai/v1" not in parts.path:
+        return openai.AsyncAzureOpenAI(
+            azure_endpoint=f"{parts.scheme}://{parts.netloc}",
+            api_version=os.environ.get("OPENAI_API_VERSION") or AZURE_VERSION,
+            **options,
+        )
+    return openai.AsyncOpenAI(base_url=endpoint.base_url, **options)
+
+
+KNOWN = {
+    "model",
+    "messages",
+    "stream",
+    "stream_options",
+    "tools",
+    "stop",
+    "max_tokens",
+    "max_completion_tokens",
+    "response_format",
+}
+
+
+def _split(body: Body) -> tuple[dict[str, Any], Body]:
+    """What the package has parameters for, and what it passes on unseen."""
+    known = {name: value for name, value in body.items() if name in KNOWN}
+    return known, {name: value for name, value in body.items() if name not in KNOWN}

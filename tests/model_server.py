@@ -1,0 +1,228 @@
+"""A model server on loopback that says what a test tells it to, byte by byte if need be.
+
+    with ModelServer([[*streamed("Hello")], [*refused(429, "slow")]]) as server:
+        ... server.url ... server.requests
+
+A script is a list of answers, an answer a list of operations; request n gets answer n, and the last
+one repeats. The operations are those of corpora/faults.jsonl: status, json, sse, raw, repeat_raw,
+split, sleep, stall, reset, close. After `"transfer-encoding": "chunked"` in a status the connection
+stays open for the next request.
+"""
+
+import base64
+import contextlib
+import email.utils
+import json
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+Operation = Mapping[str, Any]
+Answer = Sequence[Operation]
+
+EVENTS = {"content-type": "text/event-stream"}
+JSON = {"content-type": "application/json"}
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    """Names in lower case."""
+    body: Any
+    """Decoded JSON, or None."""
+
+
+def status(code: int = 200, headers: Mapping[str, str] = EVENTS) -> Operation:
+    return {"op": "status", "code": code, "headers": headers}
+
+
+def event(delta: Mapping[str, Any], finish: str | None = None) -> Operation:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    return {"op": "sse", "data": {"id": "c1", "choices": [choice]}}
+
+
+def raw(text: str) -> Operation:
+    return {"op": "raw", "text": text}
+
+
+def streamed(*pieces: str, finish: str = "stop", chunked: bool = False) -> list[Operation]:
+    """A streamed reply, one event for each piece."""
+    headers = {**EVENTS, "transfer-encoding": "chunked"} if chunked else EVENTS
+    events = [event({"content": piece}) for piece in pieces]
+    end = [event({}, finish), raw("data: [DONE]\n\n")]
+    return [status(headers=headers), *events, *end]
+
+
+def called(name: str, arguments: str) -> list[Operation]:
+    """A streamed reply that is one native call."""
+    function = {"name": name, "arguments": arguments}
+    call = {"index": 0, "id": "c1", "type": "function", "function": function}
+    return [status(), event({"tool_calls": [call]}), event({}, "tool_calls")]
+
+
+def refused(
+    code: int, message: str, headers: Mapping[str, str] | None = None, **more: object
+) -> list[Operation]:
+    body = {"error": {"message": message, **more}}
+    return [status(code, {**JSON, **(headers or {})}), {"op": "json", "body": body}]
+
+
+def answered(body: object) -> list[Operation]:
+    return [status(headers=JSON), {"op": "json", "body": body}]
+
+
+class ModelServer:
+    def __init__(self, script: Sequence[Answer], models: Sequence[str] = ("m",)) -> None:
+        self.requests: list[Received] = []
+        """Those to the chat API; `others` are the rest."""
+        self.others: list[Received] = []
+        self.connections = 0
+        self._script = script
+        self._models = models
+        self._closing = threading.Event()
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}/v1"
+        self._threads: list[threading.Thread] = []
+        self._open: list[socket.socket] = []
+
+    def __enter__(self) -> "ModelServer":
+        self._start(self._accept)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._closing.set()
+        _shut(self._listener)
+        for connection in self._open:
+            _shut(connection)
+        for thread in self._threads:
+            thread.join(5)
+
+    def _start(self, work: Any, *arguments: Any) -> None:  # noqa: ANN401
+        thread = threading.Thread(target=work, args=arguments, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _accept(self) -> None:
+        while not self._closing.is_set():
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            self.connections += 1
+            self._open.append(connection)
+            self._start(self._serve, connection)
+
+    def _serve(self, connection: socket.socket) -> None:
+        stream = connection.makefile("rb")
+        with contextlib.suppress(OSError):  # clients go away in the middle
+            while (received := _read(stream)) and self._answer(connection, received):
+                pass
+        stream.close()
+        _shut(connection)
+
+    def _answer(self, connection: socket.socket, received: Received) -> bool:
+        """Whether the connection stays open."""
+        if not received.path.endswith("/chat/completions"):
+            self.others.append(received)
+            listed = {"data": [{"id": name, "object": "model"} for name in self._models]}
+            return Answering(connection, self._closing).run(answered(listed))
+        turn = min(len(self.requests), len(self._script) - 1)
+        self.requests.append(received)
+        return Answering(connection, self._closing).run(self._script[turn])
+
+
+def _shut(connection: socket.socket) -> None:
+    with contextlib.suppress(OSError):  # it may be closed already
+        connection.shutdown(socket.SHUT_RDWR)
+    connection.close()
+
+
+def _read(stream: Any) -> Received | None:  # noqa: ANN401
+    first = stream.readline()
+    if not first:
+        return None
+    method, path, _ = first.decode().split(" ", 2)
+    headers: dict[str, str] = {}
+    while (line := stream.readline().strip()) != b"":
+        name, _, value = line.decode().partition(":")
+        headers[name.lower()] = value.strip()
+    body = stream.read(int(headers.get("content-length", 0)))
+    return Received(method, path, headers, json.loads(body) if body else None)
+
+
+class Answering:
+    """Carries out the operations of one answer."""
+
+    def __init__(self, connection: socket.socket, closing: threading.Event) -> None:
+        self._connection = connection
+        self._closing = closing
+        self._chunked = False
+
+    def run(self, answer: Answer) -> bool:
+        for operation in answer:
+            if operation["op"] == "close":
+                return False
+            if operation["op"] == "reset":
+                linger = struct.pack("ii", 1, 0)
+                self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+                self._connection.close()
+                return False
+            for data in self._bytes(operation):
+                self._connection.sendall(data)
+        if self._chunked:
+            self._connection.sendall(b"0\r\n\r\n")
+        return self._chunked
+
+    def _bytes(self, operation: Operation) -> Iterator[bytes]:
+        match operation["op"]:
+            case "status":
+                yield self._head(operation)
+            case "json":
+                yield self._framed(json.dumps(operation["body"]).encode())
+            case "sse":
+                yield self._framed(f"data: {json.dumps(operation['data'])}\n\n".encode())
+            case "raw":
+                b64 = operation.get("b64")
+                yield self._framed(base64.b64decode(b64) if b64 else operation["text"].encode())
+            case "repeat_raw":
+                yield self._framed(operation["text"].encode() * operation["n"])
+            case "split":
+                data, size = operation["text"].encode(), operation["bytes"]
+                for at in range(0, len(data), size):
+                    yield self._framed(data[at : at + size])
+            case "sleep":
+                self._closing.wait(operation["s"])
+            case "stall":
+                self._closing.wait()
+
+    def _head(self, operation: Operation) -> bytes:
+        headers = {name: _value(str(text)) for name, text in operation["headers"].items()}
+        self._chunked = headers.get("transfer-encoding") == "chunked"
+        lines = [f"HTTP/1.1 {operation['code']} Scripted"]
+        lines += [f"{name}: {text}" for name, text in headers.items()]
+        if not self._chunked:
+            lines.append("connection: close")
+        return "\r\n".join((*lines, "", "")).encode()
+
+    def _framed(self, data: bytes) -> bytes:
+        return b"%x\r\n%s\r\n" % (len(data), data) if self._chunked else data
+
+
+def _value(text: str) -> str:
+    """A header's value; `@now+2` is the date two seconds from now."""
+    if text.startswith("@now+"):
+        return email.utils.formatdate(time.time() + float(text[5:]), usegmt=True)
+    return text

@@ -1,0 +1,46 @@
+"""Run the installed `andy` as a shell does, in a home of its own."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ANDY = Path(sys.executable).parent / "andy"
+ROOT = Path(__file__).parents[1]
+FOREIGN = ("ANDY_", "XDG_", "OPENAI_", "OLLAMA_", "LM_", "LLM_")
+
+
+@dataclass(frozen=True)
+class Done:
+    code: int
+    out: str
+    err: str
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(FOREIGN) and not name.endswith("_API_KEY")
+    }
+    return {**kept, "HOME": str(home), **more}
+
+
+def andy(
+    *arguments: str, home: Path, cwd: Path = ROOT, stdin: str | None = None, **env: str
+) -> Done:
+    """Exit code and what was printed; no traceback may be in it."""
+    done = subprocess.run(
+        [str(ANDY), *arguments],
+        cwd=cwd,
+        env=environment(home, **env),
+        input=stdin,
+        stdin=subprocess.DEVNULL if stdin is None else None,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr + done.stdout, done.stderr
+    return Done(done.returncode, done.stdout, done.stderr)

@@ -1,0 +1,95 @@
+"""The other commands, from a shell."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.shell import andy
+
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "play",
+        "parameters": {"type": "object", "properties": {"path": {"type": "string"}}},
+    },
+}
+
+
+def test_the_version_answers(tmp_path: Path) -> None:
+    assert andy("--version", home=tmp_path).out == "andy 0.1.0\n"
+
+
+def test_help_names_the_commands_and_the_exit_codes(tmp_path: Path) -> None:
+    text = andy("--help", home=tmp_path).out
+    for word in ("chat", "run", "tools", "models", "debug", "Exit codes", "130"):
+        assert word in text
+
+
+@pytest.mark.parametrize("command", [["nope"], ["run", "--nope"], ["tools", "info"]])
+def test_a_command_line_that_does_not_fit_is_a_usage_error(
+    command: list[str], tmp_path: Path
+) -> None:
+    done = andy(*command, home=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert done.err
+
+
+def test_tools_are_listed_for_people_and_for_programs(tmp_path: Path) -> None:
+    records = json.loads(andy("tools", "list", "--json", home=tmp_path).out)
+    assert {"list_mp3s", "play_mp3", "stop_mp3"} <= {each["name"] for each in records}
+    assert all(set(each) == {"name", "description", "parameters", "effect"} for each in records)
+    assert "list_mp3s" in andy("tools", "list", home=tmp_path).out
+
+
+def test_a_tool_shows_its_parameters(tmp_path: Path) -> None:
+    text = andy("tools", "info", "play_mp3", home=tmp_path).out
+    assert "file" in text
+    assert "required" in text
+    assert andy("tools", "info", "nope", home=tmp_path).code == 2
+
+
+def test_models_are_listed_with_what_is_used_and_why(tmp_path: Path) -> None:
+    listed = andy("models", "list", "--json", home=tmp_path, OPENAI_API_KEY="x")
+    used = [each for each in json.loads(listed.out) if each["used"]]
+    assert [each["name"].partition(":")[0] for each in used] == ["openai"]
+    assert "OPENAI_API_KEY" in used[0]["why"]
+
+
+def test_the_default_model_is_kept_and_shown(tmp_path: Path) -> None:
+    assert andy("models", "default", "ollama:qwen3:8b", home=tmp_path).code == 0
+    shown = andy("models", "default", home=tmp_path).out
+    assert "ollama:qwen3:8b" in shown
+    assert "config.toml" in shown
+
+
+def test_saving_a_default_keeps_the_comments_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / ".config" / "andy" / "config.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text("# mine\n[network]\nidle_timeout = 5 # short\n")
+    assert andy("models", "default", "m", home=tmp_path).code == 0
+    assert "# mine" in path.read_text()
+    assert "# short" in path.read_text()
+
+
+def test_compile_reads_lines_and_survives_a_bad_one(tmp_path: Path) -> None:
+    lines = [
+        json.dumps({"id": 1, "text": "Sure.\nDEAR ANDYBOT, PLAY\npath: a", "tools": [TOOL]}),
+        "nonsense",
+        json.dumps({"id": 2, "chunks": ["Hel", "lo"]}),
+    ]
+    done = andy("debug", "compile", home=tmp_path, stdin="\n".join(lines))
+    first, bad, last = [json.loads(line) for line in done.out.splitlines()]
+    assert done.code == 1
+    assert first["calls"] == [{"name": "play", "arguments": {"path": "a"}}]
+    assert (first["content"], first["dialect"], first["incomplete"]) == ("Sure.", "andybot", False)
+    assert bad["id"] is None
+    assert bad["error"]
+    assert (last["id"], last["content"], last["calls"]) == (2, "Hello", [])
+
+
+@pytest.mark.parametrize("cut", [["--chunk", "1"], ["--chunk", "3"], ["--chunk-seed", "7"]])
+def test_compile_does_not_depend_on_the_cuts(cut: list[str], tmp_path: Path) -> None:
+    line = json.dumps({"id": 1, "text": "A `b`\nDEAR ANDYBOT, PLAY", "tools": [TOOL]})
+    whole = andy("debug", "compile", home=tmp_path, stdin=line)
+    assert andy("debug", "compile", *cut, home=tmp_path, stdin=line) == whole

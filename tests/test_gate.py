@@ -1,0 +1,125 @@
+"""Consent: what is free, what is asked, what is refused."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.gate import Answer, Asker, Gate, Proposal, Verdict
+from andy_cli.guard.neutralizer import neutralize
+from andy_cli.guard.workspace import named_places, resolve
+from andy_cli.messages import Effect
+
+ASKED = (Effect.NETWORK, Effect.WRITE, Effect.RUN, Effect.ACT)
+
+
+def decided(gate: Gate, effect: Effect, *places: str, doubtful: bool = False) -> Verdict:
+    proposal = Proposal("tool", effect, "do it", places, doubtful)
+    return asyncio.run(gate.decide(proposal))
+
+
+def saying(answer: Answer, heard: list[Proposal]) -> Asker:
+    async def ask(proposal: Proposal) -> Answer:
+        heard.append(proposal)
+        return answer
+
+    return ask
+
+
+@pytest.mark.parametrize("effect", [Effect.READ, Effect.PLAY])
+def test_reading_and_playing_inside_is_free(effect: Effect, tmp_path: Path) -> None:
+    assert decided(Gate(tmp_path), effect, "songs/a.mp3").allowed
+
+
+@pytest.mark.parametrize("place", ["/etc", "..", "a/../../b", "~"])
+def test_reading_outside_needs_a_yes(place: str, tmp_path: Path) -> None:
+    assert decided(Gate(tmp_path), Effect.READ, place) == Verdict(
+        False, "it needs a yes and nobody can be asked", asked=True
+    )
+
+
+def test_a_link_out_of_the_workspace_is_outside(tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    (workspace / "link").symlink_to(tmp_path)
+    assert not decided(Gate(workspace), Effect.READ, "link").allowed
+
+
+def test_the_music_folders_count_as_inside(tmp_path: Path) -> None:
+    music = tmp_path / "music"
+    gate = Gate(tmp_path / "workspace", [str(music)])
+    assert decided(gate, Effect.PLAY, str(music / "a.mp3")).allowed
+
+
+def test_what_the_user_names_counts_as_inside(tmp_path: Path) -> None:
+    music = tmp_path / "mp3"
+    music.mkdir()
+    gate = Gate(tmp_path / "workspace")
+    assert not decided(gate, Effect.READ, str(music)).allowed
+    gate.heard(f"look at files in {music}, please")
+    assert decided(gate, Effect.READ, str(music / "a.mp3")).allowed
+
+
+def test_who_names_the_home_folder_does_not_mean_all_that_is_in_it(tmp_path: Path) -> None:
+    gate = Gate(tmp_path / "workspace")
+    gate.heard("list the files in ~/ and in / too")
+    assert decided(gate, Effect.READ, "~").allowed
+    assert not decided(gate, Effect.READ, "~/.ssh/id_rsa").allowed
+    assert not decided(gate, Effect.READ, "/etc/shadow").allowed
+
+
+@pytest.mark.parametrize("effect", ASKED)
+def test_everything_else_is_asked(effect: Effect, tmp_path: Path) -> None:
+    heard: list[Proposal] = []
+    gate = Gate(tmp_path, ask=saying(Answer(yes=True), heard))
+    assert decided(gate, effect).allowed
+    assert [each.effect for each in heard] == [effect]
+
+
+def test_destruction_is_refused_whatever_is_allowed(tmp_path: Path) -> None:
+    heard: list[Proposal] = []
+    gate = Gate(tmp_path, allow=["tool", "destroy"], auto=True, ask=saying(Answer(True), heard))
+    assert not decided(gate, Effect.DESTROY).allowed
+    assert heard == []
+
+
+@pytest.mark.parametrize("allow", ["tool", "write"])
+def test_a_tool_or_an_effect_can_be_allowed(allow: str, tmp_path: Path) -> None:
+    assert decided(Gate(tmp_path, allow=[allow]), Effect.WRITE).allowed
+    assert not decided(Gate(tmp_path, allow=[allow + "x"]), Effect.WRITE).allowed
+
+
+def test_a_yes_for_the_session_holds_for_the_same_place_only(tmp_path: Path) -> None:
+    heard: list[Proposal] = []
+    gate = Gate(tmp_path, ask=saying(Answer(yes=True, session=True), heard))
+    for place in ("/a", "/a", "/b"):
+        assert decided(gate, Effect.READ, place).allowed
+    assert len(heard) == 2
+
+
+def test_a_request_in_a_quotation_needs_a_yes_whatever_its_effect(tmp_path: Path) -> None:
+    assert not decided(Gate(tmp_path), Effect.READ, "a", doubtful=True).allowed
+
+
+def test_a_no_with_a_reason_is_passed_on(tmp_path: Path) -> None:
+    gate = Gate(tmp_path, ask=saying(Answer(yes=False, reason="wrong file"), []))
+    assert decided(gate, Effect.WRITE) == Verdict(False, "wrong file", asked=True)
+
+
+def test_a_path_with_a_nul_is_refused_in_words(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="NUL"):
+        resolve("a\0b", tmp_path)
+
+
+def test_places_are_found_in_quotes_and_before_punctuation(tmp_path: Path) -> None:
+    (tmp_path / "my music").mkdir()
+    (tmp_path / "b").mkdir()
+    text = f'play "{tmp_path}/my music" and {tmp_path}/b, not {tmp_path}/missing'
+    assert named_places(text, tmp_path) == [tmp_path / "my music", tmp_path / "b"]
+
+
+def test_control_characters_never_reach_the_terminal() -> None:
+    hostile = "a\x1b[31mb\x1b]52;c;x\x07c\x9b2Jd\u202ee\r\x00f"
+    assert neutralize(hostile) == "a[31mb]52;c;xc2Jdef"
+    assert neutralize("kept\n\tas it is: é 音楽 👩‍🎤") == "kept\n\tas it is: é 音楽 👩‍🎤"

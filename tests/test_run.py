@@ -1,0 +1,316 @@
+"""`andy run` from a shell, against a real HTTP server whose words are scripted."""
+
+import json
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.model_server import ModelServer, answered, called, raw, refused, status, streamed
+from tests.shell import ANDY, ROOT, Done, andy, environment
+
+MUSIC = ROOT / "tests" / "music"
+HELLO = [streamed("Hel", "lo")]
+
+
+def run(
+    server: ModelServer,
+    home: Path,
+    *arguments: str,
+    cwd: Path = ROOT,
+    stdin: str | None = None,
+    **env: str,
+) -> Done:
+    to = ("--base-url", server.url, "--model", "m")
+    return andy("run", *to, *arguments, home=home, cwd=cwd, stdin=stdin, **env)
+
+
+def test_the_answer_alone_is_on_stdout(tmp_path: Path) -> None:
+    with ModelServer(HELLO) as server:
+        assert run(server, tmp_path, "hi") == Done(0, "Hello\n", "")
+
+
+def test_a_tool_call_is_carried_out_and_told_in_human_words(tmp_path: Path) -> None:
+    script = [called("list_mp3s", '{"path": "tests/music"}'), streamed("Three songs.")]
+    with ModelServer(script) as server:
+        done = run(server, tmp_path, "what music is in tests/music?")
+        told = server.requests[1].body["messages"][-1]
+    assert (done.code, done.out) == (0, "Three songs.\n")
+    assert "listed 3 songs in tests/music" in done.err
+    assert "list_mp3s" not in done.out + done.err
+    files = [each["file"] for each in json.loads(told["content"])]
+    assert files == sorted(path.name for path in MUSIC.glob("*.mp3"))
+
+
+def test_the_dialogue_plays_the_first_song_to_its_end(tmp_path: Path) -> None:
+    replies = [
+        "DEAR ANDYBOT, LIST_MP3S",
+        "tests/music",
+        "DEAR ANDYBOT, PLAY_MP3",
+        "01 - Morning Light.mp3",
+        "tests/music",
+        "skip",
+        "I am playing 01 - Morning Light.mp3.",
+    ]
+    with ModelServer([streamed(each) for each in replies]) as server:
+        started = time.monotonic()
+        task = "look at files in tests/music and play the first one"
+        done = run(server, tmp_path, "--set", "dialect=andybot", task)
+        assert time.monotonic() - started > 1.5
+        told = server.requests[-1].body["messages"][-1]["content"]
+        assert all("tools" not in each.body for each in server.requests)
+    assert (done.code, done.out) == (0, "I am playing 01 - Morning Light.mp3.\n")
+    assert "ANDYBOT" not in done.out + done.err
+    assert told.startswith("ANDYBOT RESPONDS: playing 01 - Morning Light.mp3")
+
+
+def test_no_wait_returns_while_the_music_would_still_play(tmp_path: Path) -> None:
+    script = [called("play_mp3", '{"file": "1", "path": "tests/music"}'), streamed("Playing.")]
+    with ModelServer(script) as server:
+        started = time.monotonic()
+        assert run(server, tmp_path, "--no-wait", "play").out == "Playing.\n"
+        assert time.monotonic() - started < 1.5
+
+
+def test_ctrl_c_stops_the_music_and_leaves_cleanly(tmp_path: Path) -> None:
+    folder = tmp_path / "long"
+    folder.mkdir()
+    one = (MUSIC / "01 - Morning Light.mp3").read_bytes()
+    (folder / "long.mp3").write_bytes(one * 40)
+    script = [called("play_mp3", '{"file": "long.mp3"}'), streamed("Playing long.mp3.")]
+    with ModelServer(script) as server:
+        command = [str(ANDY), "run", "--base-url", server.url, "--model", "m", "play long.mp3"]
+        child = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment(tmp_path),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert child.stdout is not None
+        assert child.stdout.readline() == "Playing long.mp3.\n"
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate(timeout=5)
+    assert child.returncode == 130
+    assert "Traceback" not in err
+
+
+def test_sigterm_ends_a_stalled_request_with_its_own_code(tmp_path: Path) -> None:
+    with ModelServer([[status(), {"op": "stall"}]]) as server:
+        child = subprocess.Popen(
+            [ANDY, "run", "--base-url", server.url, "--model", "m", "hi"],
+            env=environment(tmp_path),
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        while not server.requests:
+            time.sleep(0.01)
+        child.send_signal(signal.SIGTERM)
+        _, err = child.communicate(timeout=5)
+    assert child.returncode == 143
+    assert "Traceback" not in err
+
+
+def test_json_is_one_object_with_the_answer_under_both_names(tmp_path: Path) -> None:
+    with ModelServer(HELLO) as server:
+        done = run(server, tmp_path, "-o", "json", "hi")
+    result = json.loads(done.out)
+    assert (result["type"], result["result"], result["response"]) == ("result", "Hello", "Hello")
+    assert (result["is_error"], result["exit_code"], result["num_turns"]) == (False, 0, 1)
+
+
+def test_stream_json_is_one_event_a_line(tmp_path: Path) -> None:
+    script = [called("now_playing", "{}"), streamed("Nothing.")]
+    with ModelServer(script) as server:
+        done = run(server, tmp_path, "-o", "stream-json", "what is playing?")
+    records = [json.loads(line) for line in done.out.splitlines()]
+    assert all(list(each)[:2] == ["type", "timestamp"] for each in records)
+    types = [each["type"] for each in records]
+    assert types[:2] == ["init", "message"]
+    assert types[-1] == "result"
+    assert [each for each in types if each.startswith("tool")] == ["tool_use", "tool_result"]
+
+
+def test_a_task_may_come_from_stdin_alone_or_with_text_behind_it(tmp_path: Path) -> None:
+    with ModelServer(HELLO) as server:
+        run(server, tmp_path, stdin="say hello\n")
+        run(server, tmp_path, "-", stdin="say hello\n")
+        run(server, tmp_path, "sum this up", stdin="a long text\n")
+        said = [each.body["messages"][-1]["content"] for each in server.requests]
+    assert said[:2] == ["say hello", "say hello"]
+    assert said[2].startswith("sum this up\n")
+    assert "```\na long text\n```" in said[2]
+
+
+def test_no_task_is_a_usage_error(tmp_path: Path) -> None:
+    done = andy("run", home=tmp_path)
+    assert done.code == 2
+    assert "There is no task" in done.err
+
+
+def test_an_unknown_output_format_is_a_usage_error(tmp_path: Path) -> None:
+    done = andy("run", "-o", "xml", "hi", home=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert "stream-json" in done.err
+
+
+def test_nothing_is_kept_with_no_session(tmp_path: Path) -> None:
+    with ModelServer(HELLO) as server:
+        run(server, tmp_path, "--no-session", "hi")
+    assert list(tmp_path.rglob("*.jsonl")) == []
+
+
+def test_the_session_is_kept_otherwise(tmp_path: Path) -> None:
+    with ModelServer(HELLO) as server:
+        run(server, tmp_path, "hi")
+    (path,) = tmp_path.rglob("*.jsonl")
+    assert [json.loads(line)["role"] for line in path.read_text().splitlines()] == [
+        "user",
+        "assistant",
+    ]
+
+
+def test_what_needs_a_yes_is_refused_and_the_exit_code_says_so(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    arguments = json.dumps({"path": str(outside)})
+    with ModelServer([called("list_mp3s", arguments), streamed("I may not.")]) as server:
+        done = run(server, tmp_path, "what music is there?", cwd=workspace)
+    assert (done.code, done.out) == (3, "I may not.\n")
+    assert "was not allowed to list" in done.err
+
+
+def test_a_folder_named_in_the_request_may_be_read(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    arguments = json.dumps({"path": str(outside)})
+    with ModelServer([called("list_mp3s", arguments), streamed("None.")]) as server:
+        assert run(server, tmp_path, f"what is in {outside}?", cwd=workspace).code == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "says"),
+    [
+        (refused(401, "Incorrect API key provided"), 77, "key"),
+        (refused(404, "The model `m` does not exist"), 1, "m"),
+        (refused(400, "maximum context length is 10 tokens"), 1, "context"),
+        ([status(headers={"content-type": "text/html"}), raw("<html>hi</html>")], 1, "address"),
+        (answered({"unexpected": True}), 1, ""),
+    ],
+)
+def test_a_server_that_refuses_is_one_sentence_and_its_code(
+    answer: list[dict[str, object]], code: int, says: str, tmp_path: Path
+) -> None:
+    with ModelServer([answer]) as server:
+        done = run(server, tmp_path, "hi")
+    assert (done.code, done.out) == (code, "")
+    assert done.err.startswith("andy: ")
+    assert len(done.err.splitlines()) <= 3
+    assert says in done.err
+
+
+def test_an_unreachable_server_is_a_transient_failure(tmp_path: Path) -> None:
+    done = andy(
+        "run", "--base-url", "http://127.0.0.1:9/v1", "--model", "m",
+        "--set", "network.first_backoff=0.01", "hi", home=tmp_path,
+    )  # fmt: skip
+    assert (done.code, done.out) == (75, "")
+    assert "127.0.0.1:9" in done.err
+
+
+def test_a_reply_that_breaks_off_keeps_what_was_said(tmp_path: Path) -> None:
+    begun = streamed("half an ans")[:2]
+    with ModelServer([[*begun, {"op": "reset"}]]) as server:
+        done = run(server, tmp_path, "hi")
+    assert done.code == 75
+    (path,) = tmp_path.rglob("*.jsonl")
+    last = json.loads(path.read_text().splitlines()[-1])
+    assert (last["content"], last["partial"]) == ("half an ans", True)
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda folder: None, "no folder"),
+        (lambda folder: folder.mkdir(), "no music"),
+        (lambda folder: folder.write_text("x"), "not a folder"),
+    ],
+)
+def test_a_folder_that_is_missing_empty_or_none_is_told_plainly(
+    make: object, says: str, tmp_path: Path
+) -> None:
+    assert callable(make)
+    make(tmp_path / "songs")
+    with ModelServer([called("list_mp3s", '{"path": "songs"}'), streamed("ok")]) as server:
+        done = run(server, tmp_path, "list", cwd=tmp_path)
+    assert done.code == 0
+    assert says in done.err
+
+
+def test_a_file_that_is_no_music_is_not_played(tmp_path: Path) -> None:
+    (tmp_path / "fake.mp3").write_text("not music at all")
+    shutil.copy(MUSIC / "01 - Morning Light.mp3", tmp_path / "real.mp3")
+    with ModelServer([called("play_mp3", '{"file": "fake.mp3"}'), streamed("no")]) as server:
+        done = run(server, tmp_path, "play fake.mp3", cwd=tmp_path)
+        told = server.requests[1].body["messages"][-1]["content"]
+    assert "could not play fake.mp3" in done.err
+    assert "damaged or not MP3" in told
+
+
+def test_a_setting_that_does_not_exist_is_named_with_the_nearest(tmp_path: Path) -> None:
+    done = andy("run", "--set", "network.idle_timout=3", "hi", home=tmp_path)
+    assert done.code == 2
+    assert "network.idle_timeout" in done.err
+
+
+def test_a_damaged_settings_file_is_named_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / ".config" / "andy" / "config.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text("model = ")
+    done = andy("run", "hi", home=tmp_path)
+    assert done.code == 2
+    assert str(path) in done.err
+    assert path.read_text() == "model = "
+
+
+def test_a_capture_holds_requests_and_chunks_and_no_key(tmp_path: Path) -> None:
+    key = "sk-test-0123456789abcdefghijklmnop"
+    folder = tmp_path / "raw"
+    with ModelServer(HELLO) as server:
+        done = run(
+            server, tmp_path, "--api-key-env", "MY_KEY", "hi",
+            ANDY_DEBUG_RAW=str(folder), MY_KEY=key,
+        )  # fmt: skip
+    assert done == Done(0, "Hello\n", "")
+    (path,) = folder.iterdir()
+    text = path.read_text()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert '"hi"' in text.replace("\\", "")
+    assert "Hel" in text
+    assert key not in text
+
+
+def test_strict_fails_an_answer_that_nothing_supports(tmp_path: Path) -> None:
+    script = [called("list_mp3s", '{"path": "tests/music"}'), streamed("There is ghost.mp3.")]
+    with ModelServer(script) as server:
+        done = run(server, tmp_path, "--strict", "list tests/music")
+    assert (done.code, done.out) == (1, "There is ghost.mp3.\n")
+    assert "ghost.mp3" in done.err
+
+
+def test_without_any_model_the_first_run_page_says_what_to_do(tmp_path: Path) -> None:
+    done = andy(
+        "run", "--set", "network.scan=false", "--model", "openai:gpt-5-mini", "hi", home=tmp_path
+    )
+    assert done.code == 77
+    assert "OPENAI_API_KEY" in done.err
