@@ -136,7 +136,7 @@ class Printer:
                 self._streamed = True
                 out(neutralize(event.content))
             case events.ToolAnswered() if event.did:
-                self.tell(action_line(event))
+                self.tell(f"• {action_line(event)}")
             case events.Failed():
                 self.tell(problem(event.message, event.hint), always=True)
             case events.Audited():

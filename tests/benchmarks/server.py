@@ -43,6 +43,8 @@ def call(name: str, arguments: str) -> bytes:
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # head and body in one packet, as servers for models do
+    disable_nagle_algorithm = True
     reply: ClassVar[bytes] = b""
     call: ClassVar[bytes] = b""
 
