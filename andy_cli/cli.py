@@ -176,6 +176,7 @@ def models_default(
 def debug_compile(
     chunk: Annotated[int, typer.Option(help="feed so many characters at a time; 0: all")] = 0,
     chunk_seed: Annotated[int, typer.Option(help="cut at random, by this seed")] = -1,
+    set_: Set = None,
 ) -> None:
     """Read replies as the product does: calls, visible text, reasoning."""
     from andy_cli.frontends.debug import compile_lines
