@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.compiler import dialects
-from andy_cli.compiler.compiler import CompiledReply, Compiler, Markers
+from andy_cli.compiler.compiler import CompiledReply, Compiler
 from andy_cli.compiler.dialect import Dialect
+from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.messages import Arguments, Chunk, ToolRequest
 
@@ -79,7 +80,7 @@ def test_exactly_the_spans_that_were_consumed_are_missing(reply: str) -> None:
     assert result.text.split() == "".join(left).split()
 
 
-@given(replies)
+@given(replies.filter(lambda reply: "`" not in reply))
 def test_an_opener_with_a_request_behind_it_is_never_shown(reply: str) -> None:
     shown = Compiler(MARKERS, TOOLS).feed(reply + "\nDEAR ANDYBOT, PING").text
     assert "DEAR ANDYBOT, PING" not in shown.rpartition("\n")[2]

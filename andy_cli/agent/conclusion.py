@@ -89,12 +89,12 @@ def _line(text: str) -> str:
     first = text.split()[0]
     if first.endswith("ing") and first not in {"nothing", "something"}:
         return f"({_either(['Now ', 'I am '])}) {_literal(text + end)}"
-    if first == text:
-        return _literal(f"Done: {text}{end}")
-    if PAST.fullmatch(first):
+    if PAST.fullmatch(first) and first != text:
         return _literal(f"I {text}{end}")
     if first[0].isdigit():
         return _literal(f"It is {text}{end}")
+    if first == text:
+        return _literal(f"Done: {text}{end}")
     return _literal(text[0].upper() + text[1:] + end)
 
 

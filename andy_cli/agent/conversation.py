@@ -14,8 +14,9 @@ from andy_cli import events
 from andy_cli.agent.reply import Reply
 from andy_cli.agent.system_prompt import system_prompt
 from andy_cli.compiler import dialects
-from andy_cli.compiler.compiler import Compiler, Markers
+from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.dialect import Dialect, Question
+from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.errors import ModelError, UsageError
 from andy_cli.guard.gate import Gate, Proposal, Verdict
@@ -78,7 +79,7 @@ class Conversation:
         """Speak with this model from now on: a new compiler, and the dialect it writes (C17)."""
         self.client = client
         self.dialect = self._dialect(client)
-        self.markers = Markers([*self.dialects.values()])
+        self.markers = Markers([*self.dialects.values()], tuple(self.registry.functions))
         self._system = system_prompt(
             self.dialect, self.registry.functions, self._folder, date.today()
         )

@@ -5,8 +5,9 @@ what was apart (`<|im_<|im_end|>end|>`), so what is left is read again until not
 Nothing but markers is ever removed: words about tools are words (R10).
 """
 
-from andy_cli.compiler.compiler import Compiler, Markers
+from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.dialect import Tools
+from andy_cli.compiler.markers import Markers
 
 ROUNDS = 5
 

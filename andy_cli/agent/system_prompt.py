@@ -5,6 +5,7 @@ from pathlib import Path
 from string import Template
 
 from andy_cli.compiler.dialect import Dialect, Tools
+from andy_cli.messages import ToolRequest
 from andy_cli.resources import bundled
 
 
@@ -17,7 +18,17 @@ def system_prompt(dialect: Dialect, tools: Tools, folder: Path, today: date) -> 
 def lesson(dialect: Dialect, tools: Tools) -> str:
     if not (dialect.lesson and tools):
         return ""
-    return template(dialect.lesson).substitute(tools=dialect.catalogue(tools)).strip()
+    slots = {"tools": dialect.catalogue(tools), "example": example(dialect, tools)}
+    return template(dialect.lesson).substitute(slots).strip()
+
+
+def example(dialect: Dialect, tools: Tools) -> str:
+    """How the dialect writes a call of the first tool, with stand-ins for its required values."""
+    name, tool = next(iter(tools.items()))
+    schema = tool["function"].get("parameters") or {}
+    properties = schema.get("properties") or {}
+    arguments = {each: f"<{each}>" for each in schema.get("required") or properties}
+    return dialect.write(ToolRequest(name=name, arguments=arguments))
 
 
 def template(name: str) -> Template:

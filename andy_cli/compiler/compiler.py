@@ -5,35 +5,15 @@ be part of a marker, a request is collected in a list and joined once when its e
 the result never depends on how the reply was cut, and the time is linear in its length.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from andy_cli.compiler.bodies.ends import Fence
 from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
+from andy_cli.compiler.markers import REASONING, Marker, Markers
 from andy_cli.compiler.native_calls import NativeCalls
 from andy_cli.messages import Chunk, ToolRequest
-
-REASONING = {
-    "<think>": "</think>",
-    "[THINK]": "[/THINK]",
-    "<thinking>": "</thinking>",
-    "<reasoning>": "</reasoning>",
-    "<scratchpad>": "</scratchpad>",
-}
-
-TURN_MARKERS = (
-    "<|im_end|>",
-    "<|im_start|>",
-    "<|eot_id|>",
-    "<|eom_id|>",
-    "<|end|>",
-    "<|endoftext|>",
-    "<end_of_turn>",
-    "<\uff5cend\u2581of\u2581sentence\uff5c>",
-    "</s>",
-)
-"""Characters of a model's template: never part of what it says."""
 
 
 class Visible(NamedTuple):
@@ -58,38 +38,6 @@ class CompiledReply:
     """A request was cut off; it is not among the requests."""
 
 
-class Markers:
-    """Every marker of a set of dialects in one expression. Built once, shared by all replies."""
-
-    def __init__(self, dialects: Sequence[Dialect]) -> None:
-        self.dialects: dict[str, list[Dialect]] = {}
-        for dialect in dialects:
-            for opener in dialect.openers:
-                self.dialects.setdefault(opener.lower(), []).append(dialect)
-        folded = {opener for each in dialects if each.fold for opener in each.openers}
-        exact = {opener for each in dialects if not each.fold for opener in each.openers}
-        exact |= {*REASONING, *TURN_MARKERS}
-        longest = sorted(exact | folded, key=len, reverse=True)
-        written = [f"(?i:{re.escape(m)})" if m in folded else re.escape(m) for m in longest]
-        self.expression = re.compile("|".join([*written, "`+", "\n"]), re.ASCII)
-        self.prefixes = frozenset(m.lower()[:cut] for m in longest for cut in range(1, len(m)))
-        self.longest = max(map(len, longest), default=1) - 1
-        self.first = re.compile("[" + "".join({re.escape(p) for p in self._firsts()}) + "`]")
-
-    def _firsts(self) -> set[str]:
-        return {case for prefix in self.prefixes for case in (prefix[0], prefix[0].upper())}
-
-    def unsure(self, text: str, start: int) -> int:
-        """From where on the text might be the beginning of a marker, at its end."""
-        at = max(start, len(text) - self.longest)
-        while match := self.first.search(text, at):
-            at = match.start()
-            if text[at:].lower() in self.prefixes or not text[at:].strip("`"):
-                return at
-            at += 1
-        return len(text)
-
-
 class Compiler:
     """Reads one reply. Build a new one for each; they are cheap."""
 
@@ -106,12 +54,14 @@ class Compiler:
         self._at = 0  # where in the reply `_held` starts
         self._code = ""  # the run of backticks that opened the code we are in
         self._line_start = True
-        self._closer = "</think>" if reasoning_open else ""
+        self._closers: tuple[str, ...] = REASONING["<think>"] if reasoning_open else ()
         self._body: Body | None = None
         self._opener = ""
+        self._readers: tuple[Dialect, ...] = ()  # who may read what the opener began
         self._collected: list[str] = []
         self._space = ""  # white space that is only shown if something follows
         self._taken_out = False  # something was, and no text has followed yet
+        self._behind_call = False  # that was a request
         self._gap = ""  # the white space since then
         self._text: list[str] = []
         self._reasoning: list[str] = []
@@ -139,7 +89,7 @@ class Compiler:
     def finish(self, cut_off: bool = False) -> tuple[Visible, CompiledReply]:
         """The reply is complete, or `cut_off` by length or a failure: what is left, and all."""
         self._read("", final=True)
-        if self._closer:
+        if self._closers:
             self._rehearsed()
         if cut_off and self._unsettled:
             self._parsed[-1] = Parsed(incomplete=True)
@@ -166,14 +116,14 @@ class Compiler:
     def _read(self, text: str, final: bool) -> None:
         self._held += text
         while self._held or final:
-            before = (len(self._held), self._body, self._closer)
+            before = (len(self._held), self._body, self._closers)
             if self._body is not None:
                 self._in_request(final)
-            elif self._closer:
+            elif self._closers:
                 self._in_reasoning(final)
             else:
                 self._in_text(final)
-            if (len(self._held), self._body, self._closer) == before:
+            if (len(self._held), self._body, self._closers) == before:
                 return
 
     def _in_request(self, final: bool) -> None:
@@ -196,51 +146,72 @@ class Compiler:
     def _close_request(self, at_end: bool) -> None:
         """The end of a request is known: one of the dialects with this opener can read it."""
         written = self._opener + "".join(self._collected)
-        for dialect in self._markers.dialects[self._opener.lower()]:
+        for dialect in self._readers:
             parsed = dialect.parse(written, self._tools)
             if parsed is None:
                 continue
             self._body = None
-            self._unsettled = at_end and not parsed.settled
+            self._unsettled = at_end and not parsed.settled and bool(parsed.requests)
             self._consume(written, dialect, parsed)
             return
-        self._false_alarm()
+        if not at_end and all(dialect.whole for dialect in self._readers):
+            self._body, self._collected = None, []
+            self._show(written)
+            self._at += len(written)
+        else:
+            self._false_alarm()
 
     def _consume(self, written: str, dialect: Dialect, parsed: Parsed) -> None:
-        span = (self._at, self._at + len(written))
-        self._at = span[1]
-        self._spans.append(span)
-        self._dialect = self._dialect or dialect.name
-        self._parsed.append(parsed)
-        self._taken_out = True
+        self._spans.append((self._at, self._at + len(written)))
+        self._at += len(written)
         self._collected = []
+        self._think(parsed.reasoning)
+        self._show(parsed.text)
+        self._take_out()
+        self._closers = parsed.thinks_until
+        if parsed.requests or parsed.incomplete or parsed.fault:
+            self._dialect = self._dialect or dialect.name
+            self._parsed.append(parsed)
+            self._behind_call = True
+
+    def _take_out(self) -> None:
+        self._taken_out = True
+        self._line_start = True  # what stood between is not on the line any more
 
     def _false_alarm(self) -> None:
         """It was text: show the first character of the marker and look again behind it."""
         written = self._opener + "".join(self._collected)
+        fence = self._opener[0] == "`"
+        shown = len(self._opener) if fence else 1
+        self._code = self._opener if fence else self._code
         self._body, self._collected = None, []
-        self._show(written[0])
-        self._at += 1
-        self._held = written[1:] + self._held
+        self._show(written[:shown])
+        self._at += shown
+        self._held = written[shown:] + self._held
 
     def _in_reasoning(self, final: bool) -> None:
-        found = self._held.find(self._closer)
-        if found >= 0:
-            self._think(self._held[:found])
-            self._drop(found + len(self._closer))
-            self._closer = ""
-            self._taken_out = True
+        found = min(
+            ((at, each) for each in self._closers if (at := self._held.find(each)) >= 0),
+            default=None,
+        )
+        if found:
+            at, closer = found
+            self._think(self._held[:at])
+            # What also begins something is left for those who read it.
+            self._drop(at if closer in self._markers.heads else at + len(closer))
+            self._closers = ()
+            self._take_out()
             return
-        sure = len(self._held) if final else len(self._held) - _overlap(self._held, self._closer)
+        keep = 0 if final else max(_overlap(self._held, each) for each in self._closers)
+        sure = len(self._held) - keep
         self._think(self._held[:sure])
         self._drop(sure)
 
     def _rehearsed(self) -> None:
         """Reasoning that never ended: a request in it was meant (dialects.md section 5 b)."""
         again = Compiler(self._markers, self._tools)
-        self._closer = ""
-        thought = "".join(self._reasoning)
-        again.feed(thought)
+        self._closers = ()
+        again.feed("".join(self._reasoning))
         _, reply = again.finish()
         if reply.requests:
             self._parsed.append(Parsed(reply.requests, ("took a request from open reasoning",)))
@@ -249,46 +220,67 @@ class Compiler:
 
     def _in_text(self, final: bool) -> None:
         held = self._held
-        sure = len(held) if final else self._markers.unsure(held, 0)
+        sure = len(held) if final else self._markers.unsure(held)
         for match in self._markers.expression.finditer(held):
-            if match.end() > sure and not final:
+            if match.end() > sure:
                 break
-            found = match[0]
-            if found[0] == "`":
-                self._backticks(found, held[: match.start()])
-            elif found == "\n":
+            found, before = match[0], held[: match.start()]
+            if found == "\n":
                 self._code = "" if len(self._code) < FENCE else self._code
-            elif self._marker(found, held[: match.start()]):
-                self._held = held[match.end() :]
+            elif found[0] == "`":
+                if self._backticks(found, before):
+                    self._open(found, self._markers.fenced, before)
+                    return
+            elif not self._code and self._marker(found, before):
                 return
         self._show(held[:sure])
         self._drop(sure)
 
     def _marker(self, found: str, before: str) -> bool:
-        """Act on a marker; False if it is only quoted as code and stays text."""
-        if self._code:
+        """Act on a marker; False if it does not count where it stands and is text."""
+        marker = self._markers[found]
+        if not self._counts(marker, before):
             return False
+        if marker.kind == "opener":
+            self._open(found, marker.dialects, before)
+            return True
         self._show(before)
-        self._at += len(before)
-        if found in REASONING:
-            self._at += len(found)
-            self._closer = REASONING[found]
-        elif found in TURN_MARKERS:
-            self._at += len(found)
-        else:
-            self._opener = found
-            self._body = self._markers.dialects[found.lower()][0].body()
+        self._drop(len(before) + len(found))
+        if marker.kind == "reasoning":
+            self._closers = REASONING[found]
         return True
 
-    def _backticks(self, run: str, before: str) -> None:
-        """Keep track of inline code and fences; a fence opens and closes at the start of a line."""
+    def _counts(self, marker: Marker, before: str) -> bool:
+        if marker.kind == "closer":
+            return self._behind_call and not before.strip()
+        if marker.where == "reply":
+            return not self._text and not before.strip()
+        return marker.where == "anywhere" or self._starts_line(before)
+
+    def _open(self, opener: str, readers: tuple[Dialect, ...], before: str) -> None:
+        self._show(before)
+        self._drop(len(before))
+        self._held = self._held[len(opener) :]  # `_at` stays where the request begins
+        self._opener, self._readers = opener, readers
+        fence = opener[0] == "`"
+        self._body = (Fence if fence else readers[0].body)(opener, self._tools)
+
+    def _backticks(self, run: str, before: str) -> bool:
+        """Keep track of inline code and fences; True if a fence may be a request's own.
+
+        A fence opens and closes at the start of a line.
+        """
         if self._code:
             if len(self._code) < FENCE:
                 self._code = "" if len(run) == len(self._code) else self._code
             elif len(run) >= len(self._code) and self._starts_line(before):
                 self._code = ""
-        elif len(run) < FENCE or self._starts_line(before):
+        elif len(run) < FENCE:
             self._code = run
+        elif self._starts_line(before):
+            self._code = "" if self._markers.fenced else run
+            return bool(self._markers.fenced)
+        return False
 
     def _starts_line(self, before: str) -> bool:
         line = before.rpartition("\n")[2]
@@ -317,7 +309,7 @@ class Compiler:
             before, after = self._space, self._gap
             self._space = after if after.count("\n") > before.count("\n") else before
             self._space = self._space if self._text else ""
-            self._taken_out, self._gap = False, ""
+            self._taken_out, self._behind_call, self._gap = False, False, ""
         elif not body:
             self._space += text
             return

@@ -34,6 +34,11 @@ class Parsed:
     """Why it cannot be read, in words the model can act on."""
     incomplete: bool = False
     """It was cut off: whatever it says must not be run."""
+    text: str = ""
+    """What the request itself says to the user, e.g. a final answer inside a protocol."""
+    reasoning: str = ""
+    thinks_until: tuple[str, ...] = ()
+    """It was the head of a stretch of reasoning that ends at one of these."""
     settled: bool = False
     """Whatever might have followed, it would mean the same: a cut-off reply does not void it."""
 
@@ -75,8 +80,9 @@ Interview = Callable[[str, Schema, Arguments], Generator[Question, str, Argument
 class Dialect:
     name: str
     openers: tuple[str, ...]
-    """The characters a request starts with, in lower case if case does not matter (`fold`)."""
-    body: Callable[[], Body]
+    """The characters a request starts with, wherever they stand (but in code)."""
+    body: Callable[[str, Tools], Body]
+    """(opener as written, tools) -> where the request ends."""
     parse: Callable[[str, Tools], Parsed | None]
     """Reads a request, opener included; None: this is text after all."""
     write: Callable[[ToolRequest], str]
@@ -90,5 +96,18 @@ class Dialect:
     constraint: Callable[[Tools], Constraint] | None = None
     """What a reply may be, for clients that can hold a model to it."""
     fold: bool = False
+    """Openers count in upper and lower case."""
+    line_openers: tuple[str, ...] = ()
+    """Openers that count at the start of a line only."""
+    reply_openers: tuple[str, ...] = ()
+    """Openers that count at the start of the reply only."""
+    named_openers: tuple[str, ...] = ()
+    """The same with `NAME` for the name of a tool that exists, at the start of a line."""
+    closers: tuple[str, ...] = ()
+    """Framing that may stand behind a request and is never shown there."""
+    fenced: bool = False
+    """Requests may stand in a code fence of their own; `parse` is given it with its fence."""
+    whole: bool = False
+    """If what an opener began is no request, nothing inside it is one either."""
     stop: tuple[str, ...] = ()
     """What the model must not write itself: sent as stop sequences."""

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
 from andy_cli.compiler import dialects
-from andy_cli.compiler.compiler import Compiler, Markers, tools_by_name
+from andy_cli.compiler.compiler import Compiler, tools_by_name
 from andy_cli.compiler.dialect import Dialect
+from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
 
 Record = Mapping[str, object]
@@ -44,19 +45,20 @@ def each_line(answer: Callable[[Record], dict[str, object]]) -> int:
 
 
 @cache
-def markers(name: str) -> Markers:
+def markers(name: str, tools: tuple[str, ...]) -> Markers:
     found = discover(dialects, Dialect, "DIALECT")
     chosen = [each for each in found if each.name == name]
-    return Markers(chosen or found)
+    return Markers(chosen or found, tools)
 
 
 def compile_one(record: Record, chunk: int, seed: int) -> dict[str, object]:
     tools = record.get("tools") or []
     if not isinstance(tools, list):
         raise TypeError("tools is a list of function tools")
+    named = tools_by_name(tools)
     compiler = Compiler(
-        markers(str(record.get("dialect") or "")),
-        tools_by_name(tools),
+        markers(str(record.get("dialect") or ""), tuple(named)),
+        named,
         reasoning_open=bool(record.get("reasoning_open")),
     )
     for piece in pieces(record, chunk, seed):

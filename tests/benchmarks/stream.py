@@ -5,8 +5,9 @@ import tempfile
 from collections.abc import Callable
 
 from andy_cli.compiler import dialects
-from andy_cli.compiler.compiler import Compiler, Markers
+from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.dialect import Dialect
+from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.models.wire import ReplyReader
 from tests.benchmarks.measure import ANDY, cpu, per_item, table

@@ -16,7 +16,7 @@ import re
 from collections.abc import Generator, Mapping, Sequence
 
 from andy_cli.compiler.alternation import alternate
-from andy_cli.compiler.dialect import Body, Dialect, Parsed, Question, Refusal, Tools
+from andy_cli.compiler.dialect import Dialect, Parsed, Question, Refusal, Tools
 from andy_cli.messages import (
     Arguments,
     Choice,
@@ -39,7 +39,7 @@ BLANK = frozenset(" \t\r\n*_`\"'")
 class Letter:
     """A letter runs to the end of the reply; it is none if no word follows the address."""
 
-    def __init__(self) -> None:
+    def __init__(self, opener: str, tools: Tools) -> None:
         self._named = False
         self._comma = False
 
@@ -332,14 +332,10 @@ def constraint(tools: Tools) -> Constraint:
     return Constraint(choices=tuple(letters), free_text=True)
 
 
-def body() -> Body:
-    return Letter()
-
-
 DIALECT = Dialect(
     name="andybot",
     openers=OPENERS,
-    body=body,
+    body=Letter,
     parse=parse,
     write=write,
     render=render,

@@ -9,7 +9,8 @@ API's own shape (C11): results are `tool` messages that carry the id of their ca
 import json
 from collections.abc import Sequence
 
-from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
+from andy_cli.compiler.bodies.ends import ToEnd
+from andy_cli.compiler.dialect import Dialect, Parsed, Tools
 from andy_cli.messages import Message, ToolCall, ToolRequest, Wire
 
 
@@ -45,13 +46,4 @@ def write(request: ToolRequest) -> str:
     return ""
 
 
-class _Nothing:
-    def feed(self, text: str) -> int | None:
-        return -1
-
-
-def body() -> Body:
-    return _Nothing()
-
-
-DIALECT = Dialect("native", (), body, parse, write, render)
+DIALECT = Dialect("native", (), ToEnd, parse, write, render)

@@ -1,0 +1,164 @@
+"""Calls inside JSON values, whatever the keys are called (dialects.md section 4)."""
+
+import re
+from collections.abc import Mapping
+
+from andy_cli.compiler.bodies import json_text
+from andy_cli.compiler.dialect import Tools
+from andy_cli.messages import Schema, ToolRequest
+
+NAMES = (
+    "name",
+    "tool_name",
+    "tool",
+    "function_name",
+    "function",
+    "action",
+    "operation",
+    "recipient_name",
+)
+ARGUMENTS = (
+    "arguments",
+    "parameters",
+    "args",
+    "params",
+    "input",
+    "tool_input",
+    "action_input",
+    "kwargs",
+)
+WRAPPERS = ("tool_calls", "function_call", "tool_call", "tool_use", "function", "call", "action")
+IDS = ("id", "tool_call_id", "call_id")
+PREFIX = re.compile(r"^(?:functions|function|default_api|tools?|namespace)[.:/]")
+SUFFIX = re.compile(r"(?::\d+|<\|.*)$", re.S)
+
+
+def requests_in(value: object, tools: Tools, known: bool = False) -> list[ToolRequest] | None:
+    """The calls a JSON value holds, in order; None if it is none, or not wholly calls.
+
+    With `known` every name must be that of a tool: nothing else says that this is a request.
+    """
+    if isinstance(value, list):
+        found = [requests_in(each, tools, known) for each in value]
+        if not found or any(each is None for each in found):
+            return None
+        return [request for each in found if each for request in each]
+    if not isinstance(value, dict):
+        return None
+    for wrapper in WRAPPERS:
+        inner = value.get(wrapper)
+        if isinstance(inner, dict | list) and not (wrapper == "tool_calls" and not inner):
+            requests = requests_in(inner, tools, known)
+            if requests:
+                return [with_id(requests[0], value), *requests[1:]]
+    request = request_in(value, tools)
+    if request is None or (known and request.name not in tools):
+        return None
+    return [request]
+
+
+def request_in(value: Mapping[str, object], tools: Tools) -> ToolRequest | None:
+    key = next((key for key in NAMES if isinstance(value.get(key), str)), None)
+    if key is None:
+        return single_key(value, tools)
+    name = tool_name(str(value[key]), tools)
+    if not name:
+        return None
+    given = next((each for each in ARGUMENTS if each in value and each != key), None)
+    if given is not None:
+        arguments = arguments_of(value[given], tools.get(name))
+    else:
+        arguments = beside(value, key, tools.get(name))
+    if arguments is None:
+        return None
+    return with_id(ToolRequest(name=name, arguments=arguments), value)
+
+
+def single_key(value: Mapping[str, object], tools: Tools) -> ToolRequest | None:
+    """`{"tool": {arguments}}`: only for a tool that exists."""
+    if len(value) != 1:
+        return None
+    ((key, inner),) = value.items()
+    name = tool_name(key, tools)
+    if name not in tools or not isinstance(inner, dict | None):
+        return None
+    return ToolRequest(name=name, arguments=inner or {})
+
+
+def beside(value: Mapping[str, object], key: str, tool: Schema | None) -> dict[str, object] | None:
+    """Arguments that stand beside the name instead of under a key of their own."""
+    rest = {each: item for each, item in value.items() if each not in (key, "type", *IDS)}
+    if not rest:
+        return {}
+    if tool is None:
+        return None
+    return rest if set(rest) <= set(properties(tool)) else None
+
+
+def with_id(request: ToolRequest, value: Mapping[str, object]) -> ToolRequest:
+    written = next((value[key] for key in IDS if isinstance(value.get(key), str)), "")
+    if request.id or not written:
+        return request
+    return ToolRequest(name=request.name, arguments=request.arguments, id=str(written))
+
+
+def arguments_of(value: object, tool: Schema | None) -> dict[str, object] | None:
+    """The arguments as an object: decoded when they were written as text, at most twice."""
+    for _ in range(2):
+        if not isinstance(value, str):
+            break
+        if not value.strip():
+            return {}
+        value = json_text.read(value)
+        if value is None:
+            return None
+    if value is None:
+        return {}
+    if isinstance(value, list):
+        return positional(value, tool)
+    if not isinstance(value, dict):
+        return None
+    return unwrapped(value, tool)
+
+
+def positional(value: list[object], tool: Schema | None) -> dict[str, object] | None:
+    """A list of values in the schema's order; a list of one object is that object."""
+    if not value:
+        return {}
+    if len(value) == 1 and isinstance(value[0], dict):
+        return value[0]
+    names = list(properties(tool)) if tool else []
+    return dict(zip(names, value, strict=False)) if len(names) >= len(value) else None
+
+
+def unwrapped(value: dict[str, object], tool: Schema | None) -> dict[str, object]:
+    """`{"arguments": {...}}` once too often, if the inner keys fit the schema better."""
+    if len(value) == 1 and tool is not None:
+        ((key, inner),) = value.items()
+        names = properties(tool)
+        if key in ARGUMENTS and key not in names and isinstance(inner, dict):
+            return inner
+    return value
+
+
+def properties(tool: Schema) -> Mapping[str, Schema]:
+    function = tool.get("function", tool)
+    parameters = function.get("parameters") or {}
+    found = parameters.get("properties") if isinstance(parameters, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def parameters_schema(tool: Schema | None) -> Schema:
+    schema = tool.get("function", tool).get("parameters") if tool else None
+    return schema if isinstance(schema, Mapping) else {}
+
+
+def tool_name(written: str, tools: Tools) -> str:
+    """The name without quotes, prefixes (`functions.`) and suffixes (`:0`) that drift onto it."""
+    name = written.strip().strip("\"'`").replace("\\_", "_").strip()
+    if name in tools:
+        return name
+    short = SUFFIX.sub("", name).strip()
+    while short not in tools and PREFIX.match(short):
+        short = PREFIX.sub("", short, count=1)
+    return short

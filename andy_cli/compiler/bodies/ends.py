@@ -1,0 +1,333 @@
+"""Where a request ends: readers that take text in pieces and keep their place.
+
+They never look back, so a request of any size is read once.
+"""
+
+import re
+from collections.abc import Callable
+
+from andy_cli.compiler.bodies.promises import fence_fits, promising
+from andy_cli.compiler.dialect import Tools
+
+OUTSIDE = re.compile(r"[\"'{}\[\]()]")
+INSIDE = re.compile(r"[\"'\\]")
+LARGEST = 8_000_000
+"""Characters of one request; a longer one is cut off there and is incomplete."""
+
+
+def blank(text: str) -> bool:
+    return not text.strip()
+
+
+class JsonScan:
+    """Follows one JSON value, or what a model takes for one, to its end.
+
+    A quotation mark ends a string only if what follows could follow a string, so that
+    `"say "hi" to him"` is one string. Single quotes count where a value or key may start.
+    """
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.began = False
+        self._quote = ""
+        self._escaped = False
+        self._maybe_ended = False
+        self._last = ""  # the last character outside strings that is not blank
+
+    @property
+    def in_string(self) -> bool:
+        return bool(self._quote)
+
+    def feed(self, text: str, at: int = 0) -> int | None:
+        """Index one past the end of the value in this piece; None while it goes on."""
+        while at < len(text):
+            if self._maybe_ended:
+                at = self._behind_quote(text, at)
+            elif self._quote:
+                at = self._in_string(text, at)
+            else:
+                at = self._outside(text, at)
+                if self.began and self.depth <= 0 and not self._quote:
+                    return at
+        return None
+
+    def _outside(self, text: str, at: int) -> int:
+        match = OUTSIDE.search(text, at)
+        self._note(text[at : match.start()] if match else text[at:])
+        if not match:
+            return len(text)
+        character = match[0]
+        if character in "{[(":
+            self.depth += 1
+            self.began = True
+        elif character in "}])":
+            self.depth -= 1
+        elif self.depth > 0 and (character == '"' or self._last in "{[,:(="):
+            self._quote = character
+        self._last = character
+        return match.end()
+
+    def _note(self, text: str) -> None:
+        if stripped := text.rstrip():
+            self._last = stripped[-1]
+
+    def _in_string(self, text: str, at: int) -> int:
+        if self._escaped:
+            self._escaped = False
+            return at + 1
+        match = INSIDE.search(text, at)
+        if not match:
+            return len(text)
+        if match[0] == "\\":
+            self._escaped = True
+        elif match[0] == self._quote:
+            self._maybe_ended = True
+        return match.end()
+
+    def _behind_quote(self, text: str, at: int) -> int:
+        """The first character behind the quotation mark that is not blank says what it was."""
+        while at < len(text) and text[at].isspace():
+            at += 1
+        if at < len(text):
+            self._maybe_ended = False
+            if text[at] in ",}]:)":
+                self._quote = ""
+                self._last = '"'
+        return at
+
+
+class JsonEnd:
+    """Ends with the JSON value; `lead` says whether a text may stand before the value."""
+
+    def __init__(self, lead: Callable[[str], bool] = blank) -> None:
+        self._lead = lead
+        self._before = ""
+        self._scan: JsonScan | None = None
+        self._size = 0
+
+    def feed(self, text: str) -> int | None:
+        self._size += len(text)
+        if self._size > LARGEST:
+            return len(text)
+        if self._scan is not None:
+            return self._scan.feed(text)
+        start = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=-1)
+        self._before += text if start < 0 else text[:start]
+        if not self._lead(self._before):
+            return -1
+        if start < 0:
+            return None
+        self._scan = JsonScan()
+        return self._scan.feed(text, start)
+
+
+class Until:
+    """Ends with the first of the closers that does not stand in a JSON string.
+
+    Without `strings` any closer counts: values are raw text. `lead` may rule out early that this
+    is a request at all: it is asked about the first characters, up to `LEAD` of them.
+    """
+
+    LEAD = 80
+
+    def __init__(
+        self,
+        *closers: str,
+        strings: bool = False,
+        lead: Callable[[str], bool] = lambda text: True,
+    ) -> None:
+        self._closers = re.compile("|".join(re.escape(each) for each in closers), re.IGNORECASE)
+        self._keep = max(map(len, closers)) - 1
+        self._scan = JsonScan() if strings else None
+        self._lead = lead
+        self._start = ""
+        self._tail = ""
+        self._size = 0
+
+    def feed(self, text: str) -> int | None:
+        self._size += len(text)
+        if self._size > LARGEST:
+            return len(text)
+        if len(self._start) < self.LEAD:
+            self._start += text[: self.LEAD - len(self._start)]
+            if not self._lead(self._start):
+                return -1
+        known, tail, at = len(self._tail), self._tail + text, 0
+        for match in self._closers.finditer(tail):
+            if match.end() <= known:
+                continue
+            at = self._follow(text, at, max(0, match.start() - known))
+            if not self._quoted():
+                return match.end() - known
+        self._follow(text, at, len(text))
+        self._tail = tail[-self._keep :] if self._keep else ""
+        return None
+
+    def _quoted(self) -> bool:
+        return self._scan is not None and self._scan.in_string
+
+    def _follow(self, text: str, at: int, end: int) -> int:
+        """Move the scan up to `end`; one value may follow another."""
+        while self._scan is not None and at < end:
+            ended = self._scan.feed(text[:end], at)
+            if ended is None:
+                break
+            self._scan, at = JsonScan(), ended
+        return end
+
+
+VALUE_BEGINS = re.compile(r"{|\[\s*[{\]]")
+NO_HEAD = re.compile(r"[^\w.\-:/\s\[\]]")
+
+
+class NamedJson:
+    """A list, or a name with `[CALL_ID]` and `[ARGS]` and then an object (Mistral).
+
+    The brackets of those markers open no list.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._scan: JsonScan | None = None
+
+    def feed(self, text: str) -> int | None:
+        if self._scan is not None:
+            return self._scan.feed(text)
+        known = len(self._held)
+        self._held += text
+        match = VALUE_BEGINS.search(self._held)
+        head = self._held[: match.start()] if match else self._held
+        if NO_HEAD.search(head) or len(head) > LEAD:
+            return -1
+        if match is None:
+            return None
+        self._scan = JsonScan()
+        end = self._scan.feed(self._held, match.start())
+        return None if end is None else end - known
+
+
+NAME_OR_TAG = re.compile(r"\s*(?:<[^\s<]*|[\w.\-:/]*\s*(?:<|$)|[\w.\-:/]+\s*\n)")
+
+
+class Element:
+    """`<tool_call>` and kin: what stands in it says how it ends.
+
+    JSON ends where its value ends, anything else (a name, further tags) at the closing tag.
+    """
+
+    def __init__(self, *closers: str) -> None:
+        self._closers = closers
+        self._body: JsonEnd | Until | None = None
+        self._held = ""
+
+    def feed(self, text: str) -> int | None:
+        if self._body is not None:
+            return self._body.feed(text)
+        known = len(self._held)
+        self._held += text
+        start = self._held.lstrip()[:1]
+        if not start:
+            return None
+        json = start in "{["
+        self._body = JsonEnd() if json else Until(*self._closers, lead=named)
+        end = self._body.feed(self._held)
+        return end if end is None or end < 0 else end - known
+
+
+def named(text: str) -> bool:
+    """Whether a name or a tag stands first, as it does in every element that holds a call."""
+    return NAME_OR_TAG.match(text) is not None
+
+
+class ToEnd:
+    """Whatever follows belongs to it."""
+
+    def __init__(self, opener: str, tools: Tools) -> None:
+        pass
+
+    def feed(self, text: str) -> int | None:
+        return None
+
+
+class Line:
+    """Ends before the next line break."""
+
+    def __init__(self, opener: str, tools: Tools) -> None:
+        pass
+
+    def feed(self, text: str) -> int | None:
+        at = text.find("\n")
+        return at if at >= 0 else None
+
+
+LEAD = 120
+"""Characters after which what begins a request has said so."""
+
+
+class Bare:
+    """An object, a list or calls that no marker announces: given up as soon as it can be none."""
+
+    def __init__(self, opener: str, tools: Tools) -> None:
+        self._tools = tools
+        self._start = opener
+        self._scan = JsonScan()
+        self._scan.feed(opener)
+
+    def feed(self, text: str) -> int | None:
+        if len(self._start) < LEAD:
+            self._start += text[: LEAD - len(self._start)]
+            if not promising(self._start, self._tools):
+                return -1
+        return self._scan.feed(text)
+
+
+class Calls:
+    """A line of calls, `play(track="Blue"), stop()`: ends where a line does outside brackets."""
+
+    def __init__(self, opener: str, tools: Tools) -> None:
+        self._scan = JsonScan()
+        self._scan.feed(opener)
+        self._inside = True
+
+    def feed(self, text: str) -> int | None:
+        at = 0
+        while at < len(text):
+            if self._inside:
+                end = self._scan.feed(text, at)
+                if end is None:
+                    return None
+                self._inside, at = False, end
+            while at < len(text) and text[at] not in "(\n":
+                at += 1
+            if at < len(text) and text[at] == "\n":
+                return at
+            self._scan, self._inside = JsonScan(), True
+        return None
+
+
+class Fence:
+    """A code fence that may hold nothing but a request, to the end of its closing line."""
+
+    def __init__(self, opener: str, tools: Tools) -> None:
+        self._run = opener
+        self._tools = tools
+        self._start = ""
+        self._line: str | None = None  # the line so far while it may be the closing one
+
+    def feed(self, text: str) -> int | None:
+        if len(self._start) < LEAD:
+            self._start += text[: LEAD - len(self._start)]
+            if not fence_fits(self._start, self._tools):
+                return -1
+        for at, character in enumerate(text):
+            if character == "\n":
+                if self._line is not None and self._closes(self._line):
+                    return at
+                self._line = ""
+            elif self._line is not None:
+                self._line = self._line + character if len(self._line) < LEAD else None
+        return None
+
+    def _closes(self, line: str) -> bool:
+        stripped = line.strip()
+        return stripped.startswith(self._run) and not stripped.strip("`")

@@ -1,0 +1,188 @@
+"""The common shapes of dialects: JSON in markers, elements in markers, and how both are taught.
+
+A dialect of one of these shapes is data: its markers and how it spells a call.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+
+from andy_cli.compiler.alternation import alternate
+from andy_cli.compiler.bodies import calls, elements, json_text
+from andy_cli.compiler.bodies.ends import JsonEnd, Until, blank
+from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
+from andy_cli.messages import Message, ToolRequest, Wire
+
+Read = Callable[[str, Tools], list[ToolRequest] | None]
+Write = Callable[[ToolRequest], str]
+
+
+def as_json(request: ToolRequest, name: str = "name", arguments: str = "arguments") -> str:
+    return json.dumps(
+        {name: request.name, arguments: dict(request.arguments or {})}, ensure_ascii=False
+    )
+
+
+def dumped(request: ToolRequest) -> str:
+    return json.dumps(dict(request.arguments or {}), ensure_ascii=False)
+
+
+def inside(text: str, openers: Sequence[str], closers: Sequence[str]) -> str:
+    """What stands between the markers; closers that are missing are missing."""
+    stripped = text.strip()
+    for opener in openers:
+        if stripped.lower().startswith(opener.lower()):
+            stripped = stripped[len(opener) :]
+            break
+    for closer in closers:
+        if stripped.rstrip().lower().endswith(closer.lower()):
+            stripped = stripped.rstrip()[: -len(closer)]
+            break
+    return stripped.strip()
+
+
+def json_calls(text: str, tools: Tools) -> list[ToolRequest] | None:
+    """All calls in JSON values that follow one another."""
+    found = list(json_text.values(text))
+    value: object = found[0] if len(found) == 1 else found
+    if not found:
+        value = json_text.read(text)
+    return calls.requests_in(value, tools) if value is not None else None
+
+
+def json_parse(
+    openers: Sequence[str], closers: Sequence[str] = (), read: Read = json_calls
+) -> Callable[[str, Tools], Parsed | None]:
+    """A `parse` for JSON in markers: what cannot be read is text, what breaks off incomplete."""
+
+    def parse(text: str, tools: Tools) -> Parsed | None:
+        body = inside(text, openers, closers)
+        cut = bool(body) and body[0] in "{[" and not json_text.balanced(body)
+        if cut and json_text.inner_quotes(body) is None:
+            return Parsed(incomplete=True) if begins_call(body) else None
+        requests = read(body, tools)
+        return Parsed(tuple(requests)) if requests else None
+
+    return parse
+
+
+def begins_call(body: str) -> bool:
+    head = body[:200]
+    return any(f'"{key}"' in head or f"'{key}'" in head for key in (*calls.NAMES, *calls.ARGUMENTS))
+
+
+def element_parse(
+    read: Read = elements.requests_in, closer: str = ""
+) -> Callable[[str, Tools], Parsed | None]:
+    """A `parse` for elements: without its closer, a call whose value is open is incomplete."""
+
+    def parse(text: str, tools: Tools) -> Parsed | None:
+        requests = read(text, tools)
+        if not requests:
+            return None
+        if closer and closer not in text and text.count("<parameter") > text.count("</parameter"):
+            return Parsed(tuple(requests[:-1]), incomplete=True)
+        return Parsed(tuple(requests))
+
+    return parse
+
+
+def as_elements(request: ToolRequest, opened: str, closed: str, parameter: str) -> str:
+    """`parameter` has slots for KEY and VALUE."""
+    written = [
+        parameter.replace("KEY", key).replace("VALUE", raw(value))
+        for key, value in (request.arguments or {}).items()
+    ]
+    return "".join([opened.replace("NAME", request.name), *written, closed])
+
+
+def raw(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def render_with(
+    write: Write, tell: Callable[[Message], str]
+) -> Callable[[Sequence[Message]], list[Wire]]:
+    """A `render` for dialects whose calls are text: results come back as user messages."""
+
+    def render(history: Sequence[Message]) -> list[Wire]:
+        return alternate({"role": role(each), "content": content(each)} for each in history)
+
+    def role(message: Message) -> str:
+        return "user" if message.role == "tool" else message.role
+
+    def content(message: Message) -> str:
+        if message.role == "tool":
+            return tell(message)
+        requests = [ToolRequest(name=call.name, arguments=call.arguments) for call in message.calls]
+        return "\n".join(filter(None, [message.content, *map(write, requests)]))
+
+    return render
+
+
+def told(opener: str, closer: str) -> Callable[[Message], str]:
+    """A result between two markers."""
+    return lambda message: f"{opener}\n{message.content}\n{closer}"
+
+
+def catalogue(tools: Tools) -> str:
+    """A JSON schema a line."""
+    return "\n".join(json.dumps(tool, ensure_ascii=False) for tool in tools.values())
+
+
+def taught(
+    name: str,
+    openers: tuple[str, ...],
+    body: Callable[[str, Tools], Body],
+    parse: Callable[[str, Tools], Parsed | None],
+    write: Write,
+    closers: tuple[str, ...] = (),
+    result: tuple[str, str] = ("<tool_response>", "</tool_response>"),
+) -> Dialect:
+    """A dialect that is taught by its schemas and an example, with results between two markers."""
+    return Dialect(
+        name=name,
+        openers=openers,
+        body=body,
+        parse=parse,
+        write=write,
+        render=render_with(write, told(*result)),
+        catalogue=catalogue,
+        lesson="calls",
+        closers=closers,
+    )
+
+
+def marked_json(
+    name: str,
+    openers: tuple[str, ...],
+    closers: tuple[str, ...],
+    write: Write,
+    read: Read = json_calls,
+    lead: Callable[[str], bool] = blank,
+) -> Dialect:
+    """JSON between markers: an object, a list, or several in a row."""
+
+    def body(opener: str, tools: Tools) -> Body:
+        return JsonEnd(lead)
+
+    return taught(name, openers, body, json_parse(openers, closers, read), write, closers)
+
+
+def between(
+    name: str,
+    openers: tuple[str, ...],
+    closers: tuple[str, ...],
+    write: Write,
+    read: Read,
+    strings: bool = True,
+) -> Dialect:
+    """A section with a closer of its own, with calls in it that `read` knows."""
+
+    def body(opener: str, tools: Tools) -> Body:
+        return Until(*closers, strings=strings)
+
+    def parse(text: str, tools: Tools) -> Parsed | None:
+        requests = read(inside(text, openers, closers), tools)
+        return Parsed(tuple(requests)) if requests else None
+
+    return taught(name, openers, body, parse, write, closers)

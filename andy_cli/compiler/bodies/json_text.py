@@ -1,0 +1,167 @@
+"""JSON as models write it: strict where it is strict, and mended where it is not.
+
+Only ever applied to what is already known to be a request: mended prose would be an invention.
+The first reading that parses wins; what is cut off is never completed.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterator
+
+SMART = str.maketrans({"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'", "\u00a0": " "})
+DEEPEST = 200
+"""Brackets inside brackets; more is an attack or an accident."""
+
+ESCAPE = re.compile(r"\\(?![\"\\/bfnrtu])|\\u(?![0-9a-fA-F]{4})")
+TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+COMMENT = re.compile(r"(?m)^\s*//[^\n]*$|/\*.*?\*/", re.S)
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.S)
+BARE_KEY = re.compile(r"([{,]\s*)([A-Za-z_][\w-]*)(\s*:)")
+CONSTANT = re.compile(r"\b(True|False|None|nan|NaN|Infinity)\b")
+CONSTANTS = {"True": "true", "False": "false", "None": "null"}
+TRIPLE = re.compile(r'"""(.*?)"""', re.S)
+
+
+def values(text: str) -> Iterator[object]:
+    """The JSON values that stand in the text one after another, with `,` `;` or blanks between."""
+    decoder = json.JSONDecoder(strict=False)
+    at = 0
+    while at < len(text):
+        while at < len(text) and text[at] in " \t\r\n,;":
+            at += 1
+        if at >= len(text):
+            return
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return
+        yield value
+
+
+def read(text: str) -> object | None:
+    """The value the text holds, whatever had to be mended; None if nothing can be made of it."""
+    text = text.strip().lstrip("\ufeff")
+    if not text or too_deep(text):
+        return None
+    for reading in READINGS:
+        value = reading(text)
+        if value is not None:
+            return value
+    return None
+
+
+def strict(text: str) -> object | None:
+    """JSON, with raw line breaks in strings allowed and surplus closers ignored."""
+    try:
+        value: object = json.JSONDecoder(strict=False).raw_decode(text)[0]
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def python(text: str) -> object | None:
+    """A Python literal: single quotes, True, None, trailing commas."""
+    try:
+        value: object = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return None
+    return json_like(value)
+
+
+def json_like(value: object) -> object | None:
+    """The value with tuples as lists; None if it holds what JSON cannot."""
+    if isinstance(value, tuple | set):
+        value = list(value)
+    if isinstance(value, list):
+        return [json_like(each) for each in value]
+    if isinstance(value, dict):
+        return {str(key): json_like(each) for key, each in value.items()}
+    return value if isinstance(value, str | int | float | bool | None) else None
+
+
+def mended(text: str) -> object | None:
+    """With typographic quotes, triple quotes, illegal escapes, comments and bare keys mended."""
+    fixed = TRIPLE.sub(lambda match: json.dumps(match[1]), text)
+    fixed = outside_strings(ESCAPE.sub(r"\\\\", fixed), plain)
+    return strict(fixed) or python(fixed) or retyped(text)
+
+
+def retyped(text: str) -> object | None:
+    fixed = outside_strings(ESCAPE.sub(r"\\\\", text.translate(SMART)), plain)
+    return strict(fixed) or python(fixed)
+
+
+def plain(text: str) -> str:
+    text = TRAILING_COMMA.sub(r"\1", COMMENT.sub("", text))
+    text = CONSTANT.sub(lambda match: CONSTANTS.get(match[1], match[1]), text)
+    return BARE_KEY.sub(r'\1"\2"\3', text)
+
+
+def outside_strings(text: str, change: Callable[[str], str]) -> str:
+    """Change what stands outside double-quoted strings; a gap of it is changed as a whole."""
+    held: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        held.append(match[0])
+        return f"\0{len(held) - 1}\0"
+
+    changed = change(STRING.sub(keep, text.replace("\0", "")))
+    return re.sub(r"\0(\d+)\0", lambda match: held[int(match[1])], changed)
+
+
+def inner_quotes(text: str) -> object | None:
+    """With quotes inside strings escaped: one ends a string only before `, } ] :`."""
+    out: list[str] = []
+    inside = escaped = False
+    for at, character in enumerate(text):
+        if inside and character == '"' and not escaped:
+            behind = text[at + 1 :].lstrip()[:1]
+            if behind in ("", ",", "}", "]", ":"):
+                inside = False
+            else:
+                out.append("\\")
+        elif character == '"' and not inside:
+            inside = True
+        escaped = inside and character == "\\" and not escaped
+        out.append(character)
+    return strict("".join(out))
+
+
+READINGS: tuple[Callable[[str], object | None], ...] = (strict, python, mended, inner_quotes)
+
+
+def too_deep(text: str) -> bool:
+    """Whether brackets nest deeper than any request does; cheap, and never too shy to say yes."""
+    if text.count("{") + text.count("[") <= DEEPEST:
+        return False
+    depth = deepest = 0
+    for match in re.finditer(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', text):
+        if match[0] in "{[":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif match[0] in "}]":
+            depth -= 1
+    return deepest > DEEPEST
+
+
+def balanced(text: str) -> bool:
+    """Whether every bracket and string that was opened is closed: the text was not cut off."""
+    depth = 0
+    quote = ""
+    escaped = False
+    for character in text:
+        if quote:
+            if escaped:
+                escaped = False
+            elif character == "\\":
+                escaped = True
+            elif character == quote:
+                quote = ""
+        elif character == '"':
+            quote = character
+        elif character in "{[":
+            depth += 1
+        elif character in "}]":
+            depth -= 1
+    return depth <= 0 and not quote

@@ -1,0 +1,72 @@
+"""Can what has begun still become a request that no marker announces?
+
+Asked about the first characters, which may be few: False only if no more text could change it.
+"""
+
+import re
+
+from andy_cli.compiler.bodies.calls import ARGUMENTS, IDS, NAMES, WRAPPERS, tool_name
+from andy_cli.compiler.dialect import Tools
+
+KEYS = frozenset(
+    [
+        *NAMES,
+        *ARGUMENTS,
+        *IDS,
+        *WRAPPERS,
+        "type",
+        "toolCalls",
+        "thought",
+        "final",
+        "jsonrpc",
+        "method",
+    ]
+)
+KEY = re.compile(r"\s*[\"'\u201c]?([\w. -]*)([\"'\u201d:]?)")
+CALLED = re.compile(r"([\w.\-/]*)\s*(.?)", re.S)
+INFO = frozenset(
+    "json tool_call tool_calls tool_code tool_use tool function_call function python py xml call"
+    " plaintext text bash".split()
+)
+
+
+def promising(text: str, tools: Tools) -> bool:
+    """Whether an object, a list or a call may have begun here."""
+    text = text.lstrip()
+    if not text:
+        return True
+    if text[0] == "{":
+        return key_fits(text[1:], tools)
+    if text[0] == "[":
+        inner = text[1:].lstrip()
+        return not inner or (inner[0] != "[" and inner[0] != "]" and promising(inner, tools))
+    if text[0] == "<":
+        return True
+    return call_fits(text, tools)
+
+
+def key_fits(text: str, tools: Tools) -> bool:
+    """The first key of an object says whether it can be a call."""
+    match = KEY.match(text)
+    if match is None:
+        return False
+    if not match[2]:
+        return match.end() == len(text)
+    return match[1] in KEYS or match[1] in tools
+
+
+def call_fits(text: str, tools: Tools) -> bool:
+    match = CALLED.match(text)
+    if match is None or not match[1]:
+        return False
+    if not match[2]:
+        return True
+    return match[2] == "(" and tool_name(match[1], tools) in tools
+
+
+def fence_fits(text: str, tools: Tools) -> bool:
+    """What stands behind the backticks: an info word, a line break, and what may be a request."""
+    info, line_break, content = text.partition("\n")
+    if not line_break:
+        return len(info) < 30
+    return info.strip().lower() in {"", *INFO} and promising(content, tools)

@@ -1,0 +1,189 @@
+"""Calls written as Python: `[play(track="Blue", loop=True), stop()]`.
+
+Read as literals only; nothing is ever evaluated. Names of JSON's constants count as constants.
+"""
+
+import ast
+import re
+
+from andy_cli.compiler.bodies import json_text
+from andy_cli.compiler.bodies.calls import properties, tool_name
+from andy_cli.compiler.bodies.typed import typed
+from andy_cli.compiler.dialect import Tools
+from andy_cli.messages import ToolRequest
+
+CONSTANTS = {"true": True, "false": False, "null": None, "none": None, "True": True, "False": False}
+START = re.compile(r"\s*\[?\s*[A-Za-z_][\w.\-/]*\s*\(")
+CALL = re.compile(r"([A-Za-z_][\w.\-/]*)\s*\(")
+KEYWORD = re.compile(r"\s*,?\s*([A-Za-z_]\w*)\s*=(?!=)\s*")
+
+
+class NotLiteral(ValueError):
+    """There is more than literals in it: it is program text, not a request."""
+
+
+def requests_in(text: str, tools: Tools, known: bool = True) -> list[ToolRequest] | None:
+    """The calls, if the text is nothing but calls; with `known` of tools that exist."""
+    text = text.strip().rstrip(";").strip()
+    if not START.match(text):
+        return None
+    calls = parsed(text, tools)
+    if calls is None:
+        calls = scanned(text, tools)
+    if not calls or (known and any(each.name not in tools for each in calls)):
+        return None
+    return calls
+
+
+def parsed(text: str, tools: Tools) -> list[ToolRequest] | None:
+    """By Python's own parser; None where it refuses or where there is more than literals."""
+    body = text if text.startswith("[") else f"[{joined(text)}]"
+    for attempt in (body, renamed(body)):
+        try:
+            tree = ast.parse(attempt.strip(), mode="eval")
+            return [call_of(node, tools) for node in elements(tree.body)]
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+    return None
+
+
+def joined(text: str) -> str:
+    """Calls on lines of their own, or joined by `;`, as one list."""
+    return re.sub(r"\)\s*(?:;|\n)\s*(?=[A-Za-z_])", "), ", text)
+
+
+def renamed(text: str) -> str:
+    """Names with dashes or slashes as Python takes them."""
+    return CALL.sub(lambda match: match[0].replace("-", "__dash__").replace("/", "__slash__"), text)
+
+
+def elements(node: ast.expr) -> list[ast.expr]:
+    if isinstance(node, ast.List | ast.Tuple):
+        return [inner for each in node.elts for inner in elements(each)]
+    return [node]
+
+
+def call_of(node: ast.expr, tools: Tools) -> ToolRequest:
+    if not isinstance(node, ast.Call):
+        raise NotLiteral
+    name = tool_name(dotted(node.func), tools)
+    order = list(properties(tools[name])) if name in tools else []
+    if len(node.args) > len(order) and node.args:
+        raise NotLiteral
+    arguments = dict(zip(order, map(literal, node.args), strict=False))
+    for keyword in node.keywords:
+        value = literal(keyword.value)
+        if keyword.arg is None:
+            if not isinstance(value, dict):
+                raise NotLiteral
+            arguments |= value
+        else:
+            arguments[keyword.arg] = value
+    return ToolRequest(name=name, arguments=arguments)
+
+
+def dotted(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return f"{dotted(node.value)}.{node.attr}"
+    if isinstance(node, ast.Name):
+        return node.id.replace("__dash__", "-").replace("__slash__", "/")
+    raise NotLiteral
+
+
+def literal(node: ast.expr) -> object:
+    """Constants, lists, dicts, signs, adjacent texts; anything else is a program."""
+    match node:
+        case ast.Constant(value=value) if isinstance(value, str | int | float | bool | None):
+            return value
+        case ast.Name(id=name) if name in CONSTANTS:
+            return CONSTANTS[name]
+        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+            return [literal(each) for each in items]
+        case ast.Dict(keys=keys, values=values):
+            pairs = zip(keys, values, strict=True)
+            return {str(literal(key)): literal(value) for key, value in pairs if key is not None}
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+            return -value
+        case ast.UnaryOp(op=ast.UAdd(), operand=ast.Constant(value=int() | float() as value)):
+            return value
+        case ast.Call(func=ast.Name(id="dict"), args=[], keywords=keywords):
+            return {each.arg: literal(each.value) for each in keywords if each.arg}
+    raise NotLiteral
+
+
+def scanned(text: str, tools: Tools) -> list[ToolRequest] | None:
+    """By hand, for what Python refuses: unescaped quotes, bare words. Only for known tools."""
+    text = text.removeprefix("[").strip()
+    calls: list[ToolRequest] = []
+    while text:
+        match = CALL.match(text)
+        name = tool_name(match[1], tools) if match else ""
+        if match is None or name not in tools:
+            return None
+        end = call_end(text, match.end())
+        if end < 0:
+            return None
+        arguments = keywords_in(text[match.end() : end], name, tools)
+        if arguments is None:
+            return None
+        calls.append(ToolRequest(name=name, arguments=arguments))
+        text = text[end + 1 :].lstrip(" \t\r\n,;")
+        if text in ("]", ""):
+            break
+    return calls
+
+
+def call_end(text: str, at: int) -> int:
+    """Where the bracket closes that was opened before `at`; -1 if it does not."""
+    depth, quote = 1, ""
+    while at < len(text):
+        character = text[at]
+        if quote:
+            if character == "\\":
+                at += 1
+            elif character == quote and text[at + 1 :].lstrip()[:1] in (
+                "",
+                ",",
+                ")",
+                "]",
+                "}",
+                ":",
+            ):
+                quote = ""
+        elif character in "\"'" and text[:at].rstrip()[-1:] in ("=", "(", ",", "[", "{", ":"):
+            quote = character
+        elif character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+            if depth == 0:
+                return at
+        at += 1
+    return -1
+
+
+def keywords_in(text: str, name: str, tools: Tools) -> dict[str, object] | None:
+    names = properties(tools[name])
+    starts = [
+        match
+        for match in KEYWORD.finditer(text)
+        if (match[1] in names or not names) and (match.start() == 0 or "," in match[0] or not names)
+    ]
+    if not starts:
+        return {} if not text.strip() else None
+    arguments: dict[str, object] = {}
+    for match, behind in zip(starts, [*starts[1:], None], strict=True):
+        written = text[match.end() : behind.start() if behind else len(text)].strip().rstrip(",")
+        arguments[match[1]] = value_of(written.strip(), names.get(match[1]))
+    return arguments
+
+
+def value_of(written: str, schema: object) -> object:
+    value = json_text.python(written)
+    if value is None:
+        value = json_text.read(written) if written[:1] in "[{" else None
+    if value is not None:
+        return value
+    if len(written) > 1 and written[0] == written[-1] and written[0] in "\"'":
+        return written[1:-1]
+    return typed(written, schema if isinstance(schema, dict) else None)

@@ -1,0 +1,115 @@
+"""Values without a type of their own, typed by the tool's schema (dialects.md section 4)."""
+
+import json
+import re
+from collections.abc import Mapping
+
+from andy_cli.compiler.bodies import json_text
+from andy_cli.messages import Schema
+
+WHOLE = re.compile(r"[+-]?\d+(\.0+)?")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+KINDS = frozenset(["null", "integer", "number", "boolean", "object", "array", "string"])
+
+
+def typed(text: str, schema: Schema | None, root: Schema | None = None) -> object:
+    """The value in a type the schema allows; a text that fits none stays a text. Never raises."""
+    kinds = allowed(schema or {}, root or schema or {})
+    stripped = text.strip()
+    if "null" in kinds and stripped == "null":
+        return None
+    if schema is None or not kinds:
+        return untyped(text)
+    for kind in ("integer", "number", "boolean", "object", "array"):
+        if kind in kinds and (value := as_kind(stripped, kind)) is not None:
+            return value
+    if "string" not in kinds and (value := json_text.strict(stripped)) is not None:
+        return value
+    return unquoted(text)
+
+
+def as_kind(text: str, kind: str) -> object | None:
+    if kind == "integer":
+        return int(text.partition(".")[0]) if WHOLE.fullmatch(text) else None
+    if kind == "number":
+        return number(text)
+    if kind == "boolean":
+        return {"true": True, "false": False}.get(text.lower())
+    if text[:1] not in "{[":
+        return None
+    value = json_text.read(text)
+    return value if isinstance(value, dict if kind == "object" else list) else None
+
+
+def number(text: str) -> int | float | None:
+    if not NUMBER.fullmatch(text):
+        return None
+    if WHOLE.fullmatch(text) and "." not in text:
+        return int(text)
+    value = float(text)
+    return value if value not in (float("inf"), float("-inf")) else None
+
+
+def untyped(text: str) -> object:
+    """No schema says what it is: JSON if it is wholly that, else the text."""
+    stripped = text.strip()
+    if stripped[:1] in '{["' or stripped in ("true", "false", "null") or NUMBER.fullmatch(stripped):
+        try:
+            value: object = json.loads(stripped)
+        except (ValueError, RecursionError):
+            return text
+        return value
+    return text
+
+
+def unquoted(text: str) -> str:
+    """GLM writes texts as JSON strings at times: unwrapped only if the whole value is one."""
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        try:
+            value = json.loads(text)
+        except ValueError:
+            return text
+        return value if isinstance(value, str) else text
+    return text
+
+
+def allowed(schema: Schema, root: Schema, depth: int = 0) -> frozenset[str]:
+    """The types a schema lets through, by `type`, `enum`, `const`, `anyOf` and `$ref`."""
+    if depth > 5:
+        return frozenset()
+    kinds: set[str] = set()
+    kind = schema.get("type")
+    kinds |= {kind} if isinstance(kind, str) else set(kind or ())
+    if isinstance(schema.get("$ref"), str):
+        kinds |= allowed(referred(schema["$ref"], root), root, depth + 1)
+    for word in ("anyOf", "oneOf", "allOf"):
+        for each in schema.get(word) or ():
+            if isinstance(each, Mapping):
+                kinds |= allowed(each, root, depth + 1)
+    if not kinds:
+        named = [*(schema.get("enum") or ()), *([schema["const"]] if "const" in schema else [])]
+        kinds = {kind_of(each) for each in named}
+    return frozenset(OTHER_NAMES.get(each, each) for each in kinds)
+
+
+OTHER_NAMES = {
+    "str": "string", "int": "integer", "float": "number", "bool": "boolean",
+    "dict": "object", "list": "array", "tuple": "array", "any": "",
+}  # fmt: skip
+"""What people write for JSON Schema's types."""
+
+
+def referred(reference: str, root: Schema) -> Schema:
+    found: object = root
+    for step in reference.removeprefix("#/").split("/"):
+        found = found.get(step, {}) if isinstance(found, Mapping) else {}
+    return found if isinstance(found, Mapping) else {}
+
+
+def kind_of(value: object) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    for kind, types in (("integer", int), ("number", float), ("string", str), ("array", list)):
+        if isinstance(value, types):
+            return kind
+    return "null" if value is None else "object"

@@ -1,0 +1,34 @@
+"""Apertus: an array of objects whose only key is the tool's name.
+
+<|tools_prefix|>[{"play": {"track": "Blue"}}, {"stop": {}}]<|tools_suffix|>
+"""
+
+import json
+
+from andy_cli.compiler.bodies import forms, json_text
+from andy_cli.compiler.dialect import Tools
+from andy_cli.messages import ToolRequest
+
+
+def read(text: str, tools: Tools) -> list[ToolRequest] | None:
+    """Known names or not: the marker says that these are calls."""
+    value = json_text.read(text)
+    items = value if isinstance(value, list) else [value]
+    if not all(isinstance(each, dict) and len(each) == 1 for each in items):
+        return forms.json_calls(text, tools)
+    pairs = [pair for each in items if isinstance(each, dict) for pair in each.items()]
+    return [
+        ToolRequest(name=name, arguments=given if isinstance(given, dict) else {})
+        for name, given in pairs
+    ]
+
+
+DIALECT = forms.marked_json(
+    name="apertus",
+    openers=("<|tools_prefix|>",),
+    closers=("<|tools_suffix|>",),
+    write=lambda request: (
+        f"<|tools_prefix|>[{{{json.dumps(request.name)}: {forms.dumped(request)}}}]<|tools_suffix|>"
+    ),
+    read=read,
+)

@@ -1,0 +1,23 @@
+"""Hermes and Qwen: a JSON object inside a <tool_call> element.
+
+    I'll look.
+    <tool_call>
+    {"name": "play", "arguments": {"track": "Blue", "loop": false}}
+    </tool_call>
+
+Models drop the last closing tag when they reach their token limit, so it is optional.
+"""
+
+from andy_cli.compiler.bodies import forms
+from andy_cli.compiler.bodies.ends import Element
+
+OPEN, CLOSE = "<tool_call>", "</tool_call>"
+
+DIALECT = forms.taught(
+    name="hermes",
+    openers=(OPEN,),
+    body=lambda opener, tools: Element(CLOSE),
+    parse=forms.json_parse((OPEN,), (CLOSE,)),
+    write=lambda request: f"{OPEN}\n{forms.as_json(request)}\n{CLOSE}",
+    closers=(CLOSE,),
+)

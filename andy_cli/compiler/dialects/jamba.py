@@ -1,0 +1,13 @@
+"""Jamba, Hunyuan-A13B, Apriel: a JSON array inside <tool_calls>; MiniMax-M1: an object a line.
+
+<tool_calls>[{"name": "play", "arguments": {"track": "Blue"}}]</tool_calls>
+"""
+
+from andy_cli.compiler.bodies import forms
+
+DIALECT = forms.marked_json(
+    name="jamba",
+    openers=("<tool_calls>",),
+    closers=("</tool_calls>",),
+    write=lambda request: f"<tool_calls>[{forms.as_json(request)}]</tool_calls>",
+)

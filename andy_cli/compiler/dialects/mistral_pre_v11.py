@@ -1,0 +1,19 @@
+"""Mistral before tokenizer v11: a JSON array behind [TOOL_CALLS].
+
+[TOOL_CALLS] [{"name": "play", "arguments": {"track": "Blue"}, "id": "aB3dE6gH9"}]
+"""
+
+from andy_cli.compiler.bodies import forms
+from andy_cli.compiler.bodies.ends import NamedJson
+
+OPEN = "[TOOL_CALLS]"
+
+DIALECT = forms.taught(
+    name="mistral_pre_v11",
+    openers=(OPEN,),
+    body=lambda opener, tools: NamedJson(),
+    parse=forms.json_parse((OPEN,), ("[/TOOL_CALLS]",)),
+    write=lambda request: f"{OPEN} [{forms.as_json(request)}]",
+    closers=("[/TOOL_CALLS]",),
+    result=("[TOOL_RESULTS]", "[/TOOL_RESULTS]"),
+)

@@ -1,0 +1,46 @@
+"""Mistral from tokenizer v11 on: the name, perhaps an id, and the arguments, for each call.
+
+    [TOOL_CALLS]play[ARGS]{"track": "Blue"}[TOOL_CALLS]stop[ARGS]{}
+    [TOOL_CALLS]play[CALL_ID]aB3dE6gH9[ARGS]{"track": "Blue"}
+
+Where a server strips special tokens, `play{"track": "Blue"}` is left.
+"""
+
+import re
+
+from andy_cli.compiler.bodies import calls, forms, json_text
+from andy_cli.compiler.bodies.ends import NamedJson
+from andy_cli.compiler.dialect import Parsed, Tools
+from andy_cli.messages import ToolRequest
+
+OPEN = "[TOOL_CALLS]"
+HEAD = re.compile(
+    r"\s*(?:\[TOOL_CALLS\])?\s*(?P<name>[\w.\-:/]+)\s*(?:\[CALL_ID\]\s*(?P<id>\w*))?\s*(?:\[ARGS\])?\s*(?={)"
+)
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    head = HEAD.match(text)
+    if not head:
+        return None
+    name = calls.tool_name(head["name"], tools)
+    if OPEN not in text and "[ARGS]" not in text and name not in tools:
+        return None
+    body = text[head.end() :].removesuffix("[/TOOL_CALLS]")
+    arguments = calls.arguments_of(json_text.read(body), tools.get(name))
+    if not json_text.balanced(body) and arguments is None:
+        return Parsed(incomplete=True)
+    if arguments is None:
+        return None
+    return Parsed((ToolRequest(name=name, arguments=arguments, id=head["id"] or ""),))
+
+
+DIALECT = forms.taught(
+    name="mistral_v11",
+    openers=(OPEN,),
+    body=lambda opener, tools: NamedJson(),
+    parse=parse,
+    write=lambda request: f"{OPEN}{request.name}[ARGS]{forms.dumped(request)}",
+    closers=("[/TOOL_CALLS]",),
+    result=("[TOOL_RESULTS]", "[/TOOL_RESULTS]"),
+)

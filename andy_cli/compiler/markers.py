@@ -1,0 +1,128 @@
+"""Every marker of a set of dialects in one expression. Built once, shared by all replies."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from andy_cli.compiler.dialect import Dialect
+
+Where = Literal["anywhere", "line", "reply"]
+
+REASONING = {
+    "<think>": ("</think>",),
+    "[THINK]": ("[/THINK]",),
+    "<thinking>": ("</thinking>",),
+    "<reasoning>": ("</reasoning>",),
+    "<scratchpad>": ("</scratchpad>",),
+    "<reflection>": ("</reflection>",),
+    "<seed:think>": ("</seed:think>",),
+    "<mm:think>": ("</mm:think>",),
+    "<ifm|think>": ("</ifm|think>", "<ifm|/think>"),
+    "\u25c1think\u25b7": ("\u25c1/think\u25b7",),
+    "<|START_THINKING|>": ("<|END_THINKING|>",),
+    "<|channel>thought": ("<channel|>",),
+    "<|open|>think<|sep|>": ("<|close|>think<|sep|>",),
+}
+
+TURN = (
+    "<|im_end|>",
+    "<|im_start|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|end|>",
+    "<|call|>",
+    "<|return|>",
+    "<|endoftext|>",
+    "<end_of_turn>",
+    "<start_of_turn>",
+    "<|end_of_text|>",
+    "<|begin_of_text|>",
+    "<\uff5cend\u2581of\u2581sentence\uff5c>",
+    "</s>",
+    "<eos>",
+    "<|user|>",
+    "<|assistant|>",
+    "<|observation|>",
+    "<|role_end|>",
+    "<|START_RESPONSE|>",
+    "<|END_RESPONSE|>",
+    "<|START_TEXT|>",
+    "<|END_TEXT|>",
+    "<|END_OF_TURN_TOKEN|>",
+)
+"""Characters of a model's template: never part of what it says."""
+
+
+class Marker(NamedTuple):
+    kind: Literal["opener", "reasoning", "turn", "closer"]
+    where: Where = "anywhere"
+    dialects: tuple[Dialect, ...] = ()
+
+
+class Markers:
+    """Finds markers in text that arrives in pieces."""
+
+    def __init__(self, dialects: Sequence[Dialect], tools: Sequence[str] = ()) -> None:
+        self._exact: dict[str, Marker] = {}
+        self._folded: dict[str, Marker] = {}
+        self.fenced = tuple(each for each in dialects if each.fenced)
+        for dialect in dialects:
+            for text, where in openers(dialect, tools):
+                self._add(text, where, dialect)
+            for text in dialect.closers:
+                self._exact.setdefault(text, Marker("closer"))
+        opened = {text for text, marker in self._exact.items() if marker.kind == "opener"}
+        self._exact |= {text: Marker("turn") for text in TURN if text not in opened}
+        self._exact |= {text: Marker("reasoning") for text in REASONING}
+        self.heads = frozenset(
+            text for text, marker in self._exact.items() if marker.kind == "opener"
+        )
+        """Openers that may also end a stretch of reasoning."""
+        self._prepare()
+
+    def _add(self, text: str, where: Where, dialect: Dialect) -> None:
+        table, key = (self._folded, text.lower()) if dialect.fold else (self._exact, text)
+        there = table.get(key, Marker("opener", where))
+        table[key] = Marker("opener", there.where, (*there.dialects, dialect))
+
+    def _prepare(self) -> None:
+        known = {*self._exact, *self._folded}
+        longest = sorted(known, key=len, reverse=True)
+        written = [
+            re.escape(each) if each in self._exact else f"(?i:{re.escape(each)})"
+            for each in longest
+        ]
+        self.expression = re.compile("|".join([*written, "`+", "\n"]), re.ASCII)
+        self._prefixes = frozenset(
+            each.lower()[:cut] for each in known for cut in range(1, len(each))
+        )
+        self._longest = max(map(len, known), default=1) - 1
+        firsts = {case for each in known for case in (each[0].lower(), each[0].upper())}
+        self._first = re.compile("[" + "".join(map(re.escape, sorted(firsts | {"`"}))) + "]")
+
+    def __getitem__(self, found: str) -> Marker:
+        """The marker that the expression found."""
+        return self._exact.get(found) or self._folded[found.lower()]
+
+    def unsure(self, text: str) -> int:
+        """From where on the text might be the beginning of a marker, at its end."""
+        at = max(0, len(text) - self._longest)
+        while match := self._first.search(text, at):
+            at = match.start()
+            if text[at:].lower() in self._prefixes or not text[at:].strip("`"):
+                return at
+            at += 1
+        # A run of backticks counts as a whole, however long.
+        return len(text.rstrip("`"))
+
+
+def openers(dialect: Dialect, tools: Sequence[str]) -> Iterator[tuple[str, Where]]:
+    for text in dialect.openers:
+        yield text, "anywhere"
+    for text in dialect.line_openers:
+        yield text, "line"
+    for text in dialect.reply_openers:
+        yield text, "reply"
+    for form in dialect.named_openers:
+        for name in tools:
+            yield form.replace("NAME", name), "line"
