@@ -232,7 +232,7 @@ def test_a_reply_that_breaks_off_keeps_what_was_said(tmp_path: Path) -> None:
     begun = streamed("half an ans")[:2]
     with ModelServer([[*begun, {"op": "reset"}]]) as server:
         done = run(server, tmp_path, "hi")
-    assert done.code == 75
+    assert (done.code, done.out) == (75, "half an ans\n")
     (path,) = tmp_path.rglob("*.jsonl")
     last = json.loads(path.read_text().splitlines()[-1])
     assert (last["content"], last["partial"]) == ("half an ans", True)

@@ -66,8 +66,10 @@ def queue_mp3(file: File, path: Folder = None) -> Outcome:
 
 def _started(state: State) -> Outcome:
     song = state.song.described() if state.song else "nothing"
-    silent = ". There is no sound card here, so nothing is heard." if state.notice else ""
-    return Outcome(f"playing {song}{silent}", f"started {song}{silent}")
+    if not state.notice:
+        return Outcome(f"playing {song}", f"started {song}")
+    heard = ". There is no sound card here, so nothing is heard."
+    return Outcome(f"playing {song}{heard}", f"started {song}, silently: there is no sound card")
 
 
 @tool(effect="play", action="pause the music or go on")

@@ -9,9 +9,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 from andy_cli.agent.conclusion import talk_grammar
-from andy_cli.agent.spans import NUMBER_WORDS, ORDINALS, TENS, labelled, role, spans
+from andy_cli.agent.numbers import numbers, ordinal, without_things
+from andy_cli.agent.spans import labelled, role, spans
 from andy_cli.messages import Choice, Schema
-from andy_cli.models.words import IDLE, meanings, stem, things, words
+from andy_cli.models.words import IDLE, meanings, stem, words
 
 __all__ = ["answer_choices", "talk_grammar"]
 
@@ -86,37 +87,12 @@ def _yes_or_no(name: str, schema: Schema, text: str) -> Split:
     about = [name, str(schema.get("description") or "").partition(" instead")[0]]
     wanted = {stem(word) for word in words(" ".join(about)) if word not in IDLE}
     named = {each for word in words(name) for each in meanings(word)}
-    rest = [word for word in words(_without_things(text)) if word not in IDLE]
+    rest = [word for word in words(without_things(text)) if word not in IDLE]
     hit = any(stem(word) in wanted or meanings(word) & named for word in rest)
     return (["yes"], ["no"]) if hit else ([], ["no", "yes"])
 
 
 # Numbers.
-
-DIGITS = re.compile(r"(?<![\w.,/-])-?\d+(?:\.\d+)?(?=%|\b)(?![\w/]*[\w/]|[.,-]\d)")
-
-
-ONES = "one|two|three|four|five|six|seven|eight|nine"
-SPELLED = re.compile(rf"\b(?:(?:twenty|{'|'.join(TENS)})[- ](?:{ONES})|[a-z]+)\b", re.I)
-
-
-def numbers(text: str) -> list[tuple[float, int, int]]:
-    """The numbers a text names, in digits or words, with where they stand."""
-    text = _without_things(text)
-    found = [(float(each[0]), *each.span()) for each in DIGITS.finditer(text)]
-    for each in SPELLED.finditer(text):
-        if (value := _spelled(each[0])) is not None:
-            found.append((float(value), *each.span()))
-    return sorted(found, key=lambda each: each[1])
-
-
-def _spelled(word: str) -> int | None:
-    first, _, second = word.lower().replace("-", " ").partition(" ")
-    if first in TENS or first == "twenty":
-        base = TENS.get(first, 20)
-        return base + (NUMBER_WORDS.index(second) if second in NUMBER_WORDS else 0)
-    return NUMBER_WORDS.index(first) if first in NUMBER_WORDS else None
-
 
 COUNTED = frozenset(
     "number count amount maximum max min limit most many how at of to the in".split()
@@ -144,7 +120,7 @@ def _numbers(name: str, schema: Schema, text: str) -> Split:
         if outside or (whole and not value.is_integer()):
             continue
         written = str(int(value)) if value.is_integer() else str(value)
-        plain = _without_things(text)
+        plain = without_things(text)
         near = {stem(w) for w in words(plain[max(0, start - 18) : start])[-2:]}
         near |= {stem(w) for w in words(plain[end : end + 24])[:2]} | set(
             plain[end : end + 2].strip()[:1]
@@ -168,7 +144,7 @@ def _texts(
     kind = role(name, schema)
     found = spans(kind, name, schema, text)
     if kind in VAGUE and not required:
-        sure = [*labelled(name, schema, text)]
+        sure = [*labelled(name, text)]
         return sure, [each for each in found if each not in sure]
     picked = picks(name, kind, text, results)
     if kind in {"file", "id"} and picked and not _named(found, picked):
@@ -226,27 +202,3 @@ def _item_name(entry: object, key: str) -> str:
     named = [entry[each] for each in keys if isinstance(entry.get(each), str | int)]
     texts = [each for each in entry.values() if isinstance(each, str)]
     return str((named or texts or [""])[0])
-
-
-def ordinal(text: str) -> int | None:
-    """Which of several is meant: 0 for the first, -1 for the last."""
-    plain = " ".join(words(_without_things(text)))
-    if match := re.search(rf"\b({'|'.join(ORDINALS)})\b(?! \d|.{{0,3}}lines)", plain):
-        return ORDINALS.index(match[1])
-    if match := re.search(r"\b(\d+)(?:st|nd|rd|th)\b|\b(?:number|track|song|file) (\d+)\b", plain):
-        return int(match[1] or match[2]) - 1
-    if re.search(r"\b(?:last|latest|final)\b", plain):
-        return -1
-    if re.search(
-        r"\b(?:any|random|some)(?: one| song| track| file| of)\b|\bone of\b|\bany\b", plain
-    ):
-        return 0
-    return None
-
-
-def _without_things(text: str) -> str:
-    """The text with blanks where addresses, files and quotations stood: places stay the same."""
-    for each in things(text):
-        if each.kind != "sum":
-            text = text[: each.start] + " " * (each.end - each.start) + text[each.end :]
-    return text

@@ -15,6 +15,8 @@ class Reply:
         self._compiler = compiler
         self._raw: list[str] = []
         self.compiled = CompiledReply()
+        self.rest = Visible()
+        """What the compiler had held back when the stream ended; not yielded if it failed."""
         self.finish = ""
         self.usage = Usage()
 
@@ -33,6 +35,5 @@ class Reply:
                         yield visible
         finally:
             # Also when the stream fails or is cancelled: what was said so far is kept.
-            last, self.compiled = self._compiler.finish(self.cut_off)
-        if last:
-            yield last
+            self.rest, self.compiled = self._compiler.finish(self.cut_off)
+        yield self.rest

@@ -3,7 +3,7 @@
 Read this file first. Everything else is a collaborator it names.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 
 from andy_cli import events
@@ -13,6 +13,7 @@ from andy_cli.agent.reply import Reply
 from andy_cli.agent.resolve import Resolved, resolve
 from andy_cli.agent.sanitizer import sanitize
 from andy_cli.agent.tally import REPEATED, Tally
+from andy_cli.compiler.compiler import Visible
 from andy_cli.errors import AndyError, ModelError
 from andy_cli.events import Event
 from andy_cli.messages import Message, Status, ToolCall, ToolRequest, ToolResult
@@ -49,7 +50,7 @@ async def rounds(chat: Conversation, tally: Tally) -> AsyncIterator[Event]:
         tally.rounds += 1
         reply = chat.reply()
         try:
-            async for event in said(chat, reply):
+            async for event in said(chat, tally, reply):
                 yield event
         except ModelError as error:
             if not chat.without_native_tools(error):
@@ -64,17 +65,19 @@ async def rounds(chat: Conversation, tally: Tally) -> AsyncIterator[Event]:
     yield events.Failed("warning", "limit", tally.stopped, "Say `go on` to continue.")
 
 
-async def said(chat: Conversation, reply: Reply) -> AsyncIterator[Event]:
+async def said(chat: Conversation, tally: Tally, reply: Reply) -> AsyncIterator[Event]:
     """The reply as it arrives. Whatever ends it, what was said is in the history."""
     try:
         async for visible in reply:
-            if visible.reasoning:
-                yield events.Reasoned(visible.reasoning)
-            if visible.text:
-                yield events.Said("assistant", visible.text, delta=True)
-    except BaseException:
+            for event in shown(visible):
+                yield event
+    except BaseException as error:
         if reply.compiled.text:
             chat.add(Message("assistant", reply.compiled.text, partial=True))
+            tally.answer += reply.compiled.text
+        if isinstance(error, AndyError):
+            for event in shown(reply.rest):
+                yield event
         raise
     finally:
         chat.count(reply.usage)
@@ -86,6 +89,13 @@ async def said(chat: Conversation, reply: Reply) -> AsyncIterator[Event]:
             compiled.repairs,
             compiled.incomplete,
         )
+
+
+def shown(visible: Visible) -> Iterator[Event]:
+    if visible.reasoning:
+        yield events.Reasoned(visible.reasoning)
+    if visible.text:
+        yield events.Said("assistant", visible.text, delta=True)
 
 
 def told_to_go_on(chat: Conversation, tally: Tally, reply: Reply) -> bool:

@@ -6,7 +6,7 @@ the result never depends on how the reply was cut, and the time is linear in its
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from andy_cli.compiler.bodies.ends import Fence
@@ -97,7 +97,7 @@ class Compiler:
             self._pass_on(self._space)
         last = self._visible()
         requests, native_incomplete = self._native.requests(complete=not cut_off)
-        written = [request for parsed in self._parsed for request in parsed.requests]
+        written = [request for parsed in self._parsed for request in self._marked(parsed)]
         reply = CompiledReply(
             text="".join(self._text),
             reasoning="".join(self._reasoning),
@@ -109,6 +109,12 @@ class Compiler:
             incomplete=native_incomplete or any(parsed.incomplete for parsed in self._parsed),
         )
         return last, reply
+
+    def _marked(self, parsed: Parsed) -> Sequence[ToolRequest]:
+        """Requests that may as well be an example are marked so if there is prose beside them."""
+        if parsed.quotable and self._text:
+            return [replace(request, quoted=True) for request in parsed.requests]
+        return parsed.requests
 
     # One state at a time: inside a request, inside reasoning, or in text. Each consumes what it
     # can and hands on; a state that needs more text to decide leaves it in `_held`.
@@ -223,6 +229,7 @@ class Compiler:
         sure = len(held) if final else self._markers.unsure(held)
         for match in self._markers.expression.finditer(held):
             if match.end() > sure:
+                sure = min(sure, match.start())  # its end may yet belong to another one
                 break
             found, before = match[0], held[: match.start()]
             if found == "\n":
@@ -251,7 +258,7 @@ class Compiler:
         return True
 
     def _counts(self, marker: Marker, before: str) -> bool:
-        if marker.kind == "closer":
+        if marker.kind == "closer" or marker.where == "behind":
             return self._behind_call and not before.strip()
         if marker.where == "reply":
             return not self._text and not before.strip()

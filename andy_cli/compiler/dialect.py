@@ -34,6 +34,8 @@ class Parsed:
     """Why it cannot be read, in words the model can act on."""
     incomplete: bool = False
     """It was cut off: whatever it says must not be run."""
+    quotable: bool = False
+    """It may as well be an example: between prose its requests are marked as quoted."""
     text: str = ""
     """What the request itself says to the user, e.g. a final answer inside a protocol."""
     reasoning: str = ""
@@ -103,6 +105,8 @@ class Dialect:
     """Openers that count at the start of the reply only."""
     named_openers: tuple[str, ...] = ()
     """The same with `NAME` for the name of a tool that exists, at the start of a line."""
+    behind_openers: tuple[str, ...] = ()
+    """Openers that count right behind a request only: how lists of them go on."""
     closers: tuple[str, ...] = ()
     """Framing that may stand behind a request and is never shown there."""
     fenced: bool = False

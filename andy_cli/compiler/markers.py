@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from andy_cli.compiler.dialect import Dialect
 
-Where = Literal["anywhere", "line", "reply"]
+Where = Literal["anywhere", "line", "reply", "behind"]
 
 REASONING = {
     "<think>": ("</think>",),
@@ -123,6 +123,8 @@ def openers(dialect: Dialect, tools: Sequence[str]) -> Iterator[tuple[str, Where
         yield text, "line"
     for text in dialect.reply_openers:
         yield text, "reply"
+    for text in dialect.behind_openers:
+        yield text, "behind"
     for form in dialect.named_openers:
         for name in tools:
             yield form.replace("NAME", name), "line"

@@ -20,6 +20,7 @@ from rich.theme import Theme
 
 from andy_cli.guard.neutralizer import neutralize
 
+NORMAL = Style()
 ACTION = Style(color="cyan", dim=True)
 WARNING = Style(color="yellow")
 ERROR = Style(color="red")
@@ -41,6 +42,7 @@ def console(plain: bool = False) -> Console:
     return Console(
         file=sys.stdout,
         highlight=False,
+        emoji=False,
         theme=THEME,
         no_color=True if dumb else None,
         force_terminal=False if dumb else None,
@@ -85,7 +87,7 @@ class Break(HorizontalRule):
     new_line = True
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield Rule(style="markdown.hr", characters="-")
+        yield Rule(style="markdown.hr", characters="─")
 
 
 class Block(Markdown):
@@ -121,12 +123,32 @@ class Page:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         first = self._first
         for tokens in self._blocks:
+            block = copy(EMPTY)
+            block.parsed = tokens
+            lines = list(Segment.split_lines(console.render(block, options)))
+            # rich sets empty lines before and after some kinds of blocks: so we set them all.
+            written = [at for at, line in enumerate(lines) if not blank(line)]
+            if not written:
+                continue
             if not first:
                 yield Segment.line()
             first = False
-            block = copy(EMPTY)
-            block.parsed = tokens
-            yield from console.render(block, options)
+            for line in lines[written[0] : written[-1] + 1]:
+                yield from without_blanks(line)
+                yield Segment.line()
+
+
+def blank(line: Sequence[Segment]) -> bool:
+    return all(not segment.text.strip() for segment in line)
+
+
+def without_blanks(line: list[Segment]) -> list[Segment]:
+    """The line without the spaces at its end: who copies it wants the words alone."""
+    while line and not line[-1].text.strip():
+        line.pop()
+    if line:
+        line[-1] = Segment(line[-1].text.rstrip(), line[-1].style)
+    return line
 
 
 def by_block(tokens: Sequence[Token]) -> Iterator[list[Token]]:

@@ -44,6 +44,8 @@ class Profile:
     """Of name and description."""
     topics: frozenset[str]
     """Of the parameters as well."""
+    takes: frozenset[str]
+    """Topics of what it is given: of the parameters, else of what is named in the singular."""
 
 
 def profile(choice: Choice) -> Profile:
@@ -66,7 +68,14 @@ def profile(choice: Choice) -> Profile:
         hint_words=tuple(hinted),
         main_topics=frozenset(main),
         topics=frozenset(known),
+        takes=_taken(described, words(hints)),
     )
+
+
+def _taken(described: Sequence[str], hints: Sequence[str]) -> frozenset[str]:
+    """`List the files in a folder` takes a folder, not a file."""
+    single = [word for word in described if not word.endswith("s")]
+    return frozenset(topic for word in (hints or single) for topic in topics(word))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +179,7 @@ def _shared(word: str, tool: Profile) -> bool:
 
 
 def _takes(tool: Profile, kind: str) -> bool:
-    return bool(KIND_TOPICS[kind] & tool.topics)
+    return bool(KIND_TOPICS[kind] & tool.takes)
 
 
 def _match(word: str, request: Asked, implied: frozenset[str]) -> float:
@@ -184,28 +193,3 @@ def _match(word: str, request: Asked, implied: frozenset[str]) -> float:
     if meanings(word) & {v for each in request.words for v in verbs(each)}:
         return 0.2
     return 0.0
-
-
-GREETING = re.compile(
-    r"^\W*(hello|hi|hey|good (morning|evening|afternoon)|thanks?|thank you|bye|goodbye|ok|okay|yes"
-    r"|no|great|nice|cool|sorry|never mind|you are|you're|i am|i'm|i feel)\b",
-    re.I,
-)
-QUESTION = re.compile(
-    r"^\W*(what (is|are|does|was|were|do you)|what's (a|an|the|your)|who|why"
-    r"|how (many|old|do|does|are|is|can|come|much|far|long)|when|where|which|is|are|do|does|did"
-    r"|can you|could you|explain|tell me|give me|write me|name|describe|define)\b",
-    re.I,
-)
-
-
-def talk_features(request: Asked, tools: Sequence[dict[str, float]]) -> dict[str, float]:
-    """What speaks for plain talk, given how well the tools fit."""
-    return {
-        "t_bias": 1.0,
-        "t_greet": float(bool(GREETING.search(request.text))),
-        "t_general": float(bool(QUESTION.search(request.text))),
-        "t_things": float(bool(request.kinds)),
-        "t_noverb": float(not request.first),
-        "t_notopic": float(max((each["cover"] for each in tools), default=0.0) < 0.15),
-    }

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from andy_cli.errors import AuthError, ModelError, TransientError, UsageError
-from andy_cli.models.weights import BLOCK, Progress, checked, make_room, sha256
+from andy_cli.models.weights import Progress, checked, make_room, sha256
 
 ENDPOINT = "https://huggingface.co"
 TRIES = 3
@@ -123,7 +123,7 @@ def _download(
                 have = 0
             total = have + int(response.headers.get("content-length") or 0)
             make_room(Path(part.name).parent, total - have)
-            for block in response.iter_bytes(BLOCK):
+            for block in response.iter_bytes():
                 part.write(block)
                 have += len(block)
                 progress(have, max(total, have))

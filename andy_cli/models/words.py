@@ -12,7 +12,7 @@ IDLE = frozenset(
     were be been am do does did have has had i you he she it we they me my mine your our his her
     its their us them please could would can will shall may might should just some any all there
     here so too very then than into up down not no yes want like i'd i'm let let's give which
-    what who how when where why one ones thing something anything called named""".split()
+    what who how when where why one ones thing something anything called named times""".split()
 )
 """Words that say nothing about which tool is meant."""
 
@@ -24,7 +24,8 @@ QUOTED = re.compile(
     r"`([^`]+)`|\"([^\"]+)\"|\u201c([^\u201d]+)\u201d|(?<!\w)'((?:[^']|'(?=\w))+)'(?!\w)"
 )
 FILE = re.compile(
-    r"(?<![\w@/~.\-])(?:~?/|\.{1,2}/)?(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,5}\b(?!/)"
+    r"(?<![\w@/~.\-])(?:~?/|\.{1,2}/)?(?:[\w.@+-]+/)*"
+    r"[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,5}\b(?!/)"
 )
 FOLDER = re.compile(
     r"(?<![\w:/.~-])(?:~(?:/[\w.@+-]+)*/?|/(?:[\w.@+-]+/?)+|\.{1,2}/(?:[\w.@+-]+/?)*"
@@ -34,15 +35,15 @@ PHONE = re.compile(r"(?<![\w.:-])(?!\d{4}-\d\d)\+?\d[\d ()/-]{6,}\d\b(?![:.]\d)"
 SUM = re.compile(r"[\d.()]+(?:\s*[-+*/^x]\s*[\d.()]+)+")
 MUSIC_FILE = re.compile(r"\.(?:mp3|ogg|wav|flac|m4a|opus|aac)$", re.I)
 SHELL = frozenset(
-    """ls cd pwd grep git npm pip python python3 node cargo docker df du ps chmod chown curl wget ssh
-    unzip uname whoami sudo apt systemctl wc sed awk pytest mkdir""".split()
+    """ls cd pwd grep git npm pip python python3 node cargo docker df du ps chmod chown curl wget
+    ssh unzip uname whoami sudo apt systemctl wc sed awk pytest mkdir""".split()
 )
 """Commands of a shell that are no English words."""
 SHELL_ENGLISH = frozenset(
-    """ls cd pwd cat grep find git npm pip python python3 node make cargo docker df du ps top kill
-    echo touch mkdir chmod chown curl wget ssh tar zip unzip uname whoami date uptime free ping
-    sudo apt brew systemctl head tail wc sort sed awk which env export pytest yarn go java""".split()
+    """cat find make top kill echo touch tar zip date uptime free ping brew head tail sort which
+    env export yarn go java""".split()
 )
+"""Those that are; they count only after `run` and in quotation marks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,6 @@ def _index() -> dict[str, frozenset[str]]:
 
 
 def _lines(text: str) -> Iterator[tuple[str, Sequence[str]]]:
-    for line in text.strip().splitlines():
+    for line in text.strip().replace("\n ", " ").splitlines():
         name, _, rest = line.partition(":")
         yield name, rest.split()

@@ -269,7 +269,7 @@ class Bare:
 
     def __init__(self, opener: str, tools: Tools) -> None:
         self._tools = tools
-        self._start = opener
+        self._start = opener.lstrip(";, \n")
         self._scan = JsonScan()
         self._scan.feed(opener)
 

@@ -35,6 +35,14 @@ def requests_in(text: str, tools: Tools, known: bool = True) -> list[ToolRequest
     return calls
 
 
+def cut_off(text: str, tools: Tools) -> bool:
+    """Whether a call of a known tool begins here and does not end."""
+    match = re.match(r"\s*\[?\s*([A-Za-z_][\w.\-/]*)\s*\(", text)
+    if not match or tool_name(match[1], tools) not in tools:
+        return False
+    return call_end(text, match.end()) < 0
+
+
 def parsed(text: str, tools: Tools) -> list[ToolRequest] | None:
     """By Python's own parser; None where it refuses or where there is more than literals."""
     body = text if text.startswith("[") else f"[{joined(text)}]"

@@ -1,42 +1,40 @@
-"""What a chat has before it: its options, its settings, and the conversation once it is open."""
+"""What a chat has before it: its options, and the conversation once it is open."""
 
 from collections.abc import Callable
 
 from andy_cli.frontends.opening import Opened, open_chat
 from andy_cli.frontends.options import Options
 from andy_cli.guard.gate import Asker
-from andy_cli.settings import Settings
 
 
 class Desk:
     """Opens the conversation when it is first needed: not before the user has said something."""
 
-    def __init__(
-        self, options: Options, settings: Settings, tell: Callable[[str], None], ask: Asker
-    ) -> None:
+    def __init__(self, options: Options, tell: Callable[[str], None], ask: Asker) -> None:
         self.options = options
-        self.settings = settings
+        """How the next conversation is opened; /model changes it."""
         self.tell = tell
         self.over = False
         """Set by /exit."""
+        self.open: Opened | None = None
         self._ask = ask
-        self._opened: Opened | None = None
 
     @property
     def status(self) -> str:
         """The model and its dialect, once known."""
-        if self._opened is None:
-            return self.settings.text("model") or "andy"
-        chat = self._opened.chat
+        if self.open is None:
+            return self.options.model or "andy"
+        chat = self.open.chat
         return f"{chat.client.name} - {chat.dialect.name}"
 
     async def opened(self) -> Opened:
         """Raises what `open_chat` raises; the next call tries again."""
-        if self._opened is None:
-            self._opened = await open_chat(self.options, self.settings, self.tell, self._ask)
-        return self._opened
+        if self.open is None:
+            settings = self.options.settings()
+            self.open = await open_chat(self.options, settings, self.tell, self._ask)
+        return self.open
 
     async def close(self) -> None:
-        if self._opened is not None:
-            await self._opened.close()
-            self._opened = None
+        if self.open is not None:
+            await self.open.close()
+            self.open = None

@@ -11,8 +11,10 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Iterable
+from contextlib import nullcontext
 from importlib import import_module
+from typing import Protocol
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.buffer import Buffer
@@ -20,81 +22,99 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.styles import Style
 
+from andy_cli.frontends.chat.keyboard import Keyboard
 from andy_cli.frontends.options import Options
 from andy_cli.settings import state_folder
 
-BEHIND_THE_PROMPT = ("andy_cli.frontends.chat.talk", "andy_cli.frontends.chat.view")
-"""Everything a turn needs hangs on these two."""
+BEHIND_THE_PROMPT = "andy_cli.frontends.chat.talk"
+"""Everything a turn needs hangs on it."""
 TWICE = 1.0
 """Seconds within which a second Ctrl-C leaves."""
+GREETING = "andy - /help says what there is, Ctrl-D leaves"
+# Quieter than the inverted bar that is the default.
+LOOK = Style.from_dict({"bottom-toolbar": "noreverse ansibrightblack"})
 
 
 def start(options: Options, prompt: str = "") -> int:
     """Chat until the user leaves; returns the exit code."""
-    return asyncio.run(Repl(options).run(prompt))
+    try:
+        return asyncio.run(Repl(options).run(prompt))
+    except asyncio.CancelledError:
+        return 143
 
 
 class Repl:
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._status = options.model or "andy"
         self._loading: threading.Thread | None = None
         self._interrupted = 0.0
-        self._session: PromptSession[str] = PromptSession(
-            history=history(options.no_session),
+        self._session = self._asker() if typed() else None
+        """None if lines come from a pipe or a file: nothing prompts for them."""
+        self._keyboard = Keyboard(self._session.input) if self._session else None
+        self._talk: Talker | None = None
+
+    def _asker(self) -> PromptSession[str]:
+        session: PromptSession[str] = PromptSession(
+            history=history(self._options.no_session),
             completer=Slash(),
             complete_while_typing=False,
             key_bindings=keys(),
             multiline=False,
-            bottom_toolbar=lambda: self._status,
+            prompt_continuation="  ",
+            bottom_toolbar=self._status,
+            style=LOOK,
             enable_open_in_editor=True,
+            enable_suspend=True,
         )
-        self._session.default_buffer.on_text_changed += self._load
+        session.default_buffer.on_text_changed += self._load
+        return session
+
+    def _status(self) -> str:
+        return self._talk.status() if self._talk else self._options.model or GREETING
 
     async def run(self, prompt: str) -> int:
-        from_user = prompt or await self._line()
-        if from_user is None:
-            return 0
+        end_on_sigterm()
+        line = prompt or await self._line()
+        try:
+            while line is not None:
+                await self._answer(line)
+                line = None if self._talk and self._talk.over else await self._line()
+        finally:
+            if self._talk:
+                await self._talk.close()
+        return 0
+
+    async def _answer(self, line: str) -> None:
+        """One turn; Ctrl-C ends the turn and not the chat."""
+        task = asyncio.create_task(self._turn(line))
+        listening = self._keyboard.listening(task.cancel) if self._keyboard else nullcontext()
+        try:
+            with listening:
+                await task
+        except asyncio.CancelledError:
+            if (this := asyncio.current_task()) and this.cancelling():
+                task.cancel()
+                raise
+            sys.stdout.write("stopped\n")
+
+    async def _turn(self, line: str) -> None:
         # Loaded by now or nearly so: the first key started it.
         self._load(None)
         assert self._loading is not None
         await asyncio.to_thread(self._loading.join)
         from andy_cli.frontends.chat.talk import Talk
 
-        talk = Talk(self._options)
-        try:
-            while from_user is not None and not talk.over:
-                await self._answer(talk.answer, from_user)
-                self._status = talk.status
-                from_user = None if talk.over else await self._line()
-        finally:
-            await talk.close()
-        return 0
-
-    async def _answer(
-        self, answer: Callable[[str], Coroutine[None, None, None]], line: str
-    ) -> None:
-        """One turn; Ctrl-C ends the turn and not the chat."""
-        task = asyncio.create_task(answer(line))
-        loop = asyncio.get_running_loop()
-        with contextlib.suppress(NotImplementedError):
-            loop.add_signal_handler(signal.SIGINT, task.cancel)
-        try:
-            await task
-        except asyncio.CancelledError:
-            if (this := asyncio.current_task()) and this.cancelling():
-                raise
-            sys.stdout.write("stopped\n")
-        finally:
-            with contextlib.suppress(NotImplementedError):
-                loop.remove_signal_handler(signal.SIGINT)
+        if self._talk is None:
+            self._talk = Talk(self._options, self._keyboard.question if self._keyboard else nobody)
+        await self._talk.answer(line)
 
     async def _line(self) -> str | None:
         """The next line with something on it; None when the user leaves."""
         while True:
             try:
-                line = (await self._session.prompt_async("> ")).strip()
+                line = (await self._next_line()).strip()
             except EOFError:
                 return None
             except KeyboardInterrupt:
@@ -107,8 +127,16 @@ class Repl:
             if line:
                 return line
 
+    async def _next_line(self) -> str:
+        if self._session is None:
+            return await piped_line()
+        # While music plays the status line shows how far it is.
+        music = self._talk is not None and self._talk.playing
+        return await self._session.prompt_async("> ", refresh_interval=float(music))
+
     def _leaves(self) -> bool:
         """Ctrl-C: the line is kept for Up and cleared; on an empty line, twice means leave."""
+        assert self._session is not None
         if text := self._session.default_buffer.text.strip():
             self._session.history.append_string(text)
             self._interrupted = 0.0
@@ -126,9 +154,49 @@ class Repl:
             self._loading.start()
 
 
+class Talker(Protocol):
+    """What of `Talk` is used here, before Talk is loaded."""
+
+    @property
+    def over(self) -> bool: ...
+
+    @property
+    def playing(self) -> bool: ...
+
+    def status(self) -> str: ...
+
+    async def answer(self, line: str) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+def typed() -> bool:
+    """Whether there is somebody at a keyboard."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def end_on_sigterm() -> None:
+    """End as after /exit, with the terminal as it was."""
+    me = asyncio.current_task()
+    assert me is not None
+    with contextlib.suppress(NotImplementedError):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, me.cancel)
+
+
+async def piped_line() -> str:
+    line = await asyncio.to_thread(sys.stdin.readline) if sys.stdin else ""
+    if not line:
+        raise EOFError
+    return line
+
+
+async def nobody(text: str) -> str:
+    """Who answers questions where nobody types: a no, from the end of the input."""
+    raise EOFError
+
+
 def load_the_rest() -> None:
-    for name in BEHIND_THE_PROMPT:
-        import_module(name)
+    import_module(BEHIND_THE_PROMPT)
 
 
 def history(nothing_on_disk: bool) -> History:

@@ -1,15 +1,13 @@
 """What happens to a line that was typed: a slash command, or a turn that is shown."""
 
 import asyncio
-import sys
-
-from prompt_toolkit import PromptSession
+from collections.abc import Awaitable, Callable
 
 from andy_cli.agent.turn import turn
 from andy_cli.discover import discover
 from andy_cli.errors import AndyError
 from andy_cli.frontends import paint
-from andy_cli.frontends.chat import commands
+from andy_cli.frontends.chat import commands, view
 from andy_cli.frontends.chat.command import Command
 from andy_cli.frontends.chat.desk import Desk
 from andy_cli.frontends.chat.view import View
@@ -18,26 +16,40 @@ from andy_cli.frontends.words import problem
 from andy_cli.guard.gate import Answer, Proposal
 from andy_cli.guard.neutralizer import neutralize
 from andy_cli.messages import Effect
+from andy_cli.toolbox import player
+from andy_cli.toolbox.songs import clock
 
-PATIENCE = 1.0
-"""Seconds without a sign of life after which one is given."""
+YES = ("y", "yes", "1", "once")
+SESSION = ("s", "session", "2")
+NO = ("n", "no", "3")
 
 
 class Talk:
-    """One chat, from its first line to its last."""
+    """One chat, from its first line to its last.
 
-    def __init__(self, options: Options) -> None:
-        self._console = paint.console(options.plain)
+    `question` shows a text and returns what is typed behind it; it raises EOFError at Ctrl-D and
+    KeyboardInterrupt at Ctrl-C.
+    """
+
+    def __init__(self, options: Options, question: Callable[[str], Awaitable[str]]) -> None:
+        self._console = paint.console(options.settings().flag("ui.plain"))
+        self._question = question
         self._view: View | None = None
-        self.desk = Desk(options, options.settings(), self._tell, self._ask)
+        self._asking = False
+        """Nothing may be drawn while a question is on the screen."""
+        self.desk = Desk(options, self._tell, self._ask)
 
     @property
     def over(self) -> bool:
         return self.desk.over
 
     @property
+    def playing(self) -> bool:
+        return player.current_state().playing
+
     def status(self) -> str:
-        return self.desk.status
+        """The status line: who writes, and what is playing."""
+        return " - ".join(filter(None, (self.desk.status, music())))
 
     async def answer(self, line: str) -> None:
         """Carry out a command or a turn; whatever goes wrong is one line and the chat goes on."""
@@ -53,25 +65,23 @@ class Talk:
         await self.desk.close()
 
     async def _turn(self, line: str) -> None:
-        opened = await self.desk.opened()
-        self._view = view = View(self._console)
-        clock = asyncio.create_task(self._show_life(view, opened.chat.client.name))
+        self._view = shown = View(self._console)
+        alive = asyncio.create_task(self._keep_alive(shown))
         try:
+            opened = await self.desk.opened()
+            shown.busy = f"{opened.chat.client.name} is working"
             async for event in turn(opened.chat, line):
-                clock.cancel()
-                view.show(event)
-                clock = asyncio.create_task(self._show_life(view, opened.chat.client.name))
+                shown.show(event)
         finally:
-            clock.cancel()
-            view.close()
+            alive.cancel()
+            shown.close()
             self._view = None
 
-    async def _show_life(self, view: View, model: str) -> None:
-        seconds = 0
+    async def _keep_alive(self, shown: View) -> None:
         while True:
-            await asyncio.sleep(PATIENCE)
-            seconds += 1
-            view.waiting(f"{model} is working, {seconds} s (Ctrl-C stops it)")
+            await asyncio.sleep(view.REFRESH)
+            if not self._asking:
+                shown.tick()
 
     async def _command(self, line: str) -> None:
         name, _, argument = line.partition(" ")
@@ -79,40 +89,66 @@ class Talk:
             if name.lower() in (command.name, *command.aliases):
                 said = await command.run(self.desk, argument.strip())
                 if said:
-                    self._console.print(neutralize(said), markup=False)
+                    self._console.print(paint.styled(said, paint.NORMAL))
                 return
         self._tell(f"There is no /{name}. /help lists what there is.")
 
     def _tell(self, text: str) -> None:
         if self._view is not None:
-            self._view.close()
-        self._console.print(paint.styled(text, paint.QUIET))
+            self._view.tell(text)
+        else:
+            self._console.print(paint.styled(text, paint.QUIET))
 
     async def _ask(self, proposal: Proposal) -> Answer:
-        """Show exactly what would happen and take an answer that was typed after it was shown."""
+        """Show exactly what would happen; the answer is typed after it was shown."""
         if self._view is not None:
             self._view.close()
-        self._console.print(paint.styled(f"andy wants to {proposal.action}", paint.WARNING))
-        for place in proposal.places:
-            self._console.print(paint.styled(f"  {place}", paint.WARNING))
-        forget_typed_ahead()
-        session: PromptSession[str] = PromptSession()
-        once = proposal.effect is Effect.ACT
-        choices = "yes / no" if once else "yes / session / no"
-        said = (await session.prompt_async(f"{choices}? ")).strip().lower()
-        return Answer(
-            yes=said in ("y", "yes", "1") or (said in ("s", "session", "2") and not once),
-            session=said in ("s", "session", "2"),
-        )
+        for line in shown_proposal(proposal):
+            self._console.print(paint.styled(line, paint.WARNING))
+        choices = "yes / no" if proposal.effect is Effect.ACT else "yes / session / no"
+        self._asking = True
+        try:
+            while True:
+                said = await self._question(f"{choices}? ")
+                if answer := understood(said, proposal.effect is not Effect.ACT):
+                    return answer
+        except EOFError:
+            return Answer(False)
+        except KeyboardInterrupt:
+            raise asyncio.CancelledError from None
+        finally:
+            self._asking = False
+
+
+def shown_proposal(proposal: Proposal) -> list[str]:
+    lines = [f"andy wants to {proposal.action}"]
+    lines += [f"  {place}" for place in proposal.places if place not in proposal.action]
+    if proposal.doubtful:
+        lines.append("  The model wrote this in a quotation: it may not be its own wish.")
+    return lines
+
+
+def understood(said: str, session_too: bool) -> Answer | None:
+    """What a typed answer means; what stands behind a no is its reason. None if it is neither."""
+    word, _, reason = said.strip().partition(" ")
+    match word.lower().strip(",.:;"):
+        case word if word in YES:
+            return Answer(True)
+        case word if word in SESSION and session_too:
+            return Answer(True, session=True)
+        case word if word in NO:
+            return Answer(False, reason=reason and f"the user said: {reason.strip()}")
+    return None
+
+
+def music() -> str:
+    """`playing Morning Light 0:12 / 3:40`, or nothing."""
+    state = player.current_state()
+    if state.song is None:
+        return ""
+    at = f"{clock(state.position)} / {clock(state.length)}"
+    return neutralize(f"{'paused' if state.paused else 'playing'} {state.song.name} {at}")
 
 
 def command_names() -> list[str]:
     return [each.name for each in discover(commands, Command, "COMMAND")]
-
-
-def forget_typed_ahead() -> None:
-    """Keys typed before a question is on the screen do not answer it."""
-    if sys.platform != "win32" and sys.stdin.isatty():
-        import termios
-
-        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)

@@ -1,124 +1,180 @@
 """Events -> terminal. Output is appended and never drawn again; only an open block is live.
 
-A finished block of markdown is printed once, rendered. What is still being written stands below
-it as plain text, redrawn at most 15 times a second: rendering the whole answer at each step would
-cost the square of its length.
+Events only add to what is waiting; at most 15 times a second the blocks of markdown that are
+finished are printed, rendered, all in one go, and what is still being written stands below them.
+Rendering the whole answer at each step would cost the square of its length.
 """
 
 import time
+from collections.abc import Callable
+from typing import Literal
 
-from markdown_it import MarkdownIt
-from rich.console import Console
-from rich.live import Live
-from rich.markdown import Markdown
+from rich.console import Console, Group, RenderableType
+from rich.style import Style
 from rich.text import Text
 
 from andy_cli import events
 from andy_cli.events import Event
 from andy_cli.frontends import paint
+from andy_cli.frontends.chat.tail import Tail
 from andy_cli.frontends.words import action_line, problem
 from andy_cli.guard.neutralizer import neutralize
 
 REFRESH = 1 / 15
-"""Seconds between two drawings of the open block."""
+"""Seconds between two drawings."""
+SHARE = 10
+"""A drawing that took long is followed by a pause so many times as long."""
+PATIENCE = 1.0
+"""Seconds without a sign of life after which one is given."""
+RENDERED = 2_000
+"""Characters of an open block that are rendered while it grows; a longer one shows its end."""
 
 
 class View:
-    """Shows one turn. `show` every event, then `close`, also after a cancellation."""
+    """Shows one turn. `show` every event, `tick` now and then, `close` in any case."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(
+        self,
+        console: Console,
+        busy: str = "andy is getting ready",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._console = console
+        self._tail = Tail(console)
+        self._clock = clock
+        self._pieces: list[str] = []
         self._open = ""
-        self._scanned = 0
-        self._reader = MarkdownIt("commonmark").enable("table")
-        self._live: Live | None = None
-        self._drawn = 0.0
+        self._above: Literal["", "text", "line"] = ""
+        """What stands right above; text keeps an empty line's distance."""
+        self._midway = False
+        """Without redrawing: text was begun and its line is not ended yet."""
         self._doing = ""
+        self.busy = busy
+        """What goes on when nothing else is known."""
+        self._heard = self._clock()
+        self._next = 0.0
+        self._drawn: tuple[str, str] = ("", "")
 
     def show(self, event: Event) -> None:
+        self._heard = self._clock()
         match event:
-            case events.Said(role="assistant", content=content):
-                self._add(neutralize(content))
-            case events.Reasoned() if not self._open:
-                self._status("thinking ...")
+            case events.Said(role="assistant", content=content) if content:
+                self._doing = ""
+                self._pieces.append(content)
+                if self._heard >= self._next:
+                    self.tick()
+            case events.Reasoned():
+                self._doing = "thinking"
             case events.ToolUsed(action=action) if action:
-                self._finish_text()
-                self._status(f"{neutralize(action)} ...")
-            case events.ToolAnswered() if event.did:
-                self._finish_text()
-                self._print(paint.styled(f"• {action_line(event)}", paint.ACTION))
-            case events.Failed(severity=severity, message=message, hint=hint):
-                self._finish_text()
-                style = paint.ERROR if severity == "error" else paint.WARNING
-                self._print(paint.styled(problem(message, hint), style))
-            case events.Audited(unsupported=names) if names:
-                self._finish_text()
-                words = f"Nothing that was found supports: {', '.join(names)}"
-                self._print(paint.styled(words, paint.WARNING))
-            case events.Ended():
-                self._finish_text()
+                self.finish_text()
+                self._doing = one_line(action)
+                self.tick()
+            case _:
+                self._mark(event)
 
-    def waiting(self, text: str) -> None:
-        """Something is going on and nothing can be shown of it yet."""
-        if not self._open:
-            self._status(text)
+    def _mark(self, event: Event) -> None:
+        """What ends the text before it."""
+        match event:
+            case events.ToolAnswered():
+                self._doing = ""
+                if event.did:
+                    self._line(action_line(event), paint.ACTION, "• ")
+            case events.Failed(severity=severity, message=message, hint=hint):
+                style = paint.ERROR if severity == "error" else paint.WARNING
+                self._line(problem(message, hint), style)
+            case events.Audited(unsupported=names) if names:
+                self._line(f"Nothing that was found supports: {', '.join(names)}", paint.WARNING)
+            case events.Ended(is_error=failed):
+                self.finish_text()
+                if not (self._above or failed):
+                    self._line("The model said nothing.", paint.QUIET)
+
+    def tick(self) -> None:
+        """Bring the screen up to date."""
+        now = self._clock()
+        self._open += neutralize("".join(self._pieces))
+        new, self._pieces = bool(self._pieces), []
+        if not self._console.is_terminal:
+            words = max(self._open.rfind(" "), self._open.rfind("\n")) + 1
+            if self._open[:words].strip() or self._midway:
+                self._speak(self._open[:words])
+                self._open = self._open[words:]
+            return
+        cut = paint.finished(self._open) if new else 0
+        finished, self._open = self._open[:cut], self._open[cut:]
+        key = self._open, self._status(now - self._heard)
+        if finished.strip() or key != self._drawn:
+            self._drawn = key
+            self._tail.print(*self._pages(finished), tail=self._below(*key))
+        self._next = now + max(REFRESH, SHARE * (self._clock() - now))
+
+    def tell(self, text: str) -> None:
+        """A line of ours between what the model says."""
+        self._line(text, paint.QUIET)
+
+    def finish_text(self) -> None:
+        """What the model said so far is all of it: print it and take the tail away."""
+        self._open += neutralize("".join(self._pieces))
+        self._pieces = []
+        rest, self._open, self._drawn = self._open, "", ("", "")
+        if self._console.is_terminal:
+            self._tail.print(*self._pages(rest))
+        elif self._midway or rest.strip():
+            self._speak(rest.rstrip() + "\n")
+            self._midway = False
 
     def close(self) -> None:
-        self._finish_text()
-        self._stop()
-
-    def _add(self, text: str) -> None:
+        """The turn is over, one way or another; an empty line ends it."""
         self._doing = ""
-        self._open += text
-        # Only a blank line can have ended a block, so nothing is parsed before there is one.
-        if "\n\n" in self._open[max(0, self._scanned - 1) :]:
-            self._commit()
-        self._scanned = len(self._open)
-        self._draw()
+        self.finish_text()
+        if self._above:
+            self._tail.print("")
+            self._above = ""
 
-    def _commit(self) -> None:
-        """Print the blocks that are finished: all before the last one that has begun."""
-        starts = [
-            token.map[0]
-            for token in self._reader.parse(self._open)
-            if token.level == 0 and token.map and token.nesting >= 0
-        ]
-        if len(starts) < 2 or not starts[-1]:
-            return
-        lines = self._open.splitlines(keepends=True)
-        finished, self._open = "".join(lines[: starts[-1]]), "".join(lines[starts[-1] :])
-        self._print(Markdown(finished.strip("\n")))
+    def _line(self, text: str, style: Style, mark: str = "") -> None:
+        self.finish_text()
+        if self._above == "text":
+            self._tail.print("")
+        self._above = "line"
+        room = max(10, self._console.width - len(mark))
+        for at, line in enumerate(paint.styled(text, style).wrap(self._console, room)):
+            self._tail.print(Text(mark if at == 0 else " " * len(mark), style=style) + line)
 
-    def _finish_text(self) -> None:
-        rest, self._open, self._scanned, self._doing = self._open.strip(), "", 0, ""
-        if rest:
-            self._print(Markdown(rest))
+    def _pages(self, text: str) -> list[RenderableType]:
+        if not text.strip():
+            return []
+        page = paint.Page(text, first=not self._above)
+        self._above = "text"
+        return [page]
 
-    def _print(self, what: Markdown | Text) -> None:
-        self._stop()
-        self._console.print(what)
+    def _status(self, quiet: float) -> str:
+        """What goes on, once it has gone on for a while; with the seconds it has taken."""
+        if quiet < PATIENCE:
+            return f"{self._doing} ..." if self._doing else ""
+        return f"{self._doing or self.busy}, {int(quiet)} s (Ctrl-C stops it)"
 
-    def _status(self, text: str) -> None:
-        self._doing = text
-        self._draw(at_once=True)
+    def _below(self, text: str, status: str) -> RenderableType | None:
+        parts: list[RenderableType] = []
+        if text.strip():
+            parts.append(self._growing(text))
+        if status:
+            parts.append(Text(neutralize(status), style=paint.QUIET, no_wrap=True))
+        return Group(*parts) if parts else None
 
-    def _draw(self, at_once: bool = False) -> None:
-        now = time.monotonic()
-        if not self._console.is_terminal or (now - self._drawn < REFRESH and not at_once):
-            return
-        self._drawn = now
-        if self._live is None:
-            self._live = Live(console=self._console, auto_refresh=False, transient=True)
-            self._live.start()
-        self._live.update(self._tail(), refresh=True)
+    def _growing(self, text: str) -> RenderableType:
+        if len(text) <= RENDERED:
+            return paint.Page(text, first=not self._above)
+        room = self._console.height
+        return Text("\n".join(text[-room * self._console.width :].splitlines()[-room:]))
 
-    def _tail(self) -> Text:
-        if self._doing:
-            return Text(self._doing, style=paint.QUIET)
-        room = max(3, self._console.height - 4)
-        return Text("\n".join(self._open[-room * self._console.width :].splitlines()[-room:]))
+    def _speak(self, text: str) -> None:
+        """Without redrawing: as the model wrote it."""
+        if not self._midway:
+            text = "\n" * bool(self._above) + text.lstrip()
+        self._midway, self._above = True, "text"
+        self._console.file.write(text)
+        self._console.file.flush()
 
-    def _stop(self) -> None:
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())

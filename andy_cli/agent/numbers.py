@@ -1,0 +1,64 @@
+"""Numbers in what a user said, in digits or words, and which of several is meant. Pure."""
+
+import re
+
+from andy_cli.models.words import things, words
+
+NUMBER_WORDS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen twenty"
+).split()
+TENS = {
+    word: 10 * at
+    for at, word in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)
+}
+ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+
+
+DIGITS = re.compile(r"(?<![\w.,/-])-?\d+(?:\.\d+)?(?=%|\b)(?![\w/]*[\w/]|[.,-]\d)")
+
+
+ONES = "one|two|three|four|five|six|seven|eight|nine"
+SPELLED = re.compile(rf"\b(?:(?:twenty|{'|'.join(TENS)})[- ](?:{ONES})|[a-z]+)\b", re.I)
+
+
+def numbers(text: str) -> list[tuple[float, int, int]]:
+    """The numbers a text names, in digits or words, with where they stand."""
+    text = without_things(text)
+    found = [(float(each[0]), *each.span()) for each in DIGITS.finditer(text)]
+    for each in SPELLED.finditer(text):
+        if (value := _spelled(each[0])) is not None:
+            found.append((float(value), *each.span()))
+    return sorted(found, key=lambda each: each[1])
+
+
+def _spelled(word: str) -> int | None:
+    first, _, second = word.lower().replace("-", " ").partition(" ")
+    if first in TENS or first == "twenty":
+        base = TENS.get(first, 20)
+        return base + (NUMBER_WORDS.index(second) if second in NUMBER_WORDS else 0)
+    return NUMBER_WORDS.index(first) if first in NUMBER_WORDS else None
+
+
+def ordinal(text: str) -> int | None:
+    """Which of several is meant: 0 for the first, -1 for the last."""
+    plain = " ".join(words(without_things(text)))
+    if match := re.search(rf"\b({'|'.join(ORDINALS)})\b(?! \d|.{{0,3}}lines)", plain):
+        return ORDINALS.index(match[1])
+    if match := re.search(r"\b(\d+)(?:st|nd|rd|th)\b|\b(?:number|track|song|file) (\d+)\b", plain):
+        return int(match[1] or match[2]) - 1
+    if re.search(r"\b(?:last|latest|final)\b", plain):
+        return -1
+    if re.search(
+        r"\b(?:any|random|some)(?: one| song| track| file| of)\b|\bone of\b|\bany\b", plain
+    ):
+        return 0
+    return None
+
+
+def without_things(text: str) -> str:
+    """The text with blanks where addresses, files and quotations stood: places stay the same."""
+    for each in things(text):
+        if each.kind != "sum":
+            text = text[: each.start] + " " * (each.end - each.start) + text[each.end :]
+    return text

@@ -1,0 +1,11 @@
+"""A code fence around a request is framing."""
+
+import re
+
+FENCE = re.compile(r"\s*(?P<run>`{3,})[^\n`]*\n(?P<body>.*?)(?:\n[ \t]*(?P=run)`*\s*)?\Z", re.S)
+
+
+def unfenced(text: str) -> tuple[str, bool]:
+    """What stands inside the fence, and whether there was one; other text as it is, stripped."""
+    match = FENCE.match(text)
+    return (match["body"].strip(), True) if match else (text.strip(), False)

@@ -1,0 +1,72 @@
+"""Action protocol: one JSON object, a thought with an action, or the final answer (D1 to D7).
+
+    {"thought": "note it", "action": {"tool": "play", "args": {"track": "Blue"}}}
+    {"final": {"content": "It is playing."}}
+
+Both in one object is refused: nobody can know which was meant (R13).
+"""
+
+import json
+
+from andy_cli.compiler.bodies import calls, forms, json_text
+from andy_cli.compiler.bodies.ends import Bare
+from andy_cli.compiler.bodies.fences import unfenced
+from andy_cli.compiler.dialect import Dialect, Parsed, Tools
+from andy_cli.messages import ToolRequest
+
+THOUGHT = 200
+"""Characters of a thought that are kept (D6)."""
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    body, _ = unfenced(text)
+    if '"action"' not in body and '"final"' not in body:
+        return None
+    value = json_text.strict(body) or json_text.read(body)
+    if not json_text.balanced(body) and json_text.strict(body) is None:
+        return Parsed(incomplete=True) if '"tool"' in body else None
+    if not isinstance(value, dict) or not set(value) <= {"thought", "action", "final"}:
+        return None
+    thought = str(value.get("thought") or "")[:THOUGHT]
+    if "action" in value and "final" in value:
+        return Parsed(fault="Give either an action or a final answer, not both.", reasoning=thought)
+    if "final" in value:
+        return Parsed(text=final(value["final"]), reasoning=thought, settled=True)
+    return acted(value.get("action"), thought, tools)
+
+
+def acted(action: object, thought: str, tools: Tools) -> Parsed | None:
+    if not isinstance(action, dict) or not isinstance(action.get("tool"), str):
+        return None
+    name = calls.tool_name(action["tool"], tools)
+    arguments = calls.arguments_of(action.get("args", {}), tools.get(name))
+    if arguments is None:
+        return Parsed(fault=f"The args of {name} are not an object.", reasoning=thought)
+    return Parsed((ToolRequest(name=name, arguments=arguments),), reasoning=thought, settled=True)
+
+
+def final(value: object) -> str:
+    content = value.get("content", value) if isinstance(value, dict) else value
+    return (
+        content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
+    )
+
+
+def write(request: ToolRequest) -> str:
+    action = {"tool": request.name, "args": dict(request.arguments or {})}
+    return json.dumps({"action": action}, ensure_ascii=False)
+
+
+DIALECT = Dialect(
+    name="action",
+    openers=(),
+    line_openers=("{",),
+    body=Bare,
+    parse=parse,
+    write=write,
+    render=forms.render_with(write, forms.told("Result:", "")),
+    catalogue=forms.catalogue,
+    lesson="calls",
+    fenced=True,
+    whole=True,
+)

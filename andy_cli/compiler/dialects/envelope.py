@@ -1,0 +1,141 @@
+"""Envelope: one JSON object with everything the reply does (B1 to B35).
+
+    {"toolCalls": [
+      {"type": "gmail_list", "id": "1", "operation": "list", "parameters": {"maxResults": 3}},
+      {"type": "send_chat", "id": "2", "operation": "send", "parameters": {"content": "Here:"}},
+      {"type": "end_turn", "id": "3", "operation": "end", "parameters": {}}]}
+
+Each item is judged on its own: the good ones are kept, for each bad one a fault says why (B32).
+`send_chat` is what the user reads, `end_turn` that the turn is over.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from andy_cli.compiler.bodies import forms, json_text
+from andy_cli.compiler.bodies.ends import Bare
+from andy_cli.compiler.bodies.fences import unfenced
+from andy_cli.compiler.dialect import Dialect, Parsed, Tools
+from andy_cli.messages import ToolRequest
+
+ALIASES = {
+    "write": "send_chat",
+    "get": "file_get",
+    "put": "file_put",
+    "terminal": "terminal_execute",
+}
+SPOKEN, ENDED = "send_chat", "end_turn"
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """`toolCalls` in the order written, and `parseErrors` in words (B30)."""
+
+    calls: tuple[ToolRequest, ...] = ()
+    errors: tuple[str, ...] = ()
+    found: bool = False
+    """There was an object with the key `toolCalls`."""
+
+
+def parse_envelope(text: str, tools: Tools | None = None) -> Envelope:
+    """Never raises. Accepts a fence in any case, a BOM, and text around the object (R8)."""
+    body, _ = unfenced(text.strip().lstrip("\ufeff").strip())
+    start = body.find("{")
+    value = json_text.read(body[start:]) if start >= 0 else None
+    if value is None:
+        return Envelope(errors=("failed to parse JSON: there is no object in the reply",))
+    items = value.get("toolCalls") if isinstance(value, dict) else None
+    if not isinstance(items, list):
+        return Envelope()
+    good: list[ToolRequest] = []
+    errors: list[str] = []
+    seen: set[str] = set()
+    for at, item in enumerate(items):
+        read = request_of(item, at, tools, seen)
+        if isinstance(read, str):
+            errors.append(read)
+        else:
+            good.append(read)
+            seen.add(read.id)
+    return Envelope(tuple(good), tuple(errors), found=True)
+
+
+def request_of(item: object, at: int, tools: Tools | None, seen: set[str]) -> ToolRequest | str:
+    """The call, or why it is none."""
+    if not isinstance(item, Mapping):
+        return f"toolCalls[{at}] is not an object"
+    kind = item.get("type")
+    if not isinstance(kind, str):
+        return f"toolCalls[{at}] has no type"
+    name = kind if tools and kind in tools else ALIASES.get(kind, kind)
+    parameters = item.get("parameters", {})
+    if not isinstance(parameters, Mapping):
+        return f"toolCalls[{at}] ({kind}): parameters is not an object"
+    if tools and name not in tools and name not in (SPOKEN, ENDED):
+        return f"toolCalls[{at}]: there is no type {kind!r}"
+    priority = item.get("priority", 0)
+    if isinstance(priority, bool) or not isinstance(priority, int | float):
+        return f"toolCalls[{at}] ({kind}): priority is not a number"
+    written = item.get("id")
+    id = written if isinstance(written, str) and written not in seen else f"call{at}"
+    operation = item.get("operation")
+    return ToolRequest(
+        name=name,
+        arguments=parameters,
+        id=id,
+        operation=operation if isinstance(operation, str) else name,
+        priority=priority,
+    )
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    body, _ = unfenced(text)
+    if '"toolCalls"' not in body and "'toolCalls'" not in body:
+        return None
+    if not json_text.balanced(body) and json_text.strict(body) is None:
+        return Parsed(incomplete=True)
+    envelope = parse_envelope(body, tools)
+    if not envelope.found:
+        return None
+    known = [each for each in envelope.calls if each.name in tools or not spoken(each)]
+    said = [
+        str((each.arguments or {}).get("content", "")) for each in envelope.calls if spoken(each)
+    ]
+    said = [] if any(each.name == SPOKEN for each in known) else said
+    return Parsed(
+        tuple(known),
+        text="\n\n".join(filter(None, said)),
+        fault="; ".join(envelope.errors),
+        settled=True,
+    )
+
+
+def spoken(request: ToolRequest) -> bool:
+    """It is carried out by saying or ending, not by a tool."""
+    return request.name in (SPOKEN, ENDED)
+
+
+def write(request: ToolRequest) -> str:
+    item = {
+        "type": request.name,
+        "id": request.id or "1",
+        "operation": request.operation or request.name,
+        "parameters": dict(request.arguments or {}),
+    }
+    return json.dumps({"toolCalls": [item]}, ensure_ascii=False)
+
+
+DIALECT = Dialect(
+    name="envelope",
+    openers=(),
+    line_openers=("{",),
+    body=Bare,
+    parse=parse,
+    write=write,
+    render=forms.render_with(write, forms.told("Results:", "")),
+    catalogue=forms.catalogue,
+    lesson="calls",
+    fenced=True,
+    whole=True,
+)

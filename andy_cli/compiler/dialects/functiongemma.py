@@ -1,0 +1,78 @@
+"""FunctionGemma and Gemma 4: `call:NAME{key:value}` with texts between markers of their own.
+
+    <start_function_call>call:play{track:<escape>Blue<escape>,n:3}<end_function_call>
+    <|tool_call>call:play{track:<|"|>Blue "deluxe"<|"|>,loop:false}<tool_call|>
+
+The small checkpoints write `call play` for `call:play`.
+"""
+
+import json
+import re
+from collections.abc import Callable
+
+from andy_cli.compiler.bodies import calls, forms, json_text
+from andy_cli.compiler.dialect import Dialect, Tools
+from andy_cli.messages import ToolRequest
+
+CALL = re.compile(r"call\s*[: ]\s*([\w.\-/]+)\s*(?={)")
+KEY = re.compile(r"([{,]\s*)([A-Za-z_][\w.\-]*)(\s*:)")
+
+
+def reader(quote: str) -> Callable[[str, Tools], list[ToolRequest] | None]:
+    text_between = re.compile(re.escape(quote) + "(.*?)" + re.escape(quote), re.S)
+
+    def read(text: str, tools: Tools) -> list[ToolRequest] | None:
+        found: list[ToolRequest] = []
+        heads = list(CALL.finditer(text))
+        if not heads:
+            return None
+        for head, behind in zip(heads, [*heads[1:], None], strict=True):
+            written = text[head.end() : behind.start() if behind else len(text)]
+            value = json_text.read(as_json(written.strip().rstrip(","), text_between))
+            if not isinstance(value, dict):
+                return None
+            found.append(ToolRequest(name=calls.tool_name(head[1], tools), arguments=value))
+        return found
+
+    return read
+
+
+def as_json(text: str, text_between: re.Pattern[str]) -> str:
+    """Texts quoted as JSON quotes them, keys too; what stands inside a text is left alone."""
+    held: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        held.append(json.dumps(match[1]))
+        return f"\0{len(held) - 1}\0"
+
+    plain = KEY.sub(r'\1"\2"\3', text_between.sub(keep, text.replace("\0", "")))
+    return re.sub("\0(\\d+)\0", lambda match: held[int(match[1])], plain)
+
+
+def writer(opener: str, closer: str, quote: str) -> Callable[[ToolRequest], str]:
+    def value(item: object) -> str:
+        if isinstance(item, str):
+            return f"{quote}{item}{quote}"
+        if isinstance(item, dict):
+            return "{" + ",".join(f"{key}:{value(each)}" for key, each in item.items()) + "}"
+        if isinstance(item, list):
+            return "[" + ",".join(map(value, item)) + "]"
+        return json.dumps(item)
+
+    return lambda request: (
+        f"{opener}call:{request.name}{value(dict(request.arguments or {}))}{closer}"
+    )
+
+
+def gemma(name: str, opener: str, closer: str, quote: str) -> Dialect:
+    return forms.between(
+        name=name,
+        openers=(opener,),
+        closers=(closer,),
+        write=writer(opener, closer, quote),
+        read=reader(quote),
+        strings=False,
+    )
+
+
+DIALECT = gemma("functiongemma", "<start_function_call>", "<end_function_call>", "<escape>")

@@ -1,0 +1,8 @@
+"""Gemma 4: FunctionGemma's form with other markers, see there.
+
+<|tool_call>call:play{track:<|"|>Blue "deluxe"<|"|>,loop:false}<tool_call|>
+"""
+
+from andy_cli.compiler.dialects.functiongemma import gemma
+
+DIALECT = gemma("gemma4", "<|tool_call>", "<tool_call|>", '<|"|>')

@@ -1,0 +1,84 @@
+"""Harmony (gpt-oss): channels for thinking, for calls and for what the user reads.
+
+    <|channel|>analysis<|message|>They want music.<|end|>
+    <|start|>assistant<|channel|>commentary to=functions.play <|constrain|>json<|message|>
+    {"track": "Blue"}<|call|>
+    <|channel|>final<|message|>Playing.<|return|>
+
+The recipient may stand in the role header instead, with or without `functions.`, on any channel.
+The servers' own tools `python` and `browser` are no functions of ours.
+"""
+
+import re
+
+from andy_cli.compiler.bodies import calls, forms, json_text
+from andy_cli.compiler.bodies.ends import JsonScan
+from andy_cli.compiler.dialect import Body, Parsed, Tools
+from andy_cli.messages import ToolRequest
+
+START, CHANNEL, MESSAGE = "<|start|>", "<|channel|>", "<|message|>"
+RECIPIENT = re.compile(r"to=(?:functions[.:])?([\w.\-/]+)")
+NAME = re.compile(r"<\|channel\|>\s*(\w+)")
+THINKING = ("analysis",)
+HEAD = 400
+"""Characters of a header at most."""
+
+
+class Channel:
+    """A header ends with its message marker; with a recipient, where the arguments end."""
+
+    def __init__(self, opener: str, tools: Tools) -> None:
+        self._head = opener
+        self._scan: JsonScan | None = None
+
+    def feed(self, text: str) -> int | None:
+        if self._scan is not None:
+            return self._scan.feed(text)
+        known = len(self._head)
+        self._head += text
+        end = self._head.find(MESSAGE)
+        if end < 0:
+            return -1 if len(self._head) > HEAD else None
+        end += len(MESSAGE)
+        if not RECIPIENT.search(self._head[:end]):
+            return end - known
+        self._scan = JsonScan()
+        ended = self._scan.feed(self._head, end)
+        return None if ended is None else ended - known
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    head, marker, body = text.partition(MESSAGE)
+    recipient, channel = RECIPIENT.search(head), NAME.search(head)
+    if not marker:
+        return None if len(head) > HEAD else Parsed()
+    if not recipient:
+        thinking = channel is not None and channel[1] in THINKING
+        return Parsed(thinks_until=("<|end|>", START, CHANNEL, "<|return|>") if thinking else ())
+    name = calls.tool_name(recipient[1], tools)
+    if name in ("python", "browser", "browser.search", "browser.open") and name not in tools:
+        return Parsed(reasoning=body)
+    arguments = calls.arguments_of(json_text.read(body) if body.strip() else {}, tools.get(name))
+    if arguments is None:
+        return Parsed(incomplete=True) if not json_text.balanced(body) else None
+    return Parsed((ToolRequest(name=name, arguments=arguments),))
+
+
+def body(opener: str, tools: Tools) -> Body:
+    return Channel(opener, tools)
+
+
+def write(request: ToolRequest) -> str:
+    return (
+        f"{CHANNEL}commentary to=functions.{request.name} <|constrain|>json{MESSAGE}"
+        f"{forms.dumped(request)}<|call|>"
+    )
+
+
+DIALECT = forms.taught(
+    name="harmony",
+    openers=(START, CHANNEL),
+    body=body,
+    parse=parse,
+    write=write,
+)

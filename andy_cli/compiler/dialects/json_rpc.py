@@ -1,0 +1,51 @@
+"""JSON-RPC: the request an MCP client would send.
+
+{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+ "params": {"name": "play", "arguments": {"track": "Blue"}}}
+"""
+
+import json
+
+from andy_cli.compiler.bodies import calls, forms, json_text
+from andy_cli.compiler.bodies.ends import Bare
+from andy_cli.compiler.bodies.fences import unfenced
+from andy_cli.compiler.dialect import Dialect, Parsed, Tools
+from andy_cli.messages import ToolRequest
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    body, _ = unfenced(text)
+    if "tools/call" not in body:
+        return None
+    values = list(json_text.values(body))
+    values = values[0] if len(values) == 1 and isinstance(values[0], list) else values
+    found = []
+    for value in values:
+        if not isinstance(value, dict) or value.get("method") != "tools/call":
+            return None
+        requests = calls.requests_in(value.get("params"), tools)
+        if not requests:
+            return None
+        found += requests
+    return Parsed(tuple(found)) if found else Parsed(incomplete=True)
+
+
+def write(request: ToolRequest) -> str:
+    params = {"name": request.name, "arguments": dict(request.arguments or {})}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    return json.dumps(call, ensure_ascii=False)
+
+
+DIALECT = Dialect(
+    name="json_rpc",
+    openers=(),
+    line_openers=("{", "["),
+    body=Bare,
+    parse=parse,
+    write=write,
+    render=forms.render_with(write, forms.told("Result:", "")),
+    catalogue=forms.catalogue,
+    lesson="calls",
+    fenced=True,
+    whole=True,
+)

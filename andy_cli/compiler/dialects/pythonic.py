@@ -1,0 +1,61 @@
+"""Pythonic: calls as Python writes them, alone on their lines or in a fence of their own.
+
+    [seek(seconds=90), play(track='Blue', opts={'loop': True})]
+
+    ```tool_code
+    play(track="Blue")
+    ```
+
+Llama 3.2 and 4, ToolACE, Gorilla; Gemma 2 and 3 with a `tool_code` fence. Read as literals, never
+evaluated. Nothing announces it, so every name must be that of a tool: a link `[text](url)` is text.
+"""
+
+import re
+
+from andy_cli.compiler.bodies import forms, python_calls
+from andy_cli.compiler.bodies.ends import Bare, Calls
+from andy_cli.compiler.bodies.fences import unfenced
+from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
+from andy_cli.messages import ToolRequest
+
+PRINT = re.compile(r"^\s*(?:print|await)\s*\(?\s*(.*?)\)?\s*$", re.S)
+MARKERS = ("<|python_start|>", "<|python_end|>")
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    body, fenced = unfenced(text)
+    body = body.removeprefix(MARKERS[0]).removesuffix(MARKERS[1])
+    requests = python_calls.requests_in(body, tools)
+    if requests is None and (printed := PRINT.match(body)):
+        requests = python_calls.requests_in(printed[1], tools)
+    if requests:
+        return Parsed(tuple(requests), quotable=fenced)
+    if python_calls.cut_off(body, tools):
+        return Parsed(incomplete=True)
+    return None
+
+
+def write(request: ToolRequest) -> str:
+    values = [f"{name}={value!r}" for name, value in (request.arguments or {}).items()]
+    return f"[{request.name}({', '.join(values)})]"
+
+
+def body(opener: str, tools: Tools) -> Body:
+    return (Bare if opener == "[" else Calls)(opener, tools)
+
+
+DIALECT = Dialect(
+    name="pythonic",
+    openers=("<|python_start|>",),
+    line_openers=("[",),
+    named_openers=("NAME(",),
+    body=body,
+    parse=parse,
+    write=write,
+    render=forms.render_with(write, forms.told("Result:", "")),
+    catalogue=forms.catalogue,
+    lesson="calls",
+    closers=("<|python_end|>",),
+    fenced=True,
+    whole=True,
+)

@@ -1,0 +1,101 @@
+"""ReAct: thought, action and its input on lines of their own.
+
+    Thought: play it
+    Action: play
+    Action Input: {"track": "Blue"}
+    Observation: (models go on and invent the result: nothing behind it is believed)
+
+    Thought: I know now.
+    Final Answer: It is playing.
+
+ToolLLaMA's `Finish` is an end, not a tool.
+"""
+
+import re
+
+from andy_cli.compiler.bodies import calls, forms, json_text, typed
+from andy_cli.compiler.bodies.ends import ToEnd
+from andy_cli.compiler.dialect import Dialect, Parsed, Tools
+from andy_cli.messages import ToolRequest
+
+ACTION = re.compile(
+    r"^[ \t*]*Action[ \t*]*:[ \t*]*(?P<name>[^\n]+?)[ \t*]*\n+"
+    r"[ \t*]*Action[ _]Input[ \t*]*:[ \t*]*(?P<input>.*)",
+    re.M | re.S | re.I,
+)
+CALLED = re.compile(
+    r"^[ \t*]*Action[ \t*]*:[ \t*]*(?P<name>[\w.\-]+)\s*\((?P<input>.*)\)\s*$", re.M
+)
+ALONE = re.compile(r"^[ \t*]*Action[ \t*]*:[ \t*]*(?P<name>[\w.\-]+)[ \t*]*$", re.M | re.I)
+INVENTED = re.compile(r"^[ \t*]*Observation[ \t*]*:", re.M | re.I)
+FINAL = re.compile(r"^[ \t*]*Final Answer[ \t*]*:[ \t*]*", re.M | re.I)
+THOUGHT = re.compile(r"^\s*Thought[ \t]*:[ \t]*", re.I)
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    before, *_ = INVENTED.split(text, maxsplit=1)
+    action = ACTION.search(before) or CALLED.search(before) or ALONE.search(before)
+    final = FINAL.search(before)
+    if final and (not action or final.start() < action.start()):
+        return Parsed(
+            text=before[final.end() :].strip(), reasoning=thought(before[: final.start()])
+        )
+    if not action:
+        return None
+    name = calls.tool_name(action["name"], tools)
+    if name.lower() == "finish" and name not in tools:
+        return Parsed(text=answer(action["input"]), reasoning=thought(before[: action.start()]))
+    if name not in tools:
+        return None
+    written = action.groupdict().get("input") or ""
+    arguments = inputs(written.strip(), name, tools)
+    if arguments is None:
+        return Parsed(incomplete=True)
+    request = ToolRequest(name=name, arguments=arguments)
+    settled = before != text
+    return Parsed((request,), reasoning=thought(before[: action.start()]), settled=settled)
+
+
+def thought(text: str) -> str:
+    return THOUGHT.sub("", text).strip()
+
+
+def inputs(text: str, name: str, tools: Tools) -> dict[str, object] | None:
+    """The input as an object; a plain text is the value of the only (or first) parameter."""
+    text = re.sub(r"^```\w*\s*|\s*```\s*$", "", text).strip()
+    if text.startswith("{"):
+        value = next(iter(json_text.values(text)), None) or json_text.read(text)
+        return calls.arguments_of(value, tools[name]) if value is not None else None
+    if text in ("", "None", "null", "none", "N/A"):
+        return {}
+    names = calls.properties(tools[name])
+    if not names:
+        return {}
+    first = next(iter(calls.parameters_schema(tools[name]).get("required") or names))
+    line = text.partition("\n")[0].strip()
+    return {first: typed.typed(typed.unquoted(line), names.get(first))}
+
+
+def answer(text: str) -> str:
+    value = json_text.read(text)
+    found = value.get("final_answer", "") if isinstance(value, dict) else text
+    return str(found)
+
+
+def write(request: ToolRequest) -> str:
+    return f"Action: {request.name}\nAction Input: {forms.dumped(request)}"
+
+
+DIALECT = Dialect(
+    name="react",
+    openers=(),
+    line_openers=("Action:", "**Action:", "Final Answer:", "**Final Answer:"),
+    reply_openers=("Thought:",),
+    body=ToEnd,
+    parse=parse,
+    write=write,
+    render=forms.render_with(write, lambda message: f"Observation: {message.content}"),
+    catalogue=forms.catalogue,
+    lesson="calls",
+    stop=("Observation:",),
+)

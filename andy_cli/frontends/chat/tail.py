@@ -1,0 +1,65 @@
+"""What is printed stays; below it may stand a few lines that are drawn again and again.
+
+Each step is one write: the old tail goes, what is finished comes, the new tail stands below it.
+Lines of the tail that stay as they are are not touched, so that nothing flickers.
+"""
+
+from itertools import takewhile
+from math import ceil
+
+from rich.console import Console, RenderableType
+from rich.control import Control
+from rich.segment import ControlType, Segment, Segments
+
+MARGIN = 2
+"""Rows of the screen that a tail leaves free."""
+
+Line = list[Segment]
+
+
+class Tail:
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._drawn: list[Line] = []
+        self._width = console.width
+        """Of the terminal, when the tail was drawn."""
+
+    def print(self, *finished: RenderableType, tail: RenderableType | None = None) -> None:
+        """Add to what stays, and draw the tail anew below it; without one there is none."""
+        console = self._console
+        lines = [] if tail is None or not console.is_terminal else self._lines(tail)
+        with console:
+            kept = 0 if finished else self._alike(lines)
+            self._erase(kept)
+            for each in finished:
+                # Not cropped: a long line of code is broken by the terminal, and copied whole.
+                console.print(each, crop=False)
+            self._draw(lines[kept:])
+            self._drawn, self._width = lines, console.width
+
+    def _lines(self, tail: RenderableType) -> list[Line]:
+        lines = self._console.render_lines(tail, pad=False)
+        return lines[-max(1, self._console.height - MARGIN) :]
+
+    def _alike(self, lines: list[Line]) -> int:
+        """How many lines can stay; never the last one, where the cursor stands."""
+        if self._console.width != self._width:
+            return 0
+        pairs = zip(self._drawn[:-1], lines[:-1], strict=False)
+        return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+    def _erase(self, kept: int) -> None:
+        if not self._drawn:
+            return
+        # A terminal that was made narrower has broken the lines that no longer fit.
+        width = max(1, self._console.width)
+        lengths = [Segment.get_line_length(line) for line in self._drawn[kept:]]
+        rows = sum(max(1, ceil(cells / width)) for cells in lengths)
+        line = (ControlType.CARRIAGE_RETURN,), (ControlType.ERASE_IN_LINE, 2)
+        above = (ControlType.CURSOR_UP, 1), (ControlType.ERASE_IN_LINE, 2)
+        self._console.control(Control(*line, *(above * (rows - 1))))
+
+    def _draw(self, lines: list[Line]) -> None:
+        for at, line in enumerate(lines):
+            ending = [Segment.line()] if at < len(lines) - 1 else []
+            self._console.print(Segments([*line, *ending]), end="")

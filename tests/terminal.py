@@ -1,0 +1,172 @@
+"""A real terminal of a fixed size: a program in it, and what a person would see of it.
+
+    with Terminal("chat", "--base-url", server.url, "--model", "m") as terminal:
+        terminal.sees("> ")
+        terminal.type("hello\\r")
+        terminal.sees("Hello!")
+
+The screen is pyte's, which answers what programs ask a terminal, as real ones do.
+"""
+
+import os
+import re
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+
+import pexpect
+import pyte
+
+ANDY = str(Path(sys.executable).parent / "andy")
+PATIENCE = 20.0
+ESCAPE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
+"""One escape sequence: CSI, OSC, or a short one."""
+
+
+class Screen(pyte.HistoryScreen):
+    """A screen that answers what it is asked."""
+
+    def __init__(self, columns: int, rows: int, reply: Callable[[str], None]) -> None:
+        super().__init__(columns, rows, history=100_000)
+        self._answer = reply
+
+    def write_process_input(self, data: str) -> None:
+        self._answer(data)
+
+
+class Terminal:
+    def __init__(
+        self,
+        *arguments: str,
+        columns: int = 80,
+        rows: int = 24,
+        folder: Path | None = None,
+        command: str = ANDY,
+        **environment: str,
+    ) -> None:
+        """`environment` comes on top of the test's own."""
+        self.screen = Screen(columns, rows, self._reply)
+        self._stream = pyte.ByteStream(self.screen)
+        self.raw = b""
+        """Everything the program wrote."""
+        self._before = 0
+        """How often a prompt had been opened when the last key was pressed."""
+        self._program = pexpect.spawn(
+            command,
+            list(arguments),
+            dimensions=(rows, columns),
+            cwd=folder,
+            env={"TERM": "xterm-256color", "LANG": "C.UTF-8", **inherited(), **environment},
+            timeout=PATIENCE,
+        )
+        self._program.delaybeforesend = None
+
+    def __enter__(self) -> "Terminal":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._program.close(force=True)
+
+    @property
+    def pid(self) -> int:
+        return int(self._program.pid)
+
+    @property
+    def lines(self) -> list[str]:
+        """What is on the screen, without the blanks at the ends of lines."""
+        return [line.rstrip() for line in self.screen.display]
+
+    @property
+    def scrolled(self) -> list[str]:
+        """What has left the screen at its top."""
+        columns = range(self.screen.columns)
+        return ["".join(row[at].data for at in columns).rstrip() for row in self.screen.history.top]
+
+    @property
+    def text(self) -> str:
+        """All that was ever written and not erased."""
+        return "\n".join([*self.scrolled, *self.lines]).rstrip()
+
+    def type(self, keys: str) -> None:
+        self._before = self._opened()
+        self._program.send(keys.encode())
+
+    def paste(self, text: str) -> None:
+        """As terminals paste: in brackets that say that it was not typed."""
+        self.type(f"\x1b[200~{text}\x1b[201~")
+
+    def resize(self, columns: int, rows: int) -> None:
+        self._program.setwinsize(rows, columns)
+        self.screen.resize(rows, columns)
+
+    def sees(self, wanted: str, seconds: float = PATIENCE) -> str:
+        """Wait until the text is there; returns everything there is then."""
+        self.wait(lambda: wanted in self.text, repr(wanted), seconds)
+        return self.text
+
+    def prompts(self, seconds: float = PATIENCE) -> str:
+        """Wait for an empty prompt, opened since the last key; returns everything there is then."""
+        self.wait(lambda: self._opened() > self._before and self._at_prompt(), "prompt", seconds)
+        return self.text
+
+    def _opened(self) -> int:
+        """How often a prompt was opened: each asks the terminal where its cursor is."""
+        return self.raw.count(b"\x1b[6n")
+
+    def _at_prompt(self) -> bool:
+        return self.lines[self.screen.cursor.y] == ">" and self.screen.cursor.x == 2
+
+    def wait(self, true: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
+        end = time.monotonic() + seconds
+        while not true():
+            if time.monotonic() > end or not self._read(min(0.2, end - time.monotonic())):
+                assert true(), f"there was no {what} on the screen:\n{self.text}"
+                return
+
+    def leaves(self, seconds: float = PATIENCE) -> int:
+        """Wait for the end of the program; returns its exit code."""
+        end = time.monotonic() + seconds
+        while self._read(0.2):
+            assert time.monotonic() < end, f"it did not end:\n{self.text}"
+        self._program.wait()
+        code = self._program.exitstatus
+        return int(code) if code is not None else -int(self._program.signalstatus)
+
+    def settle(self, seconds: float) -> str:
+        """Whatever comes within so many seconds, to show that something does not come."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and self._read(0.05):
+            pass
+        return self.text
+
+    def _read(self, seconds: float) -> bool:
+        """Take in what the program writes; False when it has ended."""
+        try:
+            data = self._program.read_nonblocking(65_536, timeout=max(0.01, seconds))
+        except pexpect.TIMEOUT:
+            return True
+        except pexpect.EOF:
+            return False
+        self.raw += data
+        self._stream.feed(data)
+        return True
+
+    def _reply(self, data: str) -> None:
+        self._program.send(data.encode())
+
+
+def inherited() -> dict[str, str]:
+    """The environment, without what says how a terminal looks: that is ours to say."""
+    ours = {"NO_COLOR", "FORCE_COLOR", "TERM", "COLORTERM", "COLUMNS", "LINES"}
+    return {name: value for name, value in os.environ.items() if name not in ours}
+
+
+def without_escapes(raw: bytes) -> str:
+    return ESCAPE.sub(b"", raw).decode("utf-8", "replace")

@@ -1,0 +1,705 @@
+"""The chat, in a real terminal, against a real server."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import typer.main
+from typer.core import TyperGroup
+
+from andy_cli.__main__ import CHAT_FLAGS, chat_flags
+from andy_cli.cli import app
+from tests.model_server import (
+    Answer,
+    ModelServer,
+    Operation,
+    called,
+    event,
+    refused,
+    status,
+    streamed,
+)
+from tests.terminal import ESCAPE, Terminal
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).parents[1]
+STALLED = [status(), event({"content": "The first half. "}), {"op": "stall"}]
+SILENT: list[Operation] = [status(), {"op": "stall"}]
+PROTOCOL = re.compile(r"ANDYBOT|tool_call|list_mp3s|LIST_MP3S|\{\"")
+
+
+@contextmanager
+def chatting(
+    script: Sequence[Answer],
+    *arguments: str,
+    columns: int = 80,
+    rows: int = 24,
+    folder: Path = ROOT,
+    **environment: str,
+) -> Iterator[Terminal]:
+    """A chat at its first prompt."""
+    with (
+        ModelServer(script) as server,
+        Terminal(
+            "chat",
+            *to(server),
+            *arguments,
+            columns=columns,
+            rows=rows,
+            folder=folder,
+            **environment,
+        ) as terminal,
+    ):
+        terminal.prompts()
+        yield terminal
+
+
+def to(server: ModelServer) -> tuple[str, ...]:
+    return "--base-url", server.url, "--model", "m", "--no-session"
+
+
+@pytest.fixture(autouse=True)
+def _a_home_of_its_own(home: Path) -> None:
+    pass
+
+
+def test_the_first_thing_on_the_screen_is_a_prompt() -> None:
+    with Terminal() as terminal:
+        terminal.prompts()
+        assert terminal.lines[0] == ">"
+        terminal.sees("/help says what there is")
+
+
+def test_an_answer_is_shown_as_rendered_markdown() -> None:
+    answer = streamed("# Songs\n\nThere are **th", "ree** of `them`:\n\n- one\n- two\n")
+    with chatting([answer]) as terminal:
+        terminal.type("what is there?\r")
+        text = terminal.prompts()
+    assert "Songs\n\nThere are three of them:\n\n • one\n • two\n\n>" in text
+
+
+def test_a_native_call_is_shown_as_an_action_and_never_as_a_call() -> None:
+    script = [called("list_mp3s", '{"path": "tests/music"}'), streamed("Three songs.")]
+    with chatting(script) as terminal:
+        terminal.type("look\r")
+        text = terminal.prompts()
+    assert "• listed 3 songs in tests/music, " in text
+    assert text.index("• listed") < text.index("Three songs.")
+    assert not PROTOCOL.search(text)
+
+
+def test_the_dialogue_with_a_model_without_tools_is_folded_into_actions() -> None:
+    script = [
+        streamed("DEAR ANDYBOT, ", "LIST_MP3S"),
+        streamed("tests/music"),
+        streamed("There are three songs."),
+    ]
+    with chatting(script, "--set", "dialect=andybot") as terminal:
+        terminal.type("look into tests/music\r")
+        text = terminal.prompts()
+        assert "• listed 3 songs in tests/music" in text
+        assert "There are three songs." in text
+        assert not PROTOCOL.search(ESCAPE.sub(b"", terminal.raw).decode())
+
+
+def test_ctrl_c_in_a_stalled_answer_keeps_what_was_said_and_the_chat_goes_on() -> None:
+    with chatting([STALLED, streamed("Here again.")]) as terminal:
+        terminal.type("hello\r")
+        terminal.sees("The first half")
+        terminal.type("\x03")
+        text = terminal.prompts(seconds=1)
+        assert "The first half.\n" in text
+        assert "stopped" in text
+        terminal.type("still there?\r")
+        terminal.sees("Here again.")
+
+
+@pytest.mark.parametrize("way", ["the key", "Esc", "a signal"])
+def test_a_model_that_says_nothing_at_all_can_be_stopped(way: str) -> None:
+    with chatting([SILENT]) as terminal:
+        terminal.type("hello\r")
+        terminal.sees("openai:m is working, 1 s (Ctrl-C stops it)")
+        if way == "a signal":
+            terminal.type("")
+            os.kill(terminal.pid, signal.SIGINT)
+        else:
+            terminal.type("\x03" if way == "the key" else "\x1b")
+        text = terminal.prompts(seconds=1)
+    assert "stopped" in text
+    assert "is working" not in text
+
+
+def test_a_long_silence_in_the_middle_of_an_answer_is_explained() -> None:
+    with chatting([STALLED]) as terminal:
+        terminal.type("hello\r")
+        text = terminal.sees("openai:m is working, 1 s")
+    assert "The first half" in text
+
+
+def test_ctrl_c_clears_the_line_and_up_brings_it_back() -> None:
+    with chatting([streamed("x")]) as terminal:
+        terminal.type("half a thought")
+        terminal.sees("> half a thought")
+        terminal.type("\x03")
+        terminal.prompts()
+        terminal.type("\x1b[A")
+        terminal.wait(
+            lambda: terminal.lines[terminal.screen.cursor.y] == "> half a thought", "the line"
+        )
+
+
+@pytest.mark.parametrize("way", ["\x04", "/exit\r", "/quit\r", "exit\r", "quit\r", ":q\r"])
+def test_whoever_leaves_leaves_with_0(way: str) -> None:
+    with chatting([streamed("x")]) as terminal:
+        terminal.type(way)
+        assert terminal.leaves() == 0
+
+
+def test_ctrl_c_leaves_an_empty_line_the_second_time() -> None:
+    with chatting([streamed("x")]) as terminal:
+        terminal.type("\x03")
+        text = terminal.prompts()
+        assert "Ctrl-C again or Ctrl-D leaves." in text
+        terminal.type("\x03")
+        assert terminal.leaves() == 0
+
+
+def test_sigterm_ends_the_chat_with_143_and_the_terminal_as_it_was() -> None:
+    with chatting([streamed("x")]) as terminal:
+        os.kill(terminal.pid, signal.SIGTERM)
+        assert terminal.leaves() == 143
+        assert terminal.raw.endswith(b"\x1b[?2004l")
+
+
+def test_help_names_every_command_and_the_keys() -> None:
+    with chatting([streamed("x")]) as terminal:
+        terminal.type("/help\r")
+        text = terminal.prompts()
+    for name in ("/help", "/model", "/tools", "/clear", "/exit", "Ctrl-C", "Alt-Enter"):
+        assert name in text
+
+
+def test_a_command_that_does_not_exist_is_answered_and_not_sent() -> None:
+    with ModelServer([streamed("x")]) as server:
+        with Terminal("chat", *to(server)) as terminal:
+            terminal.prompts()
+            terminal.type("/nonsense\r")
+            assert "There is no /nonsense. /help lists what there is." in terminal.prompts()
+        assert not server.requests
+
+
+def test_tab_completes_the_name_of_a_command() -> None:
+    with chatting([streamed("x")]) as terminal:
+        terminal.type("/he\t")
+        terminal.sees("> /help")
+
+
+def test_tools_are_listed_with_what_they_do() -> None:
+    with chatting([streamed("x")]) as terminal:
+        terminal.type("/tools\r")
+        text = terminal.prompts()
+    assert re.search(r"^play_mp3 +play +Play an MP3 file\.$", text, re.MULTILINE)
+
+
+def test_another_model_goes_on_with_the_same_conversation() -> None:
+    script = [streamed("Noted."), streamed("It was 42.")]
+    with ModelServer(script, models=("m", "n")) as server:
+        with Terminal("chat", *to(server)) as terminal:
+            terminal.prompts()
+            terminal.type("remember 42\r")
+            terminal.prompts()
+            terminal.type("/model\r")
+            assert "openai:m: " in terminal.prompts()
+            terminal.type("/model n\r")
+            assert "openai:n: " in terminal.prompts()
+            terminal.type("what was it?\r")
+            assert "It was 42." in terminal.prompts()
+            terminal.sees("openai:n - native")
+        second = server.requests[1].body
+    assert second["model"] == "n"
+    said = [each["content"] for each in second["messages"] if each["role"] != "system"]
+    assert said == ["remember 42", "Noted.", "what was it?"]
+
+
+def test_a_model_of_another_server_goes_on_with_the_same_conversation() -> None:
+    with (
+        ModelServer([streamed("Noted.")]) as first,
+        ModelServer([streamed("It was 42."), streamed("Nothing.")], models=("n",)) as second,
+        Terminal("chat", *to(first), OLLAMA_HOST=second.url.removesuffix("/v1")) as terminal,
+    ):
+        terminal.prompts()
+        terminal.type("remember 42\r")
+        terminal.prompts()
+        terminal.type("/model ollama:n\r")
+        assert "ollama:n: " in terminal.prompts()
+        terminal.type("what was it?\r")
+        assert "It was 42." in terminal.prompts()
+        terminal.type("/clear\r")
+        terminal.prompts()
+        terminal.type("what was it?\r")
+        assert "Nothing." in terminal.prompts()
+        assert len(first.requests) == 1
+        assert "remember 42" in str(second.requests[0].body)
+        assert "remember 42" not in str(second.requests[1].body)
+
+
+def test_a_model_that_is_not_there_leaves_the_one_that_is() -> None:
+    with chatting([streamed("Here.")]) as terminal:
+        terminal.type("/model nobody:here\r")
+        terminal.prompts()
+        terminal.type("/model m\r")
+        terminal.prompts()
+        terminal.type("hello\r")
+        assert "Here." in terminal.prompts()
+
+
+def test_clear_begins_a_new_conversation() -> None:
+    with ModelServer([streamed("Noted.")]) as server:
+        with Terminal("chat", *to(server)) as terminal:
+            terminal.prompts()
+            terminal.type("remember 42\r")
+            terminal.prompts()
+            terminal.type("/clear\r")
+            terminal.prompts()
+            terminal.type("what was it?\r")
+            terminal.prompts()
+        users = [each["content"] for each in server.requests[1].body["messages"]][1:]
+    assert users == ["what was it?"]
+
+
+def test_a_server_that_is_not_there_is_one_line_and_the_chat_goes_on() -> None:
+    options = ("--base-url", "http://127.0.0.1:9/v1", "--model", "m", "--no-session")
+    with Terminal("chat", *options, "--set", "network.tries=1") as terminal:
+        terminal.prompts()
+        terminal.type("hello\r")
+        text = terminal.prompts()
+        assert "andy: " in text
+        assert "127.0.0.1:9" in text
+        assert "Traceback" not in text
+        terminal.type("/exit\r")
+        assert terminal.leaves() == 0
+
+
+def test_a_wrong_key_is_one_line_and_the_chat_goes_on() -> None:
+    refusal = refused(401, "Incorrect API key provided: sk-123")
+    with chatting([refusal, streamed("Welcome.")], OPENAI_API_KEY="sk-123") as terminal:
+        terminal.type("hello\r")
+        text = terminal.prompts()
+        assert "andy: " in text
+        assert "key" in text
+        assert "Traceback" not in text
+        terminal.type("hello\r")
+        assert "Welcome." in terminal.prompts()
+
+
+@pytest.mark.parametrize("key", ["\n", "\x1b\r"], ids=["Ctrl-J", "Alt-Enter"])
+def test_a_message_may_have_several_lines(key: str) -> None:
+    with ModelServer([streamed("Two lines.")]) as server:
+        with Terminal("chat", *to(server)) as terminal:
+            terminal.prompts()
+            terminal.type(f"first{key}second\r")
+            text = terminal.prompts()
+        assert "> first\n  second\n" in text
+        assert server.requests[0].body["messages"][-1]["content"] == "first\nsecond"
+
+
+def test_what_is_pasted_is_not_sent_line_by_line() -> None:
+    with ModelServer([streamed("Read.")]) as server:
+        with Terminal("chat", *to(server)) as terminal:
+            terminal.prompts()
+            terminal.paste("one\rtwo\rthree")
+            terminal.sees("three")
+            terminal.type("\r")
+            terminal.prompts()
+        assert [each.body["messages"][-1]["content"] for each in server.requests] == [
+            "one\ntwo\nthree"
+        ]
+
+
+def test_wide_characters_keep_their_columns() -> None:
+    answer = streamed("曲は三つ", "あります 🎵\n\n| 曲 | 秒 |\n|---|---|\n| 朝の光 | 2 |\n")
+    with chatting([answer], columns=40) as terminal:
+        terminal.type("音楽を見せて 🎧")
+        terminal.sees("> 音楽を見せて 🎧")
+        assert terminal.screen.cursor.x == len("> ") + 6 * 2 + 1 + 2
+        terminal.type("\r")
+        text = terminal.prompts()
+    assert "曲は三つあります 🎵" in text
+    assert re.search(r"朝の光 +2$", text, re.MULTILINE)
+
+
+def test_a_narrow_terminal_shows_everything_without_ragged_lines() -> None:
+    words = " ".join(f"word{number}" for number in range(60))
+    script = [called("list_mp3s", '{"path": "tests/music"}'), streamed(words[:90], words[90:])]
+    with chatting(script, columns=40, rows=15) as terminal:
+        terminal.type("look\r")
+        text = terminal.prompts()
+    said = text[text.index("word0") : text.rindex(">")].split()
+    assert said == words.split()
+    assert max(map(len, text.splitlines())) <= 40
+
+
+def test_a_resize_in_the_middle_of_an_answer_leaves_no_garbage() -> None:
+    parts = [f"part {number} of the answer is here\n\n" for number in range(12)]
+    script = [[*streamed(*parts)[:-2], {"op": "sleep", "s": 0.6}, *streamed("- the end\n")[1:]]]
+    with chatting(script) as terminal:
+        terminal.type("hello\r")
+        terminal.sees("part 11")
+        terminal.resize(60, 24)
+        os.kill(terminal.pid, signal.SIGWINCH)
+        text = terminal.prompts()
+    for number in range(12):
+        assert text.count(f"part {number} of") == 1
+    assert text.count("the end") == 1
+
+
+COLOUR = re.compile(rb"\x1b\[(?:[0-9;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[0-9;]*)?m")
+
+
+def test_no_color_means_no_colour() -> None:
+    script = [called("list_mp3s", '{"path": "tests/music"}'), streamed("`a`\n\n```python\n1\n```")]
+    with chatting(script, NO_COLOR="1") as terminal:
+        terminal.type("look\r")
+        terminal.prompts()
+        assert not COLOUR.search(terminal.raw)
+    with chatting(script) as terminal:
+        terminal.type("look\r")
+        terminal.prompts()
+        assert COLOUR.search(terminal.raw)
+
+
+@pytest.mark.parametrize("way", ["--plain", "ui.plain", "a dumb terminal"])
+def test_plain_output_is_only_ever_added_to(way: str) -> None:
+    arguments = {"--plain": ["--plain"], "ui.plain": ["--set", "ui.plain=true"]}.get(way, [])
+    term = "dumb" if way == "a dumb terminal" else "xterm-256color"
+    script = [
+        called("list_mp3s", '{"path": "tests/music"}'),
+        [*streamed("Three *so")[:-2], {"op": "sleep", "s": 0.3}, *streamed("ngs*.")[1:]],
+    ]
+    with (
+        ModelServer(script) as server,
+        Terminal("chat", *to(server), *arguments, TERM=term, folder=ROOT) as terminal,
+    ):
+        terminal.sees(">")
+        terminal.settle(0.3)
+        terminal.type("look\r")
+        terminal.sees("*songs*.\n")
+    turn = terminal.raw[terminal.raw.index("• listed".encode()) :]
+    assert re.match(
+        r"• listed 3 songs in tests/music, [\d.]+ s\r\n\r\nThree \*songs\*\.\r\n", turn.decode()
+    )
+
+
+HOSTILE = "\x1b[2J\x1b]0;pwned\x07\x1b]52;c;aGk=\x07a\u202eb\x9b31m\x1b[?1049h\rrewritten"
+
+
+def test_what_the_model_writes_never_drives_the_terminal() -> None:
+    pieces = [HOSTILE[at : at + 3] for at in range(0, len(HOSTILE), 3)]
+    with chatting([streamed(*pieces)], "--plain") as terminal:
+        before = len(terminal.raw)
+        terminal.type("hello\r")
+        text = terminal.prompts()
+        written = terminal.raw[before:]
+    assert "[2J]0;pwned]52;c;aGk=ab31m[?1049hrewritten" in text
+    for forbidden in (b"\x1b[2J", b"\x1b]", b"\xc2\x9b", "\u202e".encode(), b"\x1b[?1049h"):
+        assert forbidden not in written
+
+
+def test_what_a_tool_reports_never_drives_the_terminal(tmp_path: Path) -> None:
+    folder = tmp_path / "a\x1b]0;pwned\x07b"
+    folder.mkdir()
+    path = str(folder).replace("\x1b", "\\u001b").replace("\x07", "\\u0007")
+    script = [called("list_mp3s", f'{{"path": "{path}"}}'), streamed("None.")]
+    with chatting(script, folder=tmp_path) as terminal:
+        terminal.type("look\r")
+        terminal.prompts()
+        assert b"\x1b]0;" not in terminal.raw
+
+
+def test_music_goes_on_while_one_types_and_ends_with_the_chat() -> None:
+    script = [
+        called("play_mp3", '{"file": "03 - Last Tram Home.mp3", "path": "tests/music"}'),
+        streamed("Enjoy."),
+    ]
+    with chatting(script) as terminal:
+        terminal.type("play the last one\r")
+        terminal.prompts()
+        terminal.sees("playing 03 - Last Tram Home.mp3 0 s / ")
+        terminal.type("typing meanwhile")
+        terminal.sees("> typing meanwhile")
+        terminal.sees("playing 03 - Last Tram Home.mp3 1 s / ")
+        terminal.type("\x15/exit\r")
+        assert terminal.leaves(2) == 0
+
+
+def test_keys_pressed_during_an_answer_wait_for_the_next_prompt() -> None:
+    slow = [*streamed("Slow ")[:-2], {"op": "sleep", "s": 0.5}, *streamed("but sure.")[1:]]
+    with chatting([slow]) as terminal:
+        terminal.type("hello\r")
+        terminal.sees("Slow")
+        terminal.type("and then")
+        text = terminal.sees("> and then")
+    assert "Slow but sure.\n" in text
+
+
+def test_a_model_that_answers_with_nothing_is_said_to_have() -> None:
+    with chatting([streamed("")]) as terminal:
+        terminal.type("hello\r")
+        assert "The model said nothing." in terminal.prompts()
+
+
+def test_a_long_answer_is_whole_and_in_order() -> None:
+    parts = [f"## Part {number}\n\nSome *text* here.\n\n" for number in range(800)]
+    with chatting([streamed(*parts)]) as terminal:
+        terminal.type("tell me\r")
+        text = terminal.prompts()
+    assert re.findall(r"^Part (\d+)$", text, re.MULTILINE) == [str(each) for each in range(800)]
+    assert text.count("Some text here.") == 800
+
+
+def elsewhere(path: Path) -> list[Answer]:
+    """A model that looks where it was not told to look, and says what came of it."""
+    return [called("list_mp3s", f'{{"path": "{path}"}}'), streamed("That is all.")]
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def inside(tmp_path: Path) -> Path:
+    folder = tmp_path / "inside"
+    folder.mkdir()
+    return folder
+
+
+QUESTION = "yes / session / no?"
+
+
+@pytest.mark.parametrize("answer", ["y", "yes", "YES", "1"])
+def test_what_lies_outside_is_done_after_a_yes(inside: Path, outside: Path, answer: str) -> None:
+    with chatting(elsewhere(outside), folder=inside, columns=160) as terminal:
+        terminal.type("look\r")
+        text = terminal.sees(QUESTION)
+        assert f"andy wants to list the music in {outside}\n" in text
+        assert "• " not in text
+        terminal.type(f"{answer}\r")
+        text = terminal.prompts()
+    assert "• found no music in " in text
+    assert "That is all." in text
+
+
+@pytest.mark.parametrize("answer", ["n", "no", "3", "no, not there", "\x04"])
+def test_what_lies_outside_is_not_done_after_a_no(inside: Path, outside: Path, answer: str) -> None:
+    with chatting(elsewhere(outside), folder=inside, columns=160) as terminal:
+        terminal.type("look\r")
+        terminal.sees(QUESTION)
+        terminal.type(answer if answer == "\x04" else f"{answer}\r")
+        text = terminal.prompts()
+    assert f"• was not allowed to list the music in {outside}" in text
+    assert "That is all." in text
+
+
+def test_what_is_neither_yes_nor_no_is_asked_again(inside: Path, outside: Path) -> None:
+    with chatting(elsewhere(outside), folder=inside) as terminal:
+        terminal.type("look\r")
+        terminal.sees(QUESTION)
+        terminal.type("perhaps\r")
+        terminal.wait(lambda: terminal.text.count(QUESTION) == 2, "second question")
+        terminal.type("\r")
+        terminal.wait(lambda: terminal.text.count(QUESTION) == 3, "third question")
+
+
+def test_session_is_asked_once(inside: Path, outside: Path) -> None:
+    again = called("list_mp3s", f'{{"path": "{outside}"}}')
+    script = [again, streamed("One."), again, streamed("Two.")]
+    with chatting(script, folder=inside) as terminal:
+        terminal.type("look\r")
+        terminal.sees(QUESTION)
+        terminal.type("s\r")
+        terminal.prompts()
+        terminal.type("again\r")
+        text = terminal.prompts()
+    assert text.count(QUESTION) == 1
+    assert text.count("• found no music") == 2
+
+
+def test_ctrl_c_at_a_question_is_a_no_and_stops_the_turn(inside: Path, outside: Path) -> None:
+    with chatting(elsewhere(outside), folder=inside) as terminal:
+        terminal.type("look\r")
+        terminal.sees(QUESTION)
+        terminal.type("\x03")
+        text = terminal.prompts(seconds=1)
+        assert "stopped" in text
+        assert "• found" not in text
+        terminal.type("go on\r")
+        assert "That is all." in terminal.prompts()
+
+
+def test_keys_typed_before_the_question_do_not_answer_it(inside: Path, outside: Path) -> None:
+    slow = elsewhere(outside)[0]
+    script = [[slow[0], {"op": "sleep", "s": 0.6}, *slow[1:]], streamed("That is all.")]
+    with chatting(script, folder=inside) as terminal:
+        terminal.type("look\r")
+        terminal.wait(lambda: terminal.raw.endswith(b"\x1b[?2004l"), "end of the prompt")
+        terminal.type("y\r")
+        terminal.sees(QUESTION)
+        assert "• found" not in terminal.settle(0.3)
+        terminal.type("n\r")
+        text = terminal.sees("• was not allowed to")
+        # What was typed ahead is the next message.
+        terminal.sees("> y\n")
+    assert "• found" not in text
+
+
+def test_a_folder_of_the_users_own_words_needs_no_question(inside: Path, outside: Path) -> None:
+    with chatting(elsewhere(outside), folder=inside) as terminal:
+        terminal.type(f"look into {outside}, please\r")
+        text = terminal.prompts()
+    assert "wants to" not in text
+    assert "• found no music" in text
+
+
+def test_music_folders_need_no_question(inside: Path, outside: Path) -> None:
+    folders = f"music.folders={outside}"
+    with chatting(elsewhere(outside), "--set", folders, folder=inside) as terminal:
+        terminal.type("look\r")
+        text = terminal.prompts()
+    assert "wants to" not in text
+    assert "• found no music" in text
+
+
+def test_lines_from_a_pipe_are_answered_one_by_one(home: Path) -> None:
+    with ModelServer([streamed("First."), streamed("Second.")]) as server:
+        done = subprocess.run(
+            [sys.executable, "-m", "andy_cli", "chat", *to(server)],
+            input="one\ntwo\n/exit\nthree\n",
+            capture_output=True,
+            text=True,
+            timeout=20,
+            cwd=ROOT,
+        )
+        asked = [each.body["messages"][-1]["content"] for each in server.requests]
+    assert (done.returncode, asked) == (0, ["one", "two"])
+    assert done.stdout == "First.\n\nSecond.\n\n"
+    assert done.stderr == ""
+
+
+LOADED = """
+import asyncio, sys
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+import andy_cli.__main__ as door
+
+class Watching(DummyOutput):
+    def flush(self):
+        if not Watching.seen:
+            Watching.seen = sorted(sys.modules)
+            keys.send_text("\\x04")
+    seen = []
+
+sys.argv = ["andy"]
+sys.stdin.isatty = lambda: True
+with create_pipe_input() as keys, create_app_session(keys, Watching()):
+    code = door.main()
+print(code, *Watching.seen)
+"""
+
+
+def test_what_is_loaded_at_the_first_prompt() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    code, *loaded = done.stdout.split()
+    assert code == "0", done.stdout
+    assert "prompt_toolkit" in loaded
+    heavy = "openai mcp aiohttp jsonschema rich pydantic typer httpx2 xllamacpp miniaudio"
+    assert not set(heavy.split()) & set(loaded)
+    assert "andy_cli.agent.turn" not in loaded
+
+
+LINES = [
+    [],
+    ["chat"],
+    ["chat", "--plain"],
+    ["chat", "--no-session", "--plain"],
+    ["chat", "--model", "m"],
+    ["chat", "-m", "m"],
+    ["chat", "--model=m", "--base-url=http://h/v1"],
+    ["chat", "--base-url", "http://h/v1", "--api-key-env", "KEY"],
+    ["chat", "-m", "a:b c", "--plain", "--no-session", "--base-url", "u"],
+    ["chat", "--model", "x", "--model", "y"],
+]
+
+
+@pytest.mark.parametrize("line", LINES, ids=" ".join)
+def test_the_short_way_into_the_chat_reads_flags_as_typer_does(line: list[str]) -> None:
+    short = chat_flags(line)
+    assert short is not None
+    parsed = typer_reads(line[1:])
+    for name in set(CHAT_FLAGS.values()):
+        wanted = parsed[name]
+        assert short.get(name, "") == ("yes" if wanted is True else wanted or "")
+    assert not parsed["prompt"]
+    assert not parsed["set_"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["run", "x"],
+        ["chat", "hello"],
+        ["chat", "--set", "ui.plain=true"],
+        ["chat", "--help"],
+        ["chat", "--model"],
+        ["chat", "--model", "--plain"],
+        ["chat", "--plain=yes"],
+        ["chat", "-mfoo"],
+        ["tools", "list"],
+    ],
+    ids=" ".join,
+)
+def test_what_the_short_way_does_not_know_is_left_to_typer(line: list[str]) -> None:
+    assert chat_flags(line) is None
+
+
+def typer_reads(arguments: list[str]) -> dict[str, object]:
+    group = typer.main.get_command(app)
+    assert isinstance(group, TyperGroup)
+    return dict(group.commands["chat"].make_context("chat", list(arguments)).params)
+
+
+def test_both_ways_open_the_same_chat() -> None:
+    for way in ([], ["chat", "--set", "network.scan=false"]):
+        with Terminal(*way) as terminal:
+            assert terminal.prompts().startswith(">")
+            terminal.type("/exit\r")
+            assert terminal.leaves() == 0
+
+
+def test_a_first_message_may_stand_on_the_command_line() -> None:
+    with (
+        ModelServer([streamed("Hello.")]) as server,
+        Terminal("chat", "hi", "--base-url", server.url, "--model", "m") as terminal,
+    ):
+        assert "Hello." in terminal.prompts()
+
+
+def test_the_chat_costs_nothing_while_it_waits() -> None:
+    with chatting([streamed("x")]) as terminal:
+        terminal.type("hello\r")
+        terminal.prompts()
+        terminal.sees("openai:m - native")
+        before = terminal.raw
+        terminal.settle(1.5)
+        assert terminal.raw == before

@@ -1,0 +1,391 @@
+"""The small model itself. Its weights are fetched once and kept where the program keeps them."""
+
+import asyncio
+import json
+import os
+import re
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from andy_cli.agent.guide import answer_choices, talk_grammar
+from andy_cli.compiler.dialect import Refusal
+from andy_cli.compiler.dialects import andybot
+from andy_cli.errors import ModelError, UsageError
+from andy_cli.messages import Choice, Chunk, Constraint, Request, Schema, Wire
+from andy_cli.models import weights
+from andy_cli.models.client import Endpoint
+from andy_cli.models.dialogue import clauses, read_turn
+from andy_cli.models.features import profile
+from andy_cli.models.local import LocalClient, fitted
+from andy_cli.models.local_server import Engine
+from andy_cli.models.providers.local import PROVIDER
+from andy_cli.models.scoring import Chooser, by_words
+from andy_cli.settings import load
+
+REQUESTS = Path(__file__).parent / "corpora" / "requests"
+SYSTEM: Wire = {"role": "system", "content": "You are a helpful AI assistant. Answer briefly."}
+FRANCE: Wire = {"role": "user", "content": "What is the capital of France?"}
+CLAUSE = "look at files in tests/music and play the first one"
+
+
+@pytest.fixture(scope="session")
+def file() -> Path:
+    try:
+        return weights.pull("smollm2")
+    except ModelError as error:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"no weights: {error}")
+
+
+@pytest.fixture(scope="module")
+def client(file: Path) -> LocalClient:
+    """One for all tests of this module: it takes half a second to load."""
+    return LocalClient(str(file))
+
+
+@pytest.fixture(scope="module")
+def engine(client: LocalClient) -> Engine:
+    return client.engine()
+
+
+def tools(suite: str) -> dict[str, Schema]:
+    name = {"fresh": "desk"}.get(suite, suite)
+    found = json.loads((REQUESTS / f"{name}_tools.json").read_text(encoding="utf-8"))
+    return {each["function"]["name"]: each for each in found}
+
+
+def commands(suite: str = "desk") -> tuple[Choice, ...]:
+    return andybot.constraint(tools(suite)).choices
+
+
+def chunks(client: LocalClient, request: Request) -> list[Chunk]:
+    async def collect() -> list[Chunk]:
+        return [chunk async for chunk in client.reply(request)]
+
+    return asyncio.run(collect())
+
+
+def said(client: LocalClient, *messages: Wire, constraint: Constraint | None = None) -> str:
+    request = Request(messages=messages, constraint=constraint, max_tokens=60)
+    return "".join(chunk.text for chunk in chunks(client, request))
+
+
+def user(text: str) -> Wire:
+    return {"role": "user", "content": text}
+
+
+def assistant(text: str) -> Wire:
+    return {"role": "assistant", "content": text}
+
+
+# Plain replies.
+
+
+@pytest.mark.slow
+def test_a_plain_reply_streams_and_says_how_it_ended(client: LocalClient) -> None:
+    got = chunks(client, Request(messages=(SYSTEM, FRANCE)))
+    assert len([chunk for chunk in got if chunk.text]) > 3
+    assert "Paris" in "".join(chunk.text for chunk in got)
+    assert [chunk.finish for chunk in got if chunk.finish] == ["stop"]
+    usage = [chunk.usage for chunk in got if chunk.usage]
+    assert usage[-1].input_tokens > 5
+    assert usage[-1].output_tokens > 3
+
+
+@pytest.mark.slow
+def test_a_reply_that_is_cut_off_says_so(client: LocalClient) -> None:
+    got = chunks(client, Request(messages=(user("Tell me a long story."),), max_tokens=5))
+    assert [chunk.finish for chunk in got if chunk.finish] == ["length"]
+
+
+@pytest.mark.slow
+def test_the_same_request_gets_the_same_reply(client: LocalClient) -> None:
+    assert len({said(client, user("Tell me about rivers.")) for _ in range(3)}) == 1
+
+
+@pytest.mark.slow
+def test_a_grammar_is_kept_to(client: LocalClient) -> None:
+    only = Constraint(grammar='root ::= "It is " [A-Z] [a-z]{2,9} "."')
+    reply = said(client, SYSTEM, user("What is the capital of Italy?"), constraint=only)
+    assert re.fullmatch(r"It is [A-Z][a-z]{2,9}\.", reply)
+
+
+@pytest.mark.slow
+def test_a_schema_is_kept_to(client: LocalClient) -> None:
+    properties = {"name": {"type": "string", "maxLength": 20}, "age": {"type": "integer"}}
+    shape = {"type": "object", "properties": properties, "required": ["name", "age"]}
+    reply = json.loads(said(client, user("Bob is 42."), constraint=Constraint(schema=shape)))
+    assert isinstance(reply["name"], str)
+    assert isinstance(reply["age"], int)
+
+
+@pytest.mark.slow
+def test_a_grammar_that_cannot_be_read_is_a_plain_sentence(client: LocalClient) -> None:
+    with pytest.raises(ModelError, match="grammar"):
+        said(client, user("hi"), constraint=Constraint(grammar="root ::= ("))
+
+
+@pytest.mark.slow
+def test_closing_the_stream_stops_the_model(client: LocalClient, engine: Engine) -> None:
+    async def abandon() -> float:
+        stream = client.reply(Request(messages=(user("Tell me a very long story."),)))
+        async for chunk in stream:
+            if chunk.text:
+                break
+        start = time.monotonic()
+        await stream.aclose()
+        return time.monotonic() - start
+
+    assert asyncio.run(abandon()) < 1
+    assert "Paris" in said(client, SYSTEM, FRANCE)
+
+
+@pytest.mark.slow
+def test_a_cancelled_task_stops_the_model(client: LocalClient, engine: Engine) -> None:
+    async def cancel() -> None:
+        started = asyncio.Event()
+
+        async def read() -> None:
+            async for _ in client.reply(Request(messages=(user("Tell me a very long story."),))):
+                started.set()
+
+        task = asyncio.create_task(read())
+        await started.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancel())
+    assert "Paris" in said(client, SYSTEM, FRANCE)
+
+
+def test_of_a_conversation_that_is_too_long_the_newest_messages_stay() -> None:
+    system: Wire = {"role": "system", "content": "s" * 10}
+    past = [user("u" * 50), assistant("a" * 50), user("v" * 50), assistant("b" * 50)]
+    kept = fitted([system, *past, user("now")], 120, len)
+    assert kept[0] == system
+    assert kept[-1] == user("now")
+    assert kept[1]["role"] == "user"
+    assert len(kept) < 6
+
+
+def test_a_single_message_that_is_too_long_loses_its_middle() -> None:
+    (kept,) = fitted([user("start " + "x" * 5000 + " end")], 500, len)
+    text = str(kept["content"])
+    assert text.startswith("start")
+    assert text.endswith("end")
+    assert len(text) < 600
+
+
+# Choosing.
+
+
+def chosen(client: LocalClient, *messages: Wire, suite: str = "desk", grammar: str = "") -> str:
+    only = Constraint(commands(suite), free_text=True, grammar=grammar)
+    return said(client, *messages, constraint=only)
+
+
+@pytest.mark.slow
+def test_a_request_of_two_steps_is_a_list_a_song_and_a_sentence(client: LocalClient) -> None:
+    listed = "aria.mp3 (title: Aria, seconds: 3), blue.mp3"
+    history = [user(CLAUSE)]
+    assert chosen(client, *history) == "DEAR ANDYBOT, LIST_MP3S"
+    history += [assistant("DEAR ANDYBOT, LIST_MP3S\npath: tests/music")]
+    history += [user(f"ANDYBOT RESPONDS: {listed}")]
+    assert chosen(client, *history) == "DEAR ANDYBOT, PLAY_MP3"
+    history += [assistant("DEAR ANDYBOT, PLAY_MP3\nfile: aria.mp3\npath: tests/music")]
+    history += [user("ANDYBOT RESPONDS: playing aria.mp3")]
+    answer = chosen(client, *history, grammar=talk_grammar(["playing aria.mp3"], CLAUSE))
+    assert "aria.mp3" in answer
+    assert "ANDYBOT" not in answer
+
+
+@pytest.mark.slow
+def test_the_answer_to_a_listing_names_every_file(client: LocalClient) -> None:
+    request = "what music is in tests/music?"
+    history = [user(request), assistant("DEAR ANDYBOT, LIST_MP3S\npath: tests/music")]
+    history += [user("ANDYBOT RESPONDS: aria.mp3, blue.mp3")]
+    grammar = talk_grammar(['["aria.mp3", "blue.mp3"]'], request)
+    answer = chosen(client, *history, grammar=grammar)
+    assert "aria.mp3 and blue.mp3" in answer
+
+
+@pytest.mark.slow
+def test_after_a_failure_it_talks(client: LocalClient) -> None:
+    history = [user(CLAUSE), assistant("DEAR ANDYBOT, LIST_MP3S\npath: tests/music")]
+    history += [user("ANDYBOT RESPONDS: There is no folder tests/music.")]
+    grammar = talk_grammar(["There is no folder tests/music."], CLAUSE)
+    assert chosen(client, *history, grammar=grammar) == "There is no folder tests/music."
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "said",
+    ["what is the capital of France?", "thanks, that's all", "tell me a joke", "who are you?"],
+)
+def test_small_talk_calls_nothing(client: LocalClient, said: str) -> None:
+    assert "DEAR ANDYBOT" not in chosen(client, user(said))
+
+
+@pytest.mark.slow
+def test_a_choice_is_one_piece_with_a_finish(client: LocalClient) -> None:
+    only = Constraint(commands(), free_text=True)
+    got = chunks(client, Request(messages=(user("stop the music"),), constraint=only))
+    assert [chunk.text for chunk in got] == ["DEAR ANDYBOT, STOP_MP3", ""]
+    assert got[-1].finish == "stop"
+    assert got[-1].usage is not None
+
+
+@pytest.mark.slow
+def test_an_answer_given_once_is_not_given_to_the_next_question(client: LocalClient) -> None:
+    side = [user("copy a.txt to b.txt"), assistant("DEAR ANDYBOT, COPY_FILE")]
+    side += [user("ANDYBOT ASKS: file to copy?"), assistant("a.txt")]
+    side += [user("ANDYBOT ASKS: where to copy it?")]
+    only = Constraint((Choice("a.txt"), Choice("b.txt")))
+    assert said(client, *side, constraint=only) == "b.txt"
+
+
+def test_quotations_are_never_cut_into_clauses() -> None:
+    assert clauses("save 'buy milk and play football' to notes.txt") == [
+        "save 'buy milk and play football' to notes.txt"
+    ]
+    assert clauses(CLAUSE) == ["look at files in tests/music", "play the first one"]
+    assert len(clauses("search the web for cats and dogs")) == 1
+
+
+def test_a_turn_is_read_back_from_its_messages() -> None:
+    turn = read_turn(
+        [
+            user("what is here?"),
+            assistant("DEAR ANDYBOT, LIST_DIRECTORY"),
+            user("ANDYBOT RESPONDS: a.txt"),
+            assistant("I found a.txt."),
+            user("read it"),
+            assistant("DEAR ANDYBOT, READ_FILE"),
+            user("ANDYBOT ASKS: file to read?"),
+        ]
+    )
+    assert turn.request == "read it"
+    assert turn.calls == ("DEAR ANDYBOT, READ_FILE",)
+    assert turn.results == ()
+    assert turn.earlier == ("a.txt",)
+    assert turn.question == "file to read?"
+
+
+def test_words_alone_tell_most_tools_apart() -> None:
+    choices = commands()
+    profiles = [profile(choice) for choice in choices]
+    figures = by_words("send an email to bob@example.com", profiles)
+    assert choices[max(range(len(choices)), key=figures.__getitem__)].text.endswith("GMAIL_SEND")
+
+
+# How often it is right. The even lines of each suite were used to fit the weights.
+
+
+def interviewed(request: str, tool: Schema) -> Mapping[str, object] | Refusal:
+    function = tool["function"]
+    interview = andybot.interview(function["name"], function["parameters"], {})
+    given: set[str] = set()
+    try:
+        question = next(interview)
+        while True:
+            choices = answer_choices(
+                question.parameter, question.schema, question.required, [request], []
+            )
+            answer = next((each.text for each in choices if each.text not in given), "")
+            given |= {answer} if len(answer) > 3 and answer != "skip" else set()
+            question = interview.send(answer)
+    except StopIteration as done:
+        found: Mapping[str, object] | Refusal = done.value
+        return found
+
+
+def fits(wanted: Mapping[str, Sequence[object]], got: Mapping[str, object]) -> bool:
+    def plain(value: object) -> str:
+        return str(value).strip().strip("\"'").rstrip("?.!").lower()
+
+    right = all(
+        name in got and plain(got[name]) in map(plain, values) for name, values in wanted.items()
+    )
+    return right and not [name for name, value in got.items() if name not in wanted and value]
+
+
+@pytest.mark.slow
+def test_most_requests_get_the_right_command_and_small_talk_gets_none(engine: Engine) -> None:
+    right: dict[str, list[bool]] = {"tool": [], "call": [], "talk": []}
+    for suite in ("desk", "house", "fresh"):
+        chooser = Chooser(engine.likelihoods)
+        known, choices = tools(suite), commands(suite)
+        lines = (REQUESTS / f"{suite}.jsonl").read_text(encoding="utf-8").splitlines()
+        for row in map(json.loads, lines[1::4]):
+            choice = chooser.command([user(row["request"])], choices)
+            name = choice.text.rpartition(" ")[2].lower() if choice else None
+            if row["tool"] is None:
+                right["talk"].append(name is None)
+                continue
+            right["tool"].append(name == row["tool"])
+            got = interviewed(row["request"], known[name]) if name == row["tool"] and name else None
+            right["call"].append(isinstance(got, Mapping) and fits(row["args"], got))
+    shares: dict[str, float] = {name: sum(each) / len(each) for name, each in right.items()}
+    assert shares["tool"] >= 0.75, shares
+    assert shares["call"] >= 0.65, shares
+    assert shares["talk"] >= 0.8, shares
+
+
+# The server behind it, and what goes wrong.
+
+
+@pytest.mark.slow
+def test_the_openai_client_can_talk_to_the_server_behind_it(engine: Engine) -> None:
+    import openai
+
+    messages: Any = [SYSTEM, FRANCE]
+    with openai.OpenAI(base_url=f"{engine.address}/v1", api_key=engine.key) as api:
+        whole = api.chat.completions.create(
+            model="smollm2", messages=messages, temperature=0, max_tokens=20
+        )
+        with api.chat.completions.create(
+            model="smollm2", messages=messages, temperature=0, max_tokens=20, stream=True
+        ) as stream:
+            pieces = [each.choices[0].delta.content or "" for each in stream if each.choices]
+    assert "Paris" in (whole.choices[0].message.content or "")
+    assert "".join(pieces) == whole.choices[0].message.content
+    assert len(pieces) > 3
+
+
+@pytest.mark.slow
+def test_the_server_behind_it_wants_its_key(engine: Engine) -> None:
+    import openai
+
+    messages: Any = [user("hi")]
+    with (
+        openai.OpenAI(base_url=f"{engine.address}/v1", api_key="guess", max_retries=0) as api,
+        pytest.raises(openai.AuthenticationError),
+    ):
+        api.chat.completions.create(model="smollm2", messages=messages)
+
+
+@pytest.mark.slow
+def test_damaged_weights_are_a_plain_sentence(tmp_path: Path, file: Path) -> None:
+    damaged = tmp_path / "damaged.gguf"
+    damaged.write_bytes(b"GGUF" + bytes(1000))
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        said(LocalClient(str(damaged)), user("hi"))
+
+
+def test_connecting_loads_nothing() -> None:
+    assert PROVIDER.connect is not None
+    client = PROVIDER.connect(Endpoint("local", ""), load(environment={}))
+    assert client.name == "local:smollm2"
+    assert client.guided
+    assert not client.tools
+
+
+def test_a_model_that_does_not_exist_is_a_plain_sentence() -> None:
+    with pytest.raises(UsageError, match="smollm2"):
+        said(LocalClient("smollm9"), user("hi"))
