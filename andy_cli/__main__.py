@@ -27,7 +27,7 @@ def main() -> int:
 
         sys.stdout.write(f"andy {__version__}\n")
         return 0
-    # Nothing that is loaded at start ever becomes garbage: looking for it costs a tenth of the time.
+    # Nothing that is loaded at start becomes garbage: looking for it takes a tenth of the time.
     gc.disable()
     try:
         return dispatch(arguments)

@@ -9,14 +9,13 @@ read at all until there is a way to trust a folder.
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from andy_cli.errors import UsageError
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """What may be set: its key, its default (whose type it must have) and what it is for."""
 
     key: str
@@ -25,8 +24,7 @@ class Setting:
     environment: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     value: str | int | float | bool | tuple[str, ...]
     origin: str
     """`default`, `/path/config.toml`, `$NAME`, `--flag`."""

@@ -6,7 +6,7 @@ resolves with its client's schemas and runs nothing.
 
 import difflib
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from andy_cli.compiler.dialect import Dialect, Question, Refusal, Tools
 from andy_cli.messages import Arguments, Schema, ToolCall, ToolRequest
@@ -19,8 +19,7 @@ Check = Callable[[str, Arguments], tuple[Problem, ...]]
 """(tool, arguments) -> what does not fit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(NamedTuple):
     call: ToolCall
     """The call as it is or would have been; it may only be run if there is no fault."""
     fault: str = ""

@@ -4,7 +4,6 @@ Read this file first. Everything else is a collaborator it names.
 """
 
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import replace
 
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation, new_id
@@ -120,7 +119,7 @@ async def carried_out(chat: Conversation, tally: Tally, reply: Reply) -> AsyncIt
     wanted = sorted(compiled.requests, key=lambda request: -request.priority)
     resolved: list[tuple[ToolRequest, Resolved]] = []
     for request in wanted[: chat.limits.calls_per_reply]:
-        named = replace(request, id=request.id or new_id())
+        named = request._replace(id=request.id or new_id())
         resolved.append((named, await understood(chat, named, compiled.dialect)))
     calls = tuple(each.call for _, each in resolved)
     chat.add(Message("assistant", compiled.text, calls, reasoning=compiled.reasoning))

@@ -6,7 +6,6 @@ the result never depends on how the reply was cut, and the time is linear in its
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from andy_cli.compiler.bodies.ends import Fence
@@ -23,8 +22,7 @@ class Visible(NamedTuple):
     reasoning: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledReply:
+class CompiledReply(NamedTuple):
     text: str = ""
     reasoning: str = ""
     requests: tuple[ToolRequest, ...] = ()
@@ -113,7 +111,7 @@ class Compiler:
     def _marked(self, parsed: Parsed) -> Sequence[ToolRequest]:
         """Requests that may as well be an example are marked so if there is prose beside them."""
         if parsed.quotable and self._text:
-            return [replace(request, quoted=True) for request in parsed.requests]
+            return [request._replace(quoted=True) for request in parsed.requests]
         return parsed.requests
 
     # One state at a time: inside a request, inside reasoning, or in text. Each consumes what it

@@ -7,8 +7,7 @@ ends, and `parse` sees the whole of it.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from andy_cli.messages import (
     Arguments,
@@ -23,8 +22,7 @@ Tools = Mapping[str, Schema]
 """The tools on offer: name -> function tool in OpenAI's form."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(NamedTuple):
     """What stood in the text from an opener to the end of the body."""
 
     requests: tuple[ToolRequest, ...] = ()
@@ -57,8 +55,7 @@ class Body(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """One step of an interview."""
 
     text: str
@@ -67,8 +64,7 @@ class Question:
     required: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(NamedTuple):
     """The interview came to nothing; `text` tells the model why."""
 
     text: str
@@ -78,8 +74,7 @@ Interview = Callable[[str, Schema, Arguments], Generator[Question, str, Argument
 """(tool's name, schema of its arguments, what is known already) -> questions -> arguments."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(NamedTuple):
     name: str
     openers: tuple[str, ...]
     """The characters a request starts with, wherever they stand (but in code)."""

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from andy_cli.agent.conversation import Conversation, new_id
 from andy_cli.frontends.options import Options
-from andy_cli.frontends.progress import progress_bar
 from andy_cli.guard.gate import Asker, Gate
-from andy_cli.models import select, weights
+from andy_cli.models import select
 from andy_cli.sessions.log import Log
 from andy_cli.settings import Settings, state_folder
 from andy_cli.toolbox import registry
@@ -57,5 +56,8 @@ async def open_chat(
 
 async def fetched(model: str) -> None:
     """The weights of a local model are here; the first use fetches them."""
+    # Only where a model runs inside andy.
+        from andy_cli.models import weights
+
     if weights.find(model) is None:
         await asyncio.to_thread(weights.pull, model, progress_bar(model))

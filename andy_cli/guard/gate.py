@@ -10,15 +10,14 @@ Where nobody can be asked, what would have to be asked is refused (contract.md s
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from andy_cli.guard.workspace import inside, named_places, resolve, too_wide
 from andy_cli.messages import Effect
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(NamedTuple):
     """What is about to happen: exactly what is shown when asking, and exactly what will run."""
 
     tool: str
@@ -29,16 +28,14 @@ class Proposal:
     """The request stood in a quotation or a fence: it needs a yes whatever its effect."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     allowed: bool
     reason: str
     asked: bool = False
     """Whether the user was asked, or would have had to be."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What the user said: yes or no, for this time or for the session, and why not."""
 
     yes: bool

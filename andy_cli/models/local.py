@@ -8,7 +8,6 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
 from typing import Any
 
 from andy_cli.errors import ModelError
@@ -52,7 +51,7 @@ class LocalClient:
                 yield Chunk(text=chosen.text)
                 yield Chunk(finish="stop", usage=used)
                 return
-            request = replace(request, messages=tuple(talk_messages(request.messages)))
+            request = request._replace(messages=tuple(talk_messages(request.messages)))
         body = await asyncio.to_thread(_body, engine, request, constraint)
         async with aclosing(_streamed(engine, body)) as chunks:
             async for chunk in chunks:

@@ -72,5 +72,6 @@ class Retrying:
 
         most = min(LONGEST_BACKOFF, self._first_backoff * 2 ** (tried - 1))
         seconds = max(random.uniform(0, most), error.retry_after or 0.0)
-        self._tell(f"{str(error).rstrip('.')}. Trying again in {seconds:.1f} s ({tried + 1} of {self._tries}).")
+        why = str(error).rstrip(".")
+        self._tell(f"{why}. Trying again in {seconds:.1f} s ({tried + 1} of {self._tries}).")
         await asyncio.sleep(seconds)

@@ -19,7 +19,6 @@ from typing import Protocol
 
 from andy_cli.errors import ToolError
 from andy_cli.toolbox import songs, sound
-from andy_cli.toolbox.external_player import ExternalPlayer, find_program
 from andy_cli.toolbox.playlist import Playlist, State
 from andy_cli.toolbox.songs import Song
 
@@ -231,5 +230,7 @@ def best_player() -> Player:
     try:
         import miniaudio  # noqa: F401  # 65 ms, and there is no wheel for every machine
     except ImportError:
+        from andy_cli.toolbox.external_player import ExternalPlayer, find_program  # seldom wanted
+
         return ExternalPlayer(find_program())
     return SoundPlayer()

@@ -10,9 +10,8 @@ docstring is what models read, so it says what the tool is for and nothing else.
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
@@ -22,8 +21,7 @@ from andy_cli.messages import Arguments, Effect, Schema
 __all__ = ["Outcome", "Problem", "Tool", "ToolError", "tool"]
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What a tool returns when it has more to say than its data.
 
     `data` is told to the model as JSON (a text as it is); `did` tells the user what happened, in
@@ -34,8 +32,7 @@ class Outcome:
     did: str
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """One way in which arguments do not fit: where, by which rule of JSON Schema, in words."""
 
     path: str
@@ -47,8 +44,7 @@ Runner = Callable[[Arguments], object | Awaitable[object]]
 Check = Callable[[Arguments], tuple[Problem, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(NamedTuple):
     name: str
     description: str
     schema: Schema

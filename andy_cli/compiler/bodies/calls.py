@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from andy_cli.compiler.bodies import json_text
 from andy_cli.compiler.dialect import Tools
+from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Schema, ToolRequest
 
 NAMES = (
@@ -29,8 +30,8 @@ ARGUMENTS = (
 )
 WRAPPERS = ("tool_calls", "function_call", "tool_call", "tool_use", "function", "call", "action")
 IDS = ("id", "tool_call_id", "call_id")
-PREFIX = re.compile(r"^(?:functions|function|default_api|tools?|namespace)[.:/]")
-SUFFIX = re.compile(r"(?::\d+|<\|.*)$", re.S)
+PREFIX = Expression(r"^(?:functions|function|default_api|tools?|namespace)[.:/]")
+SUFFIX = Expression(r"(?::\d+|<\|.*)$", re.S)
 
 
 def requests_in(value: object, tools: Tools, known: bool = False) -> list[ToolRequest] | None:

@@ -1,132 +1,269 @@
 """Calls written as elements, `<function=NAME><parameter=KEY>VALUE</parameter></function>` and kin.
 
 The value is the text between the tags, neither JSON nor escaped: its type comes from the schema.
-Not an XML reader: models drop closers, close the wrong element, and quote tags in values.
+Not an XML reader: models drop closers, close the wrong element, and quote tags in values. So a
+value goes on until a closer that another tag of the call follows.
 """
 
+import html
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
 
-from andy_cli.compiler.bodies.calls import parameters_schema, properties, tool_name
-from andy_cli.compiler.bodies.typed import typed
+from andy_cli.compiler.bodies.calls import parameters_schema, properties, tool_name, unwrapped
+from andy_cli.compiler.bodies.typed import typed, untyped
 from andy_cli.compiler.dialect import Tools
 from andy_cli.messages import Schema, ToolRequest
 
 
 @dataclass(frozen=True, slots=True)
 class Tags:
-    """How a family writes a call: expressions with the groups `name` and `key`."""
+    """How a family writes a call: expressions with the groups `name`, `key` and perhaps `type`."""
 
     call: str
     """Opens a call."""
     call_end: str
+    """Ends a call, or the section that holds calls."""
     parameter: str
     """Opens a value."""
     parameter_end: str
+    framing: bool = True
+    """Line breaks right inside the tags are no part of the value."""
+    lone: bool = False
+    """Values are framed on either side alone, not only on both."""
+    escaped: bool = False
+    """Names and keys are escaped as in XML."""
 
+
+# Blanks and names are bounded: an expression that may run to the end of the text from every `<`
+# would take the square of its length.
+S = r"\s{0,20}"
+PREFIX = r"(?:\w{1,20}:|[|\uff5c]\w{1,20}[|\uff5c]\ ?)?"
+NAME = r"[^<>\"'\n]{1,200}"
+SECTION = r"</(?:\w{1,20}[:|_])?(?:tool_calls?|function_calls?)\s{0,9}>"
 
 FUNCTION = Tags(
-    call=r"<function\s*=\s*[\"']?(?P<name>[^>\"'\s]+)[\"']?\s*>",
-    call_end=r"</function\s*>",
-    parameter=r"<parameter\s*=\s*[\"']?(?P<key>[^>\"']+?)[\"']?\s*>",
-    parameter_end=r"</parameter\s*>",
+    call=rf"<function{S}={S}[\"']?(?P<name>[^<>\"'\s]{{1,200}})[\"']?{S}(?:>|(?=<parameter))",
+    call_end=rf"</function{S}>|{SECTION}",
+    parameter=rf"<parameter{S}={S}[\"']?(?P<key>{NAME}?)[\"']?{S}>",
+    parameter_end=rf"</parameter{S}>",
+    lone=True,
 )
 INVOKE = Tags(
-    call=r"<(?:\w+:)?invoke\s+name\s*=\s*[\"']?(?P<name>[^>\"']+)[\"']?[^>]*>",
-    call_end=r"</(?:\w+:)?invoke\s*>",
-    parameter=r"<(?:\w+:)?parameter\s+name\s*=\s*[\"']?(?P<key>[^>\"']+)[\"']?[^>]*>",
-    parameter_end=r"</(?:\w+:)?parameter\s*>",
+    call=rf"<{PREFIX}invoke{S}\bname{S}={S}[\"']?(?P<name>{NAME}?)[\"']?(?:\s[^<>]{{0,200}})?>",
+    call_end=rf"</{PREFIX}(?:invoke|tool_calls?|function_calls?|calls){S}>",
+    parameter=rf"<{PREFIX}parameter{S}\bname{S}={S}[\"']?(?P<key>{NAME}?)[\"']?"
+    rf"(?P<rest>\s[^<>]{{0,200}})?>",
+    parameter_end=rf"</{PREFIX}parameter{S}>",
 )
 NAMED_FUNCTION = Tags(
-    call=r"<function[\s\u0120]*name\s*=\s*[\"']?(?P<name>[^>\"']+)[\"']?\s*>",
-    call_end=r"</function\s*>",
-    parameter=r"<param(?:eter)?[\s\u0120]*name\s*=\s*[\"']?(?P<key>[^>\"']+)[\"']?[^>]*>",
-    parameter_end=r"</param(?:eter)?\s*>",
+    call=rf"<function[\s\u0120]{{0,9}}name{S}={S}[\"']?(?P<name>{NAME}?)[\"']?{S}>",
+    call_end=rf"</function{S}>|{SECTION}",
+    parameter=rf"<param(?:eter)?[\s\u0120]{{0,9}}name{S}={S}[\"']?(?P<key>{NAME}?)[\"']?"
+    rf"(?P<rest>\s[^<>]{{0,200}})?>",
+    parameter_end=rf"</param(?:eter)?{S}>",
+)
+IN_PAIR = r"(?:ifm\||longcat_|iquest_)?"
+PAIRS = Tags(
+    call=rf"<{IN_PAIR}tool_call>{S}(?P<name>[\w.\-:/]{{1,200}}){S}(?:<tool_sep>)?"
+    rf"(?=<{IN_PAIR}arg_key>|<{IN_PAIR}/tool_call>|</{IN_PAIR}tool_call>|{S}\Z)",
+    call_end=rf"</{IN_PAIR}tool_calls?>|<ifm\|/tool_calls?>",
+    parameter=rf"<{IN_PAIR}arg_key>{S}(?P<key>{NAME}?){S}(?:</{IN_PAIR}|<ifm\|/)arg_key>{S}"
+    rf"(?:<{IN_PAIR}arg_type>[^<>]{{0,40}}(?:</{IN_PAIR}|<ifm\|/)arg_type>{S})?"
+    rf"(?:<{IN_PAIR}arg_value>)",
+    parameter_end=rf"</{IN_PAIR}arg_value>|<ifm\|/arg_value>",
+    framing=False,
 )
 FAMILIES = (FUNCTION, INVOKE, NAMED_FUNCTION)
 
 
+@cache
+def expression(tags: Tags) -> re.Pattern[str]:
+    return re.compile(
+        f"(?P<call>{tags.call})|(?P<end>{tags.call_end})"
+        f"|(?P<value>{tags.parameter})|(?P<value_end>{tags.parameter_end})"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The calls of a text."""
+
+    requests: tuple[ToolRequest, ...]
+    incomplete: bool = False
+    """There is one more that was cut off."""
+    rest: str = ""
+    """What stands behind the last call."""
+    repairs: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Call:
+    name: str
+    tool: Schema | None
+    arguments: dict[str, object] = field(default_factory=dict)
+    closed: bool = False
+
+
+class Reader:
+    """Takes the tags of a text in order; what lies in an open value is data."""
+
+    def __init__(self, text: str, tools: Tools, tags: Tags) -> None:
+        self._text, self._tools, self._tags = text, tools, tags
+        self._calls: list[Call] = []
+        self._value: re.Match[str] | None = None
+        self._ended: re.Match[str] | None = None  # the closer that may be the value's
+        self._at = 0
+        self._repairs: list[str] = []
+
+    def take(self, tag: re.Match[str]) -> None:
+        kind = tag.lastgroup
+        if self._value is not None and not self._leaves_value(tag, str(kind)):
+            return
+        if kind == "call":
+            name = tool_name(self._written(tag["name"]), self._tools)
+            self._calls.append(Call(name, self._tools.get(name)))
+        elif kind == "value" and self._calls and not self._calls[-1].closed:
+            self._value, self._ended = tag, None
+        elif kind == "end" and self._calls:
+            self._calls[-1].closed = True
+        self._at = tag.end()
+
+    def _leaves_value(self, tag: re.Match[str], kind: str) -> bool:
+        """Whether the tag stands outside the open value, which then is complete."""
+        ended = self._ended
+        if kind == "value_end":
+            self._ended = tag
+        elif ended is not None and blanks_between(self._text, ended.end(), tag.start()):
+            self._keep(ended.start())
+            if ended.lastgroup == "end":
+                self._calls[-1].closed = True
+            return True
+        elif kind == "end" and (ended is None or ended.lastgroup == "end"):
+            self._ended = tag  # the closer of a wrong element, if no better one follows
+        elif kind == "value" and ended is None and self._lacks_closer(tag):
+            self._keep(tag.start())
+            return True
+        return False
+
+    def _lacks_closer(self, tag: re.Match[str]) -> bool:
+        """The next parameter begins though the value before it was never closed."""
+        assert self._value is not None
+        start, call = self._value.end(), self._calls[-1]
+        key = self._written(tag["key"])
+        if key not in names_of(call.tool) or key in call.arguments or key == self._key():
+            return False
+        line = self._text.rfind("\n", max(start, tag.start() - SHORT), tag.start())
+        if line >= 0 and blanks_between(self._text, line, tag.start()):
+            return True
+        return tag.start() - start < SHORT and len(self._text[start : tag.start()].split()) == 1
+
+    def _keep(self, end: int) -> None:
+        assert self._value is not None
+        call = self._calls[-1]
+        text = framed(self._text[self._value.end() : end], self._tags)
+        key = self._key()
+        schema = names_of(call.tool).get(key)
+        call.arguments[key] = valued(self._value, text, schema, parameters_schema(call.tool))
+        if self._ended is None or self._ended.lastgroup == "end":
+            self._repairs.append(f"closed the value of {key}")
+        self._value = self._ended = None
+
+    def _key(self) -> str:
+        assert self._value is not None
+        return self._written(self._value["key"])
+
+    def _written(self, name: str) -> str:
+        return html.unescape(name) if self._tags.escaped else name.strip()
+
+    def finish(self) -> Found | None:
+        if not self._calls:
+            return None
+        ended, last = self._ended, self._calls[-1]
+        if ended is not None and not self._text[ended.end() :].strip():
+            self._keep(ended.start())
+            last.closed = last.closed or ended.lastgroup == "end"
+            self._at = len(self._text)
+        rest = self._text[self._at :]
+        cut = self._value is not None or not (last.closed or (not rest.strip() and full(last)))
+        if cut:
+            self._calls.pop()
+        requests = [
+            ToolRequest(name=each.name, arguments=unwrapped(each.arguments, each.tool))
+            for each in self._calls
+        ]
+        return Found(tuple(requests), cut, "" if cut else rest, tuple(self._repairs))
+
+
+SHORT = 60
+"""Characters in which a value without a closer may be one word."""
+
+
+def blanks_between(text: str, start: int, end: int) -> bool:
+    found = BLANKS.match(text, start)
+    return found is not None and found.end() >= end
+
+
+BLANKS = re.compile(r"\s*")
+
+
+def full(call: Call) -> bool:
+    """Whether a call that nothing closes may be taken: no parameter that it needs is missing."""
+    needed = set(parameters_schema(call.tool).get("required") or ())
+    if not call.arguments:
+        return call.tool is not None and not names_of(call.tool)
+    return needed <= set(call.arguments)
+
+
+def names_of(tool: Schema | None) -> Mapping[str, Schema]:
+    return properties(tool) if tool else {}
+
+
+def read(text: str, tools: Tools, tags: Tags) -> Found | None:
+    """The calls in the text, in order; None if none begins."""
+    reader = Reader(text, tools, tags)
+    for tag in expression(tags).finditer(text):
+        reader.take(tag)
+    return reader.finish()
+
+
 def requests_in(text: str, tools: Tools, tags: Tags | None = None) -> list[ToolRequest] | None:
-    """The calls in the text, in order; None if there is none in any of the families."""
+    """The complete calls in the text; None if there is none in any of the families."""
     for each in (tags,) if tags else FAMILIES:
-        starts = list(re.finditer(each.call, text))
-        if not starts:
-            continue
-        requests = []
-        for match, behind in zip(starts, [*starts[1:], None], strict=True):
-            inside = text[match.end() : behind.start() if behind else len(text)]
-            name = tool_name(match["name"], tools)
-            ends = list(re.finditer(each.call_end, inside))
-            inside = inside[: ends[-1].start()] if ends else inside
-            requests.append(
-                ToolRequest(name=name, arguments=parameters(inside, tools.get(name), each))
-            )
-        return requests
+        found = read(text, tools, each)
+        if found and found.requests:
+            return list(found.requests)
     return None
 
 
-def parameters(text: str, tool: Schema | None, tags: Tags) -> dict[str, object]:
-    """The values, each up to the last closer before the next value begins."""
-    schemas = properties(tool) if tool else {}
-    starts: list[re.Match[str]] = []
-    for match in re.finditer(tags.parameter, text):
-        between = text[starts[-1].end() : match.start()] if starts else ""
-        # A tag inside a value looks the same: it counts if the value before it was closed.
-        if (
-            not starts
-            or re.search(tags.parameter_end + r"\s*$", between)
-            or match["key"] in schemas
-        ):
-            starts.append(match)
-    found: dict[str, object] = {}
-    for match, behind in zip(starts, [*starts[1:], None], strict=True):
-        value = text[match.end() : behind.start() if behind else len(text)]
-        ends = list(re.finditer(tags.parameter_end, value))
-        value = value[: ends[-1].start()] if ends else value
-        key = match["key"].strip()
-        found[key] = valued(match[0], framed(value), schemas.get(key), parameters_schema(tool))
-    return found
+TOLD = re.compile(r"\bstring\s{0,9}=\s{0,9}[\"']?(true|false)")
 
 
-def valued(tag: str, text: str, schema: Schema | None, root: Schema) -> object:
-    """Typed by the tag if it says `string="true|false"` (DSML), else by the schema."""
-    told = re.search(r"\bstring\s*=\s*[\"']?(true|false)", tag)
-    if told and told[1] == "true":
+def valued(tag: re.Match[str], text: str, schema: Schema | None, root: Schema) -> object:
+    """Typed by the tag where it says so (`string="true"`, `type="number"`), else by the schema."""
+    told = TOLD.search(tag[0])
+    kind = tag.groupdict().get("type") or (
+        "" if not told else "string" if told[1] == "true" else "json"
+    )
+    if kind == "string":
         return text
-    return typed(text, None if told else schema, root)
+    if kind == "json":
+        return untyped(text)
+    return typed(text, {"type": kind} if kind else schema, root)
 
 
-def framed(value: str) -> str:
+def framed(value: str, tags: Tags) -> str:
     """Without the one line break behind the tag and the one before its closer."""
-    value = value.removeprefix("\r\n").removeprefix("\n")
-    value = value.removesuffix("\n").removesuffix("\r")
-    return value[9:-3] if value.startswith("<![CDATA[") and value.endswith("]]>") else value
+    if tags.framing:
+        value = unframed(value, tags.lone)
+        if value.startswith("<![CDATA[") and value.endswith("]]>"):
+            return value[9:-3]
+    return value
 
 
-KEY = re.compile(r"<(?P<tag>[\w|:]*arg_key)>(?P<key>.*?)</(?P=tag)>", re.S)
-VALUE = re.compile(
-    r"\s*(?:<[\w|:]*arg_type>.*?</[\w|:]*arg_type>\s*)?<(?P<tag>[\w|:]*arg_value)>", re.S
-)
-
-
-def pairs_in(text: str, tools: Tools) -> list[ToolRequest] | None:
-    """GLM: `NAME<arg_key>K</arg_key><arg_value>V</arg_value>`; only the name is a call too."""
-    first = KEY.search(text)
-    head = text[: first.start()] if first else text
-    name = tool_name(head.strip().removesuffix("<tool_sep>"), tools)
-    if not re.fullmatch(r"[\w.\-:/]+", name):
-        return None
-    tool = tools.get(name)
-    schemas, root = (properties(tool) if tool else {}), parameters_schema(tool)
-    found: dict[str, object] = {}
-    keys = list(KEY.finditer(text))
-    for match, behind in zip(keys, [*keys[1:], None], strict=True):
-        rest = text[match.end() : behind.start() if behind else len(text)]
-        opened = VALUE.match(rest)
-        if not opened:
-            continue
-        value = rest[opened.end() :]
-        end = value.rfind(f"</{opened['tag']}>")
-        key = match["key"].strip()
-        found[key] = typed(value[:end] if end >= 0 else value.rstrip(), schemas.get(key), root)
-    return [ToolRequest(name=name, arguments=found)]
+def unframed(value: str, lone: bool) -> str:
+    end = "\r\n" if value.startswith("\r\n") else "\n"
+    if not lone and not (value.startswith(end) and value.endswith("\n") and len(value) > 1):
+        return value
+    return value.removeprefix(end).removesuffix(end)

@@ -8,9 +8,10 @@ from collections.abc import Callable
 
 from andy_cli.compiler.bodies.promises import fence_fits, promising
 from andy_cli.compiler.dialect import Tools
+from andy_cli.compiler.expression import Expression
 
-OUTSIDE = re.compile(r"[\"'{}\[\]()]")
-INSIDE = re.compile(r"[\"'\\]")
+OUTSIDE = Expression(r"[\"'{}\[\]()]")
+INSIDE = Expression(r"[\"'\\]")
 LARGEST = 8_000_000
 """Characters of one request; a longer one is cut off there and is incomplete."""
 
@@ -176,8 +177,8 @@ class Until:
         return end
 
 
-VALUE_BEGINS = re.compile(r"{|\[\s*[{\]]")
-NO_HEAD = re.compile(r"[^\w.\-:/\s\[\]]")
+VALUE_BEGINS = Expression(r"{|\[\s*[{\]]")
+NO_HEAD = Expression(r"[^\w.\-:/\s\[\]]")
 
 
 class NamedJson:
@@ -206,7 +207,7 @@ class NamedJson:
         return None if end is None else end - known
 
 
-NAME_OR_TAG = re.compile(r"\s*(?:<[^\s<]*|[\w.\-:/]*\s*(?:<|$)|[\w.\-:/]+\s*\n)")
+NAME_OR_TAG = Expression(r"\s*(?:<[^\s<]*|[\w.\-:/]*\s*(?:<|$)|[\w.\-:/]+\s*\n)")
 
 
 class Element:

@@ -2,7 +2,9 @@
 
 import re
 
-FENCE = re.compile(r"\s*(?P<run>`{3,})[^\n`]*\n(?P<body>.*?)(?:\n[ \t]*(?P=run)`*\s*)?\Z", re.S)
+from andy_cli.compiler.expression import Expression
+
+FENCE = Expression(r"\s*(?P<run>`{3,})[^\n`]*\n(?P<body>.*?)(?:\n[ \t]*(?P=run)`*\s*)?\Z", re.S)
 
 
 def unfenced(text: str) -> tuple[str, bool]:

@@ -7,25 +7,31 @@ The first reading that parses wins; what is cut off is never completed.
 import ast
 import json
 import re
+import warnings
 from collections.abc import Callable, Iterator
+
+from andy_cli.compiler.expression import Expression
 
 SMART = str.maketrans({"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'", "\u00a0": " "})
 DEEPEST = 200
 """Brackets inside brackets; more is an attack or an accident."""
 
-ESCAPE = re.compile(r"\\(?![\"\\/bfnrtu])|\\u(?![0-9a-fA-F]{4})")
-TRAILING_COMMA = re.compile(r",(\s*[}\]])")
-COMMENT = re.compile(r"(?m)^\s*//[^\n]*$|/\*.*?\*/", re.S)
-STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.S)
-BARE_KEY = re.compile(r"([{,]\s*)([A-Za-z_][\w-]*)(\s*:)")
-CONSTANT = re.compile(r"\b(True|False|None|nan|NaN|Infinity)\b")
+ESCAPE = Expression(r"\\(?![\"\\/bfnrtu])|\\u(?![0-9a-fA-F]{4})")
+TRAILING_COMMA = Expression(r",(\s*[}\]])")
+COMMENT = Expression(r"(?m)^[ \t]*//[^\n]*$|/\*.*?(?:\*/|\Z)", re.S)
+# A string that nothing ends goes to the end of the text, or each quote in it were tried anew.
+STRING = Expression(r'"(?:[^"\\]++|\\.)*+(?:"|\Z|\\\Z)', re.S)
+BRACKET = Expression(r'"(?:[^"\\]++|\\.)*+(?:"|\Z|\\\Z)|[{}\[\]]', re.S)
+BARE_KEY = Expression(r"([{,]\s*)([A-Za-z_][\w-]*)(\s*:)")
+CONSTANT = Expression(r"\b(True|False|None|nan|NaN|Infinity)\b")
 CONSTANTS = {"True": "true", "False": "false", "None": "null"}
-TRIPLE = re.compile(r'"""(.*?)"""', re.S)
+BEHIND = Expression(r"\s*(.?)", re.S)
+TRIPLE = Expression(r'"""(.*?)"""', re.S)
 
 
 def values(text: str) -> Iterator[object]:
     """The JSON values that stand in the text one after another, with `,` `;` or blanks between."""
-    decoder = json.JSONDecoder(strict=False)
+    decoder = json.JSONDecoder(strict=False, parse_constant=str)
     at = 0
     while at < len(text):
         while at < len(text) and text[at] in " \t\r\n,;":
@@ -54,7 +60,7 @@ def read(text: str) -> object | None:
 def strict(text: str) -> object | None:
     """JSON, with raw line breaks in strings allowed and surplus closers ignored."""
     try:
-        value: object = json.JSONDecoder(strict=False).raw_decode(text)[0]
+        value: object = json.JSONDecoder(strict=False, parse_constant=str).raw_decode(text)[0]
     except (ValueError, RecursionError):
         return None
     return value
@@ -63,7 +69,9 @@ def strict(text: str) -> object | None:
 def python(text: str) -> object | None:
     """A Python literal: single quotes, True, None, trailing commas."""
     try:
-        value: object = ast.literal_eval(text)
+        with warnings.catch_warnings():  # of escapes that Python does not know
+            warnings.simplefilter("ignore")
+            value: object = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         return None
     return json_like(value)
@@ -116,8 +124,8 @@ def inner_quotes(text: str) -> object | None:
     inside = escaped = False
     for at, character in enumerate(text):
         if inside and character == '"' and not escaped:
-            behind = text[at + 1 :].lstrip()[:1]
-            if behind in ("", ",", "}", "]", ":"):
+            behind = BEHIND.match(text, at + 1)
+            if behind is None or behind[1] in ("", *",}]:"):
                 inside = False
             else:
                 out.append("\\")
@@ -136,13 +144,32 @@ def too_deep(text: str) -> bool:
     if text.count("{") + text.count("[") <= DEEPEST:
         return False
     depth = deepest = 0
-    for match in re.finditer(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', text):
+    for match in BRACKET.finditer(text):
         if match[0] in "{[":
             depth += 1
             deepest = max(deepest, depth)
         elif match[0] in "}]":
             depth -= 1
     return deepest > DEEPEST
+
+
+def closed(text: str) -> str:
+    """The text with the brackets closed that are open at its end, unless a string is open too.
+
+    Only where a marker says that nothing is missing but brackets: never for what was cut off.
+    """
+    open_brackets: list[str] = []
+    for match in BRACKET.finditer(text):
+        mark = match[0]
+        if mark in "{[":
+            open_brackets.append("}" if mark == "{" else "]")
+        elif mark in "}]":
+            if not open_brackets:
+                return text
+            open_brackets.pop()
+        elif len(mark) < 2 or mark[-1] != '"':
+            return text
+    return text + "".join(reversed(open_brackets))
 
 
 def balanced(text: str) -> bool:

@@ -7,6 +7,7 @@ import re
 
 from andy_cli.compiler.bodies.calls import ARGUMENTS, IDS, NAMES, WRAPPERS, tool_name
 from andy_cli.compiler.dialect import Tools
+from andy_cli.compiler.expression import Expression
 
 KEYS = frozenset(
     [
@@ -22,8 +23,8 @@ KEYS = frozenset(
         "method",
     ]
 )
-KEY = re.compile(r"\s*[\"'\u201c]?([\w. -]*)([\"'\u201d:]?)")
-CALLED = re.compile(r"([\w.\-/]*)\s*(.?)", re.S)
+KEY = Expression(r"\s*[\"'\u201c]?([\w. -]*)([\"'\u201d:]?)")
+CALLED = Expression(r"([\w.\-/]*)\s*(.?)", re.S)
 INFO = frozenset(
     "json tool_call tool_calls tool_code tool_use tool function_call function python py xml call"
     " plaintext text bash".split()

@@ -10,12 +10,13 @@ from andy_cli.compiler.bodies import json_text
 from andy_cli.compiler.bodies.calls import properties, tool_name
 from andy_cli.compiler.bodies.typed import typed
 from andy_cli.compiler.dialect import Tools
+from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
 CONSTANTS = {"true": True, "false": False, "null": None, "none": None, "True": True, "False": False}
-START = re.compile(r"\s*\[?\s*[A-Za-z_][\w.\-/]*\s*\(")
-CALL = re.compile(r"([A-Za-z_][\w.\-/]*)\s*\(")
-KEYWORD = re.compile(r"\s*,?\s*([A-Za-z_]\w*)\s*=(?!=)\s*")
+START = Expression(r"\s*\[?\s*[A-Za-z_][\w.\-/]*\s*\(")
+CALL = Expression(r"([A-Za-z_][\w.\-/]*)\s*\(")
+KEYWORD = Expression(r"\s*,?\s*([A-Za-z_]\w*)\s*=(?!=)\s*")
 
 
 class NotLiteral(ValueError):

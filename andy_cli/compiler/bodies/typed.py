@@ -1,14 +1,16 @@
 """Values without a type of their own, typed by the tool's schema (dialects.md section 4)."""
 
 import json
-import re
 from collections.abc import Mapping
 
 from andy_cli.compiler.bodies import json_text
+from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Schema
 
-WHOLE = re.compile(r"[+-]?\d+(\.0+)?")
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+WHOLE = Expression(r"[+-]?[0-9]+(\.0+)?")
+NUMBER = Expression(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+LONGEST = 4000
+"""Characters of a number; Python reads no integer of more than 4300 digits."""
 KINDS = frozenset(["null", "integer", "number", "boolean", "object", "array", "string"])
 
 
@@ -30,7 +32,8 @@ def typed(text: str, schema: Schema | None, root: Schema | None = None) -> objec
 
 def as_kind(text: str, kind: str) -> object | None:
     if kind == "integer":
-        return int(text.partition(".")[0]) if WHOLE.fullmatch(text) else None
+        whole = len(text) < LONGEST and WHOLE.fullmatch(text)
+        return int(text.partition(".")[0]) if whole else None
     if kind == "number":
         return number(text)
     if kind == "boolean":
@@ -42,7 +45,7 @@ def as_kind(text: str, kind: str) -> object | None:
 
 
 def number(text: str) -> int | float | None:
-    if not NUMBER.fullmatch(text):
+    if len(text) > LONGEST or not NUMBER.fullmatch(text):
         return None
     if WHOLE.fullmatch(text) and "." not in text:
         return int(text)
@@ -53,13 +56,14 @@ def number(text: str) -> int | float | None:
 def untyped(text: str) -> object:
     """No schema says what it is: JSON if it is wholly that, else the text."""
     stripped = text.strip()
-    if stripped[:1] in '{["' or stripped in ("true", "false", "null") or NUMBER.fullmatch(stripped):
+    if stripped[:1] in ("{", "[", '"') or stripped in ("true", "false", "null"):
         try:
-            value: object = json.loads(stripped)
+            value: object = json.loads(stripped, parse_constant=str)
         except (ValueError, RecursionError):
             return text
         return value
-    return text
+    found = number(stripped)
+    return text if found is None or stripped[:1] in "+." else found
 
 
 def unquoted(text: str) -> str:

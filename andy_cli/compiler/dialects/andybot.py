@@ -17,6 +17,7 @@ from collections.abc import Generator, Mapping, Sequence
 
 from andy_cli.compiler.alternation import alternate
 from andy_cli.compiler.dialect import Dialect, Parsed, Question, Refusal, Tools
+from andy_cli.compiler.expression import Expression
 from andy_cli.messages import (
     Arguments,
     Choice,
@@ -29,10 +30,10 @@ from andy_cli.messages import (
 )
 
 OPENERS = ("dear andybot", "**dear andybot", "deear andybot")
-LETTER = re.compile(
+LETTER = Expression(
     r"\W*\w+ \w+(?P<comma>\s*[,:]?)[\s*_`\"']*(?P<name>\w[\w.\-]*)(?P<rest>.*)", re.S
 )
-VALUE = re.compile(r"[ \t]*[-*]?[ \t]*(\w+)[ \t]*[:=][ \t]*(.+)")
+VALUE = Expression(r"[ \t]*[-*]?[ \t]*(\w+)[ \t]*[:=][ \t]*(.+)")
 BLANK = frozenset(" \t\r\n*_`\"'")
 
 

@@ -8,9 +8,10 @@ import re
 from andy_cli.compiler.bodies import calls, forms, json_text
 from andy_cli.compiler.bodies.ends import JsonScan
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
+from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
-LINE = re.compile(r"@tool[ \t]+(?P<name>[\w.\-/]+)[ \t]*(?P<rest>.*)", re.S)
+LINE = Expression(r"@tool[ \t]+(?P<name>[\w.\-/]+)[ \t]*(?P<rest>.*)", re.S)
 
 
 class Call:

@@ -12,10 +12,11 @@ from collections.abc import Callable
 
 from andy_cli.compiler.bodies import calls, forms, json_text
 from andy_cli.compiler.dialect import Dialect, Tools
+from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
-CALL = re.compile(r"call\s*[: ]\s*([\w.\-/]+)\s*(?={)")
-KEY = re.compile(r"([{,]\s*)([A-Za-z_][\w.\-]*)(\s*:)")
+CALL = Expression(r"call\s*[: ]\s*([\w.\-/]+)\s*(?={)")
+KEY = Expression(r"([{,]\s*)([A-Za-z_][\w.\-]*)(\s*:)")
 
 
 def reader(quote: str) -> Callable[[str, Tools], list[ToolRequest] | None]:

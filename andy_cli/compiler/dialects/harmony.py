@@ -9,16 +9,15 @@ The recipient may stand in the role header instead, with or without `functions.`
 The servers' own tools `python` and `browser` are no functions of ours.
 """
 
-import re
-
 from andy_cli.compiler.bodies import calls, forms, json_text
 from andy_cli.compiler.bodies.ends import JsonScan
 from andy_cli.compiler.dialect import Body, Parsed, Tools
+from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
 START, CHANNEL, MESSAGE = "<|start|>", "<|channel|>", "<|message|>"
-RECIPIENT = re.compile(r"to=(?:functions[.:])?([\w.\-/]+)")
-NAME = re.compile(r"<\|channel\|>\s*(\w+)")
+RECIPIENT = Expression(r"to=(?:functions[.:])?([\w.\-/]+)")
+NAME = Expression(r"<\|channel\|>\s*(\w+)")
 THINKING = ("analysis",)
 HEAD = 400
 """Characters of a header at most."""

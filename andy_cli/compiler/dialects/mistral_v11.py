@@ -6,15 +6,14 @@
 Where a server strips special tokens, `play{"track": "Blue"}` is left.
 """
 
-import re
-
 from andy_cli.compiler.bodies import calls, forms, json_text
 from andy_cli.compiler.bodies.ends import NamedJson
 from andy_cli.compiler.dialect import Parsed, Tools
+from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
 OPEN = "[TOOL_CALLS]"
-HEAD = re.compile(
+HEAD = Expression(
     r"\s*(?:\[TOOL_CALLS\])?\s*(?P<name>[\w.\-:/]+)\s*(?:\[CALL_ID\]\s*(?P<id>\w*))?\s*(?:\[ARGS\])?\s*(?={)"
 )
 

@@ -16,9 +16,10 @@ from andy_cli.compiler.bodies import forms, python_calls
 from andy_cli.compiler.bodies.ends import Bare, Calls
 from andy_cli.compiler.bodies.fences import unfenced
 from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
+from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
-PRINT = re.compile(r"^\s*(?:print|await)\s*\(?\s*(.*?)\)?\s*$", re.S)
+PRINT = Expression(r"^\s*(?:print|await)\s*\(?\s*(.*?)\)?\s*$", re.S)
 MARKERS = ("<|python_start|>", "<|python_end|>")
 
 

@@ -16,20 +16,21 @@ import re
 from andy_cli.compiler.bodies import calls, forms, json_text, typed
 from andy_cli.compiler.bodies.ends import ToEnd
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
+from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
-ACTION = re.compile(
+ACTION = Expression(
     r"^[ \t*]*Action[ \t*]*:[ \t*]*(?P<name>[^\n]+?)[ \t*]*\n+"
     r"[ \t*]*Action[ _]Input[ \t*]*:[ \t*]*(?P<input>.*)",
     re.M | re.S | re.I,
 )
-CALLED = re.compile(
+CALLED = Expression(
     r"^[ \t*]*Action[ \t*]*:[ \t*]*(?P<name>[\w.\-]+)\s*\((?P<input>.*)\)\s*$", re.M
 )
-ALONE = re.compile(r"^[ \t*]*Action[ \t*]*:[ \t*]*(?P<name>[\w.\-]+)[ \t*]*$", re.M | re.I)
-INVENTED = re.compile(r"^[ \t*]*Observation[ \t*]*:", re.M | re.I)
-FINAL = re.compile(r"^[ \t*]*Final Answer[ \t*]*:[ \t*]*", re.M | re.I)
-THOUGHT = re.compile(r"^\s*Thought[ \t]*:[ \t]*", re.I)
+ALONE = Expression(r"^[ \t*]*Action[ \t*]*:[ \t*]*(?P<name>[\w.\-]+)[ \t*]*$", re.M | re.I)
+INVENTED = Expression(r"^[ \t*]*Observation[ \t*]*:", re.M | re.I)
+FINAL = Expression(r"^[ \t*]*Final Answer[ \t*]*:[ \t*]*", re.M | re.I)
+THOUGHT = Expression(r"^\s*Thought[ \t]*:[ \t]*", re.I)
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
