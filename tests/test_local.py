@@ -16,14 +16,14 @@ from andy_cli.compiler.dialect import Refusal
 from andy_cli.compiler.dialects import andybot
 from andy_cli.errors import ModelError, UsageError
 from andy_cli.messages import Choice, Chunk, Constraint, Request, Schema, Wire
-from andy_cli.models import weights
 from andy_cli.models.client import Endpoint
-from andy_cli.models.dialogue import clauses, read_turn
-from andy_cli.models.features import profile
-from andy_cli.models.local import LocalClient, fitted
-from andy_cli.models.local_server import Engine
+from andy_cli.models.inside import weights
+from andy_cli.models.inside.dialogue import clauses, read_turn
+from andy_cli.models.inside.features import profile
+from andy_cli.models.inside.local import LocalClient, fitted
+from andy_cli.models.inside.local_server import Engine
+from andy_cli.models.inside.scoring import Chooser, by_words
 from andy_cli.models.providers.local import PROVIDER
-from andy_cli.models.scoring import Chooser, by_words
 from andy_cli.settings import load
 
 REQUESTS = Path(__file__).parent / "corpora" / "requests"

@@ -10,11 +10,11 @@ import pytest
 
 from andy_cli.errors import AuthError, ModelError, TransientError
 from andy_cli.messages import CallDelta, Choice, Chunk, Constraint, Request
-from andy_cli.models.addresses import checked, is_loopback, shown
-from andy_cli.models.body import body_of, choice_grammar
-from andy_cli.models.chat import ChatClient
 from andy_cli.models.client import Endpoint
-from andy_cli.models.direct import idle_seconds
+from andy_cli.models.http.addresses import checked, is_loopback, shown
+from andy_cli.models.http.body import body_of, choice_grammar
+from andy_cli.models.http.chat import ChatClient
+from andy_cli.models.http.direct import idle_seconds
 from andy_cli.settings import Settings, load
 from tests.model_server import (
     Answer,

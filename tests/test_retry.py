@@ -12,8 +12,8 @@ import pytest
 from andy_cli.compiler.native_calls import NativeCalls
 from andy_cli.errors import AndyError, AuthError, ModelError, TransientError
 from andy_cli.messages import Chunk, Request, ToolRequest
-from andy_cli.models.chat import ChatClient
 from andy_cli.models.client import Endpoint
+from andy_cli.models.http.chat import ChatClient
 from andy_cli.models.retry import Retrying
 from andy_cli.settings import load
 from tests.model_server import ModelServer, refused, streamed

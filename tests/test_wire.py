@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from andy_cli.compiler.native_calls import NativeCalls
 from andy_cli.errors import ModelError, TransientError
 from andy_cli.messages import CallDelta, Chunk, Usage
-from andy_cli.models.wire import ReplyReader
+from andy_cli.models.http.wire import ReplyReader
 
 WIRE = Path(__file__).parent / "corpora" / "wire"
 CASES = sorted(WIRE.glob("*.txt"))

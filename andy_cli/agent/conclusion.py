@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from andy_cli.models.words import IDLE, words
+from andy_cli.models.inside.words import IDLE, words
 
 LISTED = 8
 """Entries of a list that are named; of a longer one the first few."""

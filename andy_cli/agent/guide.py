@@ -12,7 +12,7 @@ from andy_cli.agent.conclusion import talk_grammar
 from andy_cli.agent.numbers import numbers, ordinal, without_things
 from andy_cli.agent.spans import labelled, role, spans
 from andy_cli.messages import Choice, Schema
-from andy_cli.models.words import IDLE, meanings, stem, words
+from andy_cli.models.inside.words import IDLE, meanings, stem, words
 
 __all__ = ["answer_choices", "talk_grammar"]
 

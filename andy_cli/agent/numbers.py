@@ -2,7 +2,7 @@
 
 import re
 
-from andy_cli.models.words import things, words
+from andy_cli.models.inside.words import things, words
 
 NUMBER_WORDS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from andy_cli.agent import cues
 from andy_cli.agent.cues import CAPITAL, LEAD, MARK
 from andy_cli.messages import Schema
-from andy_cli.models.words import Found, stem, things, words
+from andy_cli.models.inside.words import Found, stem, things, words
 
 ROLES = (
     # (role, words of the parameter's name, words of its description), the first that fits

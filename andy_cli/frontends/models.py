@@ -7,7 +7,8 @@ from andy_cli.errors import UsageError
 from andy_cli.frontends.lists import print_json, print_table
 from andy_cli.frontends.options import Options
 from andy_cli.frontends.progress import progress_bar
-from andy_cli.models import discovery, select, weights
+from andy_cli.models import discovery, select
+from andy_cli.models.inside import weights
 from andy_cli.settings import load, save
 
 

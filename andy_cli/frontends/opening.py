@@ -57,7 +57,8 @@ async def open_chat(
 async def fetched(model: str) -> None:
     """The weights of a local model are here; the first use fetches them."""
     # Only where a model runs inside andy.
-        from andy_cli.models import weights
+    from andy_cli.frontends.progress import progress_bar
+    from andy_cli.models.inside import weights
 
     if weights.find(model) is None:
         await asyncio.to_thread(weights.pull, model, progress_bar(model))

@@ -2,7 +2,7 @@
 
 import sys
 
-from andy_cli.models.weights import Progress
+from andy_cli.models.inside.weights import Progress
 
 MEGABYTE = 1_000_000
 WIDTH = 30

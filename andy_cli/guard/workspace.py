@@ -1,5 +1,6 @@
 """Where a path lies: inside what the user gave us to work with, or outside."""
 
+import contextlib
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -34,22 +35,13 @@ WORD = re.compile(r"\"([^\"]+)\"|'([^']+)'|`([^`]+)`|(\S+)")
 
 
 def named_places(text: str, workspace: Path) -> list[Path]:
-    """The existing files and folders that a text names, e.g. `look in ~/mp3, please`."""
+    """The files and folders that a text names, e.g. `look in ~/mp3, please`; they need not exist."""
     places = []
     for match in WORD.finditer(text):
         word = next(group for group in match.groups() if group)
         for written in {word, word.rstrip(".,;:!?)")}:
             if not ("/" in written or "~" in written or "\\" in written):
                 continue
-            path = _existing(written, workspace)
-            if path:
-                places.append(path)
+            with contextlib.suppress(ToolError):
+                places.append(resolve(written, workspace))
     return places
-
-
-def _existing(written: str, workspace: Path) -> Path | None:
-    try:
-        path = resolve(written, workspace)
-        return path if path.exists() else None
-    except (ToolError, OSError):
-        return None

@@ -26,8 +26,8 @@ from pathlib import Path
 from andy_cli.errors import AndyError
 from andy_cli.guard.redactor import redact, redact_value, starred
 from andy_cli.messages import Chunk, Request
-from andy_cli.models.addresses import shown
 from andy_cli.models.client import Endpoint, ModelClient
+from andy_cli.models.http.addresses import shown
 from andy_cli.models.streams import closing
 from andy_cli.settings import Settings, state_folder
 

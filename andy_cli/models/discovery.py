@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from andy_cli.models.addresses import is_loopback
+from andy_cli.models.http.addresses import is_loopback
 from andy_cli.models.presets import presets
 from andy_cli.settings import Settings
 

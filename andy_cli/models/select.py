@@ -11,9 +11,9 @@ from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 from andy_cli.errors import AuthError, TransientError, UsageError
-from andy_cli.models.addresses import checked, is_loopback, shown
 from andy_cli.models.client import Endpoint, ModelClient, Provider
 from andy_cli.models.discovery import Found, ollama_address, scan
+from andy_cli.models.http.addresses import checked, is_loopback, shown
 from andy_cli.models.presets import presets
 from andy_cli.models.retry import Retrying
 from andy_cli.settings import Settings
@@ -91,7 +91,7 @@ def _client(chosen: Chosen, settings: Settings) -> ModelClient:
         client = provider.connect(endpoint, settings)
         return Captured(client, endpoint, capture) if capture else client
     # 10 ms, which the model inside this process does not need.
-    from andy_cli.models.chat import ChatClient
+    from andy_cli.models.http.chat import ChatClient
 
     tap = capture.exchange if capture else None
     return ChatClient(endpoint, settings, tools=provider.tools, tap=tap)
@@ -109,7 +109,7 @@ def keyed(environment: Mapping[str, str] = os.environ) -> list[tuple[Provider, s
 
 async def models_at(endpoint: Endpoint, settings: Settings) -> list[str]:
     """What the server there lists; empty when it does not say or does not answer."""
-    from andy_cli.models.chat import ChatClient  # see _client
+    from andy_cli.models.http.chat import ChatClient  # see _client
 
     client = ChatClient(endpoint, settings)
     try:

@@ -9,7 +9,7 @@ from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
-from andy_cli.models.wire import ReplyReader
+from andy_cli.models.http.wire import ReplyReader
 from tests.benchmarks.measure import ANDY, cpu, per_item, table
 from tests.benchmarks.server import answer, words
 from tests.benchmarks.startup import instant_server

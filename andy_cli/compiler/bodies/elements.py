@@ -10,15 +10,16 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from typing import NamedTuple
 
 from andy_cli.compiler.bodies.calls import parameters_schema, properties, tool_name, unwrapped
 from andy_cli.compiler.bodies.typed import typed, untyped
 from andy_cli.compiler.dialect import Tools
+from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Schema, ToolRequest
 
 
-@dataclass(frozen=True, slots=True)
-class Tags:
+class Tags(NamedTuple):
     """How a family writes a call: expressions with the groups `name`, `key` and perhaps `type`."""
 
     call: str
@@ -86,8 +87,7 @@ def expression(tags: Tags) -> re.Pattern[str]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """The calls of a text."""
 
     requests: tuple[ToolRequest, ...]
@@ -201,11 +201,11 @@ SHORT = 60
 
 
 def blanks_between(text: str, start: int, end: int) -> bool:
-    found = BLANKS.match(text, start)
+    found = BLANKS.compiled.match(text, start)
     return found is not None and found.end() >= end
 
 
-BLANKS = re.compile(r"\s*")
+BLANKS = Expression(r"\s*")
 
 
 def full(call: Call) -> bool:
@@ -237,7 +237,7 @@ def requests_in(text: str, tools: Tools, tags: Tags | None = None) -> list[ToolR
     return None
 
 
-TOLD = re.compile(r"\bstring\s{0,9}=\s{0,9}[\"']?(true|false)")
+TOLD = Expression(r"\bstring\s{0,9}=\s{0,9}[\"']?(true|false)")
 
 
 def valued(tag: re.Match[str], text: str, schema: Schema | None, root: Schema) -> object:

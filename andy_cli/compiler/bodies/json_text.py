@@ -124,7 +124,7 @@ def inner_quotes(text: str) -> object | None:
     inside = escaped = False
     for at, character in enumerate(text):
         if inside and character == '"' and not escaped:
-            behind = BEHIND.match(text, at + 1)
+            behind = BEHIND.compiled.match(text, at + 1)
             if behind is None or behind[1] in ("", *",}]:"):
                 inside = False
             else:

@@ -319,6 +319,14 @@ def described(tool: Schema) -> str:
     return " ".join(str(function.get("description") or "").split())
 
 
+def about(tool: Schema) -> str:
+    """The description, and on a second line what each parameter is."""
+    parameters = [
+        f"{name}: {each.get('description', '')}" for name, each in parameters_of(tool).items()
+    ]
+    return "\n".join(filter(None, [described(tool), "; ".join(parameters)]))
+
+
 def catalogue(tools: Tools) -> str:
     return "\n".join(
         f"- {name.upper()}: {described(tool)}".rstrip(": ") for name, tool in tools.items()
@@ -327,9 +335,7 @@ def catalogue(tools: Tools) -> str:
 
 def constraint(tools: Tools) -> Constraint:
     """One of the commands, or plain talk."""
-    letters = [
-        Choice(write(ToolRequest(name=name)), described(tool)) for name, tool in tools.items()
-    ]
+    letters = [Choice(write(ToolRequest(name=name)), about(tool)) for name, tool in tools.items()]
     return Constraint(choices=tuple(letters), free_text=True)
 
 

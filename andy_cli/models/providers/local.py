@@ -8,7 +8,7 @@ DEFAULT = "smollm2"
 
 def connect(endpoint: Endpoint, settings: Settings) -> ModelClient:
     """Nothing is loaded or fetched before the first request."""
-    from andy_cli.models.local import LocalClient  # discovery imports every provider
+    from andy_cli.models.inside.local import LocalClient  # discovery imports every provider
 
     return LocalClient(endpoint.model or DEFAULT)
 

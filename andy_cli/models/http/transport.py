@@ -5,8 +5,8 @@ from contextlib import AbstractAsyncContextManager
 from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
 
-from andy_cli.models.body import Body
 from andy_cli.models.client import Endpoint
+from andy_cli.models.http.body import Body
 from andy_cli.settings import Settings
 
 AZURE = ".openai.azure.com"
@@ -43,11 +43,11 @@ def transport(endpoint: Endpoint, settings: Settings) -> Transport:
     host = urlsplit(endpoint.base_url).hostname or ""
     if settings.text("client") == "openai" or host.endswith(AZURE):
         # 0.5 s, and few people choose this way.
-        from andy_cli.models.through_openai import ThroughOpenAI
+        from andy_cli.models.http.through_openai import ThroughOpenAI
 
         return ThroughOpenAI(endpoint, settings)
     # 80 ms, and only whoever sends something needs it.
-    from andy_cli.models.direct import Direct
+    from andy_cli.models.http.direct import Direct
 
     return Direct(endpoint, settings)
 

@@ -17,8 +17,8 @@ from typing import Final
 
 from andy_cli.errors import ModelError, TransientError
 from andy_cli.messages import Chunk
-from andy_cli.models.choices import ChoiceReader
-from andy_cli.models.refusals import error_in_reply, kinded
+from andy_cli.models.http.choices import ChoiceReader
+from andy_cli.models.http.refusals import error_in_reply, kinded
 
 BOM: Final = b"\xef\xbb\xbf"
 DONE: Final = "[DONE]"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from andy_cli.models.thesaurus import TOPICS, VERBS
+from andy_cli.models.inside.thesaurus import TOPICS, VERBS
 
 IDLE = frozenset(
     """a an the this that these those of in on at to for from with by and or but if as is are was

@@ -9,11 +9,11 @@ import httpx2
 
 from andy_cli import __version__
 from andy_cli.errors import ModelError, TransientError
-from andy_cli.models.addresses import is_loopback, shown
-from andy_cli.models.body import Body
 from andy_cli.models.client import Endpoint
-from andy_cli.models.refusals import kinded
-from andy_cli.models.transport import Answer
+from andy_cli.models.http.addresses import is_loopback, shown
+from andy_cli.models.http.body import Body
+from andy_cli.models.http.refusals import kinded
+from andy_cli.models.http.transport import Answer
 from andy_cli.settings import Settings
 
 QUICK = 2.0

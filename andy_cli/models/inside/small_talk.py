@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from andy_cli.models.features import Asked
+from andy_cli.models.inside.features import Asked
 
 GREETING = re.compile(
     r"^\W*(hello|hi|hey|good (morning|evening|afternoon|day|night|job)|thanks?|thank you|cheers|bye"

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from andy_cli.messages import Choice, Wire
-from andy_cli.models.dialogue import Turn, clauses, read_turn
-from andy_cli.models.features import Profile, asked, features, profile
-from andy_cli.models.small_talk import talk_features
+from andy_cli.models.inside.dialogue import Turn, clauses, read_turn
+from andy_cli.models.inside.features import Profile, asked, features, profile
+from andy_cli.models.inside.small_talk import talk_features
 
 Likelihoods = Callable[[Sequence[str], str], Sequence[float]]
 """(prompts, text) -> how likely the model goes on with the text after each (natural log)."""

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from andy_cli.errors import ModelError, TransientError
-from andy_cli.models.weights import MAGIC, Packaged, Progress, make_room, sha256
+from andy_cli.models.inside.weights import MAGIC, Packaged, Progress, make_room, sha256
 
 TICK = 0.1
 """Seconds between two looks at how much has arrived."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from andy_cli.messages import Wire
-from andy_cli.models.words import stem, things, verbs, words
+from andy_cli.models.inside.words import stem, things, verbs, words
 
 ANDYBOT = re.compile(r"^ANDYBOT (RESPONDS|ASKS):[ \t]*", re.M)
 LETTER = re.compile(r"DEAR ANDYBOT,\s*(\S+)([^\0]*)", re.I)

@@ -12,11 +12,11 @@ from typing import Any
 
 from andy_cli.errors import ModelError
 from andy_cli.messages import Choice, Chunk, Constraint, Request, Usage, Wire
-from andy_cli.models import weights
-from andy_cli.models.dialogue import talk_messages
-from andy_cli.models.local_server import Engine
-from andy_cli.models.scoring import Chooser
-from andy_cli.models.weights import Progress
+from andy_cli.models.inside import weights
+from andy_cli.models.inside.dialogue import talk_messages
+from andy_cli.models.inside.local_server import Engine
+from andy_cli.models.inside.scoring import Chooser
+from andy_cli.models.inside.weights import Progress
 
 REPLY_TOKENS = 200
 """Of a reply when nothing else is said: so small a model rambles after that."""

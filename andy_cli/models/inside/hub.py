@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from andy_cli.errors import AuthError, ModelError, TransientError, UsageError
-from andy_cli.models.weights import Progress, checked, make_room, sha256
+from andy_cli.models.inside.weights import Progress, checked, make_room, sha256
 
 ENDPOINT = "https://huggingface.co"
 TRIES = 3
