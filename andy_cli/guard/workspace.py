@@ -35,7 +35,7 @@ WORD = re.compile(r"\"([^\"]+)\"|'([^']+)'|`([^`]+)`|(\S+)")
 
 
 def named_places(text: str, workspace: Path) -> list[Path]:
-    """The files and folders that a text names, e.g. `look in ~/mp3, please`; they need not exist."""
+    """The files and folders a text names, as in `look in ~/mp3, please`; they need not exist."""
     places = []
     for match in WORD.finditer(text):
         word = next(group for group in match.groups() if group)
