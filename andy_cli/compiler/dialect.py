@@ -100,6 +100,8 @@ class Dialect(NamedTuple):
     """Openers that count at the start of the reply only."""
     named_openers: tuple[str, ...] = ()
     """The same with `NAME` for the name of a tool that exists, at the start of a line."""
+    named_anywhere: tuple[str, ...] = ()
+    """The same, wherever they stand: forms that prose does not take."""
     behind_openers: tuple[str, ...] = ()
     """Openers that count right behind a request only: how lists of them go on."""
     closers: tuple[str, ...] = ()
@@ -108,5 +110,7 @@ class Dialect(NamedTuple):
     """Requests may stand in a code fence of their own; `parse` is given it with its fence."""
     whole: bool = False
     """If what an opener began is no request, nothing inside it is one either."""
+    models: tuple[str, ...] = ()
+    """Who writes it: patterns of model names (`qwen2.5*`), without vendor, tag and quantisation."""
     stop: tuple[str, ...] = ()
     """What the model must not write itself: sent as stop sequences."""
