@@ -8,7 +8,7 @@ the result never depends on how the reply was cut, and the time is linear in its
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from andy_cli.compiler.bodies.ends import Fence
+from andy_cli.compiler.bodies.ends import Fence, Inline
 from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
 from andy_cli.compiler.markers import REASONING, Marker, Markers
 from andy_cli.compiler.native_calls import NativeCalls
@@ -268,7 +268,9 @@ class Compiler:
         self._held = self._held[len(opener) :]  # `_at` stays where the request begins
         self._opener, self._readers = opener, readers
         fence = opener[0] == "`"
-        self._body = (Fence if fence else readers[0].body)(opener, self._tools)
+        inline = fence and len(opener) < FENCE
+        body = Inline if inline else Fence if fence else readers[0].body
+        self._body = body(opener, self._tools)
 
     def _backticks(self, run: str, before: str) -> bool:
         """Keep track of inline code and fences; True if a fence may be a request's own.
@@ -281,7 +283,9 @@ class Compiler:
             elif len(run) >= len(self._code) and self._starts_line(before):
                 self._code = ""
         elif len(run) < FENCE:
-            self._code = run
+            whole = not self._text and not before.strip() and bool(self._markers.fenced)
+            self._code = "" if whole else run
+            return whole
         elif self._starts_line(before):
             self._code = "" if self._markers.fenced else run
             return bool(self._markers.fenced)
@@ -289,7 +293,7 @@ class Compiler:
 
     def _starts_line(self, before: str) -> bool:
         line = before.rpartition("\n")[2]
-        return not line.strip() and ("\n" in before or self._line_start)
+        return not line.strip(BLANKS) and ("\n" in before or self._line_start)
 
     def _drop(self, count: int) -> None:
         self._at += count
@@ -304,7 +308,7 @@ class Compiler:
         if not text:
             return
         line = text.rpartition("\n")
-        self._line_start = not line[2].strip() and (bool(line[1]) or self._line_start)
+        self._line_start = not line[2].strip(BLANKS) and (bool(line[1]) or self._line_start)
         body = text.strip() and text.rstrip()
         if self._taken_out:
             self._gap += text[: len(text) - len(text.lstrip())]
@@ -340,6 +344,8 @@ class Compiler:
 
 
 FENCE = 3
+BLANKS = " \t\r\ufeff"
+"""What may stand before the first word of a line; a byte order mark too."""
 NOTHING = Visible()
 
 

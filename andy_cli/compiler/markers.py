@@ -125,6 +125,8 @@ def openers(dialect: Dialect, tools: Sequence[str]) -> Iterator[tuple[str, Where
         yield text, "reply"
     for text in dialect.behind_openers:
         yield text, "behind"
-    for form in dialect.named_openers:
+    forms: list[tuple[str, Where]] = [(form, "line") for form in dialect.named_openers]
+    forms += [(form, "anywhere") for form in dialect.named_anywhere]
+    for form, where in forms:
         for name in tools:
-            yield form.replace("NAME", name), "line"
+            yield form.replace("NAME", name), where

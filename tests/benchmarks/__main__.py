@@ -2,9 +2,9 @@
 
 import sys
 
-from tests.benchmarks import startup, stream
+from tests.benchmarks import compiler, startup, stream
 
-BENCHMARKS = {"startup": startup.main, "stream": stream.main}
+BENCHMARKS = {"compiler": compiler.main, "startup": startup.main, "stream": stream.main}
 
 
 def main() -> int:

@@ -70,9 +70,16 @@ def request_in(value: Mapping[str, object], tools: Tools) -> ToolRequest | None:
         arguments = arguments_of(value[given], tools.get(name))
     else:
         arguments = beside(value, key, tools.get(name))
-    if arguments is None:
+    if arguments is None or is_schema(arguments, tools.get(name)):
         return None
     return with_id(ToolRequest(name=name, arguments=arguments), value)
+
+
+def is_schema(arguments: Mapping[str, object], tool: Schema | None) -> bool:
+    """A tool's description, quoted, looks like a call whose arguments are a JSON Schema."""
+    if not isinstance(arguments.get("properties"), Mapping) or "type" not in arguments:
+        return False
+    return tool is None or "properties" not in properties(tool)
 
 
 def single_key(value: Mapping[str, object], tools: Tools) -> ToolRequest | None:

@@ -207,7 +207,7 @@ class NamedJson:
         return None if end is None else end - known
 
 
-NAME_OR_TAG = Expression(r"\s*(?:<[^\s<]*|[\w.\-:/]*\s*(?:<|$)|[\w.\-:/]+\s*\n)")
+NAME_OR_TAG = Expression(r"\s*(?:<[^\s<]*|[\w.\-:/]*\s*(?:[<(]|$)|[\w.\-:/]+\s*\n)")
 
 
 class Element:
@@ -300,7 +300,9 @@ class Calls:
                 self._inside, at = False, end
             while at < len(text) and text[at] not in "(\n":
                 at += 1
-            if at < len(text) and text[at] == "\n":
+            if at == len(text):
+                return None
+            if text[at] == "\n":
                 return at
             self._scan, self._inside = JsonScan(), True
         return None
@@ -332,3 +334,27 @@ class Fence:
     def _closes(self, line: str) -> bool:
         stripped = line.strip()
         return stripped.startswith(self._run) and not stripped.strip("`")
+
+
+class Inline:
+    """Inline code at the start of a reply, if it is all of it: what follows it makes it text."""
+
+    def __init__(self, opener: str, tools: Tools) -> None:
+        self._run = opener
+        self._tools = tools
+        self._start = ""
+        self._closed = False
+
+    def feed(self, text: str) -> int | None:
+        if len(self._start) < LEAD:
+            self._start += text[: LEAD - len(self._start)]
+            if not promising(self._start, self._tools):
+                return -1
+        if not self._closed:
+            end = text.find(self._run[0])
+            if end < 0:
+                return None
+            self._closed, text = True, text[end:].lstrip(self._run[0])
+        else:
+            text = text.lstrip(self._run[0])
+        return -1 if text.strip() else None

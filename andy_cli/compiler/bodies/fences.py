@@ -4,10 +4,14 @@ import re
 
 from andy_cli.compiler.expression import Expression
 
+INLINE = Expression(r"(`{1,2})[^`]+\1")
 FENCE = Expression(r"\s*(?P<run>`{3,})[^\n`]*\n(?P<body>.*?)(?:\n[ \t]*(?P=run)`*\s*)?\Z", re.S)
 
 
 def unfenced(text: str) -> tuple[str, bool]:
     """What stands inside the fence, and whether there was one; other text as it is, stripped."""
+    text = text.strip()
+    if INLINE.fullmatch(text):
+        return text.strip("`").strip(), True
     match = FENCE.match(text)
     return (match["body"].strip(), True) if match else (text.strip(), False)

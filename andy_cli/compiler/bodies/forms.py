@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 
 from andy_cli.compiler.alternation import alternate
-from andy_cli.compiler.bodies import calls, elements, json_text
+from andy_cli.compiler.bodies import calls, elements, json_text, python_calls
 from andy_cli.compiler.bodies.ends import JsonEnd, Until, blank
 from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
 from andy_cli.messages import Message, ToolRequest, Wire
@@ -46,7 +46,9 @@ def json_calls(text: str, tools: Tools) -> list[ToolRequest] | None:
     value: object = found[0] if len(found) == 1 else found
     if not found:
         value = json_text.read(text)
-    return calls.requests_in(value, tools) if value is not None else None
+    requests = calls.requests_in(value, tools) if value is not None else None
+    # Models that were taught a tag at times put what they know into it.
+    return requests or python_calls.requests_in(text, tools)
 
 
 def json_parse(

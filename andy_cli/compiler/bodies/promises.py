@@ -62,6 +62,8 @@ def call_fits(text: str, tools: Tools) -> bool:
         return False
     if not match[2]:
         return True
+    if match[1] == "print" and match[2] == "(":
+        return promising(text[match.end() :], tools)
     return match[2] == "(" and tool_name(match[1], tools) in tools
 
 

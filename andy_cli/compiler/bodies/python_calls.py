@@ -4,7 +4,9 @@ Read as literals only; nothing is ever evaluated. Names of JSON's constants coun
 """
 
 import ast
+import operator
 import re
+from collections.abc import Callable
 
 from andy_cli.compiler.bodies import json_text
 from andy_cli.compiler.bodies.calls import properties, tool_name
@@ -115,8 +117,28 @@ def literal(node: ast.expr) -> object:
             return -value
         case ast.UnaryOp(op=ast.UAdd(), operand=ast.Constant(value=int() | float() as value)):
             return value
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in SUMS:
+            return computed(literal(left), literal(right), SUMS[type(op)])
         case ast.Call(func=ast.Name(id="dict"), args=[], keywords=keywords):
             return {each.arg: literal(each.value) for each in keywords if each.arg}
+    raise NotLiteral
+
+
+SUMS: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+
+
+def computed(left: object, right: object, sum: Callable[[float, float], float]) -> object:
+    """A sum of two figures, as models leave them: `height=2*3`."""
+    if isinstance(left, int | float) and isinstance(right, int | float):
+        try:
+            return sum(left, right)
+        except (ArithmeticError, ValueError):
+            raise NotLiteral from None
     raise NotLiteral
 
 

@@ -25,7 +25,7 @@ def typed(text: str, schema: Schema | None, root: Schema | None = None) -> objec
     for kind in ("integer", "number", "boolean", "object", "array"):
         if kind in kinds and (value := as_kind(stripped, kind)) is not None:
             return value
-    if "string" not in kinds and (value := json_text.strict(stripped)) is not None:
+    if "string" not in kinds and (value := whole_json(stripped)) is not None:
         return value
     return unquoted(text)
 
@@ -117,3 +117,12 @@ def kind_of(value: object) -> str:
         if isinstance(value, types):
             return kind
     return "null" if value is None else "object"
+
+
+def whole_json(text: str) -> object | None:
+    """The value if the text is nothing else; `2*3` is not 2."""
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value

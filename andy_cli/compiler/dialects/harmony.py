@@ -57,7 +57,8 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     name = calls.tool_name(recipient[1], tools)
     if name in ("python", "browser", "browser.search", "browser.open") and name not in tools:
         return Parsed(reasoning=body)
-    arguments = calls.arguments_of(json_text.read(body) if body.strip() else {}, tools.get(name))
+    value = json_text.read(body) if body.strip() else {}
+    arguments = calls.arguments_of(value, tools.get(name)) if value is not None else None
     if arguments is None:
         return Parsed(incomplete=True) if not json_text.balanced(body) else None
     return Parsed((ToolRequest(name=name, arguments=arguments),))

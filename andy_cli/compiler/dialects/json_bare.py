@@ -40,6 +40,12 @@ DIALECT = Dialect(
     name="json_bare",
     openers=(),
     line_openers=("{", "["),
+    named_anywhere=tuple(
+        f"{{{blank}{quote}{key}{quote}:{gap}{quote}NAME{quote}"
+        for key in ("name", "tool", "function", "tool_name")
+        for quote in ('"', "'")
+        for blank, gap in (("", " "), ("", ""), (" ", " "))
+    ),
     behind_openers=("; {", ";{", ", {", ",{", ";\n{", ",\n{"),
     body=Bare,
     parse=parse,

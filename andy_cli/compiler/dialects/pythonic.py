@@ -42,14 +42,15 @@ def write(request: ToolRequest) -> str:
 
 
 def body(opener: str, tools: Tools) -> Body:
-    return (Bare if opener == "[" else Calls)(opener, tools)
+    return (Bare if opener[0] == "[" else Calls)(opener, tools)
 
 
 DIALECT = Dialect(
     name="pythonic",
     openers=("<|python_start|>",),
     line_openers=("[",),
-    named_openers=("NAME(",),
+    named_openers=("NAME(", "functions.NAME("),
+    named_anywhere=("[NAME(",),
     body=body,
     parse=parse,
     write=write,

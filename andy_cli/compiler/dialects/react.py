@@ -13,7 +13,7 @@ ToolLLaMA's `Finish` is an end, not a tool.
 
 import re
 
-from andy_cli.compiler.bodies import calls, forms, json_text, typed
+from andy_cli.compiler.bodies import calls, forms, json_text, python_calls, typed
 from andy_cli.compiler.bodies.ends import ToEnd
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
 from andy_cli.compiler.expression import Expression
@@ -49,12 +49,19 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     if name not in tools:
         return None
     written = action.groupdict().get("input") or ""
-    arguments = inputs(written.strip(), name, tools)
+    called = action.re.groups > 1 and action.string[action.end("name")] == "("
+    arguments = called_with(action[0], tools) if called else inputs(written.strip(), name, tools)
     if arguments is None:
         return Parsed(incomplete=True)
     request = ToolRequest(name=name, arguments=arguments)
     settled = before != text
     return Parsed((request,), reasoning=thought(before[: action.start()]), settled=settled)
+
+
+def called_with(line: str, tools: Tools) -> dict[str, object] | None:
+    """`Action: play(track="Blue")`: called on the spot."""
+    requests = python_calls.requests_in(line.partition(":")[2].strip(" \t*"), tools)
+    return dict(requests[0].arguments or {}) if requests else None
 
 
 def thought(text: str) -> str:
