@@ -300,6 +300,39 @@ def test_a_capture_holds_requests_and_chunks_and_no_key(tmp_path: Path) -> None:
     assert key not in text
 
 
+def test_a_server_that_takes_no_tools_is_led_through_the_dialogue(tmp_path: Path) -> None:
+    script = [
+        refused(400, "registry.example/m does not support tools"),
+        streamed("DEAR ANDYBOT, LIST_MP3S"),
+        streamed("tests/music"),
+        streamed("Three songs."),
+    ]
+    with ModelServer(script) as server:
+        done = run(server, tmp_path, "what music is in tests/music?")
+        bodies = [each.body for each in server.requests]
+    assert (done.code, done.out) == (0, "Three songs.\n")
+    assert "tools" in bodies[0]
+    assert all("tools" not in each for each in bodies[1:])
+    assert "AVAILABLE COMMANDS" in bodies[1]["messages"][0]["content"]
+
+
+def test_a_call_left_in_the_text_by_a_mis_set_server_is_carried_out(tmp_path: Path) -> None:
+    call = '<tool_call>\n{"name": "now_playing", "arguments": {}}\n</tool_call>'
+    with ModelServer([streamed("Let me see. ", call), streamed("Nothing.")]) as server:
+        done = run(server, tmp_path, "what is playing?")
+        told = server.requests[1].body["messages"]
+    assert (done.code, done.out) == (0, "Nothing.\n")
+    assert "tool_call" not in done.out + done.err
+    assert told[-1]["role"] == "tool"
+    assert told[-2]["tool_calls"][0]["id"] == told[-1]["tool_call_id"]
+
+
+def test_an_empty_answer_is_not_met_with_silence(tmp_path: Path) -> None:
+    with ModelServer([streamed("")]) as server:
+        done = run(server, tmp_path, "hi")
+    assert (done.code, done.out, done.err) == (0, "", "andy: the model said nothing.\n")
+
+
 def test_strict_fails_an_answer_that_nothing_supports(tmp_path: Path) -> None:
     script = [called("list_mp3s", '{"path": "tests/music"}'), streamed("There is ghost.mp3.")]
     with ModelServer(script) as server:

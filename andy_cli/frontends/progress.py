@@ -10,17 +10,18 @@ WIDTH = 30
 
 def progress_bar(name: str) -> Progress:
     """Draws on stderr; where that is no terminal, a line at the start is all."""
-    if not sys.stderr.isatty():
-        sys.stderr.write(f"fetching {name} ...\n")
-        return lambda done, total: None
-    ended = False
+    terminal = sys.stderr.isatty()
+    begun = ended = False
 
     def draw(done: int, total: int) -> None:
-        nonlocal ended
-        if not ended:
+        nonlocal begun, ended
+        if terminal and not ended:
             ended = bool(total) and done >= total
             sys.stderr.write("\r\x1b[K" + bar(name, done, total) + "\n" * ended)
-            sys.stderr.flush()
+        elif not begun:
+            sys.stderr.write(f"fetching {name} ...\n")
+        begun = True
+        sys.stderr.flush()
 
     return draw
 

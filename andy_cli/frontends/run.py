@@ -155,6 +155,8 @@ class Printer:
             elif event.result:
                 answer = neutralize(event.result) if sys.stdout.isatty() else event.result
                 out(answer if answer.endswith("\n") else answer + "\n")
+            elif not event.is_error:
+                self.tell("andy: the model said nothing.", always=True)
 
     def never_started(self, error: AndyError) -> int:
         """There is no turn to tell of, but scripts that read JSON get their object all the same."""

@@ -148,6 +148,6 @@ def _causes(error: BaseException) -> list[BaseException]:
 
 
 def _unreachable(where: str, why: str, kind: str) -> ModelError:
-    message = f"andy cannot reach {where}: {why}."
+    message = f"cannot reach {where}: {why}."
     hint = "Is the server running, and is the address right? --base-url or --model choose another."
     return kinded(TransientError(message, hint), kind)

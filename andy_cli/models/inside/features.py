@@ -4,6 +4,8 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
 
 from andy_cli.messages import Choice
 from andy_cli.models.inside.words import (
@@ -13,6 +15,7 @@ from andy_cli.models.inside.words import (
     SHELL_ENGLISH,
     Found,
     meanings,
+    mistyped,
     stem,
     things,
     topics,
@@ -32,6 +35,23 @@ KIND_TOPICS = {
 }
 
 
+class Parameter(NamedTuple):
+    name: str
+    about: str
+    needed: bool
+
+
+PARAMETER = re.compile(r"(?:^|; )(\w+)( \(needed\))?: ")
+"""`file (needed): which song; path: which folder`"""
+
+
+def parameters(hints: str) -> tuple[Parameter, ...]:
+    """The parameters in the second line of what a choice is about."""
+    _, *parts = PARAMETER.split(hints)
+    triples = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+    return tuple(Parameter(name, about, bool(needed)) for name, needed, about in triples)
+
+
 @dataclass(frozen=True, slots=True)
 class Profile:
     """What is known of a tool."""
@@ -46,15 +66,21 @@ class Profile:
     """Of the parameters as well."""
     takes: frozenset[str]
     """Topics of what it is given: of the parameters, else of what is named in the singular."""
+    parameters: tuple[Parameter, ...] = ()
 
 
+@cache
 def profile(choice: Choice) -> Profile:
     name = choice.text.rpartition(",")[2].strip().lower()
-    about, _, hints = choice.about.partition("\n")
+    about, _, written = choice.about.partition("\n")
+    taken = parameters(written)
+    hints = "; ".join(f"{each.name}: {each.about}" for each in taken) or written
     named, described = words(name), words(about)
-    doing = [word for word in named if verbs(word)] or described[:1]
+    doing = [word for word in named if verbs(word) and not word.endswith("ing")] or described[:1]
     if described and verbs(described[0]) and not set(doing) & set(described):
         doing = [*doing, described[0]]
+    if described[1:2] == ["or"] and verbs(described[2]):
+        doing = [*doing, described[2]]  # `Pause or resume the music`
     objects = dict.fromkeys(
         stem(word) for word in (*described, *named) if word not in IDLE and word not in doing[:1]
     )
@@ -69,6 +95,7 @@ def profile(choice: Choice) -> Profile:
         main_topics=frozenset(main),
         topics=frozenset(known),
         takes=_taken(described, words(hints)),
+        parameters=taken,
     )
 
 
@@ -94,19 +121,40 @@ class Asked:
     topics: frozenset[str]
     kinds: frozenset[str]
     things: tuple[Found, ...]
+    points: bool
+    """It says which of several: the last one, number 3, any."""
 
 
 TELL = re.compile(r"\b(?:tell|give) (?:me|us)\b", re.I)
 """Not a wish to have something spoken."""
+STATE = re.compile(
+    r"^\W*(?:\w+\s+){0,3}?(?:(?:is|are)|\w+'s)\s+(?:\w+\s+){0,3}?(\w+ing)\b(?!\s+(?:to|the|in)\b)", re.I
+)
+"""`What is playing?` asks how things are; nothing is to be played."""
+SLIPS = (
+    (re.compile(r"\b(what|that|who|where|how|it|let)s\b", re.I), r"\1's"),
+    (re.compile(r"\bwich\b", re.I), "which"),
+)
+POINTING = re.compile(
+    r"\b(?:first|second|third|last|latest|newest|next|any|random|some|one)\b(?! \d)"
+    r"|\b(?:some|any)thing (?:by|from|of)\b|\b(?:songs?|tracks?|music|files?) by\b",
+    re.I,
+)
+FILLING = frozenset("it again now right back nice good currently play else more really".split())
+"""Words that may stand beside an order and name nothing."""
 ASKING = re.compile(r"^\W*(?:what|which|who|any|do|does|did|is|are|how|where|when)\b", re.I)
 
 
 def asked(text: str) -> Asked:
+    for slip, meant in SLIPS:
+        text = slip.sub(meant, text)
     found = things(text)
     rest = text
     for each in reversed(found):
         rest = rest[: each.start] + " \u00b6 " + rest[each.end :]
-    said = words(TELL.sub("", rest))
+    said = _spelled(words(TELL.sub("", rest)))
+    state = STATE.search(rest)
+    going_on = state[1].lower() if state else ""
     kinds = {each.kind for each in found}
     if any(each.kind in {"file", "quote"} and MUSIC_FILE.search(each.text) for each in found):
         kinds.add("music")
@@ -116,13 +164,22 @@ def asked(text: str) -> Asked:
     return Asked(
         text=text,
         words=tuple(map(stem, telling)),
-        first=tuple(stem(word) for word in said if verbs(word))[:3],
+        first=tuple(stem(word) for word in said if verbs(word) and word != going_on)[:3],
         topical=tuple(stem(word) for word in telling if topics(word)),
         asks=bool(ASKING.search(text)),
         topics=frozenset(topic for word in telling for topic in topics(word)),
         kinds=frozenset(kinds),
         things=tuple(found),
+        points=bool(POINTING.search(text)) or bool(re.search(r"\b\d+\b", rest)),
     )
+
+
+def _spelled(said: list[str]) -> list[str]:
+    """With the first word that says something as it was meant: `plya` is `play`."""
+    at = next((at for at, word in enumerate(said) if word not in IDLE), None)
+    if at is None or meanings(said[at]):
+        return said
+    return [*said[:at], mistyped(said[at]) or said[at], *said[at + 1 :]]
 
 
 def shell_line(text: str, found: Sequence[Found]) -> bool:
@@ -166,8 +223,23 @@ def _figures(
         "stray": float(len(unexplained)),
         "name": float(bool(tool.verb_stems & set(request.words))),
         "missed": min(sum(not _shared(word, tool) for word in request.topical), 3) / 3,
+        "lacks": float(_lacks(request, tool)),
         "asks": float(request.asks and bool(tool.verbs & GIVING)),
     }
+
+
+def _lacks(request: Asked, tool: Profile) -> bool:
+    """The tool needs something, and nothing in the request could be it."""
+    if request.kinds or request.points or not any(each.needed for each in tool.parameters):
+        return False
+    return all(
+        word in FILLING
+        or word in request.first[:1]
+        or word in tool.topic_words
+        or bool(verbs(word) & tool.verbs)
+        or bool(topics(word) & tool.topics)
+        for word in request.words
+    )
 
 
 GIVING = frozenset({"list", "search", "read", "recall", "fetch"})

@@ -6,12 +6,11 @@ with how likely they are when the user only wants to chat: small models are far 
 than at naming a tool. Both opinions are added up with weights fitted to example requests.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 
 from andy_cli.messages import Choice, Wire
 from andy_cli.models.inside.dialogue import Turn, clauses, read_turn
-from andy_cli.models.inside.features import Profile, asked, features, profile
+from andy_cli.models.inside.features import POINTING, Profile, asked, features, profile
 from andy_cli.models.inside.small_talk import talk_features
 
 Likelihoods = Callable[[Sequence[str], str], Sequence[float]]
@@ -29,6 +28,7 @@ WEIGHTS = {
     "stray": -0.71,
     "missed": -0.79,
     "asks": 0.73,
+    "lacks": -2.5,
     "model": 1.74,
     "t_bias": 0.68,
     "t_things": -0.25,
@@ -57,9 +57,6 @@ TALK = "Just chat with the user"
 LONGEST = 160
 """Characters of a request that the model is asked about; the rest seldom matters."""
 
-POINTING = re.compile(
-    r"\b(?:first|second|third|last|latest|newest|next|any|random|some|one)\b(?! \d)", re.I
-)
 CONTEXT_SHARE = 0.3
 """How much the whole request counts beside the clause at hand."""
 REMEMBERED = 32
@@ -187,7 +184,7 @@ LISTING = frozenset({"list", "search"})
 
 def _listing(at: int, tools: Sequence[Profile]) -> int | None:
     """The place of the tool that lists what the tool at `at` takes, if there is one."""
-    if tools[at].verbs & LISTING or not tools[at].main_topics:
+    if tools[at].verbs & LISTING or not tools[at].main_topics or not tools[at].hint_words:
         return None
     shared = [
         (len(tool.main_topics & tools[at].main_topics), -place)

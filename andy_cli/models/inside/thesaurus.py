@@ -2,15 +2,20 @@
 
 Not learned: a word missing here still counts where a tool's own description says it. A line is
 one meaning, an indented line goes on with it; a word may stand in several. Verbs say what is
-done, topics what it is done with.
+done, topics what it is done with. The commonest words for music are there in other languages too.
 """
 
 VERBS = """
 play: play start listen hear replay resume blast crank spin put on
+  spiel spiele reproduce toca pon ponme joue
 stop: stop quit halt end silence mute hush quiet cease abort cancel off kill enough shut terminate
-pause: pause hold freeze wait
+  stopp stoppe para detener arrête
+pause: pause hold freeze wait pausiere pausa
+resume: resume continue unpause proceed restart weiter continúa
+queue: queue enqueue add append
 next: skip next forward
 list: list show see look ls dir browse enumerate display view tree overview inspect contents
+  zeig zeige muestra
 read: read show open cat print display view see say says content contents text look peek inspect
   written line lines head tail glance
 write: write save store put note record dump jot fill create make new replace overwrite
@@ -44,7 +49,8 @@ upload: upload share post publish push
 
 TOPICS = """
 music: music song track tune mp3 audio album playlist melody artist band sound player ogg wav flac
-  radio concert listen
+  radio concert listen musik lied lieder música canción canciones musique chanson
+queue: queue queued next after afterwards upcoming following
 file: file files txt document
 folder: folder directory dir path tree
 document: document doc docs paper papers pdf report letter contract agreement

@@ -107,6 +107,15 @@ def meanings(word: str) -> frozenset[str]:
     return _index().get(stem(word), frozenset())
 
 
+def mistyped(word: str) -> str:
+    """The verb that was meant where two letters changed places or one was typed twice."""
+    if len(word) < 4:
+        return ""
+    swapped = {word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(len(word) - 1)}
+    shorter = {word[:at] + word[at + 1 :] for at in range(1, len(word)) if word[at] == word[at - 1]}
+    return next((each for each in sorted(swapped | shorter) if verbs(each)), "")
+
+
 def verbs(word: str) -> frozenset[str]:
     return frozenset(each for each in meanings(word) if not each.startswith("+"))
 
