@@ -65,7 +65,8 @@ def test_what_is_shown_while_streaming_is_the_text_in_the_end(reply: str) -> Non
     compiler = Compiler(MARKERS, TOOLS)
     seen = [compiler.feed(character) for character in reply]
     last, whole = compiler.finish()
-    assert "".join(each.text for each in [*seen, last]) == whole.text
+    shown = "".join(each.text for each in [*seen, last])
+    assert shown == whole.text or compiler.relabelled
 
 
 plain_replies = replies.filter(lambda reply: "<" not in reply and "|" not in reply)
@@ -150,6 +151,11 @@ def test_reasoning_that_the_prompt_opened_ends_at_its_closer() -> None:
     compiler = Compiler(MARKERS, TOOLS, reasoning_open=True)
     assert compiler.feed("so</think>Yes").reasoning == "so"
     assert compiler.finish()[1].text == "Yes"
+
+
+def test_a_closer_without_an_opener_makes_what_stood_before_it_reasoning() -> None:
+    result = compiled(["Let me see.\n</think>\n\nHello"])
+    assert (result.text, result.reasoning.strip()) == ("Hello", "Let me see.")
 
 
 def test_template_markers_are_never_shown() -> None:

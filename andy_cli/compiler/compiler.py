@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from andy_cli.compiler.bodies.ends import Fence, Inline
+from andy_cli.compiler.bodies.fences import unfenced
 from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
 from andy_cli.compiler.markers import REASONING, Marker, Markers
 from andy_cli.compiler.native_calls import NativeCalls
@@ -67,6 +68,8 @@ class Compiler:
         self._parsed: list[Parsed] = []
         self._spans: list[tuple[int, int]] = []
         self._dialect = ""
+        self.relabelled = False
+        """What was shown has turned out to be reasoning (dialects.md section 5 c)."""
         self._unsettled = False  # the last request ran to the end of the reply
 
     def take(self, chunk: Chunk) -> Visible:
@@ -158,12 +161,28 @@ class Compiler:
             self._unsettled = at_end and not parsed.settled and bool(parsed.requests)
             self._consume(written, dialect, parsed)
             return
-        if not at_end and all(dialect.whole for dialect in self._readers):
+        if self._opener[0] == "`" and (framed := self._in_fence(written)):
+            self._body = None
+            self._consume(written, *framed)
+        elif not at_end and all(dialect.whole for dialect in self._readers):
             self._body, self._collected = None, []
             self._show(written)
             self._at += len(written)
         else:
             self._false_alarm()
+
+    def _in_fence(self, written: str) -> tuple[Dialect, Parsed] | None:
+        """A fence around nothing but requests that have markers of their own is framing."""
+        content, _ = unfenced(written)
+        if content[:1] not in "<[|" or not content:
+            return None
+        again = Compiler(self._markers, self._tools)
+        again.feed(content)
+        _, reply = again.finish()
+        if not reply.requests or reply.text.strip():
+            return None
+        dialect = next(each for each in self._markers.all if each.name == reply.dialect)
+        return dialect, Parsed(reply.requests, quotable=True)
 
     def _consume(self, written: str, dialect: Dialect, parsed: Parsed) -> None:
         self._spans.append((self._at, self._at + len(written)))
@@ -253,7 +272,16 @@ class Compiler:
         self._drop(len(before) + len(found))
         if marker.kind == "reasoning":
             self._closers = REASONING[found]
+        elif marker.kind == "reasoned":
+            self._relabel()
         return True
+
+    def _relabel(self) -> None:
+        """Reasoning that the prompt had opened ends here: what was taken for text was thought."""
+        self._reasoning += [*self._text, self._space]
+        self._text, self._space = [], ""
+        self.relabelled = True
+        self._take_out()
 
     def _counts(self, marker: Marker, before: str) -> bool:
         if marker.kind == "closer" or marker.where == "behind":

@@ -54,7 +54,7 @@ TURN = (
 
 
 class Marker(NamedTuple):
-    kind: Literal["opener", "reasoning", "turn", "closer"]
+    kind: Literal["opener", "reasoning", "reasoned", "turn", "closer"]
     where: Where = "anywhere"
     dialects: tuple[Dialect, ...] = ()
 
@@ -65,6 +65,7 @@ class Markers:
     def __init__(self, dialects: Sequence[Dialect], tools: Sequence[str] = ()) -> None:
         self._exact: dict[str, Marker] = {}
         self._folded: dict[str, Marker] = {}
+        self.all = tuple(dialects)
         self.fenced = tuple(each for each in dialects if each.fenced)
         for dialect in dialects:
             for text, where in openers(dialect, tools):
@@ -74,6 +75,8 @@ class Markers:
         opened = {text for text, marker in self._exact.items() if marker.kind == "opener"}
         self._exact |= {text: Marker("turn") for text in TURN if text not in opened}
         self._exact |= {text: Marker("reasoning") for text in REASONING}
+        ends = {end for closers in REASONING.values() for end in closers}
+        self._exact |= {end: Marker("reasoned") for end in ends}
         self.heads = frozenset(
             text for text, marker in self._exact.items() if marker.kind == "opener"
         )

@@ -59,7 +59,8 @@ def compiled(text: str, cuts: list[int]) -> tuple[str, CompiledReply]:
         for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)
     ]
     last, whole = compiler.finish()
-    return "".join([*seen, last.text]), whole
+    shown = whole.text if compiler.relabelled else "".join([*seen, last.text])
+    return shown, whole
 
 
 def broken(text: str, dice: random.Random) -> str:

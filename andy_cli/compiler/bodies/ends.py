@@ -218,21 +218,28 @@ class Element:
 
     def __init__(self, *closers: str) -> None:
         self._closers = closers
-        self._body: JsonEnd | Until | None = None
+        self._bodies: tuple[JsonEnd | Until, ...] = ()
         self._held = ""
 
     def feed(self, text: str) -> int | None:
-        if self._body is not None:
-            return self._body.feed(text)
+        if self._bodies:
+            return self._first_end(text)
         known = len(self._held)
         self._held += text
         start = self._held.lstrip()[:1]
         if not start:
             return None
-        json = start in "{["
-        self._body = JsonEnd() if json else Until(*self._closers, lead=named)
-        end = self._body.feed(self._held)
+        if start in "{[":
+            # A value that lacks its last bracket ends at the closer all the same.
+            self._bodies = (JsonEnd(), Until(*self._closers, strings=True))
+        else:
+            self._bodies = (Until(*self._closers, lead=named),)
+        end = self._first_end(self._held)
         return end if end is None or end < 0 else end - known
+
+    def _first_end(self, text: str) -> int | None:
+        ends = [end for body in self._bodies if (end := body.feed(text)) is not None]
+        return min(ends, default=None)
 
 
 def named(text: str) -> bool:

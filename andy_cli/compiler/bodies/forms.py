@@ -60,11 +60,22 @@ def json_parse(
         body = inside(text, openers, closers)
         cut = bool(body) and body[0] in "{[" and not json_text.balanced(body)
         if cut and json_text.inner_quotes(body) is None:
+            mended = closed(body, tools, read) if text.rstrip().endswith(tuple(closers)) else None
+            if mended:
+                return Parsed(tuple(mended), ("closed what was left open before the closing tag",))
             return Parsed(incomplete=True) if begins_call(body) else None
         requests = read(body, tools)
         return Parsed(tuple(requests)) if requests else None
 
     return parse
+
+
+def closed(body: str, tools: Tools, read: Read) -> list[ToolRequest] | None:
+    """The calls of a value whose last brackets are missing though its closing tag is there."""
+    for missing in ("}", "]", "}}", "}]"):
+        if json_text.strict(body + missing) is not None:
+            return read(body + missing, tools)
+    return None
 
 
 def begins_call(body: str) -> bool:

@@ -19,5 +19,30 @@ DIALECT = forms.taught(
     body=lambda opener, tools: Element(CLOSE),
     parse=forms.json_parse((OPEN,), (CLOSE,)),
     write=lambda request: f"{OPEN}\n{forms.as_json(request)}\n{CLOSE}",
-    closers=(CLOSE,),
+    closers=(CLOSE, "}"),  # one bracket too many is common
+)._replace(
+    models=(
+        "hermes-2*",
+        "hermes-3*",
+        "hermes-4*",
+        "hermes-*llama-3*",
+        "deephermes*",
+        "deephermes-*llama-3*",
+        "llama-3-groq*",
+        "qwen2.5*",
+        "qwq*",
+        "qwen3",
+        "qwen3-vl*",
+        "qwen3-next*",
+        "smollm3*",
+        "bielik*",
+        "granite-4.0*",
+        "granite-4.1*",
+        "granite-4",
+        "reka-edge*",
+        "ernie-4.5*",
+        "trinity*",
+        "deepseek-r1-distill*",
+        "!qwen3-coder*",
+    )
 )

@@ -1,0 +1,66 @@
+"""A tag of the tool's own name, with JSON or one element for each argument in it.
+
+    <play>{"track": "Blue"}</play>
+    <play><track>Blue</track></play>
+
+Models make it up; it counts only for tools that exist and arguments that fit.
+"""
+
+import re
+
+from andy_cli.compiler.bodies import calls, forms, json_text, typed
+from andy_cli.compiler.bodies.ends import Until
+from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
+from andy_cli.compiler.expression import Expression
+from andy_cli.messages import ToolRequest
+
+TAG = Expression(r"<(?P<name>[\w.\-]+)>(?P<inside>.*?)</(?P=name)>\s*", re.S)
+VALUE = Expression(r"\s*<(?P<key>\w+)>(?P<value>.*?)</(?P=key)>\s*", re.S)
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    tag = TAG.fullmatch(text)
+    if not tag or tag["name"] not in tools:
+        return None
+    arguments = inside(tag["inside"].strip(), tag["name"], tools)
+    if arguments is None:
+        return None
+    return Parsed((ToolRequest(name=tag["name"], arguments=arguments),))
+
+
+def inside(text: str, name: str, tools: Tools) -> dict[str, object] | None:
+    schemas = calls.properties(tools[name])
+    if not text:
+        return {} if not calls.parameters_schema(tools[name]).get("required") else None
+    if text.startswith("{"):
+        value = json_text.read(text)
+        return value if isinstance(value, dict) and set(value) <= set(schemas) else None
+    found: dict[str, object] = {}
+    at = 0
+    for match in VALUE.finditer(text):
+        if match.start() != at or match["key"] not in schemas:
+            return None
+        found[match["key"]] = typed.typed(match["value"], schemas[match["key"]])
+        at = match.end()
+    return found if found and at == len(text) else None
+
+
+def body(opener: str, tools: Tools) -> Body:
+    return Until(f"</{opener[1:]}", strings=True)
+
+
+def write(request: ToolRequest) -> str:
+    return f"<{request.name}>{forms.dumped(request)}</{request.name}>"
+
+
+DIALECT = Dialect(
+    name="named_tag",
+    openers=(),
+    named_anywhere=("<NAME>",),
+    body=body,
+    parse=parse,
+    write=write,
+    render=forms.render_with(write, forms.told("<result>", "</result>")),
+    catalogue=forms.catalogue,
+    lesson="calls",
+)
