@@ -172,6 +172,44 @@ def models_default(
     default(name)
 
 
+@models_app.command("info")
+def models_info(
+    name: Annotated[str, typer.Argument(help="NAME or PROVIDER:NAME; nothing: the one used")] = "",
+    json: AsJson = False,
+    base_url: BaseUrl = "",
+    api_key_env: KeyName = "",
+    set_: Set = None,
+) -> None:
+    """One model: where it is, why it is used, how it writes tool requests, how much it reads."""
+    from andy_cli.frontends.model_info import show_model
+    from andy_cli.frontends.options import Options
+
+    options = Options(model=name, base_url=base_url, api_key_env=api_key_env, set=set_ or ())
+    show_model(options, json)
+
+
+@app.command()
+def replay(
+    capture: Annotated[str, typer.Argument(help="a file of ANDY_DEBUG_RAW, or their folder")],
+    dialect: Annotated[str, typer.Option(help="read the replies with this one alone")] = "",
+    model_as: Annotated[
+        str, typer.Option("--model-as", metavar="NAME", help="with that of a model")
+    ] = "",
+    diff: Annotated[
+        bool, typer.Option("--diff", help="compare with what was made of it; 1 if it differs")
+    ] = False,
+    to_test: Annotated[
+        str, typer.Option("--to-test", metavar="FILE", help="append the replies as test cases")
+    ] = "",
+    set_: Set = None,
+) -> None:
+    """Compile captured replies again: no network, no tool runs."""
+    from andy_cli.frontends.replay import Wanted
+    from andy_cli.frontends.replay import replay as again
+
+    raise typer.Exit(again(capture, Wanted(dialect, model_as, diff, to_test)))
+
+
 @debug_app.command("compile")
 def debug_compile(
     chunk: Annotated[int, typer.Option(help="feed so many characters at a time; 0: all")] = 0,

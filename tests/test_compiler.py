@@ -158,6 +158,20 @@ def test_a_closer_without_an_opener_makes_what_stood_before_it_reasoning() -> No
     assert (result.text, result.reasoning.strip()) == ("Hello", "Let me see.")
 
 
+@pytest.mark.parametrize("opener", ["<think>", "<tool_call>", "[TOOL_CALLS]{", "```\n{", "{"])
+def test_a_reply_of_nothing_but_openers_is_read_to_its_end(opener: str) -> None:
+    result = compiled([opener * 4000 + "x"])
+    assert not result.requests
+
+
+def test_brackets_in_brackets_do_not_crash() -> None:
+    deep = "[" * 10_000 + "]" * 10_000
+    assert compiled([deep]).text == deep
+    assert not compiled(
+        [f'<tool_call>{{"name": "ping", "arguments": {deep}}}</tool_call>']
+    ).requests
+
+
 def test_template_markers_are_never_shown() -> None:
     assert compiled(["Hello<|im_end|>"]).text == "Hello"
 

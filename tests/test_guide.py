@@ -106,6 +106,50 @@ def test_a_file_may_be_an_item_of_an_earlier_result(said: str, answer: str) -> N
     assert first("file", FILE, said, SONGS, required=True) == answer
 
 
+TITLED: Schema = {"type": "string", "description": "which song (file name, title or number)"}
+TAGGED = json.dumps(
+    [
+        {"file": "1.mp3", "title": "Blue Moon", "artist": "Ann Reed"},
+        {"file": "2.mp3", "title": "Last Light", "artist": "Bo Lind"},
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("play blue moon from ~/Music/old", "blue moon"),
+        ("from ~/Music/old play blue moon", "blue moon"),
+        ("plya blue moon in ~/Music/old please", "blue moon"),
+        ("PLAY BLUE MOON FROM ~/Music/old", "BLUE MOON"),
+        ("play 'Blue Moon' from ~/Music/old", "Blue Moon"),
+        ("start 02 - Blue Moon.mp3 in ~/Music/old", "02 - Blue Moon.mp3"),
+        ("play something by Ann Reed", "Ann Reed"),
+        ("play number 3 from ~/Music/old at volume 30", "number 3"),
+        ("play a song from ~/Music/old", ""),
+        ("play it again", ""),
+    ],
+)
+def test_a_title_is_what_stands_between_the_verb_and_the_place(said: str, answer: str) -> None:
+    assert first("file", TITLED, said, required=True) == answer
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("play something by Bo Lind", "2.mp3"),
+        ("play blue moon", "1.mp3"),
+        ("play the last one", "2.mp3"),
+        ("play the first", "1.mp3"),
+        ("play Last Light", "2.mp3"),
+        ("play green fields", "green fields"),
+        ("play one", ""),
+    ],
+)
+def test_a_title_is_looked_for_in_the_newest_list(said: str, answer: str) -> None:
+    assert first("file", TITLED, said, TAGGED, "playing 1.mp3", required=True) == answer
+
+
 def test_a_file_that_the_user_names_wins_over_the_results() -> None:
     assert first("file", FILE, "play dora.mp3", SONGS, required=True) == "dora.mp3"
 
@@ -172,6 +216,20 @@ def test_without_a_result_talk_is_free() -> None:
         ('["aria.mp3"]', '"I found aria.mp3."'),
         ('{"time": "16:40", "zone": "UTC"}', '"The time is 16:40 and the zone is UTC."'),
         ("There is no folder /nowhere. Ask the user.", '"There is no folder /nowhere."'),
+        ("There is no song 'x' here. Ask the user for its folder.", "There is no song 'x' here.\""),
+        ("x.ogg is no MP3 file. list_mp3s shows what is.", '"X.ogg is no MP3 file."'),
+        (
+            "This was not allowed: it needs a yes and nobody can be asked. Do not try it again; "
+            "tell the user.",
+            '"I may not do that: it needs a yes and nobody can be asked."',
+        ),
+        ("cannot PLAY_MP3 without file", '"What is the file?"'),
+        (
+            "set_volume was not run, its arguments do not fit: volume: must be at most 100. "
+            "Correct them and ask again.",
+            '"That does not fit: must be at most 100."',
+        ),
+        ("2 songs match 'a': a.mp3, aa.mp3. Say which one.", '"2 songs match'),
         ("09:15", '"It is 09:15."'),
         ("one\ntwo", '"\\none\\ntwo"'),
         ('say "hi" \\ there', '"Say \\"hi\\" \\\\ there."'),

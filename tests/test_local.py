@@ -22,7 +22,7 @@ from andy_cli.models.inside.dialogue import clauses, read_turn
 from andy_cli.models.inside.features import profile
 from andy_cli.models.inside.local import LocalClient, fitted
 from andy_cli.models.inside.local_server import Engine
-from andy_cli.models.inside.scoring import Chooser, by_words
+from andy_cli.models.inside.scoring import Chooser, by_words, question
 from andy_cli.models.providers.local import PROVIDER
 from andy_cli.settings import load
 
@@ -282,6 +282,82 @@ def test_words_alone_tell_most_tools_apart() -> None:
     profiles = [profile(choice) for choice in choices]
     figures = by_words("send an email to bob@example.com", profiles)
     assert choices[max(range(len(choices)), key=figures.__getitem__)].text.endswith("GMAIL_SEND")
+
+
+PLAYER = (
+    Choice("DEAR ANDYBOT, FIND_SONGS", "List the songs in a folder.\npath: which folder"),
+    Choice(
+        "DEAR ANDYBOT, START_SONG",
+        "Play a song.\nfile (needed): which song (file name or title); path: which folder",
+    ),
+    Choice("DEAR ANDYBOT, HOLD", "Pause or resume the music."),
+    Choice("DEAR ANDYBOT, SILENCE", "Stop the music."),
+    Choice("DEAR ANDYBOT, STATUS", "Tell which song is playing now."),
+)
+
+
+def played(client: LocalClient, *messages: Wire) -> str:
+    return said(client, *messages, constraint=Constraint(PLAYER, free_text=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("request_", "reply"),
+    [
+        ("play paper boats from tests/music", "DEAR ANDYBOT, START_SONG"),
+        ("plya paper boats in tests/music", "DEAR ANDYBOT, START_SONG"),
+        ("play something by Ada Finch in tests/music", "DEAR ANDYBOT, FIND_SONGS"),
+        ("what is playing?", "DEAR ANDYBOT, STATUS"),
+        ("whats playing", "DEAR ANDYBOT, STATUS"),
+        ("is anything playing?", "DEAR ANDYBOT, STATUS"),
+        ("stop playing", "DEAR ANDYBOT, SILENCE"),
+        ("resume", "DEAR ANDYBOT, HOLD"),
+        ("play a song", "Which song?"),
+        ("play", "Which song?"),
+    ],
+)
+def test_a_command_that_lacks_something_loses_or_asks_for_it(
+    client: LocalClient, request_: str, reply: str
+) -> None:
+    assert played(client, user(request_)) == reply
+
+
+@pytest.mark.slow
+def test_what_answers_a_question_goes_to_the_command_that_asked(client: LocalClient) -> None:
+    history = [user("play a song"), assistant("Which song?"), user("paper boats in tests/music")]
+    assert played(client, *history) == "DEAR ANDYBOT, START_SONG"
+
+
+@pytest.mark.slow
+def test_a_refused_interview_becomes_a_question(client: LocalClient) -> None:
+    history = [user("play the one"), assistant("DEAR ANDYBOT, START_SONG")]
+    history += [user("ANDYBOT RESPONDS: cannot START_SONG without file")]
+    assert played(client, *history) == "Which song?"
+
+
+@pytest.mark.slow
+def test_a_question_that_nothing_fits_is_skipped_at_once(client: LocalClient) -> None:
+    history = [user("play"), assistant("DEAR ANDYBOT, START_SONG")]
+    assert said(client, *history, user("ANDYBOT ASKS: which song?")) == "skip"
+
+
+@pytest.mark.slow
+def test_courtesies_are_answered_with_courtesies(client: LocalClient) -> None:
+    assert played(client, user("thanks")) in {"You're welcome.", "Glad to help."}
+    assert "What can I do" in played(client, user("hi"))
+    assert "stop the music" in played(client, user("what can you do?"))
+
+
+@pytest.mark.parametrize(
+    ("about", "asked"),
+    [
+        ("which song (file name or title)", "Which song?"),
+        ("text to write", "What is the text to write?"),
+        ("the receiver_name.", "What is the receiver name?"),
+    ],
+)
+def test_a_parameter_is_asked_for_like_a_person_would(about: str, asked: str) -> None:
+    assert question(about) == asked
 
 
 # How often it is right. The even lines of each suite were used to fit the weights.

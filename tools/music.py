@@ -56,7 +56,7 @@ def play_mp3(file: File, path: Folder = None, volume: Volume = None) -> Outcome:
 
 @tool(effect="play", action="play {file} from {path} next", places=_places)
 def queue_mp3(file: File, path: Folder = None) -> Outcome:
-    """Play an MP3 file after the one that is playing."""
+    """Add an MP3 file to the queue, to be played next."""
     state = shared().queue(find(file, path))
     if not state.queue:
         return _started(state)
@@ -74,7 +74,7 @@ def _started(state: State) -> Outcome:
 
 @tool(effect="play", action="pause the music or go on")
 def pause_mp3() -> Outcome:
-    """Pause the music; when it is paused, go on."""
+    """Pause or resume the music."""
     state = current_state()
     if state.song is None:
         return _both("nothing is playing")
@@ -96,7 +96,7 @@ def stop_mp3() -> Outcome:
 
 @tool(effect="read", action="see what is playing")
 def now_playing() -> Outcome:
-    """Tell which music is playing now."""
+    """Tell which song is playing now."""
     state = current_state()
     if state.song is None:
         return _both(" ".join(("nothing is playing", *state.faults)))

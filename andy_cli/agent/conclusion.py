@@ -21,6 +21,28 @@ PAIRS = 4
 
 NOUNS = ("results", "entries", "files")
 PAST = re.compile(r"\w+ed\b|wrote|went|sent|ran|found|made|put|set|took|began|kept|saw|did|got")
+ADVICE = re.compile(
+    r"^(?:ask|correct|use|do not|don't|try|call|tell|give|repeat|look|choose)\b|\bthe user\b"
+    r"|(?<![\w./-])[a-z]+[a-z0-9]*(?:_[a-z0-9]+)+(?![\w./-])",
+    re.I,
+)
+"""Sentences that are meant for the model: what to do next, and by which tool."""
+REWORDED = (
+    # (how a failure is told to the model, how it is told to a person)
+    (re.compile(r"cannot \S+ without (\w+)", re.I), r"What is the \1?"),
+    (
+        re.compile(r"This was not allowed: (.+?)\.?(?: Do not try .*)?", re.S),
+        r"I may not do that: \1.",
+    ),
+    (
+        re.compile(r"\S+ was not run, its arguments do not fit: (.+?)\. Correct .*", re.S),
+        r"That does not fit: \1.",
+    ),
+    (
+        re.compile(r"There is no (\S+)\.(?: The nearest are: .*?\.)? Use one that exists.*", re.S),
+        "I cannot do that.",
+    ),
+)
 STRANGE = re.compile(r"[^\S\n]+")
 
 
@@ -83,19 +105,27 @@ def _record(record: Mapping[str, object]) -> str:
 
 def _line(text: str) -> str:
     """One line that says what happened becomes a sentence: `playing a.mp3` is `Now playing ...`"""
-    sentences = [each for each in re.split(r"(?<=[.!?])\s+", text) if " user" not in each]
-    text = " ".join(sentences) or text
+    text = told(text)
     end = "" if text.endswith((".", "!", "?")) else "."
     first = text.split()[0]
     if first.endswith("ing") and first not in {"nothing", "something"}:
         return f"({_either(['Now ', 'I am '])}) {_literal(text + end)}"
     if PAST.fullmatch(first) and first != text:
         return _literal(f"I {text}{end}")
-    if first[0].isdigit():
+    if first[0].isdigit() and len(text.split()) <= 4:
         return _literal(f"It is {text}{end}")
     if first == text:
         return _literal(f"Done: {text}{end}")
     return _literal(text[0].upper() + text[1:] + end)
+
+
+def told(text: str) -> str:
+    """What a tool said, without what is meant for the model alone."""
+    for said, instead in REWORDED:
+        if match := said.fullmatch(text.strip()):
+            return re.sub(r"(?<=: )\w+: |(?<=; )\w+: ", "", match.expand(instead))
+    first, *more = re.split(r"(?<=[.!?])\s+(?=[A-Z]|[a-z]+_)", text)
+    return " ".join([first, *(each for each in more if not ADVICE.search(each))])
 
 
 def _excerpt(text: str) -> str:

@@ -5,20 +5,23 @@ one canonical form and is rendered anew for whoever reads it.
 """
 
 import secrets
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import NamedTuple
 
 from andy_cli import events
-from andy_cli.agent.reply import Reply
+from andy_cli.agent.reply import Reply, as_record
 from andy_cli.agent.system_prompt import system_prompt
 from andy_cli.compiler import dialects
-from andy_cli.compiler.compiler import Compiler
-from andy_cli.compiler.dialect import Dialect, Question
+from andy_cli.compiler.compiler import CompiledReply, Compiler
+from andy_cli.compiler.detect import Detected, chosen, told
+from andy_cli.compiler.dialect import Dialect, Question, Tools
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
-from andy_cli.errors import ModelError, UsageError
+from andy_cli.errors import ModelError
 from andy_cli.guard.gate import Gate, Proposal, Verdict
 from andy_cli.messages import (
     Arguments,
@@ -48,6 +51,17 @@ class Limits:
     repeats: int = 3
 
 
+class Exchange(NamedTuple):
+    """What the model was told last, and what it wrote."""
+
+    told: Wire
+    reply: Reply
+
+
+EXCHANGES = 20
+"""How many are kept for whoever asks what was truly said."""
+
+
 class Conversation:
     def __init__(
         self,
@@ -65,6 +79,7 @@ class Conversation:
         self.history: list[Message] = []
         self.session_id = session_id or new_id()
         self.usage = Usage()
+        self.exchanges: deque[Exchange] = deque(maxlen=EXCHANGES)
         self.limits = Limits(
             settings.whole("limits.rounds"),
             settings.whole("limits.calls_per_reply"),
@@ -78,7 +93,7 @@ class Conversation:
     def use(self, client: ModelClient) -> None:
         """Speak with this model from now on: a new compiler, and the dialect it writes (C17)."""
         self.client = client
-        self.dialect = self._dialect(client)
+        self.dialect, self.dialect_why = self._dialect(client)
         self.markers = Markers([*self.dialects.values()], tuple(self.registry.functions))
         self._system = system_prompt(
             self.dialect, self.registry.functions, self._folder, date.today()
@@ -91,15 +106,15 @@ class Conversation:
         self.use(self.client)
         return self.dialect.name != "native"
 
-    def _dialect(self, client: ModelClient) -> Dialect:
-        wanted = self.settings.text("dialect")
-        if wanted == "auto":
-            wanted = "native" if client.tools else "andybot"
-        if wanted not in self.dialects:
-            raise UsageError(
-                f"There is no dialect {wanted!r}. There are: {', '.join(sorted(self.dialects))}."
-            )
-        return self.dialects[wanted]
+    def _dialect(self, client: ModelClient) -> Detected:
+        """The dialect, and why: what was asked for, else what the model can do (C18)."""
+        wanted = self.settings["dialect"]
+        if wanted.value != "auto":
+            return told(str(wanted.value), wanted.origin, self.dialects)
+        if client.guided:
+            return Detected(self.dialects["andybot"], "it is so small that each step is chosen")
+        _, _, model = client.name.partition(":")
+        return chosen(model, "", ("tools",) if client.tools else (), self.dialects.values())
 
     def init(self) -> events.Init:
         names = tuple(tool.name for tool in self.registry)
@@ -118,8 +133,18 @@ class Conversation:
     def reply(self) -> Reply:
         """Ask the model for its next reply."""
         request = self.request(constraint=self._next_step())
-        compiler = Compiler(self.markers, self.registry.functions)
-        return Reply(self.client.reply(request), compiler)
+        return self._sent(request, self.markers, self.registry.functions)
+
+    def _sent(self, request: Request, markers: Markers, tools: Tools) -> Reply:
+        def done(compiled: CompiledReply) -> None:
+            if self.settings.text("debug.raw"):
+                from andy_cli.models.capture import keep  # 10 ms, and captures are rare
+
+                keep(self.settings, {**as_record(compiled), "tools": [*tools.values()]})
+
+        reply = Reply(self.client.reply(request), Compiler(markers, tools), done)
+        self.exchanges.append(Exchange(request.messages[-1], reply))
+        return reply
 
     def request(self, side: Sequence[Wire] = (), constraint: Constraint | None = None) -> Request:
         """The history as this model reads it, `side` messages behind it."""
@@ -182,7 +207,7 @@ class Conversation:
 
     async def _whole(self, request: Request) -> str:
         """A short reply that nobody sees: its text alone."""
-        reply = Reply(self.client.reply(request), Compiler(Markers([]), {}))
+        reply = self._sent(request, Markers([]), {})
         async for _ in reply:
             pass
         self.count(reply.usage)

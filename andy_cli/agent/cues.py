@@ -77,6 +77,36 @@ COMMAND_END = re.compile(
     re.I,
 )
 
+WORK = r"(?:songs?|tracks?|tunes?|albums?|movies?|films?|videos?|books?|episodes?)"
+"""Things that are known by a title."""
+WHERE = re.compile(
+    r"\b(?:from|in|inside|under|at|within|of|aus|von|de|en|dans)\s+(?:the\s+)?$", re.I
+)
+PLACED = re.compile(
+    rf"[,;.?!]?\s*(?:\b(?:and|it'?s|it is|the folder is|which is|that is|they are|found|located"
+    r"|stored|to be found)\s+)*(?:\b(?:from|in|inside|under|at|within|of|aus|von|de|en|dans)\s+)?"
+    rf"(?:the\s+)?(?:(?:folder|directory)\s+)?{MARK}(?:\s+(?:folder|directory))?",
+    re.I,
+)
+TITLE_LEAD = re.compile(
+    r"^(?:(?:me|us|on|up|to)\s+)?(?:(?:the|a|an|my|some)\s+)?"
+    rf"(?:{WORK}\s+)?(?:(?:called|named|titled)\s+)?",
+    re.I,
+)
+TITLE_END = re.compile(
+    r"\s+(?:(?:at|with|on|mit)\s+(?:a\s+)?(?:full |low |high |half )?(?:volume|\d+)\b.*|next"
+    r"|(?:very )?(?:quietly|softly|loudly|loud)\b.*"
+    r"|(?:on|to|in) (?:the |my )?(?:queue|playlist|end)\b.*"
+    r"|after (?:this|that)\b.*|right now|now|again|please)(?=\W*$)",
+    re.I,
+)
+BY = re.compile(rf"(?:some|any)?(?:thing|one|{WORK}|music)\s+(?:by|from|of)\s+(.+)", re.I)
+NO_TITLE = frozenset(
+    """it again song songs track tracks music tune tunes mp3 mp3s album albums movie movies film
+    video videos book books file files play playing nice good random else other more next""".split()
+)
+"""Words that alone are no title."""
+
 BARE_FOLDER = (
     r"\b(?:folder|directory|dir)\s+(?:called\s+|named\s+)?([\w.-]+(?:/[\w.-]+)*)",
     r"\b(?:the\s+)?([\w.-]+)\s+(?:folder|directory|dir)\b",
@@ -85,7 +115,7 @@ BARE_FOLDER = (
 )
 NO_FOLDER = frozenset(
     """this that the my a an current here it there me your which what music song file folder
-    directory working same whole all home level deep loud""".split()
+    directory working same whole all home level deep loud are is do""".split()
 )
 """Stems that stand where a folder's name may stand and name none."""
 

@@ -7,6 +7,7 @@ has given. Pure.
 import json
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from andy_cli.agent.conclusion import talk_grammar
 from andy_cli.agent.numbers import numbers, ordinal, without_things
@@ -109,7 +110,9 @@ def _numbers(name: str, schema: Schema, text: str) -> Split:
     low, high = schema.get("minimum"), schema.get("maximum")
     whole = schema.get("type") == "integer"
     about = {
-        stem(w) for w in words(f"{name} {schema.get('description') or ''}") if w not in COUNTED
+        stem(w)
+        for w in words(f"{name} {schema.get('description') or ''}")
+        if w not in COUNTED | IDLE
     }
     for unit, others in UNITS.items():
         about |= others if unit in about else set()
@@ -146,6 +149,8 @@ def _texts(
     if kind in VAGUE and not required:
         sure = [*labelled(name, text)]
         return sure, [each for each in found if each not in sure]
+    if kind == "titled":
+        return _named_work(found, text, results)
     picked = picks(name, kind, text, results)
     if kind in {"file", "id"} and picked and not _named(found, picked):
         return picked, found
@@ -156,6 +161,23 @@ def _texts(
         found = earlier if ordinal(text) is not None and results else []
         return found, ["."]
     return found, picked
+
+
+def _named_work(found: Sequence[str], text: str, results: Sequence[str]) -> Split:
+    """What is called by its title: an entry of the newest list when it fits, else the words."""
+    listed = next((each for each in map(entries, reversed(results)) if each), [])
+    said = [(name, {stem(word) for word in words(name)} - IDLE) for name in found]
+    for _, stems in sorted(said, key=lambda each: -len(each[1])):
+        alike = [each.name for each in listed if len(stems) > 1 and stems <= each.stems]
+        if alike:
+            return alike, [*found]
+    at = ordinal(text)
+    if at is not None and -len(listed) <= at < len(listed):
+        return [listed[at].name], [each.name for each in listed if each is not listed[at]]
+    alike = [each.name for _, stems in said for each in listed if stems and stems <= each.stems]
+    if alike:
+        return alike, [*found]
+    return [*found], []
 
 
 def _named(found: Sequence[str], picked: Sequence[str]) -> bool:
@@ -179,18 +201,35 @@ def picks(name: str, kind: str, text: str, results: Sequence[str]) -> list[str]:
     return []
 
 
+class Entry(NamedTuple):
+    """One entry of a result: what it is called, and the stems of all its words."""
+
+    name: str
+    stems: frozenset[str]
+
+
 def items(result: str, key: str = "") -> list[str]:
-    """The entries of a result by name: a JSON list of texts or records, or lines of text."""
+    """The entries of a result by name."""
+    return [each.name for each in entries(result, key)]
+
+
+def entries(result: str, key: str = "") -> list[Entry]:
+    """Of a JSON list of texts or records, or of lines of text."""
     try:
         value: object = json.loads(result)
     except ValueError:
         lines = [line.strip() for line in result.splitlines() if line.strip()]
-        return lines if len(lines) > 1 else []
+        return [_entry(line, line) for line in lines] if len(lines) > 1 else []
     if isinstance(value, Mapping):
         value = next((each for each in value.values() if isinstance(each, list)), [value])
     if not isinstance(value, list):
         return []
-    return [named for each in value if (named := _item_name(each, key))]
+    return [_entry(named, each) for each in value if (named := _item_name(each, key))]
+
+
+def _entry(name: str, whole: object) -> Entry:
+    texts = map(str, whole.values()) if isinstance(whole, Mapping) else [name]
+    return Entry(name, frozenset(stem(word) for text in texts for word in words(text)))
 
 
 def _item_name(entry: object, key: str) -> str:

@@ -1,19 +1,32 @@
 """One reply, readable while it arrives."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Visible
 from andy_cli.messages import Chunk, Usage
 from andy_cli.models.streams import closing
 
+RAW = 100_000
+"""Characters of a reply that are kept as they came."""
+
 
 class Reply:
-    """Iterate over it for what may be shown; afterwards `compiled` says what it means."""
+    """Iterate over it for what may be shown; afterwards `compiled` says what it means.
 
-    def __init__(self, chunks: AsyncIterator[Chunk], compiler: Compiler) -> None:
+    `done` is told as soon as that is known, however the reply ended.
+    """
+
+    def __init__(
+        self,
+        chunks: AsyncIterator[Chunk],
+        compiler: Compiler,
+        done: Callable[[CompiledReply], None] = lambda compiled: None,
+    ) -> None:
         self._chunks = chunks
         self._compiler = compiler
+        self._done = done
         self._raw: list[str] = []
+        self._room = RAW
         self.compiled = CompiledReply()
         self.rest = Visible()
         """What the compiler had held back when the stream ended; not yielded if it failed."""
@@ -25,15 +38,42 @@ class Reply:
         """The server stopped it for length, or the stream ended without saying that it was done."""
         return self.finish in ("", "length")
 
+    @property
+    def raw(self) -> str:
+        """What the model wrote as text, before anything was made of it: its first `RAW` characters.
+
+        Reasoning and calls that the server keeps apart from the text are not in it.
+        """
+        return "".join(self._raw)[:RAW]
+
     async def __aiter__(self) -> AsyncIterator[Visible]:
         try:
             async with closing(self._chunks) as chunks:
                 async for chunk in chunks:
                     self.finish = chunk.finish or self.finish
                     self.usage = chunk.usage or self.usage
+                    if chunk.text and self._room > 0:
+                        self._raw.append(chunk.text)
+                        self._room -= len(chunk.text)
                     if visible := self._compiler.take(chunk):
                         yield visible
         finally:
             # Also when the stream fails or is cancelled: what was said so far is kept.
             self.rest, self.compiled = self._compiler.finish(self.cut_off)
+            self._done(self.compiled)
         yield self.rest
+
+
+def as_record(compiled: CompiledReply) -> dict[str, object]:
+    """What a reply means, as captures and `andy replay` have it."""
+    return {
+        "dialect": compiled.dialect,
+        "calls": [
+            {"name": each.name, "arguments": dict(each.arguments or {})}
+            for each in compiled.requests
+        ],
+        "content": compiled.text,
+        "reasoning": compiled.reasoning,
+        "incomplete": compiled.incomplete,
+        "faults": [compiled.fault] if compiled.fault else [],
+    }

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from andy_cli.agent import cues
 from andy_cli.agent.cues import CAPITAL, LEAD, MARK
 from andy_cli.messages import Schema
-from andy_cli.models.inside.words import Found, stem, things, words
+from andy_cli.models.inside.dialogue import clauses
+from andy_cli.models.inside.words import IDLE, Found, mistyped, stem, things, verbs, words
 
 ROLES = (
     # (role, words of the parameter's name, words of its description), the first that fits
@@ -37,9 +38,10 @@ ROLES = (
     ),
     ("phone", r"phone|number|tel|mobile", r"phone.*"),
     ("folder", r"folder|directory|dir|root|cwd|workspace", r".*\b(?:folder|directory)\b.*"),
+    ("titled", r"song|track|title", rf"(?:which |what )?{cues.WORK}\b.*|.*\bfiles?\b.*\btitle\b.*"),
     (
         "file",
-        r"file|filename|file_name|path|source|destination|src|dest|track|song",
+        r"file|filename|file_name|path|source|destination|src|dest",
         r".*\bfiles?\b.*",
     ),
     ("language", r"language|lang|locale|target_language", r".*\blanguage\b.*"),
@@ -135,9 +137,49 @@ def files(text: str) -> list[str]:
     ended = [each.text for each in found if re.search(r"\.\w{1,5}$", each.text)]
     filed = [each.text for each in found if each.kind == "file" or each.text in ended]
     shouted = re.findall(r"\b(?:[A-Z]{4,}|Makefile|Dockerfile)\b", text)
+    loud = sum(map(str.isupper, text)) > sum(map(str.islower, text))
+    shouted = [] if loud and " " in text else shouted
     named = re.findall(r"\bfile (?:called |named )?([\w.-]+)", text)
     named = [each for each in named if stem(each) not in {"in", "with", "to", "and", "that", "is"}]
-    return [*filed, *shouted, *of_kind("folder", text), *named, *of_kind("quote", text)]
+    there = [each for each in of_kind("folder", text) if each not in located(text)]
+    return [*filed, *shouted, *there, *named, *of_kind("quote", text), *located(text)]
+
+
+def located(text: str) -> list[str]:
+    """Folders that say where something is: `from ~/Music`. They are hardly what is wanted."""
+    found = (each for each in things(text) if each.kind == "folder")
+    return [each.text for each in found if cues.WHERE.search(text[: each.start])]
+
+
+def titled(text: str) -> list[str]:
+    """Files, quotations, or the bare words between the verb and the place: `play blue moon`."""
+    quoted, files_ = of_kind("quote", text), of_kind("file", text)
+    bare = [each for each in titles(text) if each not in quoted]
+    longer = [each for each in bare for file in files_ if each.endswith(file)]
+    return [*longer, *quoted, *files_, *([] if quoted or files_ else bare)]
+
+
+def titles(text: str) -> list[str]:
+    """For each part of the request what is left of it without verb, place and courtesies."""
+    text = cues.PLACED.sub(" ", blanked(text, _folders(text)))
+    return list(filter(None, map(_title, clauses(text))))
+
+
+def _title(part: str) -> str:
+    """Empty when no name is left."""
+    part = tidy(cues.TITLE_END.sub("", LEAD.sub("", part)))
+    first, _, rest = part.partition(" ")
+    if verbs(first) or mistyped(first):
+        part = rest.strip()
+    part = cues.TITLE_LEAD.sub("", part) or part
+    by = cues.BY.fullmatch(part)
+    part = (by[1] if by else part).strip(" ,;:.!?")
+    telling = [word for word in words(part) if word not in IDLE and word not in cues.NO_TITLE]
+    return part if telling and MARK not in part else ""
+
+
+def _folders(text: str) -> list[Found]:
+    return [each for each in things(text) if each.kind == "folder"]
 
 
 def folders(text: str) -> list[str]:
@@ -212,6 +254,7 @@ FINDERS: dict[str, Finder] = {
     "mail": mails,
     "phone": phones,
     "file": files,
+    "titled": titled,
     "folder": folders,
     "command": commands,
     "query": queries,

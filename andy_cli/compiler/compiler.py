@@ -45,7 +45,10 @@ class Compiler:
         markers: Markers,
         tools: Tools | None = None,
         reasoning_open: bool = False,
+        inner: bool = False,
     ) -> None:
+        """`inner`: this reads a part of a reply once more, and no part of that again."""
+        self._inner = inner
         self._markers = markers
         self._tools: Tools = tools or {}
         self._native = NativeCalls()
@@ -68,6 +71,8 @@ class Compiler:
         self._parsed: list[Parsed] = []
         self._spans: list[tuple[int, int]] = []
         self._dialect = ""
+        self._given_back = 0  # characters that were read as a request and were none
+        self._alarms = 0  # how often something looked like a request and was none
         self.relabelled = False
         """What was shown has turned out to be reasoning (dialects.md section 5 c)."""
         self._unsettled = False  # the last request ran to the end of the reply
@@ -169,14 +174,15 @@ class Compiler:
             self._show(written)
             self._at += len(written)
         else:
+            self._given_back += len(written)
             self._false_alarm()
 
     def _in_fence(self, written: str) -> tuple[Dialect, Parsed] | None:
         """A fence around nothing but requests that have markers of their own is framing."""
         content, _ = unfenced(written)
-        if content[:1] not in "<[|" or not content:
+        if self._inner or content[:1] not in "<[|" or not content:
             return None
-        again = Compiler(self._markers, self._tools)
+        again = Compiler(self._markers, self._tools, inner=True)
         again.feed(content)
         _, reply = again.finish()
         if not reply.requests or reply.text.strip():
@@ -206,6 +212,7 @@ class Compiler:
         written = self._opener + "".join(self._collected)
         fence = self._opener[0] == "`"
         shown = len(self._opener) if fence else 1
+        self._alarms += 1
         self._code = self._opener if fence else self._code
         self._body, self._collected = None, []
         self._show(written[:shown])
@@ -232,8 +239,10 @@ class Compiler:
 
     def _rehearsed(self) -> None:
         """Reasoning that never ended: a request in it was meant (dialects.md section 5 b)."""
-        again = Compiler(self._markers, self._tools)
         self._closers = ()
+        if self._inner:
+            return
+        again = Compiler(self._markers, self._tools, inner=True)
         again.feed("".join(self._reasoning))
         _, reply = again.finish()
         if reply.requests:
@@ -274,6 +283,8 @@ class Compiler:
             self._closers = REASONING[found]
         elif marker.kind == "reasoned":
             self._relabel()
+        elif marker.kind == "closer":
+            self._gap = ""  # what stood before it is inside the framing
         return True
 
     def _relabel(self) -> None:
@@ -284,6 +295,8 @@ class Compiler:
         self._take_out()
 
     def _counts(self, marker: Marker, before: str) -> bool:
+        if marker.kind == "opener" and (self._given_back > PATIENCE or self._alarms > ALARMS):
+            return False
         if marker.kind == "closer" or marker.where == "behind":
             return self._behind_call and not before.strip()
         if marker.where == "reply":
@@ -372,6 +385,9 @@ class Compiler:
 
 
 FENCE = 3
+PATIENCE, ALARMS = 500_000, 5_000
+"""Characters that may be read again in vain, and how often; openers are text from then on. A reply
+of nothing but openers would take the square of its length otherwise."""
 BLANKS = " \t\r\ufeff"
 """What may stand before the first word of a line; a byte order mark too."""
 NOTHING = Visible()

@@ -18,6 +18,9 @@ from andy_cli.discover import discover
 
 Record = Mapping[str, object]
 
+LARGEST = 32 * 1024 * 1024
+"""Characters of a reply: what the network client takes in bytes."""
+
 
 def compile_lines(chunk: int, seed: int) -> int:
     def compiled(record: Record) -> dict[str, object]:
@@ -55,6 +58,8 @@ def compile_one(record: Record, chunk: int, seed: int) -> dict[str, object]:
     tools = record.get("tools") or []
     if not isinstance(tools, list):
         raise TypeError("tools is a list of function tools")
+    if sum(map(len, pieces(record, 0, -1))) > LARGEST:
+        raise ValueError(f"a reply of more than {LARGEST:,} characters is refused")
     named = tools_by_name(tools)
     compiler = Compiler(
         markers(str(record.get("dialect") or ""), tuple(named)),

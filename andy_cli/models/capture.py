@@ -6,11 +6,13 @@ One file for a process, one JSON object a line:
     {"kind": "chunk", "n": 1, "t": 0.21, "text": "data: {...}\\n\\n"}      or "b64", or "chunk"
     {"kind": "end", "n": 1, "t": 0.58}
     {"kind": "error", "n": 1, "t": 0.58, "error": "transient", "text": "..."}
+    {"kind": "outcome", "n": 1, "calls": [...], "content": "...", "tools": [...], ...}
 
 `n` counts requests, retries included; `t` is seconds since the request. A chunk is what one read
 gave: its borders are those of the network. `b64` is for a chunk that is no UTF-8 by itself, `chunk`
 for clients that have no bytes. The chunks of a reply are written when it ends, for a secret may be
-cut over several of them and can be recognised only in the whole.
+cut over several of them and can be recognised only in the whole. An outcome is what the compiler
+made of the reply, with the tools it knew; it knew no dialect either where `tools` is empty.
 """
 
 import base64
@@ -48,6 +50,12 @@ def capture_for(settings: Settings, secrets: Sequence[str] = ()) -> "Capture | N
     return capture
 
 
+def keep(settings: Settings, outcome: Mapping[str, object]) -> None:
+    """What was made of the last reply; nothing where nothing is captured."""
+    if capture := capture_for(settings):
+        capture.outcome(outcome)
+
+
 @cache
 def _in(folder: Path) -> "Capture":
     """One file for the process, however often the model is changed."""
@@ -80,6 +88,12 @@ class Capture:
             }
         )
         return Exchange(self, self._count)
+
+    def outcome(self, outcome: Mapping[str, object]) -> None:
+        """What was made of the reply to the last request."""
+        if self._count:
+            record = {"kind": "outcome", "n": self._count, **outcome}
+            self.write(_without_secrets(record, self.secrets))
 
     def write(self, *records: Mapping[str, object]) -> None:
         if self._broken:
@@ -148,6 +162,16 @@ def _as_text(data: bytes) -> dict[str, object]:
         return {"text": data.decode()}
     except UnicodeDecodeError:
         return {"b64": base64.b64encode(data).decode()}
+
+
+def _without_secrets(record: Mapping[str, object], secrets: Sequence[str]) -> Mapping[str, object]:
+    """With stars, as in the bytes of the reply: what is made of those must be the same."""
+    text = starred(json.dumps(record, ensure_ascii=False, default=str), secrets)
+    try:
+        found = json.loads(text)
+    except ValueError:  # the secret went over the end of a text
+        found = redact_value(record, secrets)
+    return found if isinstance(found, dict) else {}
 
 
 def hidden(data: bytes, secrets: Sequence[str] = ()) -> bytes:

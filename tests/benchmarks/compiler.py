@@ -20,7 +20,13 @@ PARAMETERS = {"type": "object", "properties": {"text": {"type": "string"}}}
 TOOLS = {
     "write_file": {"type": "function", "function": {"name": "write_file", "parameters": PARAMETERS}}
 }
-IMPORT = "import andy_cli.compiler.compiler as c, andy_cli.compiler.dialects as d; from andy_cli.discover import discover; from andy_cli.compiler.dialect import Dialect; discover(d, Dialect, 'DIALECT')"
+IMPORT = """
+import andy_cli.compiler.compiler
+from andy_cli.compiler import dialects
+from andy_cli.compiler.dialect import Dialect
+from andy_cli.discover import discover
+discover(dialects, Dialect, "DIALECT")
+"""
 
 
 def seconds(markers: Markers, reply: str, runs: int) -> tuple[float, bool]:
@@ -69,7 +75,7 @@ def main() -> None:
     markers = Markers(found, tuple(TOOLS))
     taught = [each for each in found if each.name not in ("native", "andybot")]
     table(
-        f"compiler: characters a second in pieces of {PIECE}; growth is time(400 kB)/time(40 kB)/10",
+        f"compiler: characters a second, {PIECE} at a time; growth is time(400 kB)/time(40 kB)/10",
         [row(each, markers) for each in taught],
     )
     print(

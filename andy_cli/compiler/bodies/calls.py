@@ -67,7 +67,7 @@ def request_in(value: Mapping[str, object], tools: Tools) -> ToolRequest | None:
         return None
     given = next((each for each in ARGUMENTS if each in value and each != key), None)
     if given is not None:
-        arguments = arguments_of(value[given], tools.get(name))
+        arguments = arguments_of(value[given] or "", tools.get(name))
     else:
         arguments = beside(value, key, tools.get(name))
     if arguments is None or is_schema(arguments, tools.get(name)):
@@ -111,17 +111,16 @@ def with_id(request: ToolRequest, value: Mapping[str, object]) -> ToolRequest:
 
 
 def arguments_of(value: object, tool: Schema | None) -> dict[str, object] | None:
-    """The arguments as an object: decoded when they were written as text, at most twice."""
+    """The arguments as an object: decoded when they were written as text, at most twice.
+
+    None for what cannot be read, so None is none either.
+    """
     for _ in range(2):
         if not isinstance(value, str):
             break
-        if not value.strip():
+        if value.strip() in ("", "null"):
             return {}
         value = json_text.read(value)
-        if value is None:
-            return None
-    if value is None:
-        return {}
     if isinstance(value, list):
         return positional(value, tool)
     if not isinstance(value, dict):

@@ -29,6 +29,7 @@ class Tags(NamedTuple):
     parameter: str
     """Opens a value."""
     parameter_end: str
+    """Ends a value; with a group `of` only that of this key."""
     framing: bool = True
     """Line breaks right inside the tags are no part of the value."""
     lone: bool = False
@@ -67,7 +68,7 @@ NAMED_FUNCTION = Tags(
 )
 IN_PAIR = r"(?:ifm\||longcat_|iquest_)?"
 PAIRS = Tags(
-    call=rf"<{IN_PAIR}tool_call>{S}(?P<name>[\w.\-:/]{{1,200}}){S}(?:<tool_sep>)?"
+    call=rf"<{IN_PAIR}tool_call>{S}(?P<name>[\w.\-:/]{{1,200}}){S}(?:<tool_sep>{S})?"
     rf"(?=<{IN_PAIR}arg_key>|<{IN_PAIR}/tool_call>|</{IN_PAIR}tool_call>|{S}\Z)",
     call_end=rf"</{IN_PAIR}tool_calls?>|<ifm\|/tool_calls?>",
     parameter=rf"<{IN_PAIR}arg_key>{S}(?P<key>{NAME}?){S}(?:</{IN_PAIR}|<ifm\|/)arg_key>{S}"
@@ -75,6 +76,21 @@ PAIRS = Tags(
     rf"(?:<{IN_PAIR}arg_value>)",
     parameter_end=rf"</{IN_PAIR}arg_value>|<ifm\|/arg_value>",
     framing=False,
+)
+CHILDREN = Tags(
+    call=rf"<tool_name>{S}(?P<name>{NAME}?){S}</tool_name>{S}(?:<parameters>)?",
+    call_end=rf"</parameters>|</{PREFIX}(?:invoke|function_calls?)>",
+    parameter=r"<(?P<key>[A-Za-z_][\w.\-]{0,100})>",
+    parameter_end=r"</(?P<of>[A-Za-z_][\w.\-]{0,100})>",
+)
+SECTIONED = Tags(
+    call=r"<\|open\|>call\s{1,9}tool=\"(?P<name>[^<>\"]{1,300})\"[^<>]{0,99}<\|sep\|>",
+    call_end=r"<\|close\|>(?:call|tools)<\|sep\|>",
+    parameter=r"<\|open\|>argument\s{1,9}key=\"(?P<key>[^<>\"]{1,300})\""
+    r"(?:\s{1,9}type=\"(?P<type>\w{1,30})\")?[^<>]{0,99}<\|sep\|>",
+    parameter_end=r"<\|close\|>argument<\|sep\|>",
+    framing=False,
+    escaped=True,
 )
 FAMILIES = (FUNCTION, INVOKE, NAMED_FUNCTION)
 
@@ -134,7 +150,8 @@ class Reader:
         """Whether the tag stands outside the open value, which then is complete."""
         ended = self._ended
         if kind == "value_end":
-            self._ended = tag
+            if tag.groupdict().get("of") in (None, self._key()):
+                self._ended = tag
         elif ended is not None and blanks_between(self._text, ended.end(), tag.start()):
             self._keep(ended.start())
             if ended.lastgroup == "end":
@@ -154,10 +171,13 @@ class Reader:
         key = self._written(tag["key"])
         if key not in names_of(call.tool) or key in call.arguments or key == self._key():
             return False
+        if blanks_between(self._text, start, tag.start()):
+            return False
         line = self._text.rfind("\n", max(start, tag.start() - SHORT), tag.start())
         if line >= 0 and blanks_between(self._text, line, tag.start()):
             return True
-        return tag.start() - start < SHORT and len(self._text[start : tag.start()].split()) == 1
+        short = self._text[start : min(tag.start(), start + SHORT)]
+        return tag.start() - start < SHORT and short.split() == [short]
 
     def _keep(self, end: int) -> None:
         assert self._value is not None

@@ -170,10 +170,10 @@ class Until:
     def _follow(self, text: str, at: int, end: int) -> int:
         """Move the scan up to `end`; one value may follow another."""
         while self._scan is not None and at < end:
-            ended = self._scan.feed(text[:end], at)
+            ended = self._scan.feed(text[at:end])
             if ended is None:
                 break
-            self._scan, at = JsonScan(), ended
+            self._scan, at = JsonScan(), at + ended
         return end
 
 

@@ -10,6 +10,7 @@ from andy_cli.compiler.alternation import alternate
 from andy_cli.compiler.bodies import calls, elements, json_text, python_calls
 from andy_cli.compiler.bodies.ends import JsonEnd, Until, blank
 from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
+from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Message, ToolRequest, Wire
 
 Read = Callable[[str, Tools], list[ToolRequest] | None]
@@ -78,9 +79,12 @@ def closed(body: str, tools: Tools, read: Read) -> list[ToolRequest] | None:
     return None
 
 
+KEYED = Expression(r"[\[{]\s*(?:{\s*)?[\"']\w")
+
+
 def begins_call(body: str) -> bool:
-    head = body[:200]
-    return any(f'"{key}"' in head or f"'{key}'" in head for key in (*calls.NAMES, *calls.ARGUMENTS))
+    """An object with a key has begun; braces in prose have none."""
+    return KEYED.match(body) is not None
 
 
 def element_parse(

@@ -20,7 +20,7 @@ def dialect(
     """`head` matches from the opener to the arguments, with the group `name`."""
 
     def body(opener: str, tools: Tools) -> Body:
-        return Headed(*closers)
+        return Headed(opener, *closers, heads=(head,))
 
     made = forms.taught(name, openers, body, parser(openers, closers, head), write, closers)
     return made._replace(named_openers=named_openers)
@@ -31,7 +31,9 @@ def parser(
 ) -> Callable[[str, Tools], Parsed | None]:
     def parse(text: str, tools: Tools) -> Parsed | None:
         match = head.match(text)
-        if match is None:
+        if match is None or not (
+            match.end() == len(text) or text.startswith(("{", "[", '"', *closers), match.end())
+        ):
             return begun(text, openers, closers)
         name = calls.tool_name(match["name"], tools)
         return called(name, text[match.end() :], closers, tools)
@@ -66,7 +68,7 @@ def without(text: str, closers: Sequence[str]) -> tuple[str, bool]:
 
 
 NAMING = Expression(r"[\w.\-:/]{0,100}\Z")
-MARKS = Expression(r"<[^<>]{0,60}>|\s|functions?\b")
+MARKS = Expression(r"<[^<>]{0,60}>|functions?\b")
 
 
 def begun(text: str, openers: Sequence[str], closers: Sequence[str]) -> Parsed | None:
@@ -74,4 +76,5 @@ def begun(text: str, openers: Sequence[str], closers: Sequence[str]) -> Parsed |
     if any(each in text for each in closers):
         return None
     rest = MARKS.sub("", text.partition(">")[2]) if ">" in text else text
+    rest = rest.strip()
     return Parsed(incomplete=True) if rest and NAMING.match(rest) else None

@@ -164,6 +164,20 @@ def scanned(text: str, tools: Tools) -> list[ToolRequest] | None:
     return calls
 
 
+def after(text: str, at: int) -> str:
+    """The first character from there on that is not blank."""
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return text[at : at + 1]
+
+
+def before(text: str, at: int) -> str:
+    """The last character before it that is not blank."""
+    while at > 0 and text[at - 1].isspace():
+        at -= 1
+    return text[max(0, at - 1) : at]
+
+
 def call_end(text: str, at: int) -> int:
     """Where the bracket closes that was opened before `at`; -1 if it does not."""
     depth, quote = 1, ""
@@ -172,7 +186,7 @@ def call_end(text: str, at: int) -> int:
         if quote:
             if character == "\\":
                 at += 1
-            elif character == quote and text[at + 1 :].lstrip()[:1] in (
+            elif character == quote and after(text, at + 1) in (
                 "",
                 ",",
                 ")",
@@ -181,7 +195,7 @@ def call_end(text: str, at: int) -> int:
                 ":",
             ):
                 quote = ""
-        elif character in "\"'" and text[:at].rstrip()[-1:] in ("=", "(", ",", "[", "{", ":"):
+        elif character in "\"'" and before(text, at) in ("=", "(", ",", "[", "{", ":"):
             quote = character
         elif character in "([{":
             depth += 1

@@ -5,20 +5,21 @@ before it, or if no value has begun; in JSON, if it stands outside strings.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
-from andy_cli.compiler.bodies.ends import LARGEST, JsonScan, Until, named
-from andy_cli.compiler.dialect import Body
+from andy_cli.compiler.bodies.ends import LARGEST, LEAD, JsonScan, Until
+from andy_cli.compiler.bodies.promises import promising
+from andy_cli.compiler.dialect import Body, Tools
 from andy_cli.compiler.expression import Expression
 
 TAG = r"(?:\w{1,20}[:|_])?(?:[|\uff5c]\w{1,20}[|\uff5c] ?)?"
-VALUE = rf"<{TAG}(?:parameter|param|arg_value)\b|<\|open\|>argument\b"
+VALUE = rf"<{TAG}(?:(?:parameter|param)(?:name)?|arg_value)[\s=>\u0120]|<\|open\|>argument\s"
 """Begins a raw value."""
 SETTLED = Expression(
-    rf"(?:</{TAG}(?:parameter|param|arg_value|invoke|function|tool_call|call)\s{{0,9}}>"
+    rf"(?:</{TAG}(?:parameters?|param|arg_value|invoke|function|tool_call|call)\s{{0,9}}>"
     rf"|<ifm\|/(?:arg_value|tool_call)>|<\|close\|>(?:argument|call)<\|sep\|>"
-    rf"|<{TAG}(?:invoke|function)\b[^<>]{{0,200}}>|<tool_call>[\w.\-:/\s]{{1,99}})\s*\Z"
+    rf"|<{TAG}(?:invoke|function)\b[^<>]{{0,200}}>)\s*\Z"
 )
 """What stands before a closer that means it."""
 WINDOW = 240
@@ -72,6 +73,7 @@ class Json:
         self._scan = JsonScan()
         self._fenced = fenced
         self._ended = False
+        self._ticks = False
         self._tail = ""
         self._size = 0
 
@@ -101,26 +103,51 @@ class Json:
         return self._fence(text, at) if self._fenced else at
 
     def _fence(self, text: str, at: int) -> int | None:
-        while at < len(text) and text[at] in " \t\r\n`":
+        """Past the closing fence, but not past the white space behind it."""
+        while at < len(text):
+            ticks = text[at] == "`"
+            if not ticks and (self._ticks or not text[at].isspace()):
+                return at
+            self._ticks = self._ticks or ticks
             at += 1
-        return at if at < len(text) else None
+        return None
+
+
+LEAD_TAG = Expression(
+    rf"<{TAG}(?:function|invoke|arg_key)(?![a-z_])|<atem:function_calls>|<tool_name>|<\|open\|>call\b"
+    rf"|(?:<tool_call>\s{{0,20}})?[\w.\-:/]{{1,100}}\s{{0,20}}(?:<tool_sep>|</?{TAG}(?:arg_key|tool_call)>)"
+    r"|<ifm\|/tool_call>"
+)
+UNDECIDED = Expression(
+    r"(?:<tool_call>\s{0,20})?(?:[\w.\-:/]{0,100}\s{0,20})?(?:<(?:\|open\|>)?[^<>=]{0,40})?\Z"
+)
+LINE = Expression(r"[\w.\-/]{1,100}\(")
+
+
+def begins_call(text: str, tools: Tools, lines: bool) -> bool:
+    """Whether the first characters of a section may be those of a call; they may be few."""
+    text = text.lstrip()
+    if text[:1] in ("{", "["):
+        return promising(text, tools)
+    decided = LEAD_TAG.match(text) or UNDECIDED.match(text)
+    return bool(decided or (lines and LINE.match(text)))
 
 
 class Section:
-    """What stands in a section says how it ends: JSON, tags, or lines of calls."""
+    """What stands in a section says how it ends: JSON, tags, or (with `lines`) lines of calls."""
 
-    def __init__(self, *closers: str, lead: Callable[[str], bool] = named) -> None:
+    def __init__(self, *closers: str, tools: Tools, lines: bool = False) -> None:
         self._closers = closers
-        self._lead = lead
+        self._tools = tools
+        self._lines = lines
         self._body: Body | None = None
         self._held = ""
         self._start = ""
 
     def feed(self, text: str) -> int | None:
-        if len(self._start) < Until.LEAD:
-            self._start += text[: Until.LEAD - len(self._start)]
-            json = self._start.lstrip()[:1] in ("{", "[")
-            if not json and not self._lead(self._start):
+        if len(self._start) < LEAD:
+            self._start += text[: LEAD - len(self._start)]
+            if not begins_call(self._start, self._tools, self._lines):
                 return -1
         if self._body is not None:
             return self._body.feed(text)
@@ -129,37 +156,41 @@ class Section:
         first = self._held.lstrip()[:1]
         if not first:
             return None
-        self._body = Json(*self._closers) if first in "{[" else Raw(*self._closers)
+        self._body = self._reader(first)
         end = self._body.feed(self._held)
         return end if end is None or end < 0 else end - known
 
+    def _reader(self, first: str) -> Body:
+        if first in "{[":
+            return Json(*self._closers)
+        if self._lines and first != "<":
+            return Until(*self._closers, strings=True)
+        return Raw(*self._closers)
 
-class Values:
-    """JSON values in a row, with blanks, `,` or `;` between."""
 
-    def __init__(self) -> None:
-        self._scan: JsonScan | None = None
-        self._found = False
-        self._size = 0
+class Tag:
+    """A tag that holds a name, which the opener began; then raw values or JSON."""
+
+    def __init__(self, *closers: str, end: str = ">") -> None:
+        self._closers = closers
+        self._end = end
+        self._body: Body | None = None
+        self._held = ""
 
     def feed(self, text: str) -> int | None:
-        self._size += len(text)
-        if self._size > LARGEST:
-            return len(text)
-        at = 0
-        while at < len(text):
-            if self._scan is None:
-                if text[at] in " \t\r\n,;":
-                    at += 1
-                    continue
-                if text[at] not in "{[":
-                    return at if self._found else -1
-                self._scan, self._found = JsonScan(), True
-            end = self._scan.feed(text, at)
-            if end is None:
-                return None
-            self._scan, at = None, end
-        return None
+        if self._body is not None:
+            return self._body.feed(text)
+        known = len(self._held)
+        self._held += text
+        head, _, inner = self._held.partition(self._end)
+        if len(head) > LONGEST_HEAD or (self._end == ">" and "<" in head):
+            return -1
+        first = inner.lstrip()[:1]
+        if not first:
+            return None
+        self._body = Json(*self._closers) if first in "{[" else Raw(*self._closers)
+        end = self._body.feed(inner)
+        return end if end is None or end < 0 else end + len(head) + len(self._end) - known
 
 
 NO_HEAD = Expression(r"[^\w.\-:/\s<>|=`\uff5c\u2581\u273f]")
@@ -169,11 +200,20 @@ LONGEST_HEAD = 300
 class Headed:
     """Markers and a name, then a JSON value: ends with the value or at a closer.
 
-    `other` maps what may stand instead of a value to what finds its end.
+    `heads` are what may stand before the value, the opener included; `other` is what may stand
+    instead of a value, and what finds its end.
     """
 
-    def __init__(self, *closers: str, other: tuple[str, Callable[[], Body]] | None = None) -> None:
+    def __init__(
+        self,
+        opener: str,
+        *closers: str,
+        heads: Sequence[Expression],
+        other: tuple[str, Callable[[], Body]] | None = None,
+    ) -> None:
+        self._opener = opener
         self._closers = closers
+        self._heads = heads
         self._other = other
         self._held = ""
         self._body: Body | None = None
@@ -194,6 +234,8 @@ class Headed:
             return match.end() - known
         if self._other and match[0] == self._other[0]:
             self._body = self._other[1]()
+        elif not any(each.match(self._opener + head) for each in self._heads):
+            return -1
         else:
             self._body = Json(*self._closers, fenced="```" in head)
         end = self._body.feed(self._held[match.start() :])
@@ -201,11 +243,39 @@ class Headed:
 
 
 class Begun:
-    """A JSON value whose first bracket is part of the opener."""
+    """A JSON value whose first bracket is part of the opener; `first` are what may follow it."""
 
-    def __init__(self, opener: str) -> None:
+    def __init__(self, opener: str, first: str = "\"'}") -> None:
+        self._first = first
         self._scan = JsonScan()
         self._scan.feed(opener[-1])
 
     def feed(self, text: str) -> int | None:
+        if self._first and (start := text.lstrip()):
+            if start[0] not in self._first:
+                return -1
+            self._first = ""
         return self._scan.feed(text)
+
+
+class Marked(Raw):
+    """Raw values in tags that have a marker before each; `tag` has to come first."""
+
+    def __init__(self, tag: str, *closers: str) -> None:
+        super().__init__(*closers)
+        self._tag = tag
+        self._start = ""
+
+    def feed(self, text: str) -> int | None:
+        if len(self._start) < len(self._tag):
+            self._start = (self._start + text[: LEAD - len(self._start)]).lstrip()
+            if not (self._tag.startswith(self._start) or self._start.startswith(self._tag)):
+                return -1
+        return super().feed(text)
+
+
+class Nothing:
+    """The opener is all there is."""
+
+    def feed(self, text: str) -> int | None:
+        return 0

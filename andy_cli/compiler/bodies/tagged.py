@@ -1,18 +1,20 @@
 """The shape of dialects whose calls are elements: their tags, and how they spell a call."""
 
-import json
 from collections.abc import Callable, Sequence
+from json import dumps
 
 from andy_cli.compiler.bodies import elements, forms, json_text
 from andy_cli.compiler.bodies.elements import Tags, unframed
-from andy_cli.compiler.bodies.ends import named
-from andy_cli.compiler.bodies.sections import Section
+from andy_cli.compiler.bodies.ends import ToEnd
+from andy_cli.compiler.bodies.sections import Section, Tag
 from andy_cli.compiler.bodies.typed import unquoted, untyped
 from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
-BEGUN = Expression(r"<[^<>\s]{0,60}(?:\s[^<>]{0,200})?\Z")
+BEGUN = Expression(
+    r"<[^<>\s]{0,60}\s?[^<>\s=]{0,60}(?:\s?[a-z]{1,20}=[\"']?[^<>\"'\s]{0,100}[\"']?){0,4}\Z"
+)
 """A tag that was cut off."""
 
 
@@ -22,34 +24,69 @@ def dialect(
     closers: tuple[str, ...],
     tags: Tags,
     write: Callable[[ToolRequest], str],
-    named_openers: tuple[str, ...] = (),
-    lead: Callable[[str], bool] = named,
+    bare: tuple[str, ...] = (),
+    lines: bool = False,
+    tag_end: str = ">",
+    json: bool = False,
+    results: tuple[str, ...] = (),
 ) -> Dialect:
-    """`closers` end a section; calls as JSON inside it are read too."""
+    """`closers` end a call or a section; with `json` calls as JSON inside it are read too.
+
+    `bare` openers are the beginning of a call's own tag, up to its name. `results` begin what a
+    model invents behind a call: from there on nothing is read.
+    """
 
     def body(opener: str, tools: Tools) -> Body:
-        return Section(*closers, lead=lead)
+        if opener in results:
+            return ToEnd(opener, tools)
+        if opener in bare:
+            return Tag(*closers, end=tag_end)
+        return Section(*closers, tools=tools, lines=lines and "function_calls" in opener)
 
-    made = forms.taught(name, openers, body, parser(tags, openers, closers), write, closers)
-    return made._replace(named_openers=named_openers)
+    def parse(text: str, tools: Tools) -> Parsed | None:
+        return Parsed() if results and text.startswith(results) else read(text, tools)
+
+    read = parser(tags, openers, closers, json)
+    made = forms.taught(name, (*openers, *bare), body, parse, write, closers)
+    return made._replace(behind_openers=results)
 
 
 def parser(
-    tags: Tags, openers: Sequence[str], closers: Sequence[str]
+    tags: Tags, openers: Sequence[str], closers: Sequence[str], json: bool = False
 ) -> Callable[[str, Tools], Parsed | None]:
     def parse(text: str, tools: Tools) -> Parsed | None:
         inner = forms.inside(text, openers, ())
         if inner[:1] in ("{", "["):
-            return json_section(inner, closers, tools)
-        found = elements.read(text, tools, tags)
+            return json_section(inner, closers, tools) if json else None
+        found = elements.read(text, tools, tags) if leads(text, tags, openers) else None
         if found is None:
-            begun = not ends_with(text, closers) and BEGUN.search(inner[-300:])
-            return Parsed(incomplete=True) if begun else None
+            return Parsed(incomplete=True) if begun(text, inner, closers) else None
         return Parsed(
             found.requests, found.repairs, incomplete=found.incomplete, text=found.rest.rstrip()
         )
 
     return parse
+
+
+def leads(text: str, tags: Tags, openers: Sequence[str]) -> bool:
+    """Whether a call comes first: in the values of another notation one may be quoted."""
+    at = len(text) - len(text.lstrip())
+    while True:
+        first = elements.expression(tags).match(text, at)
+        if first is not None and first.lastgroup == "call":
+            return True
+        opener = next((each for each in openers if text.startswith(each, at)), "")
+        if not opener:
+            return False
+        at += len(opener)
+        at = len(text) - len(text[at:].lstrip())
+
+
+def begun(text: str, inner: str, closers: Sequence[str]) -> bool:
+    """Whether the text breaks off inside a tag, or before it in a section."""
+    if ends_with(text, closers) or text.endswith("="):
+        return False
+    return bool(inner and BEGUN.search(inner[-300:]))
 
 
 def json_section(text: str, closers: Sequence[str], tools: Tools) -> Parsed | None:
@@ -70,10 +107,10 @@ def ends_with(text: str, closers: Sequence[str]) -> bool:
 def written(value: object, tags: Tags) -> str:
     """A value between tags so that it is read as it was: texts that look typed are quoted."""
     if not isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
+        return dumps(value, ensure_ascii=False)
     typed = untyped(value) != value or unquoted(value) != value
     if typed or (tags.framing and value.startswith("<![CDATA[")):
-        return json.dumps(value, ensure_ascii=False)
+        return dumps(value, ensure_ascii=False)
     framing = tags.framing and not tags.lone and unframed(value, tags.lone) != value
     return f"\n{value}\n" if framing else value
 

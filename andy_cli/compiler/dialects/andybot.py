@@ -320,9 +320,12 @@ def described(tool: Schema) -> str:
 
 
 def about(tool: Schema) -> str:
-    """The description, and on a second line what each parameter is."""
+    """The description, and on a second line what each parameter is and whether it is needed."""
+    function = tool.get("function", tool)
+    needed = (function.get("parameters") or {}).get("required") or ()
     parameters = [
-        f"{name}: {each.get('description', '')}" for name, each in parameters_of(tool).items()
+        f"{name}{' (needed)' if name in needed else ''}: {each.get('description', '')}"
+        for name, each in parameters_of(tool).items()
     ]
     return "\n".join(filter(None, [described(tool), "; ".join(parameters)]))
 

@@ -5,7 +5,7 @@
 
 import json
 
-from andy_cli.compiler.bodies import forms, json_text
+from andy_cli.compiler.bodies import calls, forms, json_text
 from andy_cli.compiler.dialect import Tools
 from andy_cli.messages import ToolRequest
 
@@ -18,7 +18,9 @@ def read(text: str, tools: Tools) -> list[ToolRequest] | None:
         return forms.json_calls(text, tools)
     pairs = [pair for each in items if isinstance(each, dict) for pair in each.items()]
     return [
-        ToolRequest(name=name, arguments=given if isinstance(given, dict) else {})
+        ToolRequest(
+            name=calls.tool_name(name, tools), arguments=given if isinstance(given, dict) else {}
+        )
         for name, given in pairs
     ]
 
@@ -31,4 +33,4 @@ DIALECT = forms.marked_json(
         f"<|tools_prefix|>[{{{json.dumps(request.name)}: {forms.dumped(request)}}}]<|tools_suffix|>"
     ),
     read=read,
-)
+)._replace(models=("apertus*",))

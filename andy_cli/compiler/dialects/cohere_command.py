@@ -12,4 +12,4 @@ DIALECT = forms.marked_json(
     write=lambda request: (
         f"<|START_ACTION|>[{forms.as_json(request, 'tool_name', 'parameters')}]<|END_ACTION|>"
     ),
-)
+)._replace(models=("command-r7b*", "command-a*", "cohere2-moe*"))

@@ -76,4 +76,6 @@ def gemma(name: str, opener: str, closer: str, quote: str) -> Dialect:
     )
 
 
-DIALECT = gemma("functiongemma", "<start_function_call>", "<end_function_call>", "<escape>")
+DIALECT = gemma(
+    "functiongemma", "<start_function_call>", "<end_function_call>", "<escape>"
+)._replace(models=("functiongemma*",))

@@ -5,4 +5,4 @@
 
 from andy_cli.compiler.dialects.functiongemma import gemma
 
-DIALECT = gemma("gemma4", "<|tool_call>", "<tool_call|>", '<|"|>')
+DIALECT = gemma("gemma4", "<|tool_call>", "<tool_call|>", '<|"|>')._replace(models=("gemma-4*",))

@@ -18,4 +18,4 @@ DIALECT = forms.marked_json(
     ),
     closers=("<|message_sep|>",),
     write=lambda request: f"<|function_call|>{forms.as_json(request)}",
-)
+)._replace(models=("gigachat-3*", "!gigachat-3.5*"))

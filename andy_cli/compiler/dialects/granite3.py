@@ -10,4 +10,4 @@ DIALECT = forms.marked_json(
     openers=("<|tool_call|>",),
     closers=("</tool_call>",),
     write=lambda request: f"<|tool_call|>[{forms.as_json(request)}]",
-)
+)._replace(models=("granite-3", "granite-3.*"))

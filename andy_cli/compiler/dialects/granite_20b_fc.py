@@ -10,4 +10,4 @@ DIALECT = forms.marked_json(
     openers=("<function_call>",),
     closers=("</function_call>",),
     write=lambda request: f"<function_call> {forms.as_json(request)}",
-)
+)._replace(models=("granite-20b-functioncalling*", "granite-20b-fc"))

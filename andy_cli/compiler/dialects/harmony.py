@@ -81,4 +81,4 @@ DIALECT = forms.taught(
     body=body,
     parse=parse,
     write=write,
-)
+)._replace(models=("gpt-oss*",))

@@ -44,5 +44,6 @@ DIALECT = forms.taught(
         "trinity*",
         "deepseek-r1-distill*",
         "!qwen3-coder*",
+        "!granite-4.1-*thinking*",
     )
 )

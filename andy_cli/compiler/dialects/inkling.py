@@ -12,4 +12,4 @@ DIALECT = forms.marked_json(
     write=lambda request: (
         f"<|content_invoke_tool_json|>{forms.as_json(request, arguments='args')}<|end_message|>"
     ),
-)
+)._replace(models=("inkling*",))

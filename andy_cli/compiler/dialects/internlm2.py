@@ -18,4 +18,4 @@ DIALECT = forms.marked_json(
         "<|action_start|> <|plugin|>\n"
         f"{forms.as_json(request, arguments='parameters')}<|action_end|>"
     ),
-)
+)._replace(models=("internlm2*", "internlm3*", "intern-s1*"))

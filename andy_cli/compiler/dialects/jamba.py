@@ -10,4 +10,4 @@ DIALECT = forms.marked_json(
     openers=("<tool_calls>",),
     closers=("</tool_calls>",),
     write=lambda request: f"<tool_calls>[{forms.as_json(request)}]</tool_calls>",
-)
+)._replace(models=("jamba*", "hunyuan-a13b*", "apriel-1.5*", "apriel-1.6*", "minimax-m1*"))

@@ -55,4 +55,5 @@ DIALECT = Dialect(
     lesson="calls",
     fenced=True,
     whole=True,
+    models=("xlam*",),
 )

@@ -22,4 +22,4 @@ DIALECT = forms.between(
     closers=(CLOSE,),
     write=lambda request: f"{OPEN}{pythonic.write(request)}{CLOSE}",
     read=read,
-)
+)._replace(models=("lfm2*",))

@@ -10,4 +10,4 @@ DIALECT = forms.marked_json(
     openers=("<longcat_tool_call>",),
     closers=("</longcat_tool_call>",),
     write=lambda request: f"<longcat_tool_call>{forms.as_json(request)}</longcat_tool_call>",
-)
+)._replace(models=("longcat*",))

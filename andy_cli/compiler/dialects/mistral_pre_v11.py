@@ -16,4 +16,15 @@ DIALECT = forms.taught(
     write=lambda request: f"{OPEN} [{forms.as_json(request)}]",
     closers=("[/TOOL_CALLS]",),
     result=("[TOOL_RESULTS]", "[/TOOL_RESULTS]"),
+)._replace(
+    models=(
+        "mistral",
+        "mistral-nemo*",
+        "mixtral-8x22b*",
+        "mistral-small-2409*",
+        "mistral-large-2407*",
+        "ministral-8b-*2410*",
+        "!mistral-7b*-v0.1*",
+        "!mistral-7b*-v0.2*",
+    )
 )

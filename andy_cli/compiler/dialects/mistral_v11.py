@@ -42,4 +42,17 @@ DIALECT = forms.taught(
     write=lambda request: f"{OPEN}{request.name}[ARGS]{forms.dumped(request)}",
     closers=("[/TOOL_CALLS]",),
     result=("[TOOL_RESULTS]", "[/TOOL_RESULTS]"),
+)._replace(
+    models=(
+        "mistral-small-3*",
+        "mistral-small-4*",
+        "mistral-small-2506*",
+        "devstral*",
+        "magistral*",
+        "ministral-3*",
+        "mistral-medium*",
+        "mistral-large-3*",
+        "mistral-large-2512*",
+        "mistral-*latest",
+    )
 )

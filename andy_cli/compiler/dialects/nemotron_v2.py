@@ -10,4 +10,4 @@ DIALECT = forms.marked_json(
     openers=("<TOOLCALL>",),
     closers=("</TOOLCALL>",),
     write=lambda request: f"<TOOLCALL>[{forms.as_json(request)}]</TOOLCALL>",
-)
+)._replace(models=("nemotron-nano-v2*", "nemotron-nano-*-v2*", "llama-*nemotron*"))

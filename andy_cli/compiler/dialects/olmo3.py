@@ -26,4 +26,4 @@ DIALECT = forms.between(
     closers=(CLOSE,),
     write=lambda request: f"{OPEN}\n{pythonic.write(request)[1:-1]}\n{CLOSE}",
     read=read,
-)
+)._replace(models=("olmo-3*",))

@@ -60,4 +60,13 @@ DIALECT = Dialect(
     closers=("<|python_end|>",),
     fenced=True,
     whole=True,
+    models=(
+        "llama-4*",
+        "llama-3.2-1b*",
+        "llama-3.2-3b*",
+        "toolace*",
+        "toolace-*llama-3*",
+        "gorilla-openfunctions*",
+        "watt-tool*",
+    ),
 )

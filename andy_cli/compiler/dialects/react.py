@@ -106,4 +106,5 @@ DIALECT = Dialect(
     catalogue=forms.catalogue,
     lesson="calls",
     stop=("Observation:",),
+    models=("toolllama*",),
 )

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from andy_cli.messages import Wire
 from andy_cli.models.inside.words import stem, things, verbs, words
@@ -17,6 +17,10 @@ FAILURE = re.compile(
 )
 
 
+REFUSAL = re.compile(r"cannot (\S+) without (\w+)", re.I)
+"""What an interview that got no answer ends with."""
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     request: str = ""
@@ -27,39 +31,46 @@ class Turn:
     """What is being asked, if the last message asks something."""
     earlier: tuple[str, ...] = ()
     """Results of the turns before."""
+    before: str = ""
+    """The request of the turn before."""
+    said: str = ""
+    """What it was answered with."""
+
+    @property
+    def refused(self) -> bool:
+        """The last result is that an interview got no answer."""
+        return bool(self.results) and bool(REFUSAL.fullmatch(self.results[-1].strip()))
 
     @property
     def failed(self) -> bool:
-        """The last result is short and speaks of failure, or says nothing at all."""
-        last = self.results[-1] if self.results else ""
+        """The last result is short and begins with a failure, or says nothing at all."""
+        last = re.split(r"(?<=[.!?])\s", self.results[-1])[0] if self.results else ""
         return bool(self.results) and (
             last.strip() in {"", "OK"} or (len(last) < 300 and bool(FAILURE.search(last)))
         )
 
 
 def read_turn(messages: Sequence[Wire]) -> Turn:
-    turn = Turn()
+    turn, said = Turn(), ""
     for message in messages:
         content = str(message.get("content") or "")
         if message.get("role") == "assistant":
             if letter := LETTER.search(content):
-                turn = _with_call(turn, letter[0].strip())
+                turn = replace(turn, calls=(*turn.calls, letter[0].strip()), question="")
+            else:
+                said = content.strip()
         elif message.get("role") == "user":
             for kind, text in _parts(content):
-                turn = _with_part(turn, kind, text)
+                turn = _with_part(turn, kind, text, said)
     return turn
 
 
-def _with_call(turn: Turn, letter: str) -> Turn:
-    return Turn(turn.request, (*turn.calls, letter), turn.results, "", turn.earlier)
-
-
-def _with_part(turn: Turn, kind: str, text: str) -> Turn:
+def _with_part(turn: Turn, kind: str, text: str, said: str) -> Turn:
     if kind == "RESPONDS":
-        return Turn(turn.request, turn.calls, (*turn.results, text), "", turn.earlier)
+        return replace(turn, results=(*turn.results, text), question="")
     if kind == "ASKS":
-        return Turn(turn.request, turn.calls, turn.results, text, turn.earlier)
-    return Turn(text, earlier=turn.earlier + turn.results)
+        return replace(turn, question=text)
+    return Turn(text, earlier=turn.earlier + turn.results, before=turn.request, said=said)
 
 
 def _parts(content: str) -> Iterator[tuple[str, str]]:
@@ -86,7 +97,7 @@ def clauses(text: str) -> list[str]:
     start = 0
     for joint in JOINT.finditer(text):
         inside = any(joint.start() in span or joint.end() - 1 in span for span in covered)
-        if inside or not _orders(text[joint.end() :]) or not text[start : joint.start()].strip():
+        if inside or not ordered(text[joint.end() :]) or not text[start : joint.start()].strip():
             continue
         parts.append(text[start : joint.start()])
         start = joint.end()
@@ -99,7 +110,7 @@ def clauses(text: str) -> list[str]:
     return whole
 
 
-def _orders(text: str) -> bool:
+def ordered(text: str) -> bool:
     """Whether the text starts like an order: with a verb, after courtesies."""
     first = next((word for word in words(text) if word not in POLITE), "")
     return bool(verbs(first)) and first not in NO_ORDER
@@ -129,6 +140,19 @@ EXAMPLES = (
     ),
     ("show the folder /old", "There is no folder /old.", "There is no folder /old."),
 )
+QUESTIONS = (
+    ("What is the capital of Spain?", "The capital of Spain is Madrid."),
+    ("Who wrote Hamlet?", "William Shakespeare wrote Hamlet."),
+    ("How many days has a week?", "A week has seven days."),
+    ("What is gravity?", "Gravity is the force that pulls things towards each other."),
+    ("What is 5 times 3?", "5 times 3 is 15."),
+)
+"""How to answer: left alone, so small a model strays from what was asked."""
+KNOWLEDGE = re.compile(
+    r"^\W*(?:what|who|whose|when|where|which|how (?:many|old|tall|big|far|long|much)|is|are|does)\b"
+    r"(?!.*\byou\b)",
+    re.I,
+)
 CHAT = "You are a helpful AI assistant. Answer briefly."
 REMEMBERED = 6
 """Messages of the past that go with a chat."""
@@ -147,6 +171,14 @@ def talk_messages(messages: Sequence[Wire]) -> list[Wire]:
             shown += [{"role": "assistant", "content": answer}] if answer else []
         return shown
     said = [each for each in messages if each.get("role") != "system" and _is_talk(each)]
+    if KNOWLEDGE.search(turn.request):
+        said = [
+            {"role": role, "content": text}
+            for pair in QUESTIONS
+            for role, text in zip(("user", "assistant"), pair, strict=True)
+        ]
+        said.append({"role": "user", "content": turn.request})
+        return [{"role": "system", "content": CHAT}, *said]
     return [{"role": "system", "content": CHAT}, *_alternating(said[-REMEMBERED:])]
 
 

@@ -121,6 +121,10 @@ class Asked:
     topics: frozenset[str]
     kinds: frozenset[str]
     things: tuple[Found, ...]
+    bare: bool
+    """It is one word and names nothing: `continue`."""
+    state: str
+    """The stem of what is asked to go on: `what is playing?`"""
     points: bool
     """It says which of several: the last one, number 3, any."""
 
@@ -128,7 +132,8 @@ class Asked:
 TELL = re.compile(r"\b(?:tell|give) (?:me|us)\b", re.I)
 """Not a wish to have something spoken."""
 STATE = re.compile(
-    r"^\W*(?:\w+\s+){0,3}?(?:(?:is|are)|\w+'s)\s+(?:\w+\s+){0,3}?(\w+ing)\b(?!\s+(?:to|the|in)\b)", re.I
+    r"^\W*(?:\w+\s+){0,3}?(?:(?:is|are)|\w+'s)\s+(?:\w+\s+){0,3}?(?!\w+thing\b)(\w+ing)\b(?!\s+(?:to|the|in)\b)",
+    re.I,
 )
 """`What is playing?` asks how things are; nothing is to be played."""
 SLIPS = (
@@ -136,7 +141,9 @@ SLIPS = (
     (re.compile(r"\bwich\b", re.I), "which"),
 )
 POINTING = re.compile(
-    r"\b(?:first|second|third|last|latest|newest|next|any|random|some|one)\b(?! \d)"
+    r"\b(?:the|my|a|your) (?:very )?(?:first|second|third|last|latest|newest|next)\b(?! \d)"
+    r"|\b(?:first|second|third|last|latest|newest|next) (?:one|song|track|file|item|entry|result"
+    r"|e?mail|message|event|page|document|note)\b|\b(?:any|random|some|one)\b(?! \d)"
     r"|\b(?:some|any)thing (?:by|from|of)\b|\b(?:songs?|tracks?|music|files?) by\b",
     re.I,
 )
@@ -170,6 +177,8 @@ def asked(text: str) -> Asked:
         topics=frozenset(topic for word in telling for topic in topics(word)),
         kinds=frozenset(kinds),
         things=tuple(found),
+        bare=len(telling) == 1 and not found,
+        state=stem(going_on),
         points=bool(POINTING.search(text)) or bool(re.search(r"\b\d+\b", rest)),
     )
 
@@ -223,12 +232,14 @@ def _figures(
         "stray": float(len(unexplained)),
         "name": float(bool(tool.verb_stems & set(request.words))),
         "missed": min(sum(not _shared(word, tool) for word in request.topical), 3) / 3,
-        "lacks": float(_lacks(request, tool)),
+        "state": float(bool(tool.verbs & GIVING) and request.state in tool.topic_words),
+        "sole": float(bool(common) and common[0] and request.bare),
+        "lacks": float(lacks(request, tool)),
         "asks": float(request.asks and bool(tool.verbs & GIVING)),
     }
 
 
-def _lacks(request: Asked, tool: Profile) -> bool:
+def lacks(request: Asked, tool: Profile) -> bool:
     """The tool needs something, and nothing in the request could be it."""
     if request.kinds or request.points or not any(each.needed for each in tool.parameters):
         return False

@@ -11,18 +11,24 @@ from contextlib import aclosing
 from typing import Any
 
 from andy_cli.errors import ModelError
-from andy_cli.messages import Choice, Chunk, Constraint, Request, Usage, Wire
+from andy_cli.messages import Chunk, Constraint, Request, Usage, Wire
 from andy_cli.models.inside import weights
-from andy_cli.models.inside.dialogue import talk_messages
+from andy_cli.models.inside.dialogue import read_turn, talk_messages
 from andy_cli.models.inside.local_server import Engine
 from andy_cli.models.inside.scoring import Chooser
+from andy_cli.models.inside.small_talk import talk_grammar
 from andy_cli.models.inside.weights import Progress
+
+SMALL = 1_000_000_000
+"""Bytes of weights below which a model is guided: about 1.5 billion parameters in four bits."""
 
 REPLY_TOKENS = 200
 """Of a reply when nothing else is said: so small a model rambles after that."""
 
 RESERVE = 64
 """Tokens of the context that neither messages nor reply may take: the template's own words."""
+
+NO_ANSWER = "skip"
 
 Body = dict[str, Any]
 
@@ -31,7 +37,6 @@ class LocalClient:
     """One local model. The weights are fetched and loaded at the first request."""
 
     tools = False
-    guided = True
 
     def __init__(self, model: str, progress: Progress = lambda done, total: None) -> None:
         self.name = f"local:{model}"
@@ -40,17 +45,27 @@ class LocalClient:
         self._engine: Engine | None = None
         self._chooser: Chooser | None = None
         self._loading = threading.Lock()
+        self._size: int | None = None
+
+    @property
+    def guided(self) -> bool:
+        """So small that each step is chosen for it; a larger one writes requests by itself."""
+        if self._size is None:
+            path = weights.find(self._model)
+            self._size = path.stat().st_size if path else 0
+        return self._size < SMALL
 
     async def reply(self, request: Request) -> AsyncGenerator[Chunk, None]:
         engine = await asyncio.to_thread(self.engine)
         constraint = request.constraint or Constraint()
+        said = await asyncio.to_thread(self._said, request.messages, request.constraint)
+        if said:
+            yield Chunk(text=said)
+            yield Chunk(finish="stop", usage=Usage(_estimate(request.messages), len(said) // 4 + 1))
+            return
         if constraint.choices:
-            chosen = await asyncio.to_thread(self._choose, request.messages, constraint)
-            if chosen is not None:
-                used = Usage(_estimate(request.messages), len(chosen.text) // 4 + 1)
-                yield Chunk(text=chosen.text)
-                yield Chunk(finish="stop", usage=used)
-                return
+            grammar = constraint.grammar or talk_grammar(request.messages, constraint.choices)
+            constraint = constraint._replace(grammar=grammar)
             request = request._replace(messages=tuple(talk_messages(request.messages)))
         body = await asyncio.to_thread(_body, engine, request, constraint)
         async with aclosing(_streamed(engine, body)) as chunks:
@@ -65,12 +80,17 @@ class LocalClient:
                 self._chooser = Chooser(self._engine.likelihoods)
             return self._engine
 
-    def _choose(self, messages: Sequence[Wire], constraint: Constraint) -> Choice | None:
-        """One of the choices; None when it is talk that is due. Blocks."""
+    def _said(self, messages: Sequence[Wire], constraint: Constraint | None) -> str:
+        """What is chosen or asked; empty when it is talk that is due. Blocks."""
         assert self._chooser is not None, "engine() was called before"
-        if constraint.free_text:
-            return self._chooser.command(messages, constraint.choices)
-        return self._chooser.answer(messages, constraint.choices)
+        if constraint is None:  # a question that nothing fits: a value would be made up
+            return NO_ANSWER if read_turn(messages).question else ""
+        if not constraint.choices:
+            return ""
+        if not constraint.free_text:
+            return self._chooser.answer(messages, constraint.choices).text
+        command = self._chooser.command(messages, constraint.choices)
+        return command.text if command else self._chooser.lacking(messages, constraint.choices)
 
     async def close(self) -> None:
         """Free the memory; a later request loads the model again."""

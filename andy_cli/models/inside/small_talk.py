@@ -1,9 +1,12 @@
 """What in a request speaks for plain talk: courtesies and questions of general knowledge. Pure."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 
-from andy_cli.models.inside.features import Asked
+from andy_cli.messages import Choice, Wire
+from andy_cli.models.inside.dialogue import ordered, read_turn
+from andy_cli.models.inside.features import Asked, asked
 
 GREETING = re.compile(
     r"^\W*(hello|hi|hey|good (morning|evening|afternoon|day|night|job)|thanks?|thank you|cheers|bye"
@@ -50,7 +53,9 @@ PLEASE = (
     r"name (a|an|some|three|two|five)",
 )
 KNOWLEDGE = re.compile(rf"^\W*({'|'.join((*WHAT, *WHO, *HOW, *CAN, *PLEASE))})", re.I)
-OWN = re.compile(r"\b(my|mine|our|here|this (folder|directory|computer|machine))\b", re.I)
+OWN = re.compile(
+    r"\b(my|mine|our|here|now|currently|still|this (folder|directory|computer|machine))\b", re.I
+)
 
 
 def _knowledge(request: Asked) -> bool:
@@ -67,6 +72,85 @@ def talk_features(request: Asked, tools: Sequence[Mapping[str, float]]) -> dict[
         "t_general": float(bool(QUESTION.search(request.text))),
         "t_knowledge": float(_knowledge(request)),
         "t_things": float(bool(request.kinds)),
-        "t_noverb": float(not request.first),
+        "t_noverb": float(not request.first and not request.state),
         "t_notopic": float(max((each["cover"] for each in tools), default=0.0) < 0.15),
     }
+
+
+COURTESIES = (
+    # (what is said, what may be answered)
+    (
+        r"thanks?|thank (?:you|u)|thx|ty|cheers|danke|gracias|merci",
+        ("You're welcome.", "Glad to help."),
+    ),
+    (
+        r"hello|hi|hey|hiya|howdy|good (?:morning|evening|afternoon|day)|hallo|hola|bonjour",
+        ("Hello! What can I do for you?", "Hi! What can I do for you?"),
+    ),
+    (
+        r"bye|goodbye|see (?:you|ya)|good night|tsch\u00fcss|adi\u00f3s",
+        ("Goodbye!", "See you soon!"),
+    ),
+    (r"sorry|my (?:bad|mistake)|never ?mind|forget it", ("No problem.", "That is all right.")),
+    (
+        r"(?:you are|you're|that (?:was|is)|that's|well|good|great|nice|cool|wow|perfect|awesome"
+        r"|excellent|amazing|lovely|haha|lol)",
+        ("Thank you!", "I am glad you like it."),
+    ),
+    (r"my name is|call me", ("Nice to meet you.", "Nice to meet you!")),
+    (r"ok|okay|yes|yeah|yep|no|nope|alright|fine|sure|i see", ("All right.", "Okay.")),
+    (r"how are you|how's it going|how do you do", ("I am fine, thank you.", "I am well, thanks.")),
+    (
+        r"who are you|what are you|what(?:'s| is) your name",
+        ("I am andy, a small assistant on your computer.",),
+    ),
+)
+LOST = ("I am not sure what you mean.", "I do not know how to do that.")
+LONGEST_COURTESY = 6
+"""Words; more than that is about something."""
+ABILITY = re.compile(
+    r"^\W*(?:(?:so |and |hi,? |hello,? )?what (?:can|could|do) (?:you|u) (?:do|help)\b"
+    r"|help(?: me)?\W*$"
+    r"|how (?:can|could|do) (?:you help|i use)|what are you (?:able|good))",
+    re.I,
+)
+ABILITIES = 6
+SENTENCES = r"""root ::= sentence (" " sentence)?
+sentence ::= [A-Z0-9"] rest{2,160} [.!?]
+rest ::= [^.!?\n<>*#] | [0-9] "." [0-9]
+"""
+"""One or two sentences of plain text."""
+
+
+def talk_grammar(messages: Sequence[Wire], choices: Sequence[Choice]) -> str:
+    """GBNF for what is said where no tool was used: a courtesy for a courtesy, else one or two
+    sentences. So small a model cannot say what it is able to do; the tools say it.
+    """
+    text = read_turn(messages).request.replace("\u2019", "'")
+    if ABILITY.search(text):
+        return _either([able(choices)])
+    if len(text.split()) <= LONGEST_COURTESY:
+        for said, replies in COURTESIES:
+            if re.match(rf"\W*(?:{said})\b(?! (?:what|how|who|is|do|can)\b)", text, re.I):
+                return _either(replies)
+    return _either(LOST) if _orders(text) else SENTENCES
+
+
+def _orders(text: str) -> bool:
+    """It wants something done, and no tool does it."""
+    free = QUESTION.search(text) or KNOWLEDGE.search(text)
+    return bool(asked(text).first) and ordered(text) and not free
+
+
+def able(choices: Sequence[Choice]) -> str:
+    """`I can list the files in a folder, play a song and stop the music.`"""
+    found = [each.about.partition("\n")[0].strip().rstrip(".") for each in choices]
+    doing = [f"{each[:1].lower()}{each[1:]}" for each in found if each][:ABILITIES]
+    if not doing:
+        return "I can chat with you."
+    return f"I can {'; '.join(doing)}."
+
+
+def _either(texts: Sequence[str]) -> str:
+    quoted = (json.dumps(" ".join(each.split()), ensure_ascii=False) for each in texts)
+    return f"root ::= {' | '.join(quoted)}\n"

@@ -6,7 +6,7 @@ done, topics what it is done with. The commonest words for music are there in ot
 """
 
 VERBS = """
-play: play start listen hear replay resume blast crank spin put on
+play: play start listen hear replay blast crank spin put on
   spiel spiele reproduce toca pon ponme joue
 stop: stop quit halt end silence mute hush quiet cease abort cancel off kill enough shut terminate
   stopp stoppe para detener arrête

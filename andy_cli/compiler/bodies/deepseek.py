@@ -1,0 +1,70 @@
+"""The markers that DeepSeek, Kimi K2 and Step 3 share, and where what they hold ends.
+
+Written in ASCII, the marker of a call is the same in all of them.
+"""
+
+from collections.abc import Callable
+from itertools import product
+
+from andy_cli.compiler.bodies import headed
+from andy_cli.compiler.bodies.sections import Headed, Raw
+from andy_cli.compiler.dialect import Body, Parsed, Tools
+from andy_cli.compiler.expression import Expression
+
+BAR, LOW = "\uff5c", "\u2581"
+
+
+def spellings(*words: str) -> tuple[str, ...]:
+    """Each word between bars, full-width or not, with low lines of both kinds."""
+    return tuple(
+        f"<{bar}{word.replace('_', line)}{bar}>" for word, bar, line in product(words, "｜|", "▁_")
+    )
+
+
+def marker(word: str, low: str = LOW) -> str:
+    return f"<{BAR}{word.replace('_', low)}{BAR}>"
+
+
+OPENERS = spellings("tool_calls_begin", "tool_call_begin")
+CLOSERS = spellings("tool_call_end", "tool_calls_end")
+KIMI_OPENERS = (
+    "<|tool_calls_section_begin|>",
+    "<|tool_call_section_begin|>",
+    "<|tool_call_begin|>",
+)
+KIMI_CLOSERS = (
+    "<|tool_call_end|>",
+    "<|tool_calls_section_end|>",
+    "<|tool_call_section_end|>",
+)
+
+MARKS = r"\s*(?:<[\uff5c|]tool[\u2581_]calls?[\u2581_]begin[\uff5c|]>\s*)+"
+SEPARATOR = r"\s*<[\uff5c|]tool[\u2581_]sep[\uff5c|]>\s*"
+FENCE = r"\s*(?:```(?:json)?)?\s*"
+V3 = Expression(rf"{MARKS}function{SEPARATOR}(?P<name>[\w.\-:/]{{1,200}}){FENCE}")
+V31 = Expression(rf"{MARKS}(?!function{SEPARATOR})(?P<name>[\w.\-:/]{{1,200}}){SEPARATOR}{FENCE}")
+KIMI = Expression(
+    r"\s*(?:<\|tool_calls?_section_begin\|>\s*)*(?:<\|tool_call_begin\|>\s*)*"
+    r"(?P<name>[\w.\-/]{1,200}(?::\d{0,9})?)\s*(?:<\|tool_call_argument_begin\|>\s*)*"
+)
+STEP = "<steptml:"
+
+
+def body(opener: str, tools: Tools) -> Body:
+    """One body for all of them: they share openers."""
+    return Headed(
+        opener,
+        *CLOSERS,
+        *KIMI_CLOSERS,
+        heads=(V3, V31, KIMI),
+        other=(STEP, lambda: Raw(*CLOSERS, "</steptml:invoke>")),
+    )
+
+
+def reader(head: Expression) -> Callable[[str, Tools], Parsed | None]:
+    read = headed.parser(OPENERS, CLOSERS, head)
+
+    def parse(text: str, tools: Tools) -> Parsed | None:
+        return None if STEP in text[:400] else read(text, tools)
+
+    return parse

@@ -1,0 +1,43 @@
+"""DeepSeek's markup: <invoke> elements whose tags hold a word between bars, with typed values."""
+
+from itertools import product
+
+from andy_cli.compiler.bodies import tagged
+from andy_cli.compiler.bodies.elements import INVOKE
+from andy_cli.compiler.bodies.forms import raw
+from andy_cli.compiler.dialect import Dialect
+from andy_cli.messages import ToolRequest
+
+BAR = "\uff5c"
+EXACT = INVOKE._replace(framing=False)
+
+
+def dialect(name: str, word: str, section: str) -> Dialect:
+    """`section` is what newer models call the element around the calls."""
+
+    def write(request: ToolRequest) -> str:
+        values = [
+            f'<{mark}parameter name="{key}" string="{told(value)}">{raw(value)}</{mark}parameter>\n'
+            for key, value in (request.arguments or {}).items()
+        ]
+        inner = f'<{mark}invoke name="{request.name}">\n{"".join(values)}</{mark}invoke>'
+        return f"<{mark}{section}>\n{inner}\n</{mark}{section}>"
+
+    mark = f"{BAR}{word}{BAR}"
+    marks = [f"{bar}{word}{bar}{blank}" for bar, blank in product((BAR, "|"), ("", " "))]
+    sections = [each + kind for each in marks for kind in SECTIONS]
+    return tagged.dialect(
+        name=name,
+        openers=tuple(f"<{each}>" for each in sections),
+        closers=tuple(f"</{each}>" for each in [*sections, *(f"{each}invoke" for each in marks)]),
+        tags=EXACT,
+        write=write,
+        bare=tuple(f"<{each}invoke name=" for each in marks),
+    )
+
+
+SECTIONS = ("function_calls", "tool_calls", "calls")
+
+
+def told(value: object) -> str:
+    return "true" if isinstance(value, str) else "false"

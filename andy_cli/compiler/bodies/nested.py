@@ -1,0 +1,100 @@
+"""Arguments as elements in elements, with a marker before every tag (MiniMax M3).
+
+The marker never stands in a value, so every tag behind it is one.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+
+from andy_cli.compiler.bodies.calls import parameters_schema, properties, tool_name
+from andy_cli.compiler.bodies.elements import PAIRS
+from andy_cli.compiler.bodies.tagged import written
+from andy_cli.compiler.bodies.typed import allowed, typed
+from andy_cli.compiler.dialect import Parsed, Tools
+from andy_cli.compiler.expression import Expression
+from andy_cli.messages import Schema, ToolRequest
+
+MARK = "]<]minimax[>["
+TAG = Expression(
+    r"<(?P<close>/)?(?P<name>[^<>\s]{1,200})(?:\s+name=[\"'](?P<of>[^<>\"']{1,200})[\"'])?\s*>"
+)
+ITEM = "item"
+DEEPEST = 100
+
+
+class Node:
+    """An element: what stands in it, text or further elements."""
+
+    __slots__ = ("children", "closed", "name", "text")
+
+    def __init__(self, name: str) -> None:
+        self.name, self.text = name, ""
+        self.children: list[Node] = []
+        self.closed = False
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    if MARK + "<invoke" not in text:
+        return None
+    requests: list[ToolRequest] = []
+    for name, node in invoked(text):
+        if not node.closed:
+            return Parsed(tuple(requests), incomplete=True)
+        name = tool_name(name, tools)
+        tool = tools.get(name)
+        schemas, root = (properties(tool) if tool else {}), parameters_schema(tool)
+        arguments = {each.name: value(each, schemas.get(each.name), root) for each in node.children}
+        requests.append(ToolRequest(name, arguments))
+    return Parsed(tuple(requests)) if requests else None
+
+
+def invoked(text: str) -> Iterator[tuple[str, Node]]:
+    """The calls with what stands in them; one that is cut off is not closed."""
+    stack: list[Node] = []
+    name = ""
+    for piece in text.split(MARK)[1:]:
+        tag = TAG.match(piece)
+        if tag is None:
+            continue
+        if tag["of"] and not stack:
+            stack, name = [Node("")], tag["of"]
+        elif tag["close"] and stack:
+            stack[-1].closed = True
+            node = stack.pop()
+            if not stack:
+                yield name, node
+        elif stack and len(stack) < DEEPEST:
+            stack.append(Node(tag["name"]))
+            stack[-1].text = piece[tag.end() :]
+            stack[-2].children.append(stack[-1])
+    if stack:
+        yield name, stack[0]
+
+
+def value(node: Node, schema: Schema | None, root: Schema) -> object:
+    if not node.children:
+        return typed(node.text, schema, root)
+    schema = schema or {}
+    items = schema.get("items")
+    if "array" in allowed(schema, root) or all(each.name == ITEM for each in node.children):
+        inner = items if isinstance(items, Mapping) else None
+        return [value(each, inner, root) for each in node.children]
+    inside = schema.get("properties")
+    schemas = inside if isinstance(inside, Mapping) else {}
+    return {each.name: value(each, schemas.get(each.name), root) for each in node.children}
+
+
+def write(request: ToolRequest) -> str:
+    values = [element(key, each) for key, each in (request.arguments or {}).items()]
+    head = f'{MARK}<tool_call>{MARK}<invoke name="{request.name}">'
+    return "".join([head, *values, f"{MARK}</invoke>{MARK}</tool_call>"])
+
+
+def element(key: str, each: object) -> str:
+    if isinstance(each, Mapping) and each:
+        inner = "".join(element(str(name), item) for name, item in each.items())
+    elif isinstance(each, list) and each:
+        inner = "".join(element(ITEM, item) for item in each)
+    else:
+        inner = written(each, PAIRS) if isinstance(each, str) else json.dumps(each)
+    return f"{MARK}<{key}>{inner}{MARK}</{key}>"

@@ -1,0 +1,186 @@
+"""Which dialect a model writes: from what its server says, from its template, from its name.
+
+The name counts whoever serves the model (C18), in all the spellings there are:
+
+    Qwen/Qwen2.5-7B-Instruct-AWQ   qwen2.5:7b-instruct-q4_K_M   hf.co/x/Qwen2.5-7B-GGUF:Q4_K_M
+
+A dialect says in `models` who writes it. A pattern holds from where a word of the name begins. `*`
+is anything; a pattern that does not end in one ends where a word does, so `qwen3` is no `qwen3.5`.
+`-` may be written or not, and a version as servers do: `llama-3.1*` is `llama-v3p1-8b` too. The
+pattern with the most letters wins. With `!` in front it says who does not write the dialect.
+
+Not rendered: a template is a program, and its text already holds the markers it writes.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from andy_cli.compiler.dialect import Dialect
+from andy_cli.compiler.expression import Expression
+from andy_cli.errors import UsageError
+from andy_cli.messages import ToolRequest
+
+DIALOGUE = "andybot"
+"""What any model can do that can follow a conversation."""
+
+LARGEST = 2**18
+"""Characters of a template that are looked at."""
+
+SUFFIX = Expression(
+    r"""[-_. ](?:
+        gguf | ggml | bin | safetensors | onnx | \d{5}-of-\d{5}
+      | awq | gptq | exl[23] | mlx | bnb | dwq | qat | ud | imat | i1 | dynamic | quantized
+      | (?:mx|nv)?fp(?:4|8|16) | [bf]f?(?:16|32) | int[48] | w\d+a\d+
+      | \d(?:\.\d+)?-?(?:bits?|bpw) | i?q\d+(?:_(?:k|0|1|xxs|xs|nl|[sml]))*(?:_(?:xl|xs))?
+    )\Z""",
+    re.VERBOSE,
+)
+"""How the weights are packed: says nothing about what they write."""
+
+SIGN = Expression(r"<[^<>\s\"']*[>=]?|\]<\]\w+\[>\[|\[/?[A-Z_]{3,}\]|`{3}\w+|\u273f\w+\u273f")
+"""A marker inside a written call."""
+
+SENTINEL = "SENTINEL"
+
+
+class Detected(NamedTuple):
+    dialect: Dialect
+    why: str
+    """In words that go behind the dialect's name and a colon: `its name says so`."""
+
+
+def chosen(
+    model: str, template: str, capabilities: Sequence[str], dialects: Iterable[Dialect]
+) -> Detected:
+    """What is known best counts first; `capabilities` are those a server told, e.g. `tools`."""
+    there = {each.name: each for each in dialects}
+    if "tools" in capabilities:
+        return Detected(there["native"], "its server takes tools")
+    named = by_name(model, there.values())
+    if template and (shown := _by_template(template, there.values(), named)):
+        return Detected(*shown)
+    if named:
+        return Detected(named, "its name says so")
+    return Detected(there[DIALOGUE], "nothing says what it writes, so it is led by questions")
+
+
+def told(name: str, origin: str, dialects: Mapping[str, Dialect]) -> Detected:
+    """The dialect that somebody asked for; `origin` is where. Raises UsageError."""
+    if name not in dialects:
+        known = ", ".join(sorted(dialects))
+        raise UsageError(f"There is no dialect {name!r}. There are: {known}.")
+    return Detected(dialects[name], f"{origin} says so")
+
+
+# The name.
+
+
+def bare_name(model: str) -> str:
+    """In lower case, without vendor, folder, tag and the way the weights are packed."""
+    name = model.strip().lower().replace("\\", "/").rstrip("/").rpartition("/")[2]
+    name = re.split(r"(?<=.)[:@]", name, maxsplit=1)[0].strip()
+    while (shorter := SUFFIX.sub("", name)) != name and shorter:
+        name = shorter
+    return name
+
+
+def by_name(model: str, dialects: Iterable[Dialect]) -> Dialect | None:
+    """The dialect whose pattern fits the name most specifically; None if none does."""
+    name = bare_name(model)
+    found = [(size, each.name, each) for each in dialects if (size := _fit(name, each.models))]
+    return max(found)[2] if found else None
+
+
+def _fit(name: str, patterns: Sequence[str]) -> int:
+    """The letters of the longest pattern that fits; 0 if none does, or one says no."""
+    fitting = [each for each in patterns if _expression(each.removeprefix("!")).search(name)]
+    if any(each.startswith("!") for each in fitting):
+        return 0
+    return max((len(re.sub(r"[-*?]", "", each)) for each in fitting), default=0)
+
+
+@cache
+def _expression(pattern: str) -> re.Pattern[str]:
+    text = pattern.lower()
+    open_end = text.endswith("*")
+    text = text.rstrip("*")
+    parts = [_part(text, at) for at in range(len(text))]
+    number = r"(?!\d)" if text[-1:].isdigit() else ""
+    end = number if open_end else r"(?![a-z0-9]|\.\d)"
+    return re.compile(r"(?<![a-z0-9])" + "".join(parts) + end)
+
+
+def _part(text: str, at: int) -> str:
+    """One character of a pattern as an expression, with what may stand before it."""
+    here, before, behind = text[at], text[:at].rstrip("-")[-1:], text[at + 1 : at + 2]
+    if here == "-":
+        return "" if behind.isdigit() else "[-_ ]?"
+    if here == "." and before.isdigit() and behind.isdigit():
+        return r"(?:[.p_]|-(?=\d+(?![a-z\d])))"  # `3-8b` is a size
+    wild = {"*": ".*", "?": "."}.get(here)
+    if wild:
+        return wild
+    version = here.isdigit() and (before.isalpha() or text[at - 1 : at] == "-")
+    return ("[-_ ]?v?" if version else "") + re.escape(here)
+
+
+# The template.
+
+
+def by_template(template: str, dialects: Iterable[Dialect]) -> Dialect | None:
+    """The dialect whose markers stand in the text of a chat template, most specific first."""
+    found = _by_template(template, dialects, None)
+    return found[0] if found else None
+
+
+def _by_template(
+    template: str, dialects: Iterable[Dialect], named: Dialect | None
+) -> tuple[Dialect, str] | None:
+    """The dialect and why. Where two have the same markers, the one that the name says."""
+    text = template[:LARGEST]
+    found = [
+        (fit, each is named, each.name, each)
+        for each in dialects
+        if (fit := _shown(text, each)) is not None
+    ]
+    if not found:
+        return None
+    dialect = max(found)[-1]
+    there = sorted(mark for mark in marks(dialect) if mark in text)
+    return dialect, f"its chat template writes {max(there, key=len)}"
+
+
+def _shown(text: str, dialect: Dialect) -> int | None:
+    """How well the text shows the dialect, to be compared; None if it does not.
+
+    What counts is the length of its markers that are there, less that of those that are missing;
+    closers may be missing.
+    """
+    signs, openers = _signs(dialect), _openers(dialect)
+    there = {mark for mark in signs | openers if mark in text}
+    missing = _begun(signs - there)
+    if not there & openers and (not signs or missing):
+        return None
+    return sum(map(len, there)) - sum(map(len, missing))
+
+
+def marks(dialect: Dialect) -> set[str]:
+    """What a template that teaches the dialect may hold: markers that begin something."""
+    return _begun(_signs(dialect)) | _openers(dialect)
+
+
+def _begun(signs: set[str]) -> set[str]:
+    return {each for each in signs if not each.startswith(("</", "[/"))}
+
+
+def _signs(dialect: Dialect) -> set[str]:
+    """The markers of a call as the dialect writes it; a fence alone is none."""
+    call = dialect.write(ToolRequest(SENTINEL, {SENTINEL: SENTINEL})).replace(SENTINEL, " ")
+    found = {match[0] for match in SIGN.finditer(call) if len(match[0]) > 2}
+    return set() if all(each.startswith("`") for each in found) else found
+
+
+def _openers(dialect: Dialect) -> set[str]:
+    return {each for each in dialect.openers if SIGN.match(each)}

@@ -1,0 +1,51 @@
+"""Claude without an API for tools, and many prompts: <invoke> elements with raw values.
+
+    <function_calls>
+    <invoke name="play">
+    <parameter name="track">Blue</parameter>
+    </invoke>
+    </function_calls>
+
+The section may be missing and tags may carry a prefix. In the oldest form names stand in elements:
+<invoke><tool_name>play</tool_name><parameters><track>Blue</track></parameters></invoke>
+"""
+
+from andy_cli.compiler.bodies import tagged
+from andy_cli.compiler.bodies.elements import CHILDREN, INVOKE
+from andy_cli.compiler.dialect import Parsed, Tools
+
+PREFIX = "antml:"
+SHARED = "<tool_call>"
+SECTIONS = ("<function_calls>", f"<{PREFIX}function_calls>", SHARED, "<invoke>")
+CLOSERS = (
+    *("</function_calls>", f"</{PREFIX}function_calls>"),
+    *("</invoke>", f"</{PREFIX}invoke>", "</tool_call>", "</function>"),
+)
+RESULTS = ("<function_results>", f"<{PREFIX}function_results>")
+JSON = tagged.parser(INVOKE, SECTIONS, CLOSERS, json=True)
+NEW, OLD = tagged.parser(INVOKE, SECTIONS, CLOSERS), tagged.parser(CHILDREN, SECTIONS, CLOSERS)
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    if text.startswith(RESULTS):
+        return Parsed()
+    if "<tool_name>" in text[:200]:
+        return OLD(text, tools)
+    return NEW(text, tools) if text.startswith(SHARED) else JSON(text, tools)
+
+
+DIALECT = tagged.dialect(
+    name="anthropic_xml",
+    openers=SECTIONS,
+    closers=CLOSERS,
+    tags=INVOKE,
+    write=tagged.spelled(
+        '<function_calls>\n<invoke name="NAME">\n',
+        "</invoke>\n</function_calls>",
+        ('<parameter name="KEY">', "</parameter>\n"),
+        INVOKE,
+    ),
+    bare=("<invoke name=", f"<{PREFIX}invoke name="),
+    lines=True,
+    results=RESULTS,
+)._replace(parse=parse, models=("claude*",))

@@ -1,0 +1,74 @@
+"""Beam: a header like harmony's with the recipient, then prefixed parameters alone.
+
+<|start|>assistant to=play<|channel|>commentary<|message|><rfl:parameter name="track">
+Blue
+</rfl:parameter><|call|>
+"""
+
+from andy_cli.compiler.bodies import calls, elements, forms, tagged
+from andy_cli.compiler.bodies.elements import INVOKE
+from andy_cli.compiler.bodies.sections import Raw
+from andy_cli.compiler.dialect import Body, Parsed, Tools
+from andy_cli.compiler.dialects import harmony
+from andy_cli.messages import ToolRequest
+
+MESSAGE, TAG = harmony.MESSAGE, "<rfl:parameter"
+CLOSERS = ("<|call|>", "<|end|>", "<|return|>", "<|eom|>")
+PARAMETERS = INVOKE._replace(
+    call=r"\Ato=(?P<name>[\w.\-/]{1,200}) ",
+    call_end=r"<\|(?:call|end|return|eom)\|>",
+    lone=True,
+)
+
+
+class Message:
+    """As harmony's, until it is seen that parameters follow the header."""
+
+    def __init__(self, opener: str) -> None:
+        self._channel = harmony.Channel(opener, {})
+        self._head = opener
+        self._raw: Raw | None = None
+
+    def feed(self, text: str) -> int | None:
+        if self._raw is not None:
+            return self._raw.feed(text)
+        if len(self._head) < harmony.HEAD:
+            known = len(self._head)
+            self._head += text
+            head, marker, inner = self._head.partition(MESSAGE)
+            if marker and inner.lstrip().startswith((TAG, *CLOSERS)):
+                self._raw = Raw(*CLOSERS)
+                end = self._raw.feed(inner)
+                return None if end is None else end + len(head) + len(marker) - known
+        return self._channel.feed(text)
+
+
+def body(opener: str, tools: Tools) -> Body:
+    return Message(opener)
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    head, _, inner = text.partition(MESSAGE)
+    recipient = harmony.RECIPIENT.search(head)
+    if recipient is None or not inner.lstrip().startswith((TAG, *CLOSERS)):
+        return None
+    name = calls.tool_name(recipient[1], tools)
+    found = elements.read(f"to={name} {inner}", tools, PARAMETERS)
+    return found and Parsed(found.requests, incomplete=found.incomplete)
+
+
+def write(request: ToolRequest) -> str:
+    values = tagged.spelled(
+        "", "", ('<rfl:parameter name="KEY">\n', "\n</rfl:parameter>"), PARAMETERS
+    )(request)
+    head = f"{harmony.START}assistant to={request.name}{harmony.CHANNEL}commentary{MESSAGE}"
+    return f"{head}{values}<|call|>"
+
+
+DIALECT = forms.taught(
+    name="beam",
+    openers=(harmony.START, harmony.CHANNEL),
+    body=body,
+    parse=parse,
+    write=write,
+)._replace(models=("beam",))

@@ -1,0 +1,42 @@
+"""Functionary 3.1: an element named after the function, with the arguments as JSON in it.
+
+<function=play>{"track": "Blue"}</function>
+
+The tool `python` takes its code raw.
+"""
+
+from andy_cli.compiler.bodies import calls, forms, headed
+from andy_cli.compiler.bodies.sections import Tag
+from andy_cli.compiler.dialect import Parsed, Tools
+from andy_cli.compiler.expression import Expression
+from andy_cli.messages import ToolRequest
+
+OPEN, CLOSE = "<function=", "</function>"
+HEAD = Expression(r"\s*<function=\s*[\"']?(?P<name>[^<>\"'\s]{1,200})[\"']?\s*>\s*")
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    head = HEAD.match(text)
+    if not head:
+        return None
+    name = calls.tool_name(head["name"], tools)
+    body = text[head.end() :]
+    if body[:1] in ("{", "[") or not body.strip() or body.startswith(CLOSE):
+        return headed.called(name, body, (CLOSE, "</tool_call>"), tools)
+    keys = list(calls.properties(tools[name])) if name in tools else []
+    if len(keys) != 1 or body.startswith(("<parameter", "<param ")):
+        return None
+    code, closer, _ = body.rpartition(CLOSE)
+    if not closer:
+        return Parsed(incomplete=True)
+    return Parsed((ToolRequest(name, {keys[0]: code.strip("\n")}),))
+
+
+DIALECT = forms.taught(
+    name="functionary_v31",
+    openers=(OPEN,),
+    body=lambda opener, tools: Tag("</tool_call>", CLOSE),
+    parse=parse,
+    write=lambda request: f"{OPEN}{request.name}>{forms.dumped(request)}{CLOSE}",
+    closers=(CLOSE,),
+)._replace(models=("functionary-*v3.1*",))

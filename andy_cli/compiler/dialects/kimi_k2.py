@@ -1,0 +1,29 @@
+"""Kimi K2: an id that carries the name, then the arguments as JSON.
+
+    <|tool_calls_section_begin|><|tool_call_begin|>functions.play:0<|tool_call_argument_begin|>
+    {"track": "Blue"}<|tool_call_end|><|tool_calls_section_end|>
+
+Where a server strips special tokens, `functions.play:0{"track": "Blue"}` is left.
+"""
+
+from andy_cli.compiler.bodies import forms, headed
+from andy_cli.compiler.bodies.deepseek import KIMI, KIMI_CLOSERS, KIMI_OPENERS, body
+from andy_cli.messages import ToolRequest
+
+SECTION, _, CALL = KIMI_OPENERS
+CALLED, SECTIONED, _ = KIMI_CLOSERS
+
+
+def write(request: ToolRequest) -> str:
+    head = f"{SECTION}{CALL}functions.{request.name}:0<|tool_call_argument_begin|>"
+    return f"{head}{forms.dumped(request)}{CALLED}{SECTIONED}"
+
+
+DIALECT = forms.taught(
+    name="kimi_k2",
+    openers=KIMI_OPENERS,
+    body=body,
+    parse=headed.parser(KIMI_OPENERS, KIMI_CLOSERS, KIMI),
+    write=write,
+    closers=KIMI_CLOSERS,
+)._replace(named_openers=("functions.NAME:",), models=("kimi-k2*",))

@@ -1,0 +1,65 @@
+"""Llama 3: objects with `parameters` behind a marker, joined by `;`, `,` or a line break.
+
+<|python_tag|>{"name": "play", "parameters": {"track": "Blue"}}; {"name": "stop", "parameters": {}}
+
+The servers' own tools are called in Python there: `<|python_tag|>play.call(track="Blue")`.
+"""
+
+from andy_cli.compiler.bodies import forms, python_calls, tagged
+from andy_cli.compiler.bodies.ends import Line
+from andy_cli.compiler.bodies.sections import LINE, LONGEST_HEAD, Json
+from andy_cli.compiler.dialect import Body, Parsed, Tools
+from andy_cli.compiler.expression import Expression
+
+OPEN = "<|python_tag|>"
+
+
+class Tagged:
+    """A JSON value, or a line of Python; further objects follow as plain JSON does."""
+
+    def __init__(self) -> None:
+        self._body: Body | None = None
+        self._held = ""
+
+    def feed(self, text: str) -> int | None:
+        if self._body is not None:
+            return self._body.feed(text)
+        known = len(self._held)
+        self._held += text
+        start = self._held.lstrip()
+        if not start:
+            return None
+        if start[0] in "{[":
+            self._body = Json()
+        elif LINE.match(start):
+            self._body = Line("", {})
+        elif not WORD.match(start) or len(start) > LONGEST_HEAD:
+            return -1
+        else:
+            return None
+        end = self._body.feed(self._held)
+        return end if end is None else end - known
+
+
+WORD = Expression(r"[\w.\-/]+\Z")
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    body = forms.inside(text, (OPEN,), ())
+    if body[:1] in ("{", "["):
+        return tagged.json_section(body, (), tools)
+    calls = python_calls.requests_in(body.replace(".call(", "(", 1), tools)
+    return Parsed(tuple(calls)) if calls else None
+
+
+def body(opener: str, tools: Tools) -> Body:
+    return Tagged()
+
+
+DIALECT = forms.taught(
+    name="llama3_json",
+    openers=(OPEN,),
+    body=body,
+    parse=parse,
+    write=lambda request: f"{OPEN}{forms.as_json(request, arguments='parameters')}",
+)._replace(models=("llama-3.1*", "llama-3.2*", "llama-3.3*"))

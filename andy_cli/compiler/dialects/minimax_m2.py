@@ -1,0 +1,26 @@
+"""MiniMax M2: <invoke> elements with raw values in a section.
+
+<minimax:tool_call>
+<invoke name="play">
+<parameter name="track">Blue</parameter>
+</invoke>
+</minimax:tool_call>
+"""
+
+from andy_cli.compiler.bodies import tagged
+from andy_cli.compiler.bodies.elements import INVOKE
+
+DIALECT = tagged.dialect(
+    name="minimax_m2",
+    openers=("<minimax:tool_call>",),
+    closers=("</minimax:tool_call>", "</invoke>"),
+    tags=INVOKE,
+    write=tagged.spelled(
+        '<minimax:tool_call>\n<invoke name="NAME">\n',
+        "</invoke>\n</minimax:tool_call>",
+        ('<parameter name="KEY">', "</parameter>\n"),
+        INVOKE,
+    ),
+    bare=("<invoke name=",),
+    json=True,
+)._replace(models=("minimax-m2*",))

@@ -1,0 +1,51 @@
+"""Muse: a channel header with the recipient, then <invoke> elements with a prefix.
+
+     to=play<|message|><atem:function_calls><atem:invoke name="play">
+    <atem:parameter name="track">Blue</atem:parameter></atem:invoke></atem:function_calls>
+
+Words to itself, ` to=self<|message|>...<|eom|>`, are reasoning.
+"""
+
+from andy_cli.compiler.bodies import tagged
+from andy_cli.compiler.bodies.elements import INVOKE
+from andy_cli.compiler.bodies.sections import Nothing
+from andy_cli.compiler.dialect import Body, Parsed, Tools
+
+SELF, USER = "to=self<|message|>", "to=user<|message|>"
+OPEN, CLOSE = "<atem:function_calls>", "</atem:function_calls>"
+NAMED = "to=NAME<|message|>"
+
+ELEMENTS = tagged.dialect(
+    name="muse",
+    openers=(OPEN,),
+    closers=(CLOSE, "</atem:invoke>"),
+    tags=INVOKE,
+    write=tagged.spelled(
+        f'{OPEN}<atem:invoke name="NAME">',
+        f"</atem:invoke>{CLOSE}",
+        ('<atem:parameter name="KEY">', "</atem:parameter>"),
+        INVOKE,
+    ),
+    bare=("<atem:invoke name=",),
+)
+
+
+def body(opener: str, tools: Tools) -> Body:
+    return Nothing() if opener in (SELF, USER) else ELEMENTS.body(opener, tools)
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    if text in (SELF, USER):
+        return Parsed(thinks_until=("<|eom|>",) if text == SELF else ())
+    head, _, inner = text.partition("<|message|>")
+    return ELEMENTS.parse(inner if inner and "<" not in head else text, tools)
+
+
+DIALECT = ELEMENTS._replace(
+    openers=(*ELEMENTS.openers, SELF, USER),
+    body=body,
+    parse=parse,
+    named_openers=(NAMED, f" {NAMED}"),
+    closers=(*ELEMENTS.closers, "<|eom|>"),
+    models=("muse*",),
+)

@@ -1,0 +1,45 @@
+"""Qwen3-Coder, Qwen3.5, Nemotron 3, MiMo, Step 3.5: elements with raw values.
+
+    <tool_call>
+    <function=write_file>
+    <parameter=path>
+    notes.txt
+    </parameter>
+    </function>
+    </tool_call>
+
+One line break inside either tag of a value is framing, any other is data. The outer element is
+lost now and then.
+"""
+
+from andy_cli.compiler.bodies import tagged
+from andy_cli.compiler.bodies.elements import FUNCTION
+
+DIALECT = tagged.dialect(
+    name="qwen3_coder",
+    openers=("<tool_call>",),
+    closers=("</tool_call>", "</function>"),
+    tags=FUNCTION,
+    write=tagged.spelled(
+        "<tool_call>\n<function=NAME>\n",
+        "</function>\n</tool_call>",
+        ("<parameter=KEY>\n", "\n</parameter>\n"),
+        FUNCTION,
+    ),
+    bare=("<function=",),
+    results=("<tool_response>",),
+)._replace(
+    models=(
+        "qwen3-coder*",
+        "qwen3.*",
+        "qwen3.5*",
+        "qwen3.6*",
+        "qwen3.8*",
+        "nemotron-3*",
+        "mimo*",
+        "step-3.5*",
+        "step-5*",
+        "nanbeige*",
+        "granite-4.1-*thinking*",
+    )
+)

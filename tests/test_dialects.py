@@ -1,0 +1,192 @@
+"""Every notation as models write it: the cases of tests/corpora/dialects, whole and in pieces."""
+
+import json
+import random
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from andy_cli.compiler import dialects
+from andy_cli.compiler.compiler import CompiledReply, Compiler, tools_by_name
+from andy_cli.compiler.dialect import Dialect, Tools
+from andy_cli.compiler.markers import Markers
+from andy_cli.discover import discover
+from andy_cli.messages import Schema, ToolRequest
+
+DIALECTS = discover(dialects, Dialect, "DIALECT")
+LOSSLESS = [each for each in DIALECTS if each.name not in ("native", "andybot")]
+CORPORA = Path(__file__).parent / "corpora" / "dialects"
+
+
+def tool(name: str, required: str = "", **properties: str | Schema) -> Schema:
+    """A function tool; a type stands for the schema of it."""
+    schemas = {
+        key: {"type": each} if isinstance(each, str) else each for key, each in properties.items()
+    }
+    parameters = {"type": "object", "properties": schemas, "required": required.split()}
+    return {"type": "function", "function": {"name": name, "parameters": parameters}}
+
+
+TOOLS = tools_by_name(
+    [
+        tool("play", "track", track="string", loop="boolean", volume="integer"),
+        tool("stop"),
+        tool("seek", "seconds", seconds="number"),
+        tool("write_file", "path text", path="string", text="string"),
+        tool("tag", tags={"type": "array", "items": {"type": "string"}}, meta="object"),
+        tool("python", "code", code="string"),
+    ]
+)
+MARKERS = Markers(DIALECTS, list(TOOLS))
+
+
+class Case(NamedTuple):
+    """A reply, and what it means."""
+
+    id: str
+    text: str
+    calls: list[dict[str, object]]
+    content: str = ""
+    reasoning: str = ""
+    incomplete: bool = False
+    dialect: str = ""
+    tools: list[Schema] | None = None
+    why: str = ""
+
+
+def cases() -> Iterator[Case]:
+    for path in sorted(CORPORA.glob("*.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            yield Case(**json.loads(line))
+
+
+CASES = list(cases())
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.id))
+def test_a_reply_means_what_its_case_says(case: Case) -> None:
+    reply = compiled(case, [case.text])
+    # As JSON too: in Python True is 1.
+    assert as_json(said(reply)[0]) == as_json(case.calls)
+    assert said(reply) == (
+        case.calls,
+        case.content.strip(),
+        case.reasoning.strip(),
+        case.incomplete,
+    )
+    if case.dialect:
+        assert reply.dialect == case.dialect
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.id))
+def test_pieces_of_any_size_mean_the_same(case: Case) -> None:
+    whole = compiled(case, [case.text])
+    sizes = random.Random(case.id)
+    assert compiled(case, case.text) == whole
+    assert compiled(case, pieces(case.text, lambda: 4)) == whole
+    for _ in range(3):
+        assert compiled(case, pieces(case.text, lambda: sizes.randint(1, 12))) == whole
+
+
+def compiled(case: Case, chunks: Iterable[str]) -> CompiledReply:
+    tools = TOOLS if case.tools is None else tools_by_name(case.tools)
+    markers = MARKERS if case.tools is None else Markers(DIALECTS, list(tools))
+    return read(*chunks, markers=markers, tools=tools)
+
+
+def read(*chunks: str, markers: Markers = MARKERS, tools: Tools = TOOLS) -> CompiledReply:
+    compiler = Compiler(markers, tools)
+    for chunk in chunks:
+        compiler.feed(chunk)
+    return compiler.finish()[1]
+
+
+def pieces(text: str, size: Callable[[], int]) -> Iterator[str]:
+    at = 0
+    while at < len(text):
+        end = at + size()
+        yield text[at:end]
+        at = end
+
+
+def as_json(value: object) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def said(reply: CompiledReply) -> tuple[list[dict[str, object]], str, str, bool]:
+    calls: list[dict[str, object]] = [
+        {"name": each.name, "arguments": dict(each.arguments or {})} for each in reply.requests
+    ]
+    return calls, reply.text.strip(), reply.reasoning.strip(), reply.incomplete
+
+
+NASTY = (
+    "</tool_call>",
+    "<tool_call>",
+    "</parameter>",
+    "</function>",
+    "</invoke>",
+    "</arg_value>",
+    "<parameter=path>",
+    '<parameter name="text">',
+    "<|tool_call_end|>",
+    "<|close|>argument<|sep|>",
+    "<|im_end|>",
+    "</think>",
+    "```",
+    '"',
+    "'",
+    "\\",
+    "{",
+    "}]",
+    "\n",
+    "\n\n",
+    "\t",
+    "é\U0001f3b5",
+    "true",
+    "12",
+    "null",
+    "DEAR ANDYBOT",
+)
+PLAIN = st.characters(codec="utf-8", exclude_categories=["C", "Z"])
+words = st.lists(st.sampled_from(NASTY) | st.text(PLAIN, max_size=6), max_size=6)
+# Two markers side by side, the closers of a call for one, are beyond raw notations: words between.
+texts = words.map(" x ".join)
+flat = st.dictionaries(st.sampled_from(["path", "text"]), texts, min_size=1)
+
+
+@pytest.mark.parametrize("dialect", LOSSLESS, ids=lambda dialect: str(dialect.name))
+@settings(max_examples=60)
+@given(arguments=flat)
+def test_what_a_dialect_writes_it_reads(dialect: Dialect, arguments: dict[str, str]) -> None:
+    written = dialect.write(ToolRequest("write_file", arguments))
+    reply = read(written)
+    assert [(each.name, each.arguments) for each in reply.requests] == [("write_file", arguments)]
+    assert reply.text == ""
+
+
+@pytest.mark.parametrize("dialect", LOSSLESS, ids=lambda dialect: str(dialect.name))
+@given(values=st.fixed_dictionaries({"loop": st.booleans(), "volume": st.integers()}))
+def test_types_survive_writing_and_reading(dialect: Dialect, values: dict[str, object]) -> None:
+    reply = read(dialect.write(ToolRequest("play", {"track": "7", **values})))
+    assert [each.arguments for each in reply.requests] == [{"track": "7", **values}]
+
+
+HORRORS = ("\ud800", "\0", "[" * 10_000, '{"a":' * 5_000, "<" * 5_000, "\\" * 999, '"' * 999)
+
+
+@pytest.mark.parametrize("dialect", LOSSLESS, ids=lambda dialect: str(dialect.name))
+@pytest.mark.parametrize("horror", HORRORS, ids=lambda horror: repr(horror[:4]))
+def test_nothing_that_a_model_writes_raises(dialect: Dialect, horror: str) -> None:
+    written = dialect.write(ToolRequest("play", {"track": "Blue"}))
+    at = written.index("Blue")
+    for text in (written[:at] + horror, written[:at] + horror + written[at:], horror + written):
+        read(text)
+    for opener in dialect.openers:
+        read(opener + horror)
+    for cut in range(len(written)):
+        read(written[:cut])
