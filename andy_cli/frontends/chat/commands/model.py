@@ -23,7 +23,8 @@ async def model(desk: Desk, argument: str) -> str:
     opened = await desk.opened()
     chat = opened.chat
     tools = len(chat.registry)
-    return f"{chat.client.name}: {opened.why}; it writes {chat.dialect.name} ({chat.dialect_why}), {tools} tools."
+    writes = f"it writes {chat.dialect.name} ({chat.dialect_why})"
+    return f"{chat.client.name}: {opened.why}; {writes}, {tools} tools."
 
 
 def options_for(desk: Desk, argument: str) -> Options:
