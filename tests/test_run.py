@@ -316,6 +316,17 @@ def test_a_server_that_takes_no_tools_is_led_through_the_dialogue(tmp_path: Path
     assert "AVAILABLE COMMANDS" in bodies[1]["messages"][0]["content"]
 
 
+def test_an_answer_is_held_to_its_schema_by_a_server_that_can(tmp_path: Path) -> None:
+    replies = ["DEAR ANDYBOT, PLAY_MP3", "1", "tests/music", "40", "Playing."]
+    with ModelServer([streamed(each) for each in replies]) as server:
+        dialogue = ("--model", "llamacpp:m", "--set", "dialect=andybot", "--no-wait")
+        to = ("--base-url", server.url)
+        done = andy("run", *to, *dialogue, "play the first song", home=tmp_path)
+        grammars = [each.body.get("grammar") for each in server.requests]
+    assert done.out == "Playing.\n"
+    assert grammars == [None, None, None, 'root ::= "-"? [0-9]+ | "skip"', None]
+
+
 def test_a_call_left_in_the_text_by_a_mis_set_server_is_carried_out(tmp_path: Path) -> None:
     call = '<tool_call>\n{"name": "now_playing", "arguments": {}}\n</tool_call>'
     with ModelServer([streamed("Let me see. ", call), streamed("Nothing.")]) as server:

@@ -191,9 +191,9 @@ class Conversation:
         return ask
 
     def _what_fits(self, question: Question) -> Constraint | None:
-        """For a model that is chosen for: what the user said and tools returned that may fit."""
+        """What the schema allows; for a model that is chosen for, what was said and found."""
         if not self.client.guided:
-            return None
+            return question.constraint
         from andy_cli.agent.guide import answer_choices  # as above
 
         choices = answer_choices(

@@ -62,6 +62,8 @@ class Question(NamedTuple):
     parameter: str
     schema: Schema
     required: bool
+    constraint: Constraint | None = None
+    """What the answer may be, as far as the schema says."""
 
 
 class Refusal(NamedTuple):

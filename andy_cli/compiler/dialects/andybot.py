@@ -132,7 +132,8 @@ def interview(
         if parameter in given:
             arguments[parameter] = converted(str(given[parameter]), each)
             continue
-        question = Question(asked(parameter, each), parameter, each, parameter in required)
+        needed = parameter in required
+        question = Question(asked(parameter, each), parameter, each, needed, answers(each, needed))
         for attempt in range(REPEATS):
             answer = clean(parameter, (yield question))
             if skipped(answer, each):
@@ -145,6 +146,24 @@ def interview(
         if question.required and parameter not in arguments:
             return Refusal(f"cannot {name.upper()} without {parameter}")
     return arguments
+
+
+NUMBERS = {
+    "integer": 'root ::= "-"? [0-9]+',
+    "number": 'root ::= "-"? [0-9]+ ("." [0-9]+)?',
+}
+
+
+def answers(schema: Schema, required: bool) -> Constraint | None:
+    """What the schema lets the answer be: for servers that can hold a model to it."""
+    allowed = schema.get("enum") or (["yes", "no"] if schema.get("type") == "boolean" else [])
+    if allowed:
+        texts = [*map(str, allowed), *([] if required else ["skip"])]
+        return Constraint(choices=tuple(map(Choice, texts)))
+    number = NUMBERS.get(str(schema.get("type")))
+    if number is None:
+        return None
+    return Constraint(grammar=number if required else f'{number} | "skip"')
 
 
 def asked(parameter: str, schema: Schema) -> str:
@@ -171,7 +190,7 @@ def again(question: Question, attempt: int) -> Question:
         return question
     needed = hint(question.schema) or "this is needed"
     text = question.text.partition("\n")[0] + f"\n({needed}; answer with the value alone)"
-    return Question(text, question.parameter, question.schema, question.required)
+    return question._replace(text=text)
 
 
 def skipped(answer: str, schema: Schema) -> bool:
