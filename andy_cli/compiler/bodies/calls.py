@@ -148,6 +148,17 @@ def unwrapped(value: dict[str, object], tool: Schema | None) -> dict[str, object
     return value
 
 
+def fits(request: ToolRequest, tools: Tools) -> bool:
+    """The tool exists, takes these arguments, and needs no others."""
+    tool = tools.get(request.name)
+    if tool is None:
+        return False
+    given = set(request.arguments or {})
+    required = parameters_schema(tool).get("required")
+    needed = set(required) if isinstance(required, list) else set()
+    return needed <= given and given <= set(properties(tool))
+
+
 def properties(tool: Schema) -> Mapping[str, Schema]:
     function = tool.get("function", tool)
     parameters = function.get("parameters") or {}

@@ -44,12 +44,23 @@ def inside(text: str, openers: Sequence[str], closers: Sequence[str]) -> str:
 def json_calls(text: str, tools: Tools) -> list[ToolRequest] | None:
     """All calls in JSON values that follow one another."""
     found = list(json_text.values(text))
-    value: object = found[0] if len(found) == 1 else found
-    if not found:
-        value = json_text.read(text)
-    requests = calls.requests_in(value, tools) if value is not None else None
+    if found:
+        requests = calls.requests_in(found[0] if len(found) == 1 else found, tools)
+    else:
+        requests = mended(text, tools)
     # Models that were taught a tag at times put what they know into it.
     return requests or python_calls.requests_in(text, tools)
+
+
+def mended(text: str, tools: Tools) -> list[ToolRequest] | None:
+    """Of the ways to mend it the first whose calls fit the tools; if none fits, the first."""
+    first: list[ToolRequest] | None = None
+    for value in json_text.readings(text):
+        requests = calls.requests_in(value, tools)
+        if requests and all(calls.fits(each, tools) for each in requests):
+            return requests
+        first = first or requests
+    return first
 
 
 def json_parse(

@@ -47,14 +47,18 @@ def values(text: str) -> Iterator[object]:
 
 def read(text: str) -> object | None:
     """The value the text holds, whatever had to be mended; None if nothing can be made of it."""
+    return next(readings(text), None)
+
+
+def readings(text: str) -> Iterator[object]:
+    """What the text may mean, the reading that mends least first."""
     text = text.strip().lstrip("\ufeff")
     if not text or too_deep(text):
-        return None
+        return
     for reading in READINGS:
         value = reading(text)
         if value is not None:
-            return value
-    return None
+            yield value
 
 
 def strict(text: str) -> object | None:
