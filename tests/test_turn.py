@@ -9,7 +9,7 @@ import pytest
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.turn import turn
-from andy_cli.errors import TransientError
+from andy_cli.errors import ModelError, TransientError
 from andy_cli.events import Event
 from andy_cli.guard.gate import Answer, Gate, Proposal
 from andy_cli.messages import CallDelta, Chunk, Message, Request, Usage
@@ -168,6 +168,32 @@ def test_a_native_model_that_writes_a_letter_is_understood() -> None:
     model = ScriptedModel(["DEAR ANDYBOT, LIST_MP3S", "~/mp3", "Two songs."], tools=True)
     used = [each for each in events_of(model, "x") if isinstance(each, events.ToolUsed)]
     assert [each.parameters for each in used] == [{"path": "~/mp3"}]
+
+
+class Refusing(ScriptedModel):
+    async def reply(self, request: Request) -> AsyncIterator[Chunk]:
+        if self.tools:
+            self.tools = False
+            error = ModelError("It does not support tools.")
+            error.kind = "no_tools"
+            raise error
+        async for chunk in super().reply(request):
+            yield chunk
+
+
+def test_a_server_that_takes_no_tools_is_asked_what_its_model_writes() -> None:
+    async def template() -> str:
+        return "{% for call in calls %}<tool_call>\n{{ call | tojson }}\n</tool_call>{% endfor %}"
+
+    call = '<tool_call>{"name": "ping", "arguments": {}}</tool_call>'
+    model = Refusing([call, "pong"], tools=True)
+    chat = conversation(model)
+    chat.use(model, template)
+    seen = happened(chat, "ping it")
+    assert (ended(seen).result, chat.dialect.name) == ("pong", "hermes")
+    assert chat.dialect_why == "its chat template writes <tool_call>"
+    assert "<tool_call>" in str(model.requests[0].messages[0]["content"])
+    assert not model.requests[0].tools
 
 
 def test_usage_is_counted_for_the_turn() -> None:

@@ -58,6 +58,9 @@ class Exchange(NamedTuple):
     reply: Reply
 
 
+Template = Callable[[], Awaitable[str]]
+"""Asks a model's server for the model's chat template; empty when it does not tell."""
+
 EXCHANGES = 20
 """How many are kept for whoever asks what was truly said."""
 
@@ -72,6 +75,7 @@ class Conversation:
         folder: Path,
         log: Log | None = None,
         session_id: str = "",
+        template: Template | None = None,
     ) -> None:
         self.registry = registry
         self.gate = gate
@@ -88,25 +92,32 @@ class Conversation:
         self._folder = folder
         self._log = log
         self.dialects = {each.name: each for each in discover(dialects, Dialect, "DIALECT")}
-        self.use(client)
+        self.use(client, template)
 
-    def use(self, client: ModelClient) -> None:
-        """Speak with this model from now on: a new compiler, and the dialect it writes (C17)."""
+    def use(self, client: ModelClient, template: Template | None = None) -> None:
+        """Speak with this model from now on: a new compiler, and the dialect it writes (C17).
+
+        `template` asks its server for its chat template, should it be needed.
+        """
+        self._template = template
+        self._write_as(client, "")
+
+    def _write_as(self, client: ModelClient, template: str) -> None:
         self.client = client
-        self.dialect, self.dialect_why = self._dialect(client)
+        self.dialect, self.dialect_why = self._dialect(client, template)
         self.markers = Markers([*self.dialects.values()], tuple(self.registry.functions))
         self._system = system_prompt(
             self.dialect, self.registry.functions, self._folder, date.today()
         )
 
-    def without_native_tools(self, error: ModelError) -> bool:
+    async def without_native_tools(self, error: ModelError) -> bool:
         """The server said it takes no tools: from now on they are taught in the prompt."""
         if error.kind != "no_tools" or self.dialect.name != "native":
             return False
-        self.use(self.client)
+        self._write_as(self.client, await self._template() if self._template else "")
         return self.dialect.name != "native"
 
-    def _dialect(self, client: ModelClient) -> Detected:
+    def _dialect(self, client: ModelClient, template: str) -> Detected:
         """The dialect, and why: what was asked for, else what the model can do (C18)."""
         wanted = self.settings["dialect"]
         if wanted.value != "auto":
@@ -114,7 +125,7 @@ class Conversation:
         if client.guided:
             return Detected(self.dialects["andybot"], "it is so small that each step is chosen")
         _, _, model = client.name.partition(":")
-        return chosen(model, "", ("tools",) if client.tools else (), self.dialects.values())
+        return chosen(model, template, ("tools",) if client.tools else (), self.dialects.values())
 
     def init(self) -> events.Init:
         names = tuple(tool.name for tool in self.registry)

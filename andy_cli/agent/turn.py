@@ -52,7 +52,7 @@ async def rounds(chat: Conversation, tally: Tally) -> AsyncIterator[Event]:
             async for event in said(chat, tally, reply):
                 yield event
         except ModelError as error:
-            if not chat.without_native_tools(error):
+            if not await chat.without_native_tools(error):
                 raise
             yield events.Failed("warning", error.kind, f"{error} Going on without them.")
             continue

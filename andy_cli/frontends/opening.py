@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from andy_cli.agent.conversation import Conversation, new_id
+from andy_cli.agent.conversation import Conversation, Template, new_id
 from andy_cli.frontends.options import Options
 from andy_cli.guard.gate import Asker, Gate
 from andy_cli.models import select
+from andy_cli.models.select import Chosen
 from andy_cli.sessions.log import Log
 from andy_cli.settings import Settings, state_folder
 from andy_cli.toolbox import registry
@@ -47,11 +48,23 @@ async def open_chat(
     session_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{new_id()[:4]}"
     log = None if options.no_session else Log(state_folder() / "sessions", session_id)
     gate = Gate(folder, settings.texts("music.folders"), options.allow, options.yes, ask)
-    chat = Conversation(client, registry.load(), gate, settings, folder, log, session_id)
+    template = template_of(chosen, settings)
+    chat = Conversation(client, registry.load(), gate, settings, folder, log, session_id, template)
     # The door switched it off; what is loaded by now stays and need not be looked at again.
     gc.freeze()
     gc.enable()
     return Opened(chat, chosen.why, log)
+
+
+def template_of(chosen: Chosen, settings: Settings) -> Template:
+    """How to ask the chosen model's server for its chat template."""
+
+    async def ask() -> str:
+        from andy_cli.models import server_facts  # only for servers that take no tools
+
+        return (await server_facts.facts(chosen.endpoint, settings)).template
+
+    return ask
 
 
 async def fetched(model: str) -> None:

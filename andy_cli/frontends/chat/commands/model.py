@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from andy_cli.frontends.chat.command import Command
 from andy_cli.frontends.chat.desk import Desk
-from andy_cli.frontends.opening import Opened, fetched
+from andy_cli.frontends.opening import Opened, fetched, template_of
 from andy_cli.frontends.options import Options
 from andy_cli.models import select
 
@@ -45,7 +45,8 @@ async def switch(desk: Desk, opened: Opened) -> None:
     if chosen.provider.name == "local":
         await fetched(chosen.endpoint.model)
     before = opened.chat.client
-    opened.chat.use(select.connect(chosen, settings, desk.tell))
+    client = select.connect(chosen, settings, desk.tell)
+    opened.chat.use(client, template_of(chosen, settings))
     opened.why = chosen.why
     await before.close()
 
