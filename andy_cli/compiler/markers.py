@@ -90,18 +90,29 @@ class Markers:
 
     def _prepare(self) -> None:
         known = {*self._exact, *self._folded}
-        longest = sorted(known, key=len, reverse=True)
-        written = [
-            re.escape(each) if each in self._exact else f"(?i:{re.escape(each)})"
-            for each in longest
-        ]
-        self.expression = re.compile("|".join([*written, "`+", "\n"]), re.ASCII)
+        self.expression = self._alternatives(sorted(known, key=len, reverse=True))
         self._prefixes = frozenset(
             each.lower()[:cut] for each in known for cut in range(1, len(each))
         )
         self._longest = max(map(len, known), default=1) - 1
         firsts = {case for each in known for case in (each[0].lower(), each[0].upper())}
         self._first = re.compile("[" + "".join(map(re.escape, sorted(firsts | {"`"}))) + "]")
+
+    def _alternatives(self, longest: Sequence[str]) -> re.Pattern[str]:
+        """All markers, backticks and line breaks; the longest that fits is found.
+
+        Grouped by their first character, which lets the engine skip to where one may begin.
+        """
+        groups: dict[str, list[str]] = {"`": ["`*"], "\n": [""]}
+        for text in longest:
+            folded = text not in self._exact
+            rest = f"(?i:{re.escape(text[1:])})" if folded else re.escape(text[1:])
+            for first in {text[0].lower(), text[0].upper()} if folded else {text[0]}:
+                groups.setdefault(first, []).append(rest)
+        return re.compile(
+            "|".join(f"{re.escape(first)}(?:{'|'.join(rests)})" for first, rests in groups.items()),
+            re.ASCII,
+        )
 
     def __getitem__(self, found: str) -> Marker:
         """The marker that the expression found."""
