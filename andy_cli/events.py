@@ -1,7 +1,7 @@
 """Everything that can happen in a turn.
 
 The grammar of the stream is the contract; `--output-format stream-json` prints it, one object a
-line, under the names below (contract.md section 3):
+line, under the names below:
 
     init message(user) compressed? (reasoning | message | compile | error
         | correction? tool_use consent? tool_result)* audit? result

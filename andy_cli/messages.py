@@ -24,7 +24,7 @@ Role = Literal["system", "user", "assistant", "tool"]
 
 
 class Effect(StrEnum):
-    """What a tool does to the world; the gate decides by it (contract.md section 4)."""
+    """What a tool does to the world; the gate decides by it."""
 
     READ = "read"
     PLAY = "play"

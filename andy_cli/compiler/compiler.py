@@ -74,7 +74,7 @@ class Compiler:
         self._given_back = 0  # characters that were read as a request and were none
         self._alarms = 0  # how often something looked like a request and was none
         self.relabelled = False
-        """What was shown has turned out to be reasoning (dialects.md section 5 c)."""
+        """What was shown has turned out to be reasoning."""
         self._unsettled = False  # the last request ran to the end of the reply
 
     def take(self, chunk: Chunk) -> Visible:
@@ -238,7 +238,7 @@ class Compiler:
         self._drop(sure)
 
     def _rehearsed(self) -> None:
-        """Reasoning that never ended: a request in it was meant (dialects.md section 5 b)."""
+        """Reasoning that never ended: a request in it was meant."""
         self._closers = ()
         if self._inner:
             return

@@ -1,4 +1,4 @@
-"""`andy debug NAME`: the pure parts, for bug reports, tests and comparison (contract.md section 5).
+"""`andy debug NAME`: the pure parts, for bug reports, tests and comparison.
 
 One JSON object a line in, one out, in order, each with the `id` it came with. A malformed line
 gives `{"id": null, "error": ...}` and exit code 1 at the end; the others are still processed.

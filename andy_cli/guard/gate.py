@@ -6,7 +6,7 @@
     protocol      never comes here
 
 Inside is the folder andy was started in, `music.folders`, and what the user named in a request.
-Where nobody can be asked, what would have to be asked is refused (contract.md section 4).
+Where nobody can be asked, what would have to be asked is refused.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Which model is talked to, and why (contract.md section 2).
+"""Which model is talked to, and why.
 
 What was said comes first: an address, a provider, a model. Then a key in the environment, in the
 order of the presets; then a server on this machine; then the model inside this process.

@@ -1,4 +1,4 @@
-"""Calls inside JSON values, whatever the keys are called (dialects.md section 4)."""
+"""Calls inside JSON values, whatever the keys are called."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Values without a type of their own, typed by the tool's schema (dialects.md section 4)."""
+"""Values without a type of their own, typed by the tool's schema."""
 
 import json
 from collections.abc import Mapping
