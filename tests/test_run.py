@@ -344,6 +344,26 @@ def test_an_empty_answer_is_not_met_with_silence(tmp_path: Path) -> None:
     assert (done.code, done.out, done.err) == (0, "", "andy: the model said nothing.\n")
 
 
+def test_a_reader_that_goes_away_ends_the_run_in_silence(tmp_path: Path) -> None:
+    flood = streamed(*["a few words " * 50] * 2000)
+    with ModelServer([flood]) as server:
+        child = subprocess.Popen(
+            [str(ANDY), "run", "--base-url", server.url, "--model", "m", "-o", "stream-json", "hi"],
+            env=environment(tmp_path),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert child.stdout is not None
+        assert child.stderr is not None
+        child.stdout.readline()
+        child.stdout.close()
+        err = child.stderr.read()
+        child.wait(timeout=10)
+        child.stderr.close()
+    assert (child.returncode, err) == (0, b"")
+
+
 def test_strict_fails_an_answer_that_nothing_supports(tmp_path: Path) -> None:
     script = [called("list_mp3s", '{"path": "tests/music"}'), streamed("There is ghost.mp3.")]
     with ModelServer(script) as server:

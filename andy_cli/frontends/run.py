@@ -50,8 +50,7 @@ def run(task: Task) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Whoever read our answer has seen enough; Python must not complain about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        no_more_output()
         return 0
 
 
@@ -123,12 +122,26 @@ class Printer:
         self.task = task
         self.unsupported: tuple[str, ...] = ()
         self.terminated = False
+        self.gone = False
+        """Whoever read our answer has seen enough."""
         self._streams = task.format is Format.TEXT and sys.stdout.isatty()
         self._streamed = False
         self._progress = sys.stderr.isatty() and not task.quiet
         self._line = ""
 
     def show(self, event: Event) -> None:
+        try:
+            self._show(event)
+        except BrokenPipeError:
+            no_more_output()
+            # Cancelled, not raised: an error from here would leave the turn's generators open.
+            if not (self.gone or isinstance(event, events.Ended)) and (
+                me := asyncio.current_task()
+            ):
+                me.cancel()
+            self.gone = True
+
+    def _show(self, event: Event) -> None:
         if self.task.format is Format.STREAM_JSON:
             out(events.as_json(event) + "\n")
         match event:
@@ -172,6 +185,8 @@ class Printer:
         return error.exit_code
 
     def cancelled(self) -> int:
+        if self.gone:
+            return 0
         self.tell("andy: stopped.", always=True)
         return 143 if self.terminated else 130
 
@@ -188,6 +203,11 @@ class Printer:
             sys.stderr.write("\r\x1b[K" + neutralize(line))
             sys.stderr.flush()
             self._line = line
+
+
+def no_more_output() -> None:
+    """What is left goes nowhere, so that Python does not complain about it at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def out(text: str) -> None:
