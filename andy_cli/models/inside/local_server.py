@@ -109,9 +109,15 @@ class Engine:
         )
         # Not through a proxy: it is this very process.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(request, timeout=60) as answer:
-            found: Mapping[str, Any] = json.load(answer)
-            return found
+        try:
+            with opener.open(request, timeout=60) as answer:
+                found: Mapping[str, Any] = json.load(answer)
+        except OSError as error:
+            raise ModelError(
+                f"The local model does not answer at {self.address}: {error}.",
+                "It needs the loopback network (127.0.0.1); or choose another --model.",
+            ) from error
+        return found
 
 
 def _load(weights: Path, context: int, key: str) -> Native:
