@@ -25,13 +25,8 @@ app = typer.Typer(
 )
 tools_app = typer.Typer(help="The tools there are.", rich_markup_mode=None)
 models_app = typer.Typer(help="The models there are.", rich_markup_mode=None)
-debug_app = typer.Typer(
-    help="The pure parts, reachable from a shell: JSON lines in, JSON lines out.",
-    rich_markup_mode=None,
-)
 app.add_typer(tools_app, name="tools")
 app.add_typer(models_app, name="models")
-app.add_typer(debug_app, name="debug")
 
 Model = Annotated[str, typer.Option("--model", "-m", help="NAME or PROVIDER:NAME")]
 BaseUrl = Annotated[str, typer.Option(help="address of an OpenAI-compatible server")]
@@ -210,13 +205,15 @@ def replay(
     raise typer.Exit(again(capture, Wanted(dialect, model_as, diff, to_test)))
 
 
-@debug_app.command("compile")
-def debug_compile(
+@app.command()
+def debug(
+    name: Annotated[str, typer.Argument(help="compile: calls, visible text and reasoning")],
     chunk: Annotated[int, typer.Option(help="feed so many characters at a time; 0: all")] = 0,
     chunk_seed: Annotated[int, typer.Option(help="cut at random, by this seed")] = -1,
     set_: Set = None,
 ) -> None:
-    """Read replies as the product does: calls, visible text, reasoning."""
-    from andy_cli.frontends.debug import compile_lines
+    """The pure parts, reachable from a shell: JSON lines in, JSON lines out."""
+    from andy_cli.frontends.debug.lines import debug as answer_lines
+    from andy_cli.frontends.debug.part import Cut
 
-    raise typer.Exit(compile_lines(chunk, chunk_seed))
+    raise typer.Exit(answer_lines(name, Cut(chunk, chunk_seed)))

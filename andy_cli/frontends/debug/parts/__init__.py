@@ -1,0 +1,1 @@
+"""One module per pure part; each exports `PART`."""
