@@ -92,6 +92,15 @@ def test_pieces_of_any_size_mean_the_same(case: Case) -> None:
         assert compiled(case, pieces(case.text, lambda: sizes.randint(1, 12))) == whole
 
 
+@pytest.mark.parametrize("expected", DIALECTS, ids=lambda dialect: str(dialect.name))
+def test_an_expectation_changes_no_reading(expected: Dialect) -> None:
+    """The text overrules the name (and whatever else made one dialect the likeliest)."""
+    markers = Markers(DIALECTS, list(TOOLS), expected.name)
+    for case in CASES:
+        if case.tools is None:
+            assert (case.id, said(read(case.text, markers=markers))[0]) == (case.id, case.calls)
+
+
 def compiled(case: Case, chunks: Iterable[str]) -> CompiledReply:
     tools = TOOLS if case.tools is None else tools_by_name(case.tools)
     markers = MARKERS if case.tools is None else Markers(DIALECTS, list(tools))

@@ -105,7 +105,9 @@ class Conversation:
     def _write_as(self, client: ModelClient, template: str) -> None:
         self.client = client
         self.dialect, self.dialect_why = self._dialect(client, template)
-        self.markers = Markers([*self.dialects.values()], tuple(self.registry.functions))
+        self.markers = Markers(
+            [*self.dialects.values()], tuple(self.registry.functions), self.dialect.name
+        )
         self._system = system_prompt(
             self.dialect, self.registry.functions, self._folder, date.today()
         )

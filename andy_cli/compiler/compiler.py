@@ -13,6 +13,7 @@ from andy_cli.compiler.bodies.fences import unfenced
 from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
 from andy_cli.compiler.markers import REASONING, Marker, Markers
 from andy_cli.compiler.native_calls import NativeCalls
+from andy_cli.compiler.prose import REACH, introduces_example
 from andy_cli.messages import Chunk, ToolRequest
 
 
@@ -201,7 +202,9 @@ class Compiler:
         if parsed.requests or parsed.incomplete or parsed.fault:
             self._dialect = self._dialect or dialect.name
             self._parsed.append(parsed)
-            self._behind_call = True
+        self._behind_call = bool(
+            parsed.requests or parsed.incomplete or parsed.fault or parsed.text
+        )
 
     def _take_out(self) -> None:
         self._taken_out = True
@@ -262,7 +265,7 @@ class Compiler:
                 self._code = "" if len(self._code) < FENCE else self._code
             elif found[0] == "`":
                 if self._backticks(found, before):
-                    self._open(found, self._markers.fenced, before)
+                    self._open(found, Marker("opener", dialects=self._markers.fenced), before)
                     return
             elif not self._code and self._marker(found, before):
                 return
@@ -275,7 +278,7 @@ class Compiler:
         if not self._counts(marker, before):
             return False
         if marker.kind == "opener":
-            self._open(found, marker.dialects, before)
+            self._open(found, marker, before)
             return True
         self._show(before)
         self._drop(len(before) + len(found))
@@ -295,7 +298,7 @@ class Compiler:
         self._take_out()
 
     def _counts(self, marker: Marker, before: str) -> bool:
-        if marker.kind == "opener" and (self._given_back > PATIENCE or self._alarms > ALARMS):
+        if marker.kind == "opener" and not self._may_open(marker.dialects, before):
             return False
         if marker.kind == "closer" or marker.where == "behind":
             return self._behind_call and not before.strip()
@@ -303,14 +306,25 @@ class Compiler:
             return not self._text and not before.strip()
         return marker.where == "anywhere" or self._starts_line(before)
 
-    def _open(self, opener: str, readers: tuple[Dialect, ...], before: str) -> None:
+    def _may_open(self, readers: Sequence[Dialect], before: str) -> bool:
+        """Without a marker of its own, what prose announces as an example is one."""
+        if self._given_back > PATIENCE or self._alarms > ALARMS:
+            return False
+        return not (all(each.fenced for each in readers) and self._an_example(before))
+
+    def _an_example(self, before: str) -> bool:
+        said = "".join([*self._text[-REACH:], self._space, before])
+        return introduces_example(said)
+
+    def _open(self, opener: str, marker: Marker, before: str) -> None:
         self._show(before)
         self._drop(len(before))
         self._held = self._held[len(opener) :]  # `_at` stays where the request begins
-        self._opener, self._readers = opener, readers
+        self._opener, self._readers = opener, marker.dialects
         fence = opener[0] == "`"
         inline = fence and len(opener) < FENCE
-        body = Inline if inline else Fence if fence else readers[0].body
+        body = Inline if inline else Fence if fence else marker.body
+        assert body is not None, "every opener has one"
         self._body = body(opener, self._tools)
 
     def _backticks(self, run: str, before: str) -> bool:
@@ -328,8 +342,9 @@ class Compiler:
             self._code = "" if whole else run
             return whole
         elif self._starts_line(before):
-            self._code = "" if self._markers.fenced else run
-            return bool(self._markers.fenced)
+            framing = bool(self._markers.fenced) and not self._an_example(before)
+            self._code = "" if framing else run
+            return framing
         return False
 
     def _starts_line(self, before: str) -> bool:

@@ -1,10 +1,11 @@
 """Every marker of a set of dialects in one expression. Built once, shared by all replies."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from andy_cli.compiler.dialect import Dialect
+from andy_cli.compiler.bodies.calls import spellings
+from andy_cli.compiler.dialect import Body, Dialect, Tools
 
 Where = Literal["anywhere", "line", "reply", "behind"]
 
@@ -57,12 +58,19 @@ class Marker(NamedTuple):
     kind: Literal["opener", "reasoning", "reasoned", "turn", "closer"]
     where: Where = "anywhere"
     dialects: tuple[Dialect, ...] = ()
+    """Who may read what an opener begins, the likeliest first."""
+    body: Callable[[str, Tools], Body] | None = None
+    """Finds where it ends, for all of them."""
 
 
 class Markers:
     """Finds markers in text that arrives in pieces."""
 
-    def __init__(self, dialects: Sequence[Dialect], tools: Sequence[str] = ()) -> None:
+    def __init__(
+        self, dialects: Sequence[Dialect], tools: Sequence[str] = (), first: str = ""
+    ) -> None:
+        """`first` is the dialect that is expected: of those with one opener it reads first."""
+        self._expected = first
         self._exact: dict[str, Marker] = {}
         self._folded: dict[str, Marker] = {}
         self.all = tuple(dialects)
@@ -85,8 +93,10 @@ class Markers:
 
     def _add(self, text: str, where: Where, dialect: Dialect) -> None:
         table, key = (self._folded, text.lower()) if dialect.fold else (self._exact, text)
-        there = table.get(key, Marker("opener", where))
-        table[key] = Marker("opener", there.where, (*there.dialects, dialect))
+        there = table.get(key, Marker("opener", where, body=dialect.body))
+        expected = dialect.name == self._expected
+        readers = (dialect, *there.dialects) if expected else (*there.dialects, dialect)
+        table[key] = there._replace(dialects=readers)
 
     def _prepare(self) -> None:
         known = {*self._exact, *self._folded}
@@ -143,4 +153,5 @@ def openers(dialect: Dialect, tools: Sequence[str]) -> Iterator[tuple[str, Where
     forms += [(form, "anywhere") for form in dialect.named_anywhere]
     for form, where in forms:
         for name in tools:
-            yield form.replace("NAME", name), where
+            for spelling in spellings(name):
+                yield form.replace("NAME", spelling), where

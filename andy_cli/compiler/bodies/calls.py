@@ -31,6 +31,8 @@ ARGUMENTS = (
 WRAPPERS = ("tool_calls", "function_call", "tool_call", "tool_use", "function", "call", "action")
 IDS = ("id", "tool_call_id", "call_id")
 PREFIX = Expression(r"^(?:functions|function|default_api|tools?|namespace)[.:/]")
+ESCAPED = Expression(r"\\([_.\-])")
+ESCAPABLE = Expression(r"[_.]")
 SUFFIX = Expression(r"(?::\d+|<\|.*)$", re.S)
 
 
@@ -173,10 +175,25 @@ def parameters_schema(tool: Schema | None) -> Schema:
 
 def tool_name(written: str, tools: Tools) -> str:
     """The name without quotes, prefixes (`functions.`) and suffixes (`:0`) that drift onto it."""
-    name = written.strip().strip("\"'`").replace("\\_", "_").strip()
+    name = ESCAPED.sub(r"\1", written.strip().strip("\"'`")).strip()
     if name in tools:
         return name
     short = SUFFIX.sub("", name).strip()
     while short not in tools and PREFIX.match(short):
         short = PREFIX.sub("", short, count=1)
-    return short
+    if short in tools:
+        return short
+    # Providers take no dots in names, so models have learned to write them otherwise.
+    same = [each for each in tools if underscored(each) == underscored(short)]
+    return same[0] if len(same) == 1 else short
+
+
+def underscored(name: str) -> str:
+    return name.replace(".", "_").replace("-", "_")
+
+
+def spellings(name: str) -> list[str]:
+    """A tool's name as models write it in text: Markdown escapes, and no dots."""
+    plain = underscored(name)
+    escaped = ESCAPABLE.sub(r"\\\g<0>", name)
+    return list(dict.fromkeys((name, plain, escaped, ESCAPABLE.sub(r"\\\g<0>", plain))))

@@ -277,7 +277,7 @@ class Bare:
 
     def __init__(self, opener: str, tools: Tools) -> None:
         self._tools = tools
-        self._start = opener.lstrip(";, \n")
+        self._start = opener.lstrip(";, \n\\")
         self._scan = JsonScan()
         self._scan.feed(opener)
 
@@ -323,6 +323,7 @@ class Fence:
         self._tools = tools
         self._start = ""
         self._line: str | None = None  # the line so far while it may be the closing one
+        self._first: list[str] | None = []  # the line of the opener so far
 
     def feed(self, text: str) -> int | None:
         if len(self._start) < LEAD:
@@ -330,13 +331,19 @@ class Fence:
             if not fence_fits(self._start, self._tools):
                 return -1
         for at, character in enumerate(text):
-            if character == "\n":
-                if self._line is not None and self._closes(self._line):
+            if self._first is not None and character != "\n":
+                self._first.append(character)
+            elif character == "\n":
+                if self._closes_at_once() or (self._line is not None and self._closes(self._line)):
                     return at
-                self._line = ""
+                self._first, self._line = None, ""
             elif self._line is not None:
                 self._line = self._line + character if len(self._line) < LEAD else None
         return None
+
+    def _closes_at_once(self) -> bool:
+        """The fence ends on the line it began on."""
+        return self._first is not None and "".join(self._first).rstrip().endswith(self._run)
 
     def _closes(self, line: str) -> bool:
         stripped = line.strip()

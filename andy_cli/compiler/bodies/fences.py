@@ -4,7 +4,7 @@ import re
 
 from andy_cli.compiler.expression import Expression
 
-INLINE = Expression(r"(`{1,2})[^`]+\1")
+INLINE = Expression(r"(`+)(?!\w+\n)[^`]+\1")
 FENCE = Expression(r"\s*(?P<run>`{3,})[^\n`]*\n(?P<body>.*?)(?:\n[ \t]*(?P=run)`*\s*)?\Z", re.S)
 
 

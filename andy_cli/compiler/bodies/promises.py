@@ -24,11 +24,17 @@ KEYS = frozenset(
     ]
 )
 KEY = Expression(r"\s*[\"'\u201c]?([\w. -]*)([\"'\u201d:]?)")
-CALLED = Expression(r"([\w.\-/]*)\s*(.?)", re.S)
+CALLED = Expression(r"((?:[\w.\-/]|\\[_.]?)*)\s*(.?)", re.S)
 INFO = frozenset(
     "json tool_call tool_calls tool_code tool_use tool function_call function python py xml call"
     " plaintext text bash".split()
 )
+
+LONGEST_INFO = 30
+CODE = Expression(
+    r"(?:[ \t]*(?:(?:\#|import\s|from\s)[^\n]*)?\n)*(?:[A-Za-z_]\w{0,60}[ \t]*=(?!=)[ \t]*)?"
+)
+UNFINISHED = Expression(r"[ \t]*(?:(?:\#|import\s|from\s)[^\n]*|[A-Za-z_]\w{0,60}[ \t]*)?")
 
 
 def promising(text: str, tools: Tools) -> bool:
@@ -40,7 +46,9 @@ def promising(text: str, tools: Tools) -> bool:
         return key_fits(text[1:], tools)
     if text[0] == "[":
         inner = text[1:].lstrip()
-        return not inner or (inner[0] != "[" and inner[0] != "]" and promising(inner, tools))
+        if inner[:1] in ("'", '"'):  # calls written as texts
+            return promising(inner[1:], tools)
+        return not inner or (inner[0] not in "[]" and promising(inner, tools))
     if text[0] == "<":
         return True
     return call_fits(text, tools)
@@ -68,8 +76,20 @@ def call_fits(text: str, tools: Tools) -> bool:
 
 
 def fence_fits(text: str, tools: Tools) -> bool:
-    """What stands behind the backticks: an info word, a line break, and what may be a request."""
+    """What stands behind the backticks: an info word, a line break, and what may be a request.
+
+    The request may also stand on the line of the backticks.
+    """
     info, line_break, content = text.partition("\n")
-    if not line_break:
-        return len(info) < 30
-    return info.strip().lower() in {"", *INFO} and promising(content, tools)
+    if not line_break and len(info) < LONGEST_INFO:
+        return True
+    if info.strip().lower() not in {"", *INFO}:
+        return promising(info, tools)
+    return promising(content, tools) or code_fits(content, tools)
+
+
+def code_fits(text: str, tools: Tools) -> bool:
+    """A program that begins with a call whose result it keeps; comments and imports may lead."""
+    lead = CODE.match(text)
+    rest = text[lead.end() :] if lead else text
+    return UNFINISHED.fullmatch(rest) is not None or call_fits(rest, tools)

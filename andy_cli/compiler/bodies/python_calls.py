@@ -16,9 +16,12 @@ from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
 CONSTANTS = {"true": True, "false": False, "null": None, "none": None, "True": True, "False": False}
-START = Expression(r"\s*\[?\s*[A-Za-z_][\w.\-/]*\s*\(")
-CALL = Expression(r"([A-Za-z_][\w.\-/]*)\s*\(")
-KEYWORD = Expression(r"\s*,?\s*([A-Za-z_]\w*)\s*=(?!=)\s*")
+START = Expression(r"\s*\[?\s*[A-Za-z_](?:[\w.\-/]|\\[_.])*\s*\(")
+CALL = Expression(r"([A-Za-z_](?:[\w.\-/]|\\[_.])*)\s*\(")
+KEYWORD = Expression(r"\s*,?\s*[\"']?([A-Za-z_]\w*)[\"']?\s*[=:](?!=)\s*")
+
+
+QUOTED = frozenset(['""', "''", "\u201c\u201d", "\u2018\u2019", "\u201d\u201d"])
 
 
 class NotLiteral(ValueError):
@@ -40,7 +43,7 @@ def requests_in(text: str, tools: Tools, known: bool = True) -> list[ToolRequest
 
 def cut_off(text: str, tools: Tools) -> bool:
     """Whether a call of a known tool begins here and does not end."""
-    match = re.match(r"\s*\[?\s*([A-Za-z_][\w.\-/]*)\s*\(", text)
+    match = re.match(r"\s*\[?\s*([A-Za-z_](?:[\w.\-/]|\\[_.])*)\s*\(", text)
     if not match or tool_name(match[1], tools) not in tools:
         return False
     return call_end(text, match.end()) < 0
@@ -81,7 +84,7 @@ def call_of(node: ast.expr, tools: Tools) -> ToolRequest:
     order = list(properties(tools[name])) if name in tools else []
     if len(node.args) > len(order) and node.args:
         raise NotLiteral
-    arguments = dict(zip(order, map(literal, node.args), strict=False))
+    arguments = by_position(order, [literal(each) for each in node.args])
     for keyword in node.keywords:
         value = literal(keyword.value)
         if keyword.arg is None:
@@ -91,6 +94,13 @@ def call_of(node: ast.expr, tools: Tools) -> ToolRequest:
         else:
             arguments[keyword.arg] = value
     return ToolRequest(name=name, arguments=arguments)
+
+
+def by_position(order: list[str], values: list[object]) -> dict[str, object]:
+    """Values in the schema's order; one object of nothing but parameters is all of them."""
+    if len(values) == 1 and isinstance(values[0], dict) and values[0].keys() <= set(order):
+        return {str(key): value for key, value in values[0].items()}
+    return dict(zip(order, values, strict=False))
 
 
 def dotted(node: ast.expr) -> str:
@@ -229,6 +239,6 @@ def value_of(written: str, schema: object) -> object:
         value = json_text.read(written) if written[:1] in "[{" else None
     if value is not None:
         return value
-    if len(written) > 1 and written[0] == written[-1] and written[0] in "\"'":
+    if len(written) > 1 and written[0] + written[-1] in QUOTED:
         return written[1:-1]
     return typed(written, schema if isinstance(schema, dict) else None)

@@ -53,7 +53,7 @@ def as_json(text: str, text_between: re.Pattern[str]) -> str:
 def writer(opener: str, closer: str, quote: str) -> Callable[[ToolRequest], str]:
     def value(item: object) -> str:
         if isinstance(item, str):
-            return f"{quote}{item}{quote}"
+            return escaped(item) if quote in item else f"{quote}{item}{quote}"
         if isinstance(item, dict):
             return "{" + ",".join(f"{key}:{value(each)}" for key, each in item.items()) + "}"
         if isinstance(item, list):
@@ -63,6 +63,11 @@ def writer(opener: str, closer: str, quote: str) -> Callable[[ToolRequest], str]
     return lambda request: (
         f"{opener}call:{request.name}{value(dict(request.arguments or {}))}{closer}"
     )
+
+
+def escaped(text: str) -> str:
+    """As JSON, for a text that holds the marker itself: without whatever is read before JSON is."""
+    return re.sub("[<{,]", lambda match: f"\\u{ord(match[0]):04x}", json.dumps(text))
 
 
 def gemma(name: str, opener: str, closer: str, quote: str) -> Dialect:

@@ -10,10 +10,11 @@ No marker announces it, so every name must be that of a tool. A fence between pr
 an example: such a request is marked as quoted.
 """
 
-from andy_cli.compiler.bodies import calls, forms, json_text
+from andy_cli.compiler.bodies import calls, forms, json_text, python_calls
 from andy_cli.compiler.bodies.ends import Bare
 from andy_cli.compiler.bodies.fences import unfenced
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
+from andy_cli.messages import ToolRequest
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
@@ -23,12 +24,19 @@ def parse(text: str, tools: Tools) -> Parsed | None:
         return None
     values = list(json_text.values(body))
     value: object = values if len(values) > 1 else json_text.read(body)
-    requests = calls.requests_in(value, tools, known=True) if value is not None else None
+    requests = calls.requests_in(value, tools, known=True) or as_texts(value, tools)
     if requests:
         return Parsed(tuple(requests), quotable=fenced)
     if not json_text.balanced(body) and forms.begins_call(body) and names_a_tool(body, tools):
         return Parsed(incomplete=True)
     return None
+
+
+def as_texts(value: object, tools: Tools) -> list[ToolRequest] | None:
+    """A list of calls, each written as a text: `["play(track='Blue')"]`."""
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        return None
+    return python_calls.requests_in("\n".join(value), tools)
 
 
 def names_a_tool(body: str, tools: Tools) -> bool:

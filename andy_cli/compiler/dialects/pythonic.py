@@ -20,12 +20,15 @@ from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
 PRINT = Expression(r"^\s*(?:print|await)\s*\(?\s*(.*?)\)?\s*$", re.S)
-MARKERS = ("<|python_start|>", "<|python_end|>")
+MARKERS = (("<|python_start|>", "<|python_end|>"), ("<tool_code>", "</tool_code>"))
+ESCAPED_BRACKET = Expression(r"\A\\\[|\\\]\Z")
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
     body, fenced = unfenced(text)
-    body = body.removeprefix(MARKERS[0]).removesuffix(MARKERS[1])
+    for opener, closer in MARKERS:
+        body = body.removeprefix(opener).removesuffix(closer)
+    body = ESCAPED_BRACKET.sub(lambda match: match[0].replace("\\", ""), body)
     requests = python_calls.requests_in(body, tools)
     if requests is None and (printed := PRINT.match(body)):
         requests = python_calls.requests_in(printed[1], tools)
@@ -42,22 +45,22 @@ def write(request: ToolRequest) -> str:
 
 
 def body(opener: str, tools: Tools) -> Body:
-    return (Bare if opener[0] == "[" else Calls)(opener, tools)
+    return (Bare if opener[-1] == "[" or opener[0] in "[\\" else Calls)(opener, tools)
 
 
 DIALECT = Dialect(
     name="pythonic",
-    openers=("<|python_start|>",),
-    line_openers=("[",),
+    openers=tuple(opener for opener, _ in MARKERS),
+    line_openers=("[", "print("),
     named_openers=("NAME(", "functions.NAME("),
-    named_anywhere=("[NAME(",),
+    named_anywhere=("[NAME(", "\\[NAME("),
     body=body,
     parse=parse,
     write=write,
     render=forms.render_with(write, forms.told("Result:", "")),
     catalogue=forms.catalogue,
     lesson="calls",
-    closers=("<|python_end|>",),
+    closers=tuple(closer for _, closer in MARKERS),
     fenced=True,
     whole=True,
     models=(

@@ -14,8 +14,18 @@ lost now and then.
 
 from andy_cli.compiler.bodies import tagged
 from andy_cli.compiler.bodies.elements import FUNCTION
+from andy_cli.compiler.dialect import Parsed, Tools
+from andy_cli.compiler.expression import Expression
 
-DIALECT = tagged.dialect(
+OTHER = Expression(r"\s*<function=[^<>]*>\s*+(?!<parameter|<param |</|\Z|<)")
+"""A bare call whose content is no element: that of `functionary_v31`."""
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    return None if OTHER.match(text) else TAGGED.parse(text, tools)
+
+
+TAGGED = tagged.dialect(
     name="qwen3_coder",
     openers=("<tool_call>",),
     closers=("</tool_call>", "</function>"),
@@ -28,7 +38,10 @@ DIALECT = tagged.dialect(
     ),
     bare=("<function=",),
     results=("<tool_response>",),
-)._replace(
+)
+
+DIALECT = TAGGED._replace(
+    parse=parse,
     models=(
         "qwen3-coder*",
         "qwen3.*",
@@ -41,5 +54,5 @@ DIALECT = tagged.dialect(
         "step-5*",
         "nanbeige*",
         "granite-4.1-*thinking*",
-    )
+    ),
 )

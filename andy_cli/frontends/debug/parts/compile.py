@@ -4,6 +4,7 @@ from functools import cache
 
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import Compiler
+from andy_cli.compiler.detect import by_name
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
@@ -14,10 +15,11 @@ LARGEST = 32 * 1024 * 1024
 
 
 @cache
-def markers(name: str, tools: tuple[str, ...]) -> Markers:
+def markers(name: str, model: str, tools: tuple[str, ...]) -> Markers:
     found = discover(dialects, Dialect, "DIALECT")
     chosen = [each for each in found if each.name == name]
-    return Markers(chosen or found, tools)
+    hinted = by_name(model, found)
+    return Markers(chosen or found, tools, hinted.name if hinted else "")
 
 
 def compiled(record: Record, cut: Cut) -> dict[str, object]:
@@ -25,7 +27,7 @@ def compiled(record: Record, cut: Cut) -> dict[str, object]:
         raise ValueError(f"a reply of more than {LARGEST:,} characters is refused")
     named = tools_of(record)
     compiler = Compiler(
-        markers(str(record.get("dialect") or ""), tuple(named)),
+        markers(str(record.get("dialect") or ""), str(record.get("model") or ""), tuple(named)),
         named,
         reasoning_open=bool(record.get("reasoning_open")),
     )

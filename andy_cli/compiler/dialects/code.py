@@ -1,0 +1,134 @@
+"""Code agents: a short program in a fence, which calls tools as functions and keeps the results.
+
+    ```py
+    songs = list_mp3s(path="~/Music")
+    print(songs)
+    ```<end_code>
+
+Also behind `Code:` or in <code> tags. Read with Python's parser as literals, never run: what needs
+the result of a call that comes before it is for the next reply. `final_answer(x)` is the answer.
+A fence of nothing but calls is read as `pythonic`.
+"""
+
+import ast
+
+from andy_cli.compiler.bodies import forms
+from andy_cli.compiler.bodies.ends import Until
+from andy_cli.compiler.bodies.fences import unfenced
+from andy_cli.compiler.bodies.python_calls import NotLiteral, call_of, literal
+from andy_cli.compiler.dialect import Dialect, Parsed, Tools
+from andy_cli.messages import ToolRequest
+
+OPENERS = ("Code:\n```py\n", "Code:\n```python\n", "<code>\n")
+CLOSERS = ("</code>", "\n```")
+ENDS = ("<end_code>", "<end_action>")
+ANSWER = "final_answer"
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    body, fenced = unfenced(text.removeprefix("Code:\n"))
+    marked = text.startswith(OPENERS)
+    body = body.removeprefix("<code>").removesuffix("</code>").strip()
+    try:
+        steps = ast.parse(body).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        cut_off = marked and not text.rstrip().endswith(CLOSERS)
+        return Parsed(incomplete=True) if cut_off else None
+    if not marked and all(is_call(step, tools) for step in steps):
+        return None
+    try:
+        requests, answer = carried_out(steps, tools)
+    except NotLiteral:
+        return None
+    return Parsed(tuple(requests), quotable=fenced and not marked, text=answer)
+
+
+def is_call(step: ast.stmt, tools: Tools) -> bool:
+    return isinstance(step, ast.Expr) and called(step.value) not in ("", "print", ANSWER)
+
+
+class Program(ast.NodeTransformer):
+    """Puts in the values of the names that have one."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, ast.expr] = {}
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.values.get(node.id, node)
+
+
+def carried_out(steps: list[ast.stmt], tools: Tools) -> tuple[list[ToolRequest], str]:
+    """The calls and the final answer; raises NotLiteral for any other program."""
+    requests: list[ToolRequest] = []
+    program, answer = Program(), ""
+    for step in steps:
+        if isinstance(step, ast.Import | ast.ImportFrom):
+            continue
+        target, value = assigned(step)
+        value = program.visit(value)
+        inner = argument(value) if called(value) in ("print", ANSWER) else value
+        if isinstance(inner, ast.Call):
+            try:
+                requests.append(known(inner, tools))
+            except NotLiteral:
+                if not requests:
+                    raise
+                break
+        elif called(value) == ANSWER and inner is not None and not requests:
+            answer = str(literal(inner))
+        elif target and inner is not None:
+            literal(inner)
+            program.values[target] = inner
+        elif called(value) not in ("print", ANSWER):
+            raise NotLiteral
+    if not (requests or answer):
+        raise NotLiteral
+    return requests, answer
+
+
+def assigned(step: ast.stmt) -> tuple[str, ast.expr]:
+    match step:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            return name, value
+        case ast.Expr(value=value):
+            return "", value
+    raise NotLiteral
+
+
+def called(value: ast.expr) -> str:
+    """The name of the function that is called; dotted names count as one that is none of ours."""
+    if not isinstance(value, ast.Call):
+        return ""
+    return value.func.id if isinstance(value.func, ast.Name) else "."
+
+
+def argument(value: ast.expr) -> ast.expr | None:
+    return value.args[0] if isinstance(value, ast.Call) and value.args else None
+
+
+def known(call: ast.Call, tools: Tools) -> ToolRequest:
+    request = call_of(call, tools)
+    if request.name not in tools:
+        raise NotLiteral
+    return request
+
+
+def write(request: ToolRequest) -> str:
+    values = ", ".join(f"{name}={value!r}" for name, value in (request.arguments or {}).items())
+    return f"```py\nresult = {request.name}({values})\nprint(result)\n```"
+
+
+DIALECT = Dialect(
+    name="code",
+    openers=(),
+    line_openers=OPENERS,
+    body=lambda opener, tools: Until(*CLOSERS),
+    parse=parse,
+    write=write,
+    render=forms.render_with(write, forms.told("Observation:", "")),
+    catalogue=forms.catalogue,
+    lesson="calls",
+    closers=ENDS,
+    fenced=True,
+    models=("codeact*", "codeactagent*"),
+)
