@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.compiler import dialects
-from andy_cli.compiler.detect import bare_name, by_name, by_template, chosen, told
+from andy_cli.compiler.detect import (
+    NO_TEMPLATE,
+    Template,
+    bare_name,
+    by_name,
+    by_template,
+    chosen,
+    told,
+)
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.discover import discover
 from andy_cli.errors import UsageError
@@ -132,15 +140,18 @@ def test_only_the_beginning_of_an_endless_template_is_read() -> None:
 
 
 def test_what_a_server_says_comes_first_then_its_template_then_the_name() -> None:
-    hermes = '<tool_call>{"name"}</tool_call>'
+    hermes = Template('<tool_call>{"name"}</tool_call>')
     every = DIALECTS.values()
     assert chosen("gpt-oss", hermes, ("tools",), every).dialect.name == "native"
     assert chosen("gpt-oss", hermes, ("completion",), every) == (
         DIALECTS["hermes"],
         "its chat template writes <tool_call>",
     )
-    assert chosen("gpt-oss:20b", "", (), every) == (DIALECTS["harmony"], "its name says so")
-    assert chosen("m", "{{ .Prompt }}", (), every).dialect.name == "andybot"
+    assert chosen("gpt-oss:20b", NO_TEMPLATE, (), every) == (
+        DIALECTS["harmony"],
+        "its name says so",
+    )
+    assert chosen("m", Template("{{ .Prompt }}"), (), every).dialect.name == "andybot"
 
 
 def test_a_dialect_that_does_not_exist_is_refused_with_those_that_do() -> None:

@@ -9,6 +9,7 @@ import pytest
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.turn import turn
+from andy_cli.compiler.detect import Template
 from andy_cli.errors import ModelError, TransientError
 from andy_cli.events import Event
 from andy_cli.guard.gate import Answer, Gate, Proposal
@@ -182,8 +183,8 @@ class Refusing(ScriptedModel):
 
 
 def test_a_server_that_takes_no_tools_is_asked_what_its_model_writes() -> None:
-    async def template() -> str:
-        return "{% for call in calls %}<tool_call>\n{{ call | tojson }}\n</tool_call>{% endfor %}"
+    async def template() -> Template:
+        return Template("{% for call in calls %}<tool_call>\n{{ call }}\n</tool_call>{% endfor %}")
 
     call = '<tool_call>{"name": "ping", "arguments": {}}</tool_call>'
     model = Refusing([call, "pong"], tools=True)

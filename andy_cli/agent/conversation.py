@@ -17,7 +17,7 @@ from andy_cli.agent.reply import Reply, as_record
 from andy_cli.agent.system_prompt import system_prompt
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler
-from andy_cli.compiler.detect import Detected, chosen, told
+from andy_cli.compiler.detect import NO_TEMPLATE, Detected, Template, chosen, told
 from andy_cli.compiler.dialect import Dialect, Question, Tools
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
@@ -58,7 +58,7 @@ class Exchange(NamedTuple):
     reply: Reply
 
 
-Template = Callable[[], Awaitable[str]]
+TemplateSource = Callable[[], Awaitable[Template]]
 """Asks a model's server for the model's chat template; empty when it does not tell."""
 
 EXCHANGES = 20
@@ -75,7 +75,7 @@ class Conversation:
         folder: Path,
         log: Log | None = None,
         session_id: str = "",
-        template: Template | None = None,
+        template: TemplateSource | None = None,
     ) -> None:
         self.registry = registry
         self.gate = gate
@@ -94,15 +94,15 @@ class Conversation:
         self.dialects = {each.name: each for each in discover(dialects, Dialect, "DIALECT")}
         self.use(client, template)
 
-    def use(self, client: ModelClient, template: Template | None = None) -> None:
+    def use(self, client: ModelClient, template: TemplateSource | None = None) -> None:
         """Speak with this model from now on: a new compiler, and the dialect it writes (C17).
 
         `template` asks its server for its chat template, should it be needed.
         """
         self._template = template
-        self._write_as(client, "")
+        self._write_as(client, NO_TEMPLATE)
 
-    def _write_as(self, client: ModelClient, template: str) -> None:
+    def _write_as(self, client: ModelClient, template: Template) -> None:
         self.client = client
         self.dialect, self.dialect_why = self._dialect(client, template)
         self.markers = Markers(
@@ -116,10 +116,10 @@ class Conversation:
         """The server said it takes no tools: from now on they are taught in the prompt."""
         if error.kind != "no_tools" or self.dialect.name != "native":
             return False
-        self._write_as(self.client, await self._template() if self._template else "")
+        self._write_as(self.client, await self._template() if self._template else NO_TEMPLATE)
         return self.dialect.name != "native"
 
-    def _dialect(self, client: ModelClient, template: str) -> Detected:
+    def _dialect(self, client: ModelClient, template: Template) -> Detected:
         """The dialect, and why: what was asked for, else what the model can do (C18)."""
         wanted = self.settings["dialect"]
         if wanted.value != "auto":

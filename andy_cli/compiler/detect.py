@@ -9,7 +9,8 @@ is anything; a pattern that does not end in one ends where a word does, so `qwen
 `-` may be written or not, and a version as servers do: `llama-3.1*` is `llama-v3p1-8b` too. The
 pattern with the most letters wins. With `!` in front it says who does not write the dialect.
 
-Not rendered: a template is a program, and its text already holds the markers it writes.
+A template is a program of somebody else's: models/rendering.py runs it apart and bounded. What it
+made of a call is read here as a reply is; where that says nothing, the markers in its text count.
 """
 
 import re
@@ -17,8 +18,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.expression import Expression
+from andy_cli.compiler.markers import Markers
 from andy_cli.errors import UsageError
 from andy_cli.messages import ToolRequest
 
@@ -44,6 +47,23 @@ SIGN = Expression(r"<[^<>\s\"']*[>=]?|\]<\]\w+\[>\[|\[/?[A-Z_]{3,}\]|`{3}\w+|\u2
 
 SENTINEL = "SENTINEL"
 
+SENTINEL_TOOL = "sentinel_tool"
+SENTINEL_ARGUMENTS = {"sentinel_key": "sentinel value"}
+SENTINEL_SCHEMA = {"type": "object", "properties": {"sentinel_key": {"type": "string"}}}
+QUESTION, RESULT = "sentinel question", "sentinel result"
+"""What models/renderer.py has a template write."""
+
+
+class Template(NamedTuple):
+    """A model's chat template."""
+
+    text: str = ""
+    rendered: tuple[str, ...] = ()
+    """A conversation with a tool call as it writes it, perhaps in several ways."""
+
+
+NO_TEMPLATE = Template()
+
 
 class Detected(NamedTuple):
     dialect: Dialect
@@ -52,14 +72,16 @@ class Detected(NamedTuple):
 
 
 def chosen(
-    model: str, template: str, capabilities: Sequence[str], dialects: Iterable[Dialect]
+    model: str, template: Template, capabilities: Sequence[str], dialects: Iterable[Dialect]
 ) -> Detected:
     """What is known best counts first; `capabilities` are those a server told, e.g. `tools`."""
     there = {each.name: each for each in dialects}
     if "tools" in capabilities:
         return Detected(there["native"], "its server takes tools")
     named = by_name(model, there.values())
-    if template and (shown := _by_template(template, there.values(), named)):
+    if wrote := by_rendered(template.rendered, there.values(), named):
+        return Detected(wrote, "its chat template writes its calls so")
+    if template.text and (shown := _by_template(template.text, there.values(), named)):
         return Detected(*shown)
     if named:
         return Detected(named, "its name says so")
@@ -127,6 +149,24 @@ def _part(text: str, at: int) -> str:
 
 
 # The template.
+
+
+def by_rendered(
+    renderings: Sequence[str], dialects: Iterable[Dialect], named: Dialect | None = None
+) -> Dialect | None:
+    """The dialect in which a rendered conversation holds its only call, arguments and all."""
+    known = tuple(dialects)
+    markers = Markers(known, [SENTINEL_TOOL], named.name if named else "")
+    tool = {"name": SENTINEL_TOOL, "parameters": SENTINEL_SCHEMA}
+    for text in renderings:
+        # What stands before the question lists the tools, what follows the call is a result.
+        said = text.rpartition(QUESTION)[2].partition(RESULT)[0]
+        compiler = Compiler(markers, {SENTINEL_TOOL: {"type": "function", "function": tool}})
+        compiler.feed(said)
+        _, reply = compiler.finish()
+        if any(each.arguments == SENTINEL_ARGUMENTS for each in reply.requests):
+            return next(each for each in known if each.name == reply.dialect)
+    return None
 
 
 def by_template(template: str, dialects: Iterable[Dialect]) -> Dialect | None:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from andy_cli.compiler import dialects
-from andy_cli.compiler.detect import Detected, chosen, told
+from andy_cli.compiler.detect import Detected, Template, chosen, told
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.discover import discover
 from andy_cli.errors import UsageError
@@ -15,6 +15,7 @@ from andy_cli.guard.neutralizer import neutralize
 from andy_cli.models import select
 from andy_cli.models.http.addresses import is_loopback, shown
 from andy_cli.models.inside import weights
+from andy_cli.models.rendering import rendered
 from andy_cli.models.select import Chosen
 from andy_cli.models.server_facts import Facts, facts
 from andy_cli.settings import Settings
@@ -42,7 +43,8 @@ async def _record(options: Options) -> dict[str, object]:
     listed = await select.models_at(endpoint, settings) if endpoint.base_url else []
     _there(found, listed)
     known = await facts(endpoint, settings)
-    dialect, fallback = _dialects(found, known, settings)
+    template = Template(known.template, await rendered(known.template))
+    dialect, fallback = _dialects(found, known, template, settings)
     return {
         "name": f"{endpoint.provider}:{endpoint.model}",
         "endpoint": shown(endpoint.base_url) if endpoint.base_url else "inside andy",
@@ -79,7 +81,9 @@ def _there(found: Chosen, listed: Sequence[str]) -> None:
         raise UsageError(f"{where} has no model {endpoint.model!r}.", HINT)
 
 
-def _dialects(found: Chosen, known: Facts, settings: Settings) -> tuple[Detected, Detected | None]:
+def _dialects(
+    found: Chosen, known: Facts, template: Template, settings: Settings
+) -> tuple[Detected, Detected | None]:
     """The dialect, and where it is native the one that would be used without."""
     there: Mapping[str, Dialect] = {
         each.name: each for each in discover(dialects, Dialect, "DIALECT")
@@ -87,7 +91,7 @@ def _dialects(found: Chosen, known: Facts, settings: Settings) -> tuple[Detected
     wanted = settings["dialect"]
     if wanted.value != "auto":
         return told(str(wanted.value), wanted.origin, there), None
-    written = chosen(found.endpoint.model, known.template, (), there.values())
+    written = chosen(found.endpoint.model, template, (), there.values())
     if _native(found, known) is False:
         return written, None
     why = "its server says it takes tools"

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from andy_cli.agent.conversation import Conversation, Template, new_id
+from andy_cli.agent.conversation import Conversation, TemplateSource, new_id
+from andy_cli.compiler.detect import Template
 from andy_cli.frontends.options import Options
 from andy_cli.guard.gate import Asker, Gate
 from andy_cli.models import select
@@ -56,13 +57,15 @@ async def open_chat(
     return Opened(chat, chosen.why, log)
 
 
-def template_of(chosen: Chosen, settings: Settings) -> Template:
+def template_of(chosen: Chosen, settings: Settings) -> TemplateSource:
     """How to ask the chosen model's server for its chat template."""
 
-    async def ask() -> str:
-        from andy_cli.models import server_facts  # only for servers that take no tools
+    async def ask() -> Template:
+        # Only for servers that take no tools.
+        from andy_cli.models import rendering, server_facts
 
-        return (await server_facts.facts(chosen.endpoint, settings)).template
+        text = (await server_facts.facts(chosen.endpoint, settings)).template
+        return Template(text, await rendering.rendered(text))
 
     return ask
 

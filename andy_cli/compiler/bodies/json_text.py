@@ -76,7 +76,7 @@ def python(text: str) -> object | None:
         with warnings.catch_warnings():  # of escapes that Python does not know
             warnings.simplefilter("ignore")
             value: object = ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError, SystemError):
         return None
     return json_like(value)
 

@@ -56,7 +56,7 @@ def parsed(text: str, tools: Tools) -> list[ToolRequest] | None:
         try:
             tree = ast.parse(attempt.strip(), mode="eval")
             return [call_of(node, tools) for node in elements(tree.body)]
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError):
             continue
     return None
 

@@ -31,7 +31,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     body = body.removeprefix("<code>").removesuffix("</code>").strip()
     try:
         steps = ast.parse(body).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError):
         cut_off = marked and not text.rstrip().endswith(CLOSERS)
         return Parsed(incomplete=True) if cut_off else None
     if not marked and all(is_call(step, tools) for step in steps):

@@ -1,0 +1,45 @@
+"""What a server's chat template makes of a tool call: rendered apart, bounded in time and size."""
+
+import asyncio
+import json
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+RENDERER = Path(__file__).with_name("renderer.py")
+PATIENCE = 5.0
+"""Seconds for the whole of it, the start of a process included."""
+LARGEST = 2**19
+"""Bytes of the answer."""
+
+
+async def rendered(template: str) -> tuple[str, ...]:
+    """The conversation as the template writes it, in up to two ways; empty if it cannot.
+
+    Never raises. Templates in another language than Jinja (Ollama's) give nothing.
+    """
+    if "{%" not in template and "{{" not in template:
+        return ()
+    try:
+        # Isolated: neither the environment nor the current folder may lend it code.
+        child = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-I",
+            str(RENDERER),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+    except OSError:
+        return ()
+    try:
+        async with asyncio.timeout(PATIENCE):
+            said, _ = await child.communicate(template.encode("utf-8", "replace"))
+        found = json.loads(said[:LARGEST]) if child.returncode == 0 else []
+    except (TimeoutError, ValueError, OSError):
+        return ()
+    finally:
+        with suppress(ProcessLookupError):
+            child.kill()
+        await child.wait()
+    return tuple(each for each in found if isinstance(each, str))
