@@ -17,8 +17,9 @@ from andy_cli.agent.reply import Reply, as_record
 from andy_cli.agent.system_prompt import system_prompt
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler
-from andy_cli.compiler.detect import NO_TEMPLATE, Detected, Template, chosen, told
-from andy_cli.compiler.dialect import Dialect, Question, Tools
+from andy_cli.compiler.detect import NO_TEMPLATE, Detected, Template, by_name, chosen, told
+from andy_cli.compiler.dialect import Dialect, IdForm, Question, Tools
+from andy_cli.compiler.ids import renamed
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.errors import ModelError
@@ -161,7 +162,7 @@ class Conversation:
 
     def request(self, side: Sequence[Wire] = (), constraint: Constraint | None = None) -> Request:
         """The history as this model reads it, `side` messages behind it."""
-        history = [Message("system", self._system), *self.history]
+        history = renamed([Message("system", self._system), *self.history], self._id_form())
         tools = tuple(self.registry.functions.values()) if self.dialect.name == "native" else ()
         return Request(
             messages=(*self.dialect.render(history), *side),
@@ -170,6 +171,13 @@ class Conversation:
             stop=self.dialect.stop,
             max_tokens=self.settings.whole("max_tokens") or None,
         )
+
+    def _id_form(self) -> IdForm | None:
+        """With native calls the ids are those of the model's family all the same."""
+        if self.dialect.name != "native":
+            return self.dialect.id_form
+        family = by_name(self.client.name.partition(":")[2], self.dialects.values())
+        return family.id_form if family else None
 
     def _next_step(self) -> Constraint | None:
         """For a model that is chosen for: one of the commands or talk that names what was found."""

@@ -14,6 +14,7 @@ from andy_cli.messages import (
     Constraint,
     Message,
     Schema,
+    ToolCall,
     ToolRequest,
     Wire,
 )
@@ -76,6 +77,10 @@ Interview = Callable[[str, Schema, Arguments], Generator[Question, str, Argument
 """(tool's name, schema of its arguments, what is known already) -> questions -> arguments."""
 
 
+IdForm = Callable[[ToolCall, int], str]
+"""(call, how many came before it in the conversation) -> its id as the model's family writes it."""
+
+
 class Dialect(NamedTuple):
     name: str
     openers: tuple[str, ...]
@@ -114,5 +119,7 @@ class Dialect(NamedTuple):
     """If what an opener began is no request, nothing inside it is one either."""
     models: tuple[str, ...] = ()
     """Who writes it: patterns of model names (`qwen2.5*`), without vendor, tag and quantisation."""
+    id_form: IdForm | None = None
+    """How ids look in the history; None where any will do."""
     stop: tuple[str, ...] = ()
     """What the model must not write itself: sent as stop sequences."""

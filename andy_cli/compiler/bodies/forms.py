@@ -141,7 +141,7 @@ def render_with(
     def content(message: Message) -> str:
         if message.role == "tool":
             return tell(message)
-        requests = [ToolRequest(name=call.name, arguments=call.arguments) for call in message.calls]
+        requests = [ToolRequest(call.name, call.arguments, call.id) for call in message.calls]
         return "\n".join(filter(None, [message.content, *map(write, requests)]))
 
     return render

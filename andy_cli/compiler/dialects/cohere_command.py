@@ -3,13 +3,24 @@
 <|START_ACTION|>[{"tool_call_id": "0", "tool_name": "play", "parameters": {}}]<|END_ACTION|>
 """
 
+import json
+
+from andy_cli.compiler import ids
 from andy_cli.compiler.bodies import forms
+from andy_cli.messages import ToolRequest
+
+
+def write(request: ToolRequest) -> str:
+    call = {"tool_call_id": request.id or "0", "tool_name": request.name}
+    written = json.dumps(
+        [{**call, "parameters": dict(request.arguments or {})}], ensure_ascii=False
+    )
+    return f"<|START_ACTION|>{written}<|END_ACTION|>"
+
 
 DIALECT = forms.marked_json(
     name="cohere_command",
     openers=("<|START_ACTION|>",),
     closers=("<|END_ACTION|>",),
-    write=lambda request: (
-        f"<|START_ACTION|>[{forms.as_json(request, 'tool_name', 'parameters')}]<|END_ACTION|>"
-    ),
-)._replace(models=("command-r7b*", "command-a*", "cohere2-moe*"))
+    write=write,
+)._replace(models=("command-r7b*", "command-a*", "cohere2-moe*"), id_form=ids.from_zero)

@@ -6,6 +6,7 @@
 Where a server strips special tokens, `functions.play:0{"track": "Blue"}` is left.
 """
 
+from andy_cli.compiler import ids
 from andy_cli.compiler.bodies import forms, headed
 from andy_cli.compiler.bodies.deepseek import KIMI, KIMI_CLOSERS, KIMI_OPENERS, body
 from andy_cli.messages import ToolRequest
@@ -15,7 +16,8 @@ CALLED, SECTIONED, _ = KIMI_CLOSERS
 
 
 def write(request: ToolRequest) -> str:
-    head = f"{SECTION}{CALL}functions.{request.name}:0<|tool_call_argument_begin|>"
+    id = request.id or f"functions.{request.name}:0"
+    head = f"{SECTION}{CALL}{id}<|tool_call_argument_begin|>"
     return f"{head}{forms.dumped(request)}{CALLED}{SECTIONED}"
 
 
@@ -26,4 +28,4 @@ DIALECT = forms.taught(
     parse=headed.parser(KIMI_OPENERS, KIMI_CLOSERS, KIMI),
     write=write,
     closers=KIMI_CLOSERS,
-)._replace(named_openers=("functions.NAME:",), models=("kimi-k2*",))
+)._replace(named_openers=("functions.NAME:",), models=("kimi-k2*",), id_form=ids.named)

@@ -9,6 +9,7 @@ Names and keys are escaped as in XML, values are not.
 
 import html
 
+from andy_cli.compiler import ids
 from andy_cli.compiler.bodies import tagged
 from andy_cli.compiler.bodies.elements import SECTIONED
 from andy_cli.compiler.bodies.forms import raw
@@ -26,7 +27,7 @@ def write(request: ToolRequest) -> str:
         f"{raw(value)}<|close|>argument{SEP}"
         for key, value in (request.arguments or {}).items()
     ]
-    head = f'{CALL}"{html.escape(request.name)}" index="1"{SEP}'
+    head = f'{CALL}"{html.escape(request.name)}" index="{html.escape(request.id or "1")}"{SEP}'
     return "".join([OPEN, head, *values, CALLED, CLOSE])
 
 
@@ -38,4 +39,4 @@ DIALECT = tagged.dialect(
     write=write,
     bare=(CALL,),
     tag_end=SEP,
-)._replace(models=("kimi-k3*",))
+)._replace(models=("kimi-k3*",), id_form=ids.from_one)

@@ -3,20 +3,32 @@
 [TOOL_CALLS] [{"name": "play", "arguments": {"track": "Blue"}, "id": "aB3dE6gH9"}]
 """
 
+import json
+
+from andy_cli.compiler import ids
 from andy_cli.compiler.bodies import forms
 from andy_cli.compiler.bodies.ends import NamedJson
+from andy_cli.messages import ToolRequest
 
 OPEN = "[TOOL_CALLS]"
+
+
+def write(request: ToolRequest) -> str:
+    call = {"name": request.name, "arguments": dict(request.arguments or {})}
+    known = {**call, "id": request.id} if request.id else call
+    return f"{OPEN} {json.dumps([known], ensure_ascii=False)}"
+
 
 DIALECT = forms.taught(
     name="mistral_pre_v11",
     openers=(OPEN,),
     body=lambda opener, tools: NamedJson(),
     parse=forms.json_parse((OPEN,), ("[/TOOL_CALLS]",)),
-    write=lambda request: f"{OPEN} [{forms.as_json(request)}]",
+    write=write,
     closers=("[/TOOL_CALLS]",),
     result=("[TOOL_RESULTS]", "[/TOOL_RESULTS]"),
 )._replace(
+    id_form=ids.nine_letters,
     models=(
         "mistral",
         "mistral-nemo*",
@@ -26,5 +38,5 @@ DIALECT = forms.taught(
         "ministral-8b-*2410*",
         "!mistral-7b*-v0.1*",
         "!mistral-7b*-v0.2*",
-    )
+    ),
 )

@@ -6,6 +6,7 @@
 Where a server strips special tokens, `play{"track": "Blue"}` is left.
 """
 
+from andy_cli.compiler import ids
 from andy_cli.compiler.bodies import calls, forms, json_text
 from andy_cli.compiler.bodies.ends import NamedJson
 from andy_cli.compiler.dialect import Parsed, Tools
@@ -43,6 +44,7 @@ DIALECT = forms.taught(
     closers=("[/TOOL_CALLS]",),
     result=("[TOOL_RESULTS]", "[/TOOL_RESULTS]"),
 )._replace(
+    id_form=ids.nine_letters,
     models=(
         "mistral-small-3*",
         "mistral-small-4*",
@@ -54,5 +56,5 @@ DIALECT = forms.taught(
         "mistral-large-3*",
         "mistral-large-2512*",
         "mistral-*latest",
-    )
+    ),
 )

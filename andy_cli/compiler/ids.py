@@ -1,0 +1,45 @@
+"""The ids of calls as a family wants them back in the history; inside andy they stay as they are."""
+
+import hashlib
+from collections.abc import Iterable
+
+from andy_cli.compiler.dialect import IdForm
+from andy_cli.messages import Message, ToolCall
+
+NINE = 9
+
+
+def renamed(history: Iterable[Message], form: IdForm | None) -> list[Message]:
+    """The history with every call's id, and that of its result, in this form."""
+    if form is None:
+        return list(history)
+    found: list[Message] = []
+    ids: dict[str, str] = {}
+    for message in history:
+        for call in message.calls:
+            ids[call.id] = form(call, len(ids))
+        calls = tuple(call._replace(id=ids[call.id]) for call in message.calls)
+        found.append(
+            message._replace(calls=calls, call_id=ids.get(message.call_id, message.call_id))
+        )
+    return found
+
+
+def named(call: ToolCall, nth: int) -> str:
+    """Kimi K2: the name and how many calls came before it in the conversation."""
+    return f"functions.{call.name}:{nth}"
+
+
+def from_zero(call: ToolCall, nth: int) -> str:
+    return str(nth)
+
+
+def from_one(call: ToolCall, nth: int) -> str:
+    return str(nth + 1)
+
+
+def nine_letters(call: ToolCall, nth: int) -> str:
+    """Mistral refuses anything but nine letters and digits."""
+    if len(call.id) == NINE and call.id.isalnum() and call.id.isascii():
+        return call.id
+    return hashlib.sha256(call.id.encode("utf-8", "replace")).hexdigest()[:NINE]
