@@ -1,4 +1,4 @@
-"""The ids of calls as a family wants them back in the history; inside andy they stay as they are."""
+"""The ids of calls as a family wants them back in the history; inside andy they stay the same."""
 
 import hashlib
 from collections.abc import Iterable
