@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 
 from andy_cli.compiler.bodies import json_text
+from andy_cli.compiler.bodies.typed import allowed, kind_of
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Schema, ToolRequest
@@ -151,14 +152,32 @@ def unwrapped(value: dict[str, object], tool: Schema | None) -> dict[str, object
 
 
 def fits(request: ToolRequest, tools: Tools) -> bool:
-    """The tool exists, takes these arguments, and needs no others."""
+    """The tool exists, takes these arguments with values of these types, and needs no others."""
     tool = tools.get(request.name)
     if tool is None:
         return False
-    given = set(request.arguments or {})
-    required = parameters_schema(tool).get("required")
+    schema, known = parameters_schema(tool), properties(tool)
+    given = request.arguments or {}
+    required = schema.get("required")
     needed = set(required) if isinstance(required, list) else set()
-    return needed <= given and given <= set(properties(tool))
+    if not (needed <= set(given) <= set(known)):
+        return False
+    return all(of_type(value, known[name], schema) for name, value in given.items())
+
+
+def of_type(value: object, schema: object, root: Schema) -> bool:
+    """Whether a value has a type that its schema lets through; of lists the items too."""
+    if not isinstance(schema, Mapping):
+        return True
+    kinds = allowed(schema, root)
+    if (
+        kinds
+        and kind_of(value) not in kinds
+        and not (kind_of(value) == "integer" and "number" in kinds)
+    ):
+        return "" in kinds
+    items = schema.get("items")
+    return not isinstance(value, list) or all(of_type(each, items, root) for each in value)
 
 
 def properties(tool: Schema) -> Mapping[str, Schema]:

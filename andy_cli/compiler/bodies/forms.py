@@ -43,7 +43,7 @@ def inside(text: str, openers: Sequence[str], closers: Sequence[str]) -> str:
 
 def json_calls(text: str, tools: Tools) -> list[ToolRequest] | None:
     """All calls in JSON values that follow one another."""
-    found = list(json_text.values(text))
+    found = list(json_text.values(text)) if not json_text.WINDOWS.search(text) else []
     if found:
         requests = calls.requests_in(found[0] if len(found) == 1 else found, tools)
     else:
@@ -57,10 +57,22 @@ def mended(text: str, tools: Tools) -> list[ToolRequest] | None:
     first: list[ToolRequest] | None = None
     for value in json_text.readings(text):
         requests = calls.requests_in(value, tools)
-        if requests and all(calls.fits(each, tools) for each in requests):
+        if fitting(requests, tools):
             return requests
         first = first or requests
-    return first
+    return rebuilt(text, tools) or first
+
+
+def rebuilt(text: str, tools: Tools) -> list[ToolRequest] | None:
+    """The boldest reading of what is whole but broken: only if it fits the tools to the letter."""
+    if json_text.too_deep(text) or not text.rstrip().endswith(("}", "]")):
+        return None
+    requests = calls.requests_in(json_text.repaired(text), tools)
+    return requests if fitting(requests, tools) else None
+
+
+def fitting(requests: list[ToolRequest] | None, tools: Tools) -> bool:
+    return bool(requests) and all(calls.fits(each, tools) for each in requests or ())
 
 
 def json_parse(
@@ -72,7 +84,8 @@ def json_parse(
         body = inside(text, openers, closers)
         cut = bool(body) and body[0] in "{[" and not json_text.balanced(body)
         if cut and json_text.inner_quotes(body) is None:
-            mended = closed(body, tools, read) if text.rstrip().endswith(tuple(closers)) else None
+            ended = text.rstrip().endswith(tuple(closers))
+            mended = (closed(body, tools, read) or rebuilt(body, tools)) if ended else None
             if mended:
                 return Parsed(tuple(mended), ("closed what was left open before the closing tag",))
             return Parsed(incomplete=True) if begins_call(body) else None

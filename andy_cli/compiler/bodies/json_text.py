@@ -13,12 +13,14 @@ from collections.abc import Callable, Iterator
 from andy_cli.compiler.expression import Expression
 
 SMART = str.maketrans({"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'", "\u00a0": " "})
+LARGEST_REPAIRED = 100_000
+WINDOWS = Expression(r'"[A-Za-z]:\\(?![\\/"])[^"\n]*(?=")')
 DEEPEST = 200
 """Brackets inside brackets; more is an attack or an accident."""
 
 ESCAPE = Expression(r"\\(?![\"\\/bfnrtu])|\\u(?![0-9a-fA-F]{4})")
 TRAILING_COMMA = Expression(r",(\s*[}\]])")
-COMMENT = Expression(r"(?m)^[ \t]*//[^\n]*$|/\*.*?(?:\*/|\Z)", re.S)
+COMMENT = Expression(r"//[^\n]*$|/\*[\s\S]*?(?:\*/|\Z)", re.M)
 # A string that nothing ends goes to the end of the text, or each quote in it were tried anew.
 STRING = Expression(r'"(?:[^"\\]++|\\.)*+(?:"|\Z|\\\Z)', re.S)
 BRACKET = Expression(r'"(?:[^"\\]++|\\.)*+(?:"|\Z|\\\Z)|[{}\[\]]', re.S)
@@ -140,7 +142,30 @@ def inner_quotes(text: str) -> object | None:
     return strict("".join(out))
 
 
-READINGS: tuple[Callable[[str], object | None], ...] = (strict, python, mended, inner_quotes)
+def windows(text: str) -> object | None:
+    """Where a text begins like a path of Windows, its single backslashes are no escapes."""
+    if not WINDOWS.search(text):
+        return None
+    doubled = WINDOWS.sub(lambda match: match[0].replace("\\", "\\\\"), text)
+    return strict(doubled) or mended(doubled)
+
+
+def repaired(text: str) -> object | None:
+    """What a library for that makes of it: the last resort, for what has to fit a schema."""
+    if len(text) > LARGEST_REPAIRED:
+        return None
+    from json_repair import repair_json  # 50 ms, and hardly any reply needs it
+
+    try:
+        value: object = repair_json(text, return_objects=True, skip_json_loads=True)
+    except (ValueError, RecursionError, TypeError, IndexError):
+        return None
+    return value if isinstance(value, dict | list) and value else None
+
+
+READINGS: tuple[Callable[[str], object | None], ...] = (
+    *(windows, strict, python, mended, inner_quotes),
+)
 
 
 def too_deep(text: str) -> bool:

@@ -8,18 +8,20 @@ Where a server strips special tokens, `play{"track": "Blue"}` is left.
 
 from andy_cli.compiler import ids
 from andy_cli.compiler.bodies import calls, forms, json_text
-from andy_cli.compiler.bodies.ends import NamedJson
-from andy_cli.compiler.dialect import Parsed, Tools
+from andy_cli.compiler.bodies.ends import NamedJson, ToEnd
+from andy_cli.compiler.dialect import Body, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
-OPEN = "[TOOL_CALLS]"
+OPEN, RESULTS = "[TOOL_CALLS]", "[TOOL_RESULTS]"
 HEAD = Expression(
     r"\s*(?:\[TOOL_CALLS\])?\s*(?P<name>[\w.\-:/]+)\s*(?:\[CALL_ID\]\s*(?P<id>\w*))?\s*(?:\[ARGS\])?\s*(?={)"
 )
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
+    if text.startswith(RESULTS):
+        return Parsed()
     head = HEAD.match(text)
     if not head:
         return None
@@ -35,15 +37,21 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     return Parsed((ToolRequest(name=name, arguments=arguments, id=head["id"] or ""),))
 
 
+def body(opener: str, tools: Tools) -> Body:
+    """A result that the model invents ends the reading."""
+    return ToEnd(opener, tools) if opener == RESULTS else NamedJson()
+
+
 DIALECT = forms.taught(
     name="mistral_v11",
     openers=(OPEN,),
-    body=lambda opener, tools: NamedJson(),
+    body=body,
     parse=parse,
     write=lambda request: f"{OPEN}{request.name}[ARGS]{forms.dumped(request)}",
     closers=("[/TOOL_CALLS]",),
-    result=("[TOOL_RESULTS]", "[/TOOL_RESULTS]"),
+    result=(RESULTS, "[/TOOL_RESULTS]"),
 )._replace(
+    behind_openers=(RESULTS,),
     id_form=ids.nine_letters,
     models=(
         "mistral-small-3*",
