@@ -1,6 +1,5 @@
 """The ids of calls as a family wants them back in the history; inside andy they stay the same."""
 
-import hashlib
 from collections.abc import Iterable
 
 from andy_cli.compiler.dialect import IdForm
@@ -42,4 +41,6 @@ def nine_letters(call: ToolCall, nth: int) -> str:
     """Mistral refuses anything but nine letters and digits."""
     if len(call.id) == NINE and call.id.isalnum() and call.id.isascii():
         return call.id
+    import hashlib  # 5 ms of every start, and only foreign ids need it
+
     return hashlib.sha256(call.id.encode("utf-8", "replace")).hexdigest()[:NINE]
