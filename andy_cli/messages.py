@@ -72,6 +72,14 @@ class ToolCall(NamedTuple):
     arguments: Arguments = NO_ARGUMENTS
 
 
+class Problem(NamedTuple):
+    """One way in which arguments do not fit: where, by which rule of JSON Schema, in words."""
+
+    path: str
+    rule: str
+    message: str
+
+
 class ToolResult(NamedTuple):
     """What came back, or why nothing did."""
 

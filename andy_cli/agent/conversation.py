@@ -28,6 +28,7 @@ from andy_cli.messages import (
     Arguments,
     Constraint,
     Message,
+    Problem,
     Request,
     ToolCall,
     ToolRequest,
@@ -39,7 +40,6 @@ from andy_cli.models.client import ModelClient
 from andy_cli.sessions.log import Log
 from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
-from andy_cli.toolbox.tool import Problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple
 
 from andy_cli.compiler.dialect import Dialect, Question, Refusal, Tools
-from andy_cli.messages import Arguments, Schema, ToolCall, ToolRequest
-from andy_cli.toolbox.tool import Problem
+from andy_cli.messages import Arguments, Problem, Schema, ToolCall, ToolRequest
 
 Ask = Callable[[Question], Awaitable[str]]
 """Puts a question to the model and returns its answer."""

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, get_type_hints
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from andy_cli.errors import ToolError
-from andy_cli.messages import Arguments, Effect, Schema
+from andy_cli.messages import Arguments, Effect, Problem, Schema
 
-__all__ = ["Outcome", "Problem", "Tool", "ToolError", "tool"]
+__all__ = ["Outcome", "Tool", "ToolError", "tool"]
 
 
 class Outcome(NamedTuple):
@@ -30,14 +30,6 @@ class Outcome(NamedTuple):
 
     data: object
     did: str
-
-
-class Problem(NamedTuple):
-    """One way in which arguments do not fit: where, by which rule of JSON Schema, in words."""
-
-    path: str
-    rule: str
-    message: str
 
 
 Runner = Callable[[Arguments], object | Awaitable[object]]

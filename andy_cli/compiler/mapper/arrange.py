@@ -1,0 +1,336 @@
+"""What was given, sorted under the names that are declared.
+
+From the surest step to the loosest; each looks only at what the ones before left over. A name that
+could mean two properties, or a property that two names could mean, is a question.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from andy_cli.compiler.expression import Expression
+from andy_cli.compiler.mapper.fits import FREE, Fit, Scope
+from andy_cli.compiler.mapper.kinds import same
+from andy_cli.compiler.mapper.schemas import Node
+from andy_cli.compiler.mapper.texts import shown, structure
+from andy_cli.compiler.mapper.words import alike, drifts, opposite, plain, stems
+
+NUMBERED = Expression(r"_*(?:args?|params?|parameters?|positional|p)?[_ \[]*(\d{1,2})\]?_*")
+SIMILAR = 86
+AHEAD = 8
+
+Inner = Callable[[object, Node, str], Fit | None]
+
+
+@dataclass(slots=True)
+class Sorting:
+    node: Node
+    scope: Scope
+    inner: Inner
+    kept: dict[str, object]
+    """By declared name, and what else may stand there."""
+    rest: dict[str, object]
+    """Names that nothing is known of."""
+    cost: int = 0
+    changes: list[str] = field(default_factory=list)
+    torn: bool = False
+    """There is a question."""
+
+    @property
+    def missing(self) -> list[str]:
+        return [name for name in self.node.required if name not in self.kept]
+
+    @property
+    def free(self) -> list[str]:
+        """Declared names that were not given."""
+        return [name for name in self.node.properties if name not in self.kept]
+
+    def paid(self, cost: int, change: str) -> None:
+        self.cost += cost
+        self.changes.append(change)
+
+    def rename(self, written: str, name: str, cost: int) -> None:
+        self.kept[name] = self.rest.pop(written)
+        self.paid(cost, f"{written} -> {name}")
+
+    def fits(self, value: object, name: str) -> bool:
+        child = self.node.child(name)
+        return child is None or self.inner(value, child, name) is not None
+
+
+def arranged(given: Mapping[str, object], node: Node, scope: Scope, inner: Inner) -> Sorting | None:
+    """None where names are a question, or where something is left that may not be dropped."""
+    kept = {key: each for key, each in given.items() if _stays(key, node)}
+    rest = {key: each for key, each in given.items() if key not in kept}
+    sorting = Sorting(node, scope, inner, kept, rest)
+    nothing(sorting)
+    if sorting.rest:
+        for step in (by_style, by_alias, by_drift, by_place, by_dots):
+            step(sorting)
+    out_of_siblings(sorting)
+    if sorting.rest:
+        in_order(sorting)
+        into_siblings(sorting)
+        out_of_unknown(sorting)
+        if scope.liberties:
+            by_likeness(sorting)
+            by_elimination(sorting)
+    forced(sorting)
+    leftovers(sorting)
+    return None if sorting.torn else sorting
+
+
+def _stays(name: str, node: Node) -> bool:
+    return name in node.properties or node.child(name) is not None
+
+
+def nothing(sorting: Sorting) -> None:
+    """Null for what need not be given is the same as not giving it."""
+    for name, each in list(sorting.kept.items()):
+        child = sorting.node.child(name)
+        if each is None and child is not None and not child.fits(None):
+            del sorting.kept[name]
+            sorting.paid(1, f"dropped {name}: null")
+
+
+def by_style(sorting: Sorting) -> None:
+    """`filePath` for `file_path`; where both are given the declared name wins."""
+    match(sorting, {name: [plain(name)] for name in sorting.node.properties}, 1)
+
+
+def by_alias(sorting: Sorting) -> None:
+    """Names that the tool itself declares as other names of a parameter."""
+    declared: dict[str, list[str]] = {}
+    for name in sorting.node.properties:
+        child = sorting.node.child(name)
+        other = child.schema.get("x-aliases") if child else None
+        if isinstance(other, list):
+            declared[name] = [plain(str(each)) for each in other]
+    if declared:
+        match(sorting, declared, 2)
+
+
+def match(sorting: Sorting, names: Mapping[str, Iterable[str]], cost: int) -> None:
+    for name, others in names.items():
+        hits = [each for each in sorting.rest if plain(each) in others]
+        if not hits:
+            continue
+        if name in sorting.kept:
+            for each in hits:
+                sorting.rest.pop(each)
+                sorting.paid(2, f"dropped {each}: {name} is given")
+        elif len(hits) > 1 and not _agree([sorting.rest[each] for each in hits]):
+            tear(sorting, name, hits)
+        else:
+            for each in hits[1:]:
+                sorting.rest.pop(each)
+                sorting.paid(2, f"dropped {each}: it says the same as {hits[0]}")
+            sorting.rename(hits[0], name, cost)
+
+
+def _agree(values: list[object]) -> bool:
+    return all(same(values[0], each) for each in values[1:])
+
+
+def tear(sorting: Sorting, name: str, hits: list[str]) -> None:
+    sorting.torn = True
+    said = " and ".join(hits)
+    sorting.scope.ask(name, "required", f"{said} both stand for {name}: which is meant?")
+
+
+def by_drift(sorting: Sorting) -> None:
+    """Names that people use for one another, where one parameter alone can be meant."""
+    free = sorting.free
+    targets: dict[str, list[str]] = {}
+    for written, each in sorting.rest.items():
+        groups = drifts(written)
+        meant = [name for name in free if any(plain(name) in group for group in groups)]
+        meant = [name for name in meant if not opposite(written, name)] or []
+        needed = [name for name in meant if name in sorting.node.required]
+        chosen = meant if len(meant) == 1 else needed
+        if len(chosen) == 1 and sorting.fits(each, chosen[0]):
+            targets.setdefault(chosen[0], []).append(written)
+    for name, hits in targets.items():
+        if len(hits) == 1 or _agree([sorting.rest[each] for each in hits]):
+            for each in hits[1:]:
+                sorting.rest.pop(each)
+                sorting.paid(2, f"dropped {each}: it says the same as {hits[0]}")
+            sorting.rename(hits[0], name, 2)
+        elif name in sorting.missing:
+            tear(sorting, name, hits)
+
+
+def by_place(sorting: Sorting) -> None:
+    """`arg0`, `param_1`, `0`: the values in the order they are declared."""
+    found = {each: NUMBERED.fullmatch(each) for each in sorting.rest}
+    places = {each: int(hit[1]) for each, hit in found.items() if hit}
+    if not places or sorting.kept or len(places) != len(sorting.rest):
+        return
+    first = min(places.values())
+    names = list(sorting.node.properties)
+    if first > 1 or max(places.values()) - first >= len(names):
+        return
+    for written, at in places.items():
+        sorting.rename(written, names[at - first], 3)
+
+
+def by_dots(sorting: Sorting) -> None:
+    """`location.city` is the city of the location."""
+    for written in list(sorting.rest):
+        head, dot, tail = written.partition(".")
+        child = sorting.node.child(head) if dot and tail else None
+        if child is None or not child.takes("object"):
+            continue
+        inside = sorting.kept.get(head, {})
+        if isinstance(inside, dict) and tail not in inside:
+            sorting.kept[head] = {**inside, tail: sorting.rest.pop(written)}
+            sorting.paid(2, f"{written} -> {head}/{tail}")
+
+
+def in_order(sorting: Sorting) -> None:
+    """`args: [...]` beside nothing else."""
+    if len(sorting.rest) != 1 or sorting.kept:
+        return
+    written, each = next(iter(sorting.rest.items()))
+    if plain(written) not in ("args", "arguments", "positional", "params", "parameters", "input"):
+        return
+    names = list(sorting.node.properties)
+    if not isinstance(each, list) or not len(sorting.node.required) <= len(each) <= len(names):
+        return
+    if len(each) > 1 or (each and not sorting.fits(each, names[0])):
+        sorting.rest.pop(written)
+        sorting.kept.update(zip(names, each, strict=False))
+        sorting.paid(3, f"{written} -> {', '.join(names[: len(each)])}")
+
+
+def out_of_siblings(sorting: Sorting) -> None:
+    """One level too deep: `location: {city, unit}` where `unit` stands beside `location`."""
+    for name, each in list(sorting.kept.items()):
+        child = sorting.node.child(name)
+        if not isinstance(each, dict) or child is None or child.fits(each):
+            continue
+        takes_any = child.takes("object") and not child.properties
+        moved = {
+            key: inner
+            for key, inner in each.items()
+            if key in sorting.free and key not in child.properties and not takes_any
+        }
+        if not moved or not sorting.scope.allows(FREE):
+            continue
+        left = {key: inner for key, inner in each.items() if key not in moved}
+        if not left and not child.takes("object"):
+            continue
+        sorting.kept.update(moved)
+        sorting.kept[name] = left
+        sorting.paid(FREE, f"{', '.join(moved)} taken out of {name}")
+
+
+def out_of_unknown(sorting: Sorting) -> None:
+    """One level too deep, under a name that nothing is known of."""
+    for written, each in list(sorting.rest.items()):
+        inner = structure(each) if isinstance(each, str) else each
+        if not isinstance(inner, dict) or not inner:
+            continue
+        free = {plain(name): name for name in sorting.free}
+        moved = {free[plain(key)]: value for key, value in inner.items() if plain(key) in free}
+        if len(moved) == len(inner):
+            sorting.rest.pop(written)
+            sorting.kept.update(moved)
+            sorting.paid(FREE, f"took what stood in {written}")
+
+
+def into_siblings(sorting: Sorting) -> None:
+    """One level too shallow: `city` beside `location`, which is where it is declared."""
+    homes: dict[str, list[str]] = {}
+    for name in sorting.node.properties:
+        child = sorting.node.child(name)
+        inside = sorting.kept.get(name, {})
+        if child is None or not child.properties or not isinstance(inside, dict):
+            continue
+        for written in sorting.rest:
+            if written in child.properties and written not in inside:
+                homes.setdefault(written, []).append(name)
+    for written, names in homes.items():
+        if len(names) == 1:
+            inside = sorting.kept.get(names[0], {})
+            base = inside if isinstance(inside, dict) else {}
+            sorting.kept[names[0]] = {**base, written: sorting.rest.pop(written)}
+            sorting.paid(FREE, f"{written} -> {names[0]}/{written}")
+
+
+def by_likeness(sorting: Sorting) -> None:
+    """`city_name` for `city`: much alike, and far ahead of all others."""
+    wanted = sorting.missing or sorting.free
+    scores: dict[tuple[str, str], float] = {}
+    for written, each in sorting.rest.items():
+        for name in wanted:
+            if opposite(written, name) or not sorting.fits(each, name):
+                continue
+            score = likeness(written, name)
+            if score >= SIMILAR:
+                scores[written, name] = score
+    for (written, name), score in sorted(scores.items(), key=lambda item: -item[1]):
+        rivals = [
+            other
+            for pair, other in scores.items()
+            if pair != (written, name)
+            and (pair[0] == written or pair[1] == name)
+            and pair[0] in sorting.rest
+            and pair[1] not in sorting.kept
+        ]
+        open_still = written in sorting.rest and name not in sorting.kept
+        if open_still and score - max(rivals, default=0) >= AHEAD:
+            sorting.rename(written, name, 5)
+
+
+def likeness(written: str, name: str) -> float:
+    one, other = stems(written), stems(name)
+    if one and one == other:
+        return 100
+    if one and other and (one < other or other < one):
+        return 88 + 10 * len(one & other) / max(len(one), len(other))
+    return alike(written, name) if len(written) > 2 else 0
+
+
+def by_elimination(sorting: Sorting) -> None:
+    """One value is left over, one is missing, and it fits there as it is."""
+    missing = sorting.missing
+    if len(sorting.rest) != 1 or len(missing) != 1:
+        return
+    written, each = next(iter(sorting.rest.items()))
+    child = sorting.node.child(missing[0])
+    if child is None or not child.kinds or opposite(written, missing[0]):
+        return
+    if child.fits(each) or (isinstance(each, str | int | float) and sorting.fits(each, missing[0])):
+        sorting.rename(written, missing[0], 7)
+
+
+def forced(sorting: Sorting) -> None:
+    """What must be given and can be one thing only: its default, or the only value allowed."""
+    for name in sorting.missing:
+        child = sorting.node.child(name)
+        if child is None:
+            continue
+        if "default" in child.schema and child.fits(child.schema["default"]):
+            value = child.schema["default"]
+        elif len(child.choices) == 1:
+            value = child.choices[0]
+        else:
+            continue
+        sorting.kept[name] = value
+        sorting.paid(2, f"{name} = {shown(value)}")
+
+
+def leftovers(sorting: Sorting) -> None:
+    """Unknown arguments are dropped where none may be given, else they stay as they are."""
+    if not sorting.node.closed:
+        sorting.kept.update(sorting.rest)
+        return
+    for written, each in sorting.rest.items():
+        price = 2 if each is None else 6
+        if not sorting.scope.allows(price):
+            sorting.torn = True
+            sorting.scope.ask(
+                written, "additionalProperties", f"there is no {written}; what was it for?"
+            )
+            return
+        sorting.paid(price, f"dropped {written}: {shown(each)}")

@@ -1,0 +1,138 @@
+"""Texts of a declared format: whether one follows it, and the same thing written as it asks.
+
+Formats are judged as people use them: a moment without its time zone is a date-time all the same.
+Only what cannot be meant is refused.
+"""
+
+import datetime as dates
+from collections.abc import Iterator
+
+from andy_cli.compiler.expression import Expression
+
+MONTHS = "january february march april may june july august september october november december"
+MONTH = {name[:3]: at for at, name in enumerate(MONTHS.split(), 1)}
+CLOCK = r"([01]?\d|2[0-4]):[0-5]\d(:[0-5]\d|:60)?([.,]\d+)?"
+ZONE = r"(Z|z|[+-]\d\d:?\d\d)?"
+
+DATE = Expression(r"(\d{4})-(\d\d)-(\d\d)")
+MOMENT = Expression(rf"\d{{4}}-\d\d-\d\d[Tt ]{CLOCK} ?{ZONE}")
+TIME = Expression(CLOCK + ZONE)
+EMAIL = Expression(r"[^\s@<>,;]+@[^\s@<>,;]+")
+URI = Expression(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
+
+BIG_FIRST = Expression(r"(\d{4})[-/. ](\d{1,2})[-/. ](\d{1,2})")
+COMPACT = Expression(r"(\d{4})(\d\d)(\d\d)")
+SMALL_FIRST = Expression(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4})")
+MONTH_FIRST = Expression(r"([A-Za-z]{3,9})\.? +(\d{1,2})(?:st|nd|rd|th)?,? +(\d{4})")
+DAY_FIRST = Expression(r"(\d{1,2})(?:st|nd|rd|th)?(?: of)?[ -]+([A-Za-z]{3,9})\.?,?[ -]+(\d{4})")
+TWELVE = Expression(r"(1[0-2]|0?[1-9])(?::([0-5]\d))?(?::([0-5]\d))? *([AaPp])\.?[Mm]\.?")
+MARKED_EMAIL = Expression(r"(?:mailto:|[^<>]*<)([^\s@<>]+@[^\s@<>]+)>?")
+BARE_HOST = Expression(r"(?:www\.|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|dev)\b)\S*")
+LONGEST = 300
+
+
+def follows(text: str, form: str) -> bool:
+    """Whether the text is of that format; formats that are not known here are never judged."""
+    if form == "date":
+        return _is_date(text)
+    if form == "date-time":
+        return bool(MOMENT.fullmatch(text)) and _is_date(text[:10])
+    if form == "time":
+        return bool(TIME.fullmatch(text))
+    if form == "email":
+        return bool(EMAIL.fullmatch(text))
+    if form in ("uri", "url"):
+        return bool(URI.fullmatch(text.strip()))
+    return True
+
+
+def _is_date(text: str) -> bool:
+    match = DATE.fullmatch(text)
+    return bool(match) and _day(*map(int, match.groups())) is not None if match else False
+
+
+def _day(year: int, month: int, day: int) -> dates.date | None:
+    try:
+        return dates.date(year, month, day)
+    except ValueError:
+        return None
+
+
+def rewritten(text: str, form: str) -> Iterator[tuple[bool, str]]:
+    """(nothing is guessed, the text in the format): all that it may mean."""
+    text = text.strip()
+    if len(text) > LONGEST:
+        return
+    if form == "date":
+        yield from ((True, day.isoformat()) for day in days(text))
+        if follows(text, "date-time"):
+            yield True, text[:10]
+    elif form == "date-time":
+        yield from _moments(text)
+    elif form == "time":
+        yield from ((True, clock) for clock in _clocks(text))
+        if follows(text, "date-time"):
+            yield True, text[11:].strip()
+    elif form == "email" and (match := MARKED_EMAIL.fullmatch(text)):
+        yield True, match[1]
+    elif form in ("uri", "url"):
+        yield from _addresses(text)
+
+
+def _addresses(text: str) -> Iterator[tuple[bool, str]]:
+    if "://" in text or text.startswith("mailto:"):
+        yield True, text.replace(" ", "%20")
+    elif BARE_HOST.fullmatch(text):
+        yield False, f"https://{text}"
+
+
+def days(text: str) -> Iterator[dates.date]:
+    """The days a text may mean; two where day and month cannot be told apart."""
+    found: list[dates.date | None] = []
+    if match := BIG_FIRST.fullmatch(text) or COMPACT.fullmatch(text):
+        found.append(_day(int(match[1]), int(match[2]), int(match[3])))
+    elif match := SMALL_FIRST.fullmatch(text):
+        year, one, other = int(match[4]), int(match[1]), int(match[3])
+        found += [_day(year, one, other), _day(year, other, one)]
+    elif match := MONTH_FIRST.fullmatch(text):
+        found.append(_named_month(int(match[3]), match[1], int(match[2])))
+    elif match := DAY_FIRST.fullmatch(text):
+        found.append(_named_month(int(match[3]), match[2], int(match[1])))
+    yield from dict.fromkeys(day for day in found if day)
+
+
+def _named_month(year: int, name: str, day: int) -> dates.date | None:
+    word = name.lower()
+    month = MONTH.get(word[:3])
+    full = month and MONTHS.split()[month - 1]
+    return _day(year, month, day) if month and full and full.startswith(word[:4]) else None
+
+
+def _moments(text: str) -> Iterator[tuple[bool, str]]:
+    for day in days(text):
+        yield False, f"{day.isoformat()}T00:00:00"
+    if follows(text, "date"):
+        yield False, f"{text}T00:00:00"
+    for cut in (" at ", ", ", "T", " "):
+        first, found, rest = text.rpartition(cut) if cut != " " else _last_words(text)
+        if not found:
+            continue
+        clocks = [rest] if TIME.fullmatch(rest) else list(_clocks(rest))
+        for day in days(first.strip()):
+            for clock in clocks:
+                yield True, f"{day.isoformat()}T{clock if clock.count(':') > 1 else clock + ':00'}"
+        if clocks:
+            return
+
+
+def _last_words(text: str) -> tuple[str, str, str]:
+    """A clock is one word, or two: `10:30 pm`."""
+    words = text.split()
+    many = 2 if words and words[-1].lower().rstrip(".") in ("am", "pm", "a.m", "p.m") else 1
+    return " ".join(words[:-many]), " " if len(words) > many else "", " ".join(words[-many:])
+
+
+def _clocks(text: str) -> Iterator[str]:
+    if match := TWELVE.fullmatch(text):
+        hour = int(match[1]) % 12 + (12 if match[4] in "Pp" else 0)
+        yield f"{hour:02}:{match[2] or '00'}:{match[3] or '00'}"

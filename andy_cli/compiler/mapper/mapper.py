@@ -1,0 +1,175 @@
+"""The public door: a call as a model wrote it -> the call its schema forces, or what is wrong.
+
+What validates is returned untouched. What is returned validates, or there are problems. Mapping
+twice is mapping once. Nothing here raises, waits or looks at the world (C15, D15, R14, R18).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from andy_cli.compiler.dialect import Tools
+from andy_cli.compiler.mapper.fits import Fit, Scope
+from andy_cli.compiler.mapper.forms import formed
+from andy_cli.compiler.mapper.names import Found, find, nearest
+from andy_cli.compiler.mapper.schemas import Ready, ready
+from andy_cli.compiler.mapper.snippets import snippet
+from andy_cli.compiler.mapper.texts import shown, structure
+from andy_cli.compiler.mapper.units import in_units
+from andy_cli.compiler.mapper.values import fit
+from andy_cli.messages import Arguments, Problem
+
+__all__ = ["Mapped", "MappedCall", "mapped", "nearest", "snippet"]
+
+DEEPEST = 60
+MOST_CALLS = 20
+"""Calls that one list may become."""
+
+
+class MappedCall(NamedTuple):
+    name: str
+    arguments: Arguments
+
+
+class Mapped(NamedTuple):
+    calls: tuple[MappedCall, ...]
+    """Normally one; several where a list was given to a tool that reads one thing at a time."""
+    changes: tuple[str, ...] = ()
+    """Receipts for a person: `file -> path`, `"3" -> 3`, `dropped colour`."""
+    problems: tuple[Problem, ...] = ()
+    """What still does not fit; empty: the calls are valid."""
+    doubtful: bool = False
+    """The name was guessed, and the tool has an effect: it needs a yes."""
+
+
+def mapped(name: str, arguments: object, tools: Tools, harmless: Callable[[str], bool]) -> Mapped:
+    """The call with its name and arguments corrected as far as the tool's schema forces it.
+
+    `harmless`: whether a tool only reads; elsewhere nothing is guessed, clamped or dropped.
+    """
+    found = find(name, tools)
+    if found is None:
+        inner = _named_inside(arguments, tools)
+        if inner is not None and name not in tools:
+            return mapped(*inner, tools, harmless)
+        return _unknown(name, arguments, tools)
+    try:
+        given = _json(arguments, 0)
+    except _NotJson as fault:
+        call = MappedCall(found.name, arguments if isinstance(arguments, Mapping) else {})
+        return Mapped((call,), problems=(Problem("", "type", str(fault)),))
+    made = _fitted(found, given, arguments, ready(tools[found.name]), harmless(found.name))
+    if found.name == name:
+        return made
+    doubtful = not found.sure and not harmless(found.name)
+    return made._replace(changes=(f"{name} -> {found.name}", *made.changes), doubtful=doubtful)
+
+
+def _fitted(found: Found, given: object, written: object, schema: Ready, harmless: bool) -> Mapped:
+    node = schema.node
+    if isinstance(given, dict) and node.fits(given):
+        made, changes = in_units(given, node)
+        if node.fits(made):
+            formed_value = formed(made, node)
+            same_object = formed_value is made and not changes and isinstance(written, Mapping)
+            arguments = written if same_object else formed_value
+            return Mapped((_call(found.name, arguments),), tuple(changes))
+    scope = Scope(harmless, found.name)
+    best = _cheapest_start(given, schema, scope)
+    if best is not None and isinstance(best.value, dict):
+        in_time, changes = in_units(best.value, node)
+        if node.fits(in_time):
+            arguments = formed(in_time, node)
+            return Mapped((_call(found.name, arguments),), (*best.changes, *changes))
+    if harmless and isinstance(given, dict) and (many := _fanned_out(found.name, given, schema)):
+        return many
+    return _misfit(found.name, given, written, schema, scope)
+
+
+def _call(name: str, arguments: object) -> MappedCall:
+    return MappedCall(name, arguments if isinstance(arguments, Mapping) else {})
+
+
+def _cheapest_start(given: object, schema: Ready, scope: Scope) -> Fit | None:
+    """Arguments that are no object are read as one: a text, a list of them, values in order."""
+    if given is None:
+        given = {}
+    if isinstance(given, str) and isinstance(found := structure(given), dict | list):
+        given = found
+    while isinstance(given, list) and len(given) == 1 and isinstance(given[0], dict):
+        given = given[0]
+    if not isinstance(given, dict | list) and (only := schema.node.only):
+        given = {only: given}
+    return fit(given, schema.node, scope)
+
+
+def _misfit(name: str, given: object, written: object, schema: Ready, scope: Scope) -> Mapped:
+    arguments = written if isinstance(written, Mapping) else {}
+    problems = schema.problems(given if given is not None else {})
+    asked = tuple(scope.questions[:2])
+    fallback = Problem("", "type", f"{shown(given)} is no object of arguments")
+    return Mapped((MappedCall(name, arguments),), problems=(*asked, *problems) or (fallback,))
+
+
+def _unknown(name: str, arguments: object, tools: Tools) -> Mapped:
+    close = nearest(name, tools)
+    hint = f" The nearest are: {', '.join(close)}." if close else ""
+    problem = Problem("", "name", f"There is no tool {name!r}.{hint}")
+    call = MappedCall(name, arguments if isinstance(arguments, Mapping) else {})
+    return Mapped((call,), problems=(problem,))
+
+
+def _named_inside(arguments: object, tools: Tools) -> tuple[str, object] | None:
+    """`{"name": ..., "arguments": ...}` as the arguments of something unknown."""
+    if not isinstance(arguments, Mapping):
+        return None
+    for key in ("name", "tool", "tool_name", "function", "function_name"):
+        name = arguments.get(key)
+        if isinstance(name, str) and name in tools:
+            for inner in ("arguments", "parameters", "args", "input", "params"):
+                if isinstance(arguments.get(inner), Mapping):
+                    return name, arguments[inner]
+    return None
+
+
+def _fanned_out(name: str, given: dict[str, object], schema: Ready) -> Mapped | None:
+    """A list where one value belongs: one call for each, if that is all that is wrong."""
+    node = schema.node
+    for key, each in given.items():
+        child = node.child(key)
+        if child is None or not isinstance(each, list) or not 1 < len(each) <= MOST_CALLS:
+            continue
+        if child.takes("array") or not child.kinds:
+            continue
+        scope = Scope(True, name)
+        fits = [fit({**given, key: item}, node, scope) for item in each]
+        whole: Sequence[Fit] = [one for one in fits if one is not None]
+        if len(whole) == len(each):
+            receipts = dict.fromkeys(change for one in whole for change in one.changes)
+            calls = tuple(_call(name, formed(one.value, node)) for one in whole)
+            return Mapped(calls, (f"{key}: a list -> {len(each)} calls", *receipts))
+    return None
+
+
+class _NotJson(Exception):
+    """The arguments hold what JSON cannot say."""
+
+
+def _json(value: object, depth: int) -> object:
+    """A copy made of plain dictionaries and lists."""
+    if depth > DEEPEST:
+        raise _NotJson("it is nested too deeply")
+    if isinstance(value, str):
+        if not value.isascii() and any("\ud800" <= each <= "\udfff" for each in value):
+            raise _NotJson("it holds half a character")
+        return value
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        if value != value or value in (float("inf"), float("-inf")):
+            raise _NotJson(f"{value} is no number that JSON knows")
+        return value
+    if isinstance(value, Mapping):
+        return {str(_json(str(key), depth)): _json(each, depth + 1) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json(each, depth + 1) for each in value]
+    raise _NotJson(f"a {type(value).__name__} is no value that JSON knows")

@@ -1,0 +1,107 @@
+"""Which tool is meant."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from andy_cli.compiler.dialect import Tools
+from andy_cli.compiler.mapper.offered import offered_names
+from andy_cli.compiler.mapper.words import alike, plain, stem, stems, words
+from andy_cli.messages import Schema
+
+SURE = 80
+AHEAD = 8
+PREFIXES = frozenset(
+    "functions function tools tool api apis mcp default namespace call run use invoke execute "
+    "repo browser assistant recipient to call0 call1".split()
+)
+VERBS = frozenset(
+    map(
+        stem,
+        "get set add remove delete create update list read write send fetch search find play stop "
+        "pause start run cancel undo clear reset open close enable disable book buy sell pay "
+        "upload download move copy rename edit insert append replace show hide lock unlock mute "
+        "unmute post put import export install uninstall approve reject follow unfollow block "
+        "archive restore mark unmark share subscribe unsubscribe convert calculate compute resume "
+        "skip next previous queue save load check count".split(),
+    )
+)
+
+
+class Found(NamedTuple):
+    name: str
+    sure: bool
+    """Nothing but case, style and prefixes differs; else it is a guess."""
+
+
+def find(written: str, tools: Tools) -> Found | None:
+    """The registered tool; None where none, or more than one, may be meant."""
+    if written in tools:
+        return Found(written, True)
+    asked = plain(written)
+    if not asked:
+        return None
+    same = [name for name in tools if plain(name) == asked or asked in _aliases(tools[name])]
+    if same:
+        return Found(same[0], True) if len(same) == 1 else None
+    offers = {offer: name for name, offer in offered_names(tools).items()}
+    if written in offers:
+        return Found(offers[written], True)
+    return _contained(written, tools) or _alike(written, tools)
+
+
+def _aliases(tool: Schema) -> list[str]:
+    function = tool.get("function", tool)
+    declared = function.get("x-aliases") if isinstance(function, Mapping) else None
+    return [plain(str(each)) for each in declared] if isinstance(declared, list) else []
+
+
+def _contained(written: str, tools: Tools) -> Found | None:
+    """`functions.read_file:0` or `gmail.send` for `send`: more words, or fewer, at the front."""
+    asked = [word for word in words(written) if word]
+    while len(asked) > 1 and asked[-1].isdigit():
+        asked.pop()
+    hits: list[tuple[int, str, list[str]]] = []
+    for name in tools:
+        own = list(words(name))
+        longer, shorter = (asked, own) if len(asked) > len(own) else (own, asked)
+        if shorter and longer[len(longer) - len(shorter) :] == shorter:
+            hits.append((len(shorter), name, longer[: len(longer) - len(shorter)]))
+    most = max((length for length, _, _ in hits), default=0)
+    best = [(name, extra) for length, name, extra in hits if length == most]
+    if len(best) != 1:
+        return None
+    name, extra = best[0]
+    if set(extra) <= PREFIXES:
+        return Found(name, True)
+    return None if {stem(word) for word in extra} & VERBS else Found(name, False)
+
+
+def _alike(written: str, tools: Tools) -> Found | None:
+    """One name far ahead of all others, and no other verb in it."""
+    scores = sorted(((_score(written, name), name) for name in tools), reverse=True)
+    if not scores or scores[0][0] < SURE:
+        return None
+    if len(scores) > 1 and scores[0][0] - scores[1][0] < AHEAD:
+        return None
+    name = scores[0][1]
+    mine, theirs = stems(written) & VERBS, stems(name) & VERBS
+    return None if mine != theirs and mine and theirs else Found(name, False)
+
+
+def _score(written: str, name: str) -> float:
+    one, other = stems(written), stems(name)
+    if one and one == other:
+        return 100
+    return alike(written, name)
+
+
+def nearest(name: str, tools: Tools) -> list[str]:
+    """At most three names that come close, for `did you mean`."""
+    # Costs 45 ms and is needed only where a name is unknown.
+    from rapidfuzz import fuzz, process
+
+    spoken = {each: " ".join(words(each)) for each in tools}
+    found = process.extract(
+        " ".join(words(name)), spoken, scorer=fuzz.WRatio, score_cutoff=60, limit=3
+    )
+    return [each for _, _, each in found]

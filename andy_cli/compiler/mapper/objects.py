@@ -1,0 +1,102 @@
+"""An object to the properties a schema declares: what was put in a wrapper, under which names."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from andy_cli.compiler.mapper.arrange import arranged
+from andy_cli.compiler.mapper.fits import Fit, Scope
+from andy_cli.compiler.mapper.schemas import Node
+from andy_cli.compiler.mapper.texts import NOTHING, shown, structure
+from andy_cli.compiler.mapper.words import plain
+
+Inner = Callable[[object, Node, str], Fit | None]
+"""(value, place, name) -> how the value of a property fits."""
+
+WRAPPERS = frozenset(
+    "arguments args kwargs parameters params properties input inputs payload request data object "
+    "body json value values toolinput functionargs argument param options root result fields "
+    "functionarguments callarguments".split()
+)
+LABELS = frozenset(
+    "type name tool function title description required additionalproperties schema id toolname "
+    "functionname call method action command strict".split()
+)
+
+
+class Shape(NamedTuple):
+    """An object as given, or as it stood in a wrapper."""
+
+    cost: int
+    given: Mapping[str, object]
+    change: str = ""
+
+
+def unwrapped(value: Mapping[str, object], node: Node, scope: Scope) -> Iterator[Shape]:
+    yield Shape(0, value)
+    declared = {plain(name) for name in node.properties}
+    for key, each in value.items():
+        name = plain(key)
+        if name in declared or not (name in WRAPPERS or name == plain(scope.tool)):
+            continue
+        inner = structure(each) if isinstance(each, str) else each
+        if isinstance(inner, list) and len(inner) == 1 and isinstance(inner[0], dict):
+            inner = inner[0]
+        if isinstance(inner, list):
+            inner = _in_order(inner, node)
+        if not isinstance(inner, dict):
+            continue
+        others = {
+            other: kept
+            for other, kept in value.items()
+            if other != key and (plain(other) in declared or plain(other) not in LABELS)
+        }
+        if not others.keys() & inner.keys():
+            yield Shape(2, {**others, **inner}, f"took what stood in {key}")
+
+
+def _in_order(values: list[object], node: Node) -> dict[str, object] | None:
+    """Positional values under the names, in the order they are declared."""
+    pairs = {
+        str(each["name"]): each["value"]
+        for each in values
+        if isinstance(each, dict) and "value" in each and "name" in each
+    }
+    if pairs and len(pairs) == len(values):
+        return pairs
+    if not len(node.required) <= len(values) <= len(node.properties):
+        return None
+    return dict(zip(node.properties, values, strict=False))
+
+
+def as_object(shape: Shape, node: Node, scope: Scope, inner: Inner) -> Fit | None:
+    sorting = arranged(shape.given, node, scope, inner)
+    if sorting is None:
+        return None
+    made: dict[str, object] = {}
+    cost, changes = shape.cost + sorting.cost, list(sorting.changes)
+    for name, each in sorting.kept.items():
+        child = node.child(name)
+        if child is None:
+            made[name] = each
+            continue
+        fitted = inner(each, child, name)
+        if fitted is None:
+            price = _left_out(each, name, node, child)
+            if price is None or not scope.allows(price):
+                return None
+            cost += price
+            changes.append(f"dropped {name}: {shown(each)}")
+            continue
+        made[name] = fitted.value
+        cost += fitted.cost
+        changes.extend(fitted.changes)
+    return Fit(cost, made, tuple(filter(None, (shape.change, *dict.fromkeys(changes)))))
+
+
+def _left_out(value: object, name: str, node: Node, child: Node) -> int | None:
+    """What it costs to take an optional value for none; None: it says something."""
+    if name in node.required or (child.takes("string") and not child.choices):
+        return None
+    if isinstance(value, str) and value.strip().lower() in NOTHING:
+        return 3 if value.strip() else 5
+    return 5 if value in ({}, []) else None

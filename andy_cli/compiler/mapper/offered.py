@@ -1,0 +1,151 @@
+"""Tools as one provider or dialect takes them. What is validated against is always the original.
+
+Names are made to fit an alphabet and a length, reversibly (R17); schemas lose what a provider does
+not read. Nothing is ever left out without a word: a schema that cannot be kept says less.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from andy_cli.compiler.expression import Expression
+from andy_cli.compiler.mapper.cleaning import cleaned, resolved
+from andy_cli.compiler.mapper.schemas import parameters
+from andy_cli.messages import Schema
+
+LONGEST_NAME = 64
+OTHER = Expression(r"[^A-Za-z0-9_-]")
+OURS = frozenset(["x-aliases", "x-unit", "x-floating"])
+PICKY = frozenset(
+    "patternProperties propertyNames dependentSchemas dependentRequired if then else not contains "
+    "unevaluatedProperties unevaluatedItems $defs definitions oneOf allOf".split()
+)
+"""What providers refuse that take neither references nor alternatives."""
+
+
+def offered_names(names: Iterable[str], longest: int = LONGEST_NAME) -> dict[str, str]:
+    """Registered name -> a name of letters, digits, `_` and `-`; no two are the same.
+
+    A name that has to be changed never takes the place of one that need not be.
+    """
+    registered = list(dict.fromkeys(names))
+    taken = {name for name in registered if _allowed(name, longest)}
+    offers: dict[str, str] = {}
+    for name in registered:
+        offer = name
+        if name not in taken:
+            offer = OTHER.sub("_", name)
+            if not offer[:1].isalpha() and offer[:1] != "_":
+                offer = f"_{offer}"
+            if len(offer) > longest or offer in taken:
+                mark = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:8]
+                offer = f"{offer[: longest - 9]}_{mark}"
+            taken.add(offer)
+        offers[name] = offer
+    return offers
+
+
+def _allowed(name: str, longest: int) -> bool:
+    starts = name[:1].isalpha() or name[:1] == "_"
+    return starts and len(name) <= longest and not OTHER.search(name)
+
+
+def offered(
+    tool: Schema, name: str = "", references: bool = True, alternatives: bool = True
+) -> dict[str, Any]:
+    """The function tool without our own keywords, for a model to see.
+
+    `name`: what to call it, when not as registered. Without `references` each `$ref` is written
+    out, as deep as it makes sense; without `alternatives` so is the first of each `anyOf`.
+    """
+    function = tool.get("function", tool)
+    schema = parameters(tool)
+    if not (references and alternatives):
+        root = cleaned(schema)
+        shown = Lowered(root, references, alternatives).part(root)
+    else:
+        shown = _without_ours(schema)
+    made = {
+        key: each
+        for key, each in function.items()
+        if key not in ("parameters", "inputSchema", "input_schema", "annotations", *OURS)
+    }
+    made["name"] = name or made.get("name", "")
+    made["parameters"] = shown
+    return {"type": "function", "function": made}
+
+
+def _without_ours(schema: Mapping[str, object], is_names: bool = False) -> dict[str, object]:
+    return {
+        key: _plain(each, is_names=key == "properties" and not is_names)
+        for key, each in schema.items()
+        if is_names or key not in OURS
+    }
+
+
+def _plain(value: object, is_names: bool) -> object:
+    if isinstance(value, Mapping):
+        return _without_ours(value, is_names)
+    return [_plain(each, is_names=False) for each in value] if isinstance(value, list) else value
+
+
+class Lowered(NamedTuple):
+    """How a schema is written for somebody who does not read all of it."""
+
+    root: Mapping[str, Any]
+    references: bool
+    alternatives: bool
+
+    def part(self, schema: object, trail: tuple[str, ...] = ()) -> dict[str, Any]:
+        """`trail`: the references that led here; one that leads to itself is not followed."""
+        if not isinstance(schema, Mapping):
+            return {}
+        if not self.references and "$ref" in schema:
+            return self._followed(schema, trail)
+        known = dict(schema) if self.alternatives else _one_of(dict(schema), self.root)
+        if not self.references and "$ref" in known:
+            return self._followed(known, trail)
+        return {
+            key: self._said(key, each, trail)
+            for key, each in known.items()
+            if key not in OURS and (key not in PICKY or (key == "$defs" and self.references))
+        }
+
+    def _followed(self, schema: Mapping[str, Any], trail: tuple[str, ...]) -> dict[str, Any]:
+        reference = schema["$ref"]
+        rest = {key: each for key, each in schema.items() if key != "$ref"}
+        target = None if reference in trail else resolved(reference, self.root)
+        known = target if isinstance(target, Mapping) else {}
+        return self.part({**known, **rest}, (*trail, reference))
+
+    def _said(self, key: str, value: object, trail: tuple[str, ...]) -> object:
+        if key == "$ref":
+            return "#" + str(value).partition("#")[2]
+        if key in ("properties", "$defs"):
+            names = value.items() if isinstance(value, Mapping) else ()
+            return {name: self.part(each, trail) for name, each in names}
+        if key in ("items", "additionalProperties") and isinstance(value, Mapping):
+            return self.part(value, trail)
+        if key in ("anyOf", "prefixItems") and isinstance(value, list):
+            return [self.part(each, trail) for each in value]
+        return value
+
+
+def _one_of(schema: dict[str, Any], root: Mapping[str, Any]) -> dict[str, Any]:
+    """With the first alternative that is not null in place of them all, and what all demand."""
+    chosen: dict[str, Any] = {}
+    for word in ("anyOf", "oneOf"):
+        branches = [each for each in schema.pop(word, ()) if isinstance(each, Mapping)]
+        real = [each for each in branches if each.get("type") != "null"]
+        chosen |= dict((real or branches or [{}])[0])
+    for each in schema.pop("allOf", ()):
+        target = (
+            resolved(each["$ref"], root) if isinstance(each, Mapping) and "$ref" in each else each
+        )
+        if isinstance(target, Mapping):
+            chosen |= target
+    made = {**chosen, **schema}
+    kinds = made.get("type")
+    if isinstance(kinds, list):
+        made["type"] = next((each for each in kinds if each != "null"), kinds[0])
+    return made

@@ -1,0 +1,115 @@
+"""What a text says when it stands where something else belongs."""
+
+import json
+from ast import literal_eval
+
+from andy_cli.compiler.expression import Expression
+from andy_cli.compiler.mapper.kinds import kind_of
+
+NUMBER = Expression(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
+GROUPED = Expression(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
+UNDERSCORED = Expression(r"[+-]?\d{1,3}(_\d{3})+")
+MEASURED = Expression(
+    r"[$€£¥]? ?([+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[+-]?\d+(?:\.\d+)?) ?"
+    r"(?:%|°[CF]?|[$€£¥]|[A-Za-z][A-Za-z/²³^]{0,11})?"
+)
+FENCE = Expression(r"\A```[a-z]*\s*(.*?)\s*```\Z", 16)
+COUNTED = {
+    word: number
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve".split()
+    )
+}
+YES = frozenset("true yes on y 1 t enabled".split())
+NO = frozenset("false no off n 0 f disabled".split())
+NOTHING = frozenset(["", "null", "none", "undefined", "nil", "n/a"])
+LONGEST = 400
+"""Characters of a number; Python reads no integer of more than 4300 digits."""
+LARGEST = 200_000
+"""Characters of a text that is read as Python."""
+
+
+def number_of(text: str) -> int | float | None:
+    """The number the whole text is: `3`, `3.0`, `1,000`, `two`; nothing is rounded."""
+    text = text.strip()
+    if len(text) > LONGEST:
+        return None
+    if GROUPED.fullmatch(text) or UNDERSCORED.fullmatch(text):
+        text = text.replace(",", "").replace("_", "")
+    if not NUMBER.fullmatch(text):
+        return COUNTED.get(text.lower())
+    if text.lstrip("+-").isdigit():
+        return int(text)
+    return whole(float(text)) if float("-inf") < float(text) < float("inf") else None
+
+
+def whole(number: float) -> int | float:
+    """3.0 as 3, where nothing is lost."""
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+
+
+def measured(text: str, percent: bool) -> int | float | None:
+    """The number in `$1,200` or `10 km`, or `45%` where per cent are meant: its unit is lost."""
+    match = MEASURED.fullmatch(text.strip()) if len(text) < 40 else None
+    if "%" in text and not percent:
+        return None
+    return number_of(match[1]) if match else None
+
+
+def truth_of(value: object) -> bool | None:
+    word = str(value).strip().lower() if isinstance(value, str | int) else ""
+    return True if word in YES else False if word in NO else None
+
+
+def structure(text: str) -> list[object] | dict[str, object] | None:
+    """The list or object the whole text is, written as JSON or as Python."""
+    text = text.strip()
+    if fenced := FENCE.match(text) if text.startswith("`") else None:
+        text = fenced[1]
+    if text[:1] not in ("[", "{", "(", '"'):
+        return None
+    try:
+        value: object = json.loads(text, parse_constant=_refused)
+    except (ValueError, RecursionError):
+        value = _python(text)
+    if isinstance(value, str) and value != text:
+        return structure(value) if len(value) < len(text) else None
+    return value if isinstance(value, list | dict) else None
+
+
+def _refused(name: str) -> object:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _python(text: str) -> object:
+    if len(text) > LARGEST:
+        return None
+    try:
+        value = literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return None
+    return _plain(value)
+
+
+def _plain(value: object) -> object:
+    """Tuples as lists; None for what JSON does not have."""
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, dict):
+        whole_texts = all(isinstance(key, str) for key in value)
+        return {key: _plain(each) for key, each in value.items()} if whole_texts else None
+    return value if kind_of(value) != "array" and not isinstance(value, bytes) else None
+
+
+def written(value: object) -> str:
+    """A value as JSON, for receipts and for parameters that are texts."""
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (ValueError, TypeError, RecursionError):
+        return repr(value)
+
+
+def shown(value: object) -> str:
+    """Short enough for a receipt."""
+    text = written(value)
+    return text if len(text) <= 60 else f"{text[:40]}...{text[-15:]}"

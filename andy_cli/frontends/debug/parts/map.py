@@ -1,0 +1,61 @@
+"""`andy debug map`: calls, corrected by the schemas of their tools as the product does it."""
+
+from collections.abc import Mapping
+
+from andy_cli.compiler.mapper.mapper import Mapped, mapped
+from andy_cli.compiler.mapper.words import words
+from andy_cli.frontends.debug.part import Cut, Part, Record, list_of, tools_of
+
+ACTING = frozenset(
+    "delete remove erase destroy drop purge wipe clear send email reply forward post publish tweet "
+    "message notify share invite run exec execute terminal shell command bash write edit append "
+    "overwrite replace update modify rename move upload put patch pay purchase buy order transfer "
+    "withdraw deposit refund charge book reserve cancel trade sell sign submit approve install "
+    "uninstall deploy restart reboot shutdown kill stop format reset revoke grant ban".split()
+)
+"""Verbs of tools that do something to the world, when nothing else is known of them."""
+
+
+def harmless(tool: Record) -> bool:
+    """By what its maker says of it, else by the words of its name."""
+    function = tool.get("function", tool)
+    said: dict[str, object] = {}
+    for each in (tool, function, tool.get("annotations"), _notes(function)):
+        said.update(each if isinstance(each, Mapping) else {})
+    if "effect" in said:
+        return said["effect"] in ("read", "protocol", "none")
+    if isinstance(said.get("destructiveHint"), bool) and said["destructiveHint"]:
+        return False
+    if isinstance(said.get("readOnlyHint"), bool):
+        return bool(said["readOnlyHint"])
+    return not ACTING.intersection(words(str(said.get("name", ""))))
+
+
+def _notes(function: object) -> object:
+    return function.get("annotations") if isinstance(function, Mapping) else None
+
+
+def answered(record: Record, _: Cut) -> dict[str, object]:
+    tools = tools_of(record)
+    results = [_mapped(each, tools) for each in list_of(record, "calls")]
+    return {
+        "calls": [
+            {"name": call.name, "arguments": dict(call.arguments)}
+            for each in results
+            for call in each.calls
+        ],
+        "changes": [change for each in results for change in each.changes],
+        "valid": not any(each.problems or each.doubtful for each in results),
+        "errors": [problem._asdict() for each in results for problem in each.problems],
+    }
+
+
+def _mapped(call: object, tools: dict[str, Record]) -> Mapped:
+    """Raises TypeError for what is no call at all."""
+    if not isinstance(call, Mapping) or not isinstance(call.get("name"), str):
+        raise TypeError("calls is a list of objects with a name and arguments")
+    name, arguments = str(call["name"]), call.get("arguments")
+    return mapped(name, arguments, tools, lambda tool: harmless(tools[tool]))
+
+
+PART = Part("map", answered)
