@@ -2,9 +2,14 @@
 
 import sys
 
-from tests.benchmarks import compiler, startup, stream
+from tests.benchmarks import compiler, mapper, startup, stream
 
-BENCHMARKS = {"compiler": compiler.main, "startup": startup.main, "stream": stream.main}
+BENCHMARKS = {
+    "compiler": compiler.main,
+    "mapper": mapper.main,
+    "startup": startup.main,
+    "stream": stream.main,
+}
 
 
 def main() -> int:

@@ -206,13 +206,15 @@ def out_of_siblings(sorting: Sorting) -> None:
     """One level too deep: `location: {city, unit}` where `unit` stands beside `location`."""
     for name, each in list(sorting.kept.items()):
         child = sorting.node.child(name)
-        if not isinstance(each, dict) or child is None or child.fits(each):
+        if not isinstance(each, dict) or child is None:
             continue
-        takes_any = child.takes("object") and not child.properties
+        if child.takes("object") and not child.properties:
+            continue
+        wanted = sorting.missing if child.fits(each) else sorting.free
         moved = {
             key: inner
             for key, inner in each.items()
-            if key in sorting.free and key not in child.properties and not takes_any
+            if key in wanted and key not in child.properties
         }
         if not moved or not sorting.scope.allows(FREE):
             continue
@@ -240,21 +242,23 @@ def out_of_unknown(sorting: Sorting) -> None:
 
 def into_siblings(sorting: Sorting) -> None:
     """One level too shallow: `city` beside `location`, which is where it is declared."""
-    homes: dict[str, list[str]] = {}
+    homes: dict[str, list[tuple[str, str]]] = {}
     for name in sorting.node.properties:
         child = sorting.node.child(name)
         inside = sorting.kept.get(name, {})
         if child is None or not child.properties or not isinstance(inside, dict):
             continue
+        free = {plain(each): each for each in child.properties if each not in inside}
         for written in sorting.rest:
-            if written in child.properties and written not in inside:
-                homes.setdefault(written, []).append(name)
-    for written, names in homes.items():
-        if len(names) == 1:
-            inside = sorting.kept.get(names[0], {})
+            if plain(written) in free:
+                homes.setdefault(written, []).append((name, free[plain(written)]))
+    for written, places in homes.items():
+        if len(places) == 1:
+            name, inner = places[0]
+            inside = sorting.kept.get(name, {})
             base = inside if isinstance(inside, dict) else {}
-            sorting.kept[names[0]] = {**base, written: sorting.rest.pop(written)}
-            sorting.paid(FREE, f"{written} -> {names[0]}/{written}")
+            sorting.kept[name] = {**base, inner: sorting.rest.pop(written)}
+            sorting.paid(FREE, f"{written} -> {name}/{inner}")
 
 
 def by_likeness(sorting: Sorting) -> None:

@@ -6,7 +6,7 @@ from andy_cli.compiler.mapper.kinds import same
 from andy_cli.compiler.mapper.texts import number_of, written
 from andy_cli.compiler.mapper.words import plain, stems, words
 
-NEGATIONS = frozenset("not no non never without un dis anti except".split())
+NEGATIONS = frozenset("and or not no non never without un dis anti except".split())
 
 
 def members(value: object, choices: Sequence[object]) -> Iterator[tuple[int, object]]:
@@ -67,9 +67,8 @@ def looser(text: str, choices: Sequence[str]) -> Iterator[tuple[int, list[str]]]
         return
     yield 3, [each for each in choices if stems(each) == stems(text)]
     yield 3, [each for each in choices if plain(each).startswith(asked)]
-    if said & NEGATIONS:
+    if said & NEGATIONS or any(mark in text for mark in ",;|&"):
         return
-    yield 3, [each for each in choices if len(plain(each)) > 2 and asked.startswith(plain(each))]
     yield 4, [each for each in choices if words(each) and stems(each) <= stems(text)]
     yield 4, [each for each in choices if stems(text) <= stems(each)]
     yield 6, [each for each in choices if len(asked) > 1 and shortened(asked, plain(each))]

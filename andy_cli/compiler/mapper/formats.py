@@ -17,7 +17,7 @@ ZONE = r"(Z|z|[+-]\d\d:?\d\d)?"
 DATE = Expression(r"(\d{4})-(\d\d)-(\d\d)")
 MOMENT = Expression(rf"\d{{4}}-\d\d-\d\d[Tt ]{CLOCK} ?{ZONE}")
 TIME = Expression(CLOCK + ZONE)
-EMAIL = Expression(r"[^\s@<>,;]+@[^\s@<>,;]+")
+EMAIL = Expression(r"[^\s@<>,;:]+@[^\s@<>,;:]+")
 URI = Expression(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
 
 BIG_FIRST = Expression(r"(\d{4})[-/. ](\d{1,2})[-/. ](\d{1,2})")

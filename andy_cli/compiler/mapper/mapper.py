@@ -94,10 +94,12 @@ def _cheapest_start(given: object, schema: Ready, scope: Scope) -> Fit | None:
     if given is None:
         given = {}
     if isinstance(given, str) and isinstance(found := structure(given), dict | list):
+        if isinstance(found, list) and not isinstance(found[0] if found else None, dict):
+            return None
         given = found
     while isinstance(given, list) and len(given) == 1 and isinstance(given[0], dict):
         given = given[0]
-    if not isinstance(given, dict | list) and (only := schema.node.only):
+    if not isinstance(given, dict | list) and scope.liberties and (only := schema.node.only):
         given = {only: given}
     return fit(given, schema.node, scope)
 

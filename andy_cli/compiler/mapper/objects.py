@@ -39,10 +39,8 @@ def unwrapped(value: Mapping[str, object], node: Node, scope: Scope) -> Iterator
         if name in declared or not (name in WRAPPERS or name == plain(scope.tool)):
             continue
         inner = structure(each) if isinstance(each, str) else each
-        if isinstance(inner, list) and len(inner) == 1 and isinstance(inner[0], dict):
-            inner = inner[0]
         if isinstance(inner, list):
-            inner = _in_order(inner, node)
+            inner = _pairs(inner) or _alone(inner) or _in_order(inner, node)
         if not isinstance(inner, dict):
             continue
         others = {
@@ -54,15 +52,23 @@ def unwrapped(value: Mapping[str, object], node: Node, scope: Scope) -> Iterator
             yield Shape(2, {**others, **inner}, f"took what stood in {key}")
 
 
-def _in_order(values: list[object], node: Node) -> dict[str, object] | None:
-    """Positional values under the names, in the order they are declared."""
+def _pairs(values: list[object]) -> dict[str, object] | None:
+    """`[{"name": "path", "value": "a"}]`."""
     pairs = {
         str(each["name"]): each["value"]
         for each in values
         if isinstance(each, dict) and "value" in each and "name" in each
     }
-    if pairs and len(pairs) == len(values):
-        return pairs
+    return pairs if len(pairs) == len(values) else None
+
+
+def _alone(values: list[object]) -> dict[str, object] | None:
+    first = values[0] if len(values) == 1 else None
+    return first if isinstance(first, dict) else None
+
+
+def _in_order(values: list[object], node: Node) -> dict[str, object] | None:
+    """Positional values under the names, in the order they are declared."""
     if not len(node.required) <= len(values) <= len(node.properties):
         return None
     return dict(zip(node.properties, values, strict=False))

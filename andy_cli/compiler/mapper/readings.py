@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping
 
 from andy_cli.compiler.mapper import enums, formats
 from andy_cli.compiler.mapper.fits import Reading
-from andy_cli.compiler.mapper.kinds import KINDS, kind_of
+from andy_cli.compiler.mapper.kinds import STANDARD, kind_of
 from andy_cli.compiler.mapper.schemas import Node
 from andy_cli.compiler.mapper.texts import (
     GROUPED,
     NOTHING,
+    begun,
     measured,
     number_of,
     structure,
@@ -19,6 +20,7 @@ from andy_cli.compiler.mapper.texts import (
 from andy_cli.compiler.mapper.words import plain
 
 VALUES = frozenset("value const default val content text data result answer item items".split())
+TYPES = STANDARD | frozenset("str int float bool list dict".split())
 ABOUT = frozenset(
     "type title description format name required enum minimum maximum examples key kind".split()
 )
@@ -38,7 +40,7 @@ def readings(value: object, node: Node, name: str) -> Iterator[Reading]:
         yield from of_list(value, node)
     elif isinstance(value, Mapping):
         yield from of_object(value, node, name)
-    if kind not in ("array", "null") and node.takes("array"):
+    if kind not in ("array", "null") and node.takes("array") and not begun(value):
         yield Reading(2, [value])
 
 
@@ -56,7 +58,7 @@ def of_text(text: str, node: Node) -> Iterator[Reading]:
         yield Reading(1, found)
     if node.takes("array"):
         yield from split(text, node)
-    if node.takes("object") and (only := node.only) and not structure(text):
+    if node.takes("object") and (only := node.only) and not begun(text):
         yield Reading(5, {only: text})
     if node.takes("string") and not node.choices:
         yield from respelled(text, node)
@@ -69,8 +71,9 @@ def split(text: str, node: Node) -> Iterator[Reading]:
     if len(parts) < 2 or not all(parts):
         return
     if item is not None and item.kinds and item.kinds <= {"number", "integer"}:
-        if all(number_of(each) is not None for each in parts):
-            yield Reading(3 if GROUPED.fullmatch(text.strip()) else 2, parts)
+        numbers = [number_of(each) for each in parts]
+        if None not in numbers:
+            yield Reading(3 if GROUPED.fullmatch(text.strip()) else 2, numbers)
     elif item is not None and item.choices:
         if all(enums.exact(each, item.choices) is not None for each in parts):
             yield Reading(1, parts)
@@ -165,26 +168,28 @@ def entries(value: list[object], node: Node) -> Iterator[Reading]:
 
 
 def of_object(value: Mapping[str, object], node: Node, name: str) -> Iterator[Reading]:
+    if node.takes("object"):
+        return
+    yield from held(value, name)
+    if node.takes("string") and not node.choices:
+        yield Reading(2 if "json" in node.about else 5, written(value))
+    if node.takes("array") and value:
+        first = next(iter(value.values()))
+        if all(key.isdigit() for key in value):
+            yield Reading(2, [value[key] for key in sorted(value, key=int)])
+        elif len(value) == 1 and isinstance(first, list):
+            yield Reading(2, first)
+
+
+def held(value: Mapping[str, object], name: str) -> Iterator[Reading]:
+    """What an object is about that only holds one value: `{"type": "string", "value": "a"}`."""
     names = {plain(key): key for key in value}
-    found = [key for key in names if key in VALUES or key == plain(name) or key in KINDS]
-    rest = [key for key in names if key not in found]
-    if len(found) == 1 and not (node.takes("object") and node.child(names[found[0]])):
-        if all(key in ABOUT for key in rest):
-            yield Reading(2, value[names[found[0]]])
-        else:
-            yield Reading(7, value[names[found[0]]])
-    elif len(found) > 1 and "value" in found:
-        yield Reading(
-            2 if all(key in ABOUT | VALUES for key in names) else 7, value[names["value"]]
-        )
-    elif len(value) == 1 and not node.takes("object"):
+    found = [key for key in names if key in VALUES or key == plain(name) or key in TYPES]
+    if len(found) == 1 or "value" in found:
+        chosen = "value" if "value" in found else found[0]
+        only_about = all(key in ABOUT or key in found for key in names)
+        yield Reading(2 if only_about else 7, value[names[chosen]])
+    elif len(value) == 1:
         yield Reading(4, next(iter(value.values())))
     elif "enum" in names and "type" in names:
         yield Reading(2, value[names["enum"]])
-    if node.takes("string") and not node.choices:
-        yield Reading(2 if "json" in node.about else 5, written(value))
-    if node.takes("array"):
-        if value and all(key.isdigit() for key in value):
-            yield Reading(2, [value[key] for key in sorted(value, key=int)])
-        elif len(value) == 1 and isinstance(only := next(iter(value.values())), list):
-            yield Reading(2, only)

@@ -1,10 +1,9 @@
 """What a text says when it stands where something else belongs."""
 
 import json
-from ast import literal_eval
 
+from andy_cli.compiler.bodies import json_text
 from andy_cli.compiler.expression import Expression
-from andy_cli.compiler.mapper.kinds import kind_of
 
 NUMBER = Expression(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 GROUPED = Expression(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
@@ -26,7 +25,7 @@ NOTHING = frozenset(["", "null", "none", "undefined", "nil", "n/a"])
 LONGEST = 400
 """Characters of a number; Python reads no integer of more than 4300 digits."""
 LARGEST = 200_000
-"""Characters of a text that is read as Python."""
+"""Characters of a text that is read as JSON or Python."""
 
 
 def number_of(text: str) -> int | float | None:
@@ -66,39 +65,37 @@ def structure(text: str) -> list[object] | dict[str, object] | None:
     text = text.strip()
     if fenced := FENCE.match(text) if text.startswith("`") else None:
         text = fenced[1]
-    if text[:1] not in ("[", "{", "(", '"'):
+    if text[:1] not in ("[", "{", "(", '"') or len(text) > LARGEST or json_text.too_deep(text):
         return None
-    try:
-        value: object = json.loads(text, parse_constant=_refused)
-    except (ValueError, RecursionError):
-        value = _python(text)
+    value = _whole(text)
     if isinstance(value, str) and value != text:
         return structure(value) if len(value) < len(text) else None
     return value if isinstance(value, list | dict) else None
 
 
+def _whole(text: str) -> object | None:
+    """Nothing may be left over: what follows would be lost."""
+    for read in (text, json_text.outside_strings(text, json_text.plain)):
+        try:
+            value: object = json.loads(read, parse_constant=_refused)
+        except (ValueError, RecursionError):
+            value = json_text.python(read)
+        if value is not None:
+            return value
+    return None
+
+
+def begun(value: object) -> bool:
+    """Whether it is a text that begins a list or an object and does not end it."""
+    if not isinstance(value, str):
+        return False
+    text = value.strip()
+    opened = text[:1] in ("[", "{") and (text.count("[") > text.count("]") or text[0] == "{")
+    return opened and structure(text) is None
+
+
 def _refused(name: str) -> object:
     raise ValueError(f"{name} is no JSON")
-
-
-def _python(text: str) -> object:
-    if len(text) > LARGEST:
-        return None
-    try:
-        value = literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-        return None
-    return _plain(value)
-
-
-def _plain(value: object) -> object:
-    """Tuples as lists; None for what JSON does not have."""
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    if isinstance(value, dict):
-        whole_texts = all(isinstance(key, str) for key in value)
-        return {key: _plain(each) for key, each in value.items()} if whole_texts else None
-    return value if kind_of(value) != "array" and not isinstance(value, bytes) else None
 
 
 def written(value: object) -> str:

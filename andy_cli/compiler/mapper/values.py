@@ -1,8 +1,8 @@
 """One value to one place of a schema, keyed on the rule that it breaks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from andy_cli.compiler.mapper.fits import Fit, Reading, Scope, cheapest
+from andy_cli.compiler.mapper.fits import Fit, Scope, cheapest
 from andy_cli.compiler.mapper.objects import as_object, unwrapped
 from andy_cli.compiler.mapper.readings import readings
 from andy_cli.compiler.mapper.schemas import Node
@@ -48,18 +48,15 @@ def tried(value: object, node: Node, scope: Scope, name: str, depth: int, again:
 def candidates(
     value: object, node: Node, scope: Scope, name: str, depth: int, again: int
 ) -> Iterator[Fit]:
-    def inner(each: object, child: Node, called: str) -> Fit | None:
-        return fit(each, child, scope, called, depth + 1)
-
     if isinstance(value, dict) and node.takes("object"):
-        for shape in unwrapped(value, node, scope):
-            if made := as_object(shape, node, scope, inner):
-                yield made
+        asked = len(scope.questions)
+        shapes = list(as_objects(value, node, scope, depth))
+        yield from shapes
+        if not shapes and len(scope.questions) > asked:
+            return
     if isinstance(value, list) and node.takes("array"):
         yield from as_array(value, node, scope, depth)
-    if again <= 0:
-        return
-    for reading in readings(value, node, name):
+    for reading in readings(value, node, name) if again > 0 else ():
         if not scope.allows(reading.cost):
             continue
         taken = tried(reading.value, node, scope, name, depth + 1, again - 1)
@@ -67,6 +64,15 @@ def candidates(
             receipt = reading.change or f"{shown(value)} -> {shown(taken.value)}"
             changes = taken.changes if reading.change else ()
             yield Fit(reading.cost + taken.cost, taken.value, (receipt, *changes))
+
+
+def as_objects(value: Mapping[str, object], node: Node, scope: Scope, depth: int) -> Iterator[Fit]:
+    def inner(each: object, child: Node, called: str) -> Fit | None:
+        return fit(each, child, scope, called, depth + 1)
+
+    for shape in unwrapped(value, node, scope):
+        if made := as_object(shape, node, scope, inner):
+            yield made
 
 
 def as_array(value: list[object], node: Node, scope: Scope, depth: int) -> Iterator[Fit]:
@@ -92,6 +98,3 @@ def as_array(value: list[object], node: Node, scope: Scope, depth: int) -> Itera
             cost, items = cost + 3, unique
             changes.append("dropped what was there twice")
     yield Fit(cost, items, tuple(dict.fromkeys(changes)))
-
-
-__all__ = ["Reading", "fit"]

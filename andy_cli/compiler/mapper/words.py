@@ -110,11 +110,21 @@ def opposite(one: str, other: str) -> bool:
     """`start_date` and `end_date`: alike, and never the same."""
     first, second = set(words(one)), set(words(other))
     mine, theirs = first - second, second - first
-    return any(frozenset((a, b)) in OPPOSITES for a in mine for b in theirs) or (
-        bool(mine & NUMBERED or theirs & NUMBERED) and len(first & second) > 0
-    )
+    if any(frozenset((a, b)) in OPPOSITES for a in mine for b in theirs):
+        return True
+    if (mine & EARLY and theirs & LATE) or (mine & LATE and theirs & EARLY):
+        return True
+    return bool((mine | theirs) & NUMBERED and first & second)
 
 
+EARLY = frozenset(
+    "from start begin source src origin departure initial first old before min minimum lower left "
+    "input sender since earliest low".split()
+)
+LATE = frozenset(
+    "to end destination dest dst target arrival final last new after max maximum upper right "
+    "output recipient until latest high stop".split()
+)
 NUMBERED = frozenset("1 2 3 4 5 6 7 8 9 first second third not no".split())
 
 
