@@ -23,8 +23,8 @@ def members(value: object, choices: Sequence[object]) -> Iterator[tuple[int, obj
         if len(named) == 1:
             yield 2, named[0]
         return
-    if isinstance(value, str):
-        for cost, hits in looser(value, [each for each in choices if isinstance(each, str)]):
+    if isinstance(value, str | int):
+        for cost, hits in looser(str(value), [each for each in choices if isinstance(each, str)]):
             if len(hits) == 1:
                 yield cost, hits[0]
             if hits:
@@ -63,7 +63,10 @@ def exact(value: object, choices: Sequence[object]) -> object | None:
 def looser(text: str, choices: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
     """From the surest way to compare to the loosest; each with all members that it finds."""
     asked, said = plain(text), set(words(text))
-    if not asked or asked.isdigit():
+    if not asked:
+        return
+    if asked.isdigit():
+        yield 4, [each for each in choices if asked in words(each)]
         return
     yield 3, [each for each in choices if stems(each) == stems(text)]
     yield 3, [each for each in choices if plain(each).startswith(asked)]

@@ -1,7 +1,7 @@
 """Numbers in the form their type declares: 3 for an integer that was written 3.0.
 
 For JSON both are one number, so nothing is corrected and no receipt is given; programs that are
-called with the arguments do tell them apart.
+called with the arguments do tell them apart. Objects inside are data, and stay as they are.
 """
 
 from andy_cli.compiler.mapper.schemas import Node
@@ -20,11 +20,11 @@ def formed(value: object, node: Node, in_list: bool = False) -> object:
         # A lone whole number is a float in every language; in a list of floats it is not.
         wanted = in_list and node.floating and "integer" not in node.kinds
         return float(value) if wanted and abs(value) < LARGEST else value
+    if not isinstance(value, list):
+        return value
     if node.branches:
         node = next((each for each in node.branches if each.fits(value)), node)
-    if isinstance(value, list):
-        return _list(value, node)
-    return _object(value, node) if isinstance(value, dict) else value
+    return _list(value, node)
 
 
 def _list(value: list[object], node: Node) -> list[object]:
@@ -36,7 +36,8 @@ def _list(value: list[object], node: Node) -> list[object]:
     return made if changed else value
 
 
-def _object(value: dict[str, object], node: Node) -> dict[str, object]:
+def in_form(value: dict[str, object], node: Node) -> dict[str, object]:
+    """The arguments themselves, or with parameters that are numbers or lists of them formed."""
     made = {
         key: each if (child := node.child(key)) is None else formed(each, child)
         for key, each in value.items()

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.mapper.fits import Fit, Scope
-from andy_cli.compiler.mapper.forms import formed
+from andy_cli.compiler.mapper.forms import in_form
 from andy_cli.compiler.mapper.names import Found, find, nearest
 from andy_cli.compiler.mapper.schemas import Ready, ready
 from andy_cli.compiler.mapper.snippets import snippet
@@ -46,7 +46,7 @@ def mapped(name: str, arguments: object, tools: Tools, harmless: Callable[[str],
 
     `harmless`: whether a tool only reads; elsewhere nothing is guessed, clamped or dropped.
     """
-    found = find(name, tools)
+    found = find(name, arguments, tools)
     if found is None:
         inner = _named_inside(arguments, tools)
         if inner is not None and name not in tools:
@@ -69,16 +69,16 @@ def _fitted(found: Found, given: object, written: object, schema: Ready, harmles
     if isinstance(given, dict) and node.fits(given):
         made, changes = in_units(given, node)
         if node.fits(made):
-            formed_value = formed(made, node)
-            same_object = formed_value is made and not changes and isinstance(written, Mapping)
-            arguments = written if same_object else formed_value
+            formed = in_form(made, node)
+            same_object = formed is made and not changes and isinstance(written, Mapping)
+            arguments = written if same_object else formed
             return Mapped((_call(found.name, arguments),), tuple(changes))
     scope = Scope(harmless, found.name)
     best = _cheapest_start(given, schema, scope)
     if best is not None and isinstance(best.value, dict):
         in_time, changes = in_units(best.value, node)
         if node.fits(in_time):
-            arguments = formed(in_time, node)
+            arguments = in_form(in_time, node)
             return Mapped((_call(found.name, arguments),), (*best.changes, *changes))
     if harmless and isinstance(given, dict) and (many := _fanned_out(found.name, given, schema)):
         return many
@@ -147,7 +147,11 @@ def _fanned_out(name: str, given: dict[str, object], schema: Ready) -> Mapped | 
         whole: Sequence[Fit] = [one for one in fits if one is not None]
         if len(whole) == len(each):
             receipts = dict.fromkeys(change for one in whole for change in one.changes)
-            calls = tuple(_call(name, formed(one.value, node)) for one in whole)
+            calls = tuple(
+                _call(name, in_form(one.value, node))
+                for one in whole
+                if isinstance(one.value, dict)
+            )
             return Mapped(calls, (f"{key}: a list -> {len(each)} calls", *receipts))
     return None
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.mapper.offered import offered_names
+from andy_cli.compiler.mapper.schemas import parameters
 from andy_cli.compiler.mapper.words import alike, plain, stem, stems, words
 from andy_cli.messages import Schema
 
@@ -33,10 +34,11 @@ class Found(NamedTuple):
     """Nothing but case, style and prefixes differs; else it is a guess."""
 
 
-def find(written: str, tools: Tools) -> Found | None:
+def find(written: str, arguments: object, tools: Tools) -> Found | None:
     """The registered tool; None where none, or more than one, may be meant."""
     if written in tools:
         return Found(written, True)
+    written = written.partition("(")[0]
     asked = plain(written)
     if not asked:
         return None
@@ -46,7 +48,11 @@ def find(written: str, tools: Tools) -> Found | None:
     offers = {offer: name for name, offer in offered_names(tools).items()}
     if written in offers:
         return Found(offers[written], True)
-    return _contained(written, tools) or _alike(written, tools)
+    return (
+        _contained(written, tools)
+        or _alike(written, tools)
+        or _by_arguments(written, arguments, tools)
+    )
 
 
 def _aliases(tool: Schema) -> list[str]:
@@ -86,6 +92,29 @@ def _alike(written: str, tools: Tools) -> Found | None:
     name = scores[0][1]
     mine, theirs = stems(written) & VERBS, stems(name) & VERBS
     return None if mine != theirs and mine and theirs else Found(name, False)
+
+
+def _by_arguments(written: str, arguments: object, tools: Tools) -> Found | None:
+    """The one tool that takes exactly these arguments, two at least, if its name is not foreign."""
+    if not isinstance(arguments, Mapping) or len(arguments) < 2:
+        return None
+    hits = [
+        name
+        for name, tool in tools.items()
+        if arguments.keys() <= _named(tool, "properties")
+        and _named(tool, "required") <= arguments.keys()
+    ]
+    if len(hits) != 1:
+        return None
+    one, other = stems(written), stems(hits[0])
+    mine, theirs = one & VERBS, other & VERBS
+    shared = (one & other) - VERBS
+    return Found(hits[0], False) if shared and not (mine and theirs and mine != theirs) else None
+
+
+def _named(tool: Schema, word: str) -> frozenset[str]:
+    found = parameters(tool).get(word)
+    return frozenset(map(str, found)) if isinstance(found, Mapping | list) else frozenset()
 
 
 def _score(written: str, name: str) -> float:

@@ -20,6 +20,7 @@ from andy_cli.compiler.mapper.texts import (
 from andy_cli.compiler.mapper.words import plain
 
 VALUES = frozenset("value const default val content text data result answer item items".split())
+BODIES = frozenset("body payload json data requestbody rawbody jsonbody".split())
 TYPES = STANDARD | frozenset("str int float bool list dict".split())
 ABOUT = frozenset(
     "type title description format name required enum minimum maximum examples key kind".split()
@@ -31,7 +32,7 @@ def readings(value: object, node: Node, name: str) -> Iterator[Reading]:
     if kind in ("string", "integer", "number", "boolean"):
         yield from (Reading(cost, each) for cost, each in enums.members(value, node.choices))
     if kind == "string":
-        yield from of_text(str(value), node)
+        yield from of_text(str(value), node, name)
     elif isinstance(value, bool):
         yield from of_truth(value, node)
     elif isinstance(value, int | float):
@@ -44,12 +45,14 @@ def readings(value: object, node: Node, name: str) -> Iterator[Reading]:
         yield Reading(2, [value])
 
 
-def of_text(text: str, node: Node) -> Iterator[Reading]:
+def of_text(text: str, node: Node, name: str) -> Iterator[Reading]:
+    if len(text) > 2 and text[0] == text[-1] and text[0] in "\"'`":
+        yield Reading(1, text[1:-1])
     numeric = node.takes("number") or node.takes("integer")
     if numeric and (number := number_of(text)) is not None:
         yield Reading(1, number)
-    elif numeric and (number := measured(text, "percent" in node.about)) is not None:
-        yield Reading(6, number)
+    elif numeric and (number := measured(text, f"{name} {node.about}")) is not None:
+        yield Reading(4, number)
     if node.takes("boolean") and (truth := truth_of(text)) is not None:
         yield Reading(1, truth)
     if node.takes("null") and text.strip().lower() in NOTHING:
@@ -67,9 +70,15 @@ def of_text(text: str, node: Node) -> Iterator[Reading]:
 def split(text: str, node: Node) -> Iterator[Reading]:
     """At commas, only where the items themselves or the description say so."""
     item = node.item(0)
-    parts = [each.strip() for each in text.split(",")]
+    bare = text.strip()
+    listed = bare[:1] == "[" and bare[-1:] == "]"
+    parts = [each.strip(" \t\n'\"") for each in (bare[1:-1] if listed else bare).split(",")]
+    if item is not None and item.takes("number") | item.takes("integer") and len(parts) == 1:
+        parts = bare.split()
     if len(parts) < 2 or not all(parts):
         return
+    if listed:
+        yield Reading(1, parts)
     if item is not None and item.kinds and item.kinds <= {"number", "integer"}:
         numbers = [number_of(each) for each in parts]
         if None not in numbers:
@@ -171,8 +180,9 @@ def of_object(value: Mapping[str, object], node: Node, name: str) -> Iterator[Re
     if node.takes("object"):
         return
     yield from held(value, name)
-    if node.takes("string") and not node.choices:
-        yield Reading(2 if "json" in node.about else 5, written(value))
+    as_text = "json" in node.about or plain(name) in BODIES
+    if as_text and node.takes("string") and not node.choices:
+        yield Reading(2, written(value))
     if node.takes("array") and value:
         first = next(iter(value.values()))
         if all(key.isdigit() for key in value):

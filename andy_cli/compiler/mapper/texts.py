@@ -4,13 +4,14 @@ import json
 
 from andy_cli.compiler.bodies import json_text
 from andy_cli.compiler.expression import Expression
+from andy_cli.compiler.mapper.words import stem, stems
 
 NUMBER = Expression(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 GROUPED = Expression(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 UNDERSCORED = Expression(r"[+-]?\d{1,3}(_\d{3})+")
 MEASURED = Expression(
     r"[$€£¥]? ?([+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[+-]?\d+(?:\.\d+)?) ?"
-    r"(?:%|°[CF]?|[$€£¥]|[A-Za-z][A-Za-z/²³^]{0,11})?"
+    r"(%|[$€£¥]|[A-Za-z][A-Za-z/²³^]{0,11})?"
 )
 FENCE = Expression(r"\A```[a-z]*\s*(.*?)\s*```\Z", 16)
 COUNTED = {
@@ -47,10 +48,13 @@ def whole(number: float) -> int | float:
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
-def measured(text: str, percent: bool) -> int | float | None:
-    """The number in `$1,200` or `10 km`, or `45%` where per cent are meant: its unit is lost."""
+def measured(text: str, about: str) -> int | float | None:
+    """The number in `$1,200`, or in `10 km` where `about` says that it is in km."""
     match = MEASURED.fullmatch(text.strip()) if len(text) < 40 else None
-    if "%" in text and not percent:
+    unit = match[2] if match else None
+    if unit == "%" and "percent" not in about:
+        return None
+    if unit and unit[0].isalpha() and stem(unit.lower()) not in stems(about):
         return None
     return number_of(match[1]) if match else None
 

@@ -14,6 +14,15 @@ ACTING = frozenset(
     "uninstall deploy restart reboot shutdown kill stop format reset revoke grant ban".split()
 )
 """Verbs of tools that do something to the world, when nothing else is known of them."""
+READING = frozenset(
+    "get calculate calc compute find search list read check fetch lookup look show describe count "
+    "estimate predict analyze analyse compare convert view query is has generate solve evaluate "
+    "determine identify translate retrieve validate verify track summarize math".split()
+)
+ALWAYS = frozenset(
+    "delete remove erase destroy purge wipe send pay purchase buy execute exec terminal".split()
+)
+"""They act however the name begins."""
 
 
 def harmless(tool: Record) -> bool:
@@ -28,7 +37,8 @@ def harmless(tool: Record) -> bool:
         return False
     if isinstance(said.get("readOnlyHint"), bool):
         return bool(said["readOnlyHint"])
-    return not ACTING.intersection(words(str(said.get("name", ""))))
+    named = words(str(said.get("name", "")))
+    return not ((ALWAYS if READING.intersection(named[:1]) else ACTING) & set(named))
 
 
 def _notes(function: object) -> object:
