@@ -85,9 +85,9 @@ def _stays(name: str, node: Node) -> bool:
 
 def nothing(sorting: Sorting) -> None:
     """Null for what need not be given is the same as not giving it."""
-    for name, each in list(sorting.kept.items()):
+    for name in [name for name, each in sorting.kept.items() if each is None]:
         child = sorting.node.child(name)
-        if each is None and child is not None and not child.fits(None):
+        if child is not None and not child.fits(None):
             del sorting.kept[name]
             sorting.paid(1, f"dropped {name}: null")
 
@@ -205,7 +205,7 @@ def in_order(sorting: Sorting) -> None:
 def out_of_siblings(sorting: Sorting) -> None:
     """One level too deep: `location: {city, unit}` where `unit` stands beside `location`."""
     for name, each in list(sorting.kept.items()):
-        child = sorting.node.child(name)
+        child = sorting.node.child(name) if isinstance(each, dict) else None
         if not isinstance(each, dict) or child is None:
             continue
         if child.takes("object") and not child.properties:

@@ -38,8 +38,11 @@ def _list(value: list[object], node: Node) -> list[object]:
 
 def in_form(value: dict[str, object], node: Node) -> dict[str, object]:
     """The arguments themselves, or with parameters that are numbers or lists of them formed."""
-    made = {
-        key: each if (child := node.child(key)) is None else formed(each, child)
-        for key, each in value.items()
-    }
-    return made if any(made[key] is not value[key] for key in value) else value
+    made = value
+    for key in node.counted:
+        child = node.child(key)
+        if key in value and child is not None:
+            each = formed(value[key], child)
+            if each is not value[key]:
+                made = {**made, key: each}
+    return made

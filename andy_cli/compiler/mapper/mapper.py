@@ -10,6 +10,7 @@ from typing import NamedTuple
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.mapper.fits import Fit, Scope
 from andy_cli.compiler.mapper.forms import in_form
+from andy_cli.compiler.mapper.given import NotJson, as_json
 from andy_cli.compiler.mapper.names import Found, find, nearest
 from andy_cli.compiler.mapper.schemas import Ready, ready
 from andy_cli.compiler.mapper.snippets import snippet
@@ -20,7 +21,6 @@ from andy_cli.messages import Arguments, Problem
 
 __all__ = ["Mapped", "MappedCall", "mapped", "nearest", "snippet"]
 
-DEEPEST = 60
 MOST_CALLS = 20
 """Calls that one list may become."""
 
@@ -53,8 +53,8 @@ def mapped(name: str, arguments: object, tools: Tools, harmless: Callable[[str],
             return mapped(*inner, tools, harmless)
         return _unknown(name, arguments, tools)
     try:
-        given = _json(arguments, 0)
-    except _NotJson as fault:
+        given = as_json(arguments)
+    except NotJson as fault:
         call = MappedCall(found.name, arguments if isinstance(arguments, Mapping) else {})
         return Mapped((call,), problems=(Problem("", "type", str(fault)),))
     made = _fitted(found, given, arguments, ready(tools[found.name]), harmless(found.name))
@@ -154,28 +154,3 @@ def _fanned_out(name: str, given: dict[str, object], schema: Ready) -> Mapped | 
             )
             return Mapped(calls, (f"{key}: a list -> {len(each)} calls", *receipts))
     return None
-
-
-class _NotJson(Exception):
-    """The arguments hold what JSON cannot say."""
-
-
-def _json(value: object, depth: int) -> object:
-    """A copy made of plain dictionaries and lists."""
-    if depth > DEEPEST:
-        raise _NotJson("it is nested too deeply")
-    if isinstance(value, str):
-        if not value.isascii() and any("\ud800" <= each <= "\udfff" for each in value):
-            raise _NotJson("it holds half a character")
-        return value
-    if value is None or isinstance(value, bool | int):
-        return value
-    if isinstance(value, float):
-        if value != value or value in (float("inf"), float("-inf")):
-            raise _NotJson(f"{value} is no number that JSON knows")
-        return value
-    if isinstance(value, Mapping):
-        return {str(_json(str(key), depth)): _json(each, depth + 1) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_json(each, depth + 1) for each in value]
-    raise _NotJson(f"a {type(value).__name__} is no value that JSON knows")

@@ -78,12 +78,12 @@ def as_object(shape: Shape, node: Node, scope: Scope, inner: Inner) -> Fit | Non
     sorting = arranged(shape.given, node, scope, inner)
     if sorting is None:
         return None
-    made: dict[str, object] = {}
+    made = dict(sorting.kept)
     cost, changes = shape.cost + sorting.cost, list(sorting.changes)
-    for name, each in sorting.kept.items():
-        child = node.child(name)
+    wrong = node.wrong(made)
+    for name, each in sorting.kept.items() if wrong else ():
+        child = node.child(name) if name in wrong else None
         if child is None:
-            made[name] = each
             continue
         fitted = inner(each, child, name)
         if fitted is None:
@@ -92,6 +92,7 @@ def as_object(shape: Shape, node: Node, scope: Scope, inner: Inner) -> Fit | Non
                 return None
             cost += price
             changes.append(f"dropped {name}: {shown(each)}")
+            del made[name]
             continue
         made[name] = fitted.value
         cost += fitted.cost

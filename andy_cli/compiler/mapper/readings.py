@@ -17,6 +17,7 @@ from andy_cli.compiler.mapper.texts import (
     whole,
     written,
 )
+from andy_cli.compiler.mapper.units import in_seconds
 from andy_cli.compiler.mapper.words import plain
 
 VALUES = frozenset("value const default val content text data result answer item items".split())
@@ -122,6 +123,8 @@ def of_number(value: int | float, node: Node) -> Iterator[Reading]:
         yield Reading(2, truth)
     if node.takes("integer") and isinstance(value, float) and value.is_integer():
         yield Reading(1, whole(value))
+    if (seconds := in_seconds(value, node)) is not None:
+        yield Reading(1, seconds, f"{value} ms -> {seconds} s")
     low, high = bounds(node)
     if low is not None and value < low and (high is None or low <= high):
         yield Reading(8, low)

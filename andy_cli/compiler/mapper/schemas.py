@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 from andy_cli.compiler.mapper.cleaning import FLOATING, ROOT, cleaned, resolved, usable
@@ -25,6 +26,7 @@ class Error(NamedTuple):
 
 
 Validate = Callable[[object], bool]
+Judge = Callable[[dict[str, object]], frozenset[str]]
 
 
 class Checker(Protocol):
@@ -45,6 +47,7 @@ class Node:
         self.schema: dict[str, Any] = _merged(written, ready.root, 0)
         self._written = schema if isinstance(schema, bool) else written
         self._valid: Validate | None = None
+        self._judge: Judge | None = None
         self._children: dict[str | int, Node] = {}
         self._branches: tuple[Node, ...] | None = None
         kinds = self.schema.get("type", ())
@@ -81,6 +84,27 @@ class Node:
             self.schema.get("unevaluatedProperties"),
         )
 
+    @cached_property
+    def counted(self) -> tuple[str, ...]:
+        """The properties whose values are, or hold, numbers of a declared form."""
+        return tuple(
+            name
+            for name in self.properties
+            if (child := self.child(name)) is not None and (child.counts or child.branches)
+        )
+
+    @property
+    def counts(self) -> bool:
+        item = self.item(0) if "array" in self.kinds else None
+        whole = "integer" in self.kinds and "number" not in self.kinds
+        return whole or self.floating or (item is not None and item.counts)
+
+    @cached_property
+    def timed(self) -> tuple[str, ...]:
+        """The properties that declare a unit."""
+        children = ((name, self.child(name)) for name in self.properties)
+        return tuple(name for name, child in children if child and "x-unit" in child.schema)
+
     @property
     def about(self) -> str:
         return str(self.schema.get("description", "")).lower()
@@ -90,6 +114,14 @@ class Node:
         if self._valid is None:
             self._valid = self.ready.validator(self._written)
         return self._valid(value) and (not self.ready.formats or self.formats_fit(value))
+
+    def wrong(self, value: dict[str, object]) -> frozenset[str]:
+        """The properties whose values do not fit, as far as they can be told apart."""
+        if self.ready.formats:
+            return frozenset(value)
+        if self._judge is None:
+            self._judge = self.ready.judge(self._written)
+        return self._judge(value)
 
     def formats_fit(self, value: object) -> bool:
         if isinstance(value, str):
@@ -230,6 +262,21 @@ class Ready:
                 return False
 
         return fits
+
+    def judge(self, schema: Mapping[str, Any] | bool) -> Judge:
+        try:
+            errors = self._compiled(schema).iter_errors
+        except (ValueError, TypeError, self._rs.ReferencingError):
+            return lambda value: frozenset(value)
+
+        def wrong(value: dict[str, object]) -> frozenset[str]:
+            try:
+                paths = [each.instance_path for each in errors(value)]
+            except (ValueError, TypeError, OverflowError):
+                return frozenset(value)
+            return frozenset(str(path[0]) for path in paths if path)
+
+        return wrong
 
     def matches(self, pattern: str, text: str) -> bool:
         return self.validator({"type": "string", "pattern": pattern})(text)
