@@ -10,9 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from andy_cli.compiler.mapper.mapper import Mapped, mapped, snippet
-from andy_cli.compiler.mapper.offered import offered
-from andy_cli.frontends.debug.parts.map import harmless
+from andy_cli.compiler.mapper.mapper import Mapped, mapped, nearest, snippet
+from andy_cli.compiler.mapper.offered import offered, offered_names
+from andy_cli.compiler.mapper.schemas import ready
+from andy_cli.frontends.debug.part import Cut
+from andy_cli.frontends.debug.parts.map import PART, harmless
+from andy_cli.messages import Problem
 
 FOLDER = Path(__file__).parent / "corpora" / "mapper"
 TOOLS: dict[str, dict[str, Any]] = json.loads((FOLDER / "tools.json").read_text(encoding="utf-8"))
@@ -209,3 +212,172 @@ def test_nothing_raises_whatever_the_schema_and_the_arguments_are(
     assert made.calls
     snippet({"name": "do", "parameters": schema}, made.problems)
     offered({"name": "do", "parameters": schema}, references=False, alternatives=False)
+
+
+def test_nothing_is_lost_that_the_judge_would_keep_apart() -> None:
+    """Texts that look like something else stay texts where texts are wanted."""
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    for text in ("True", "null", "3", "[1]", '{"a": 1}', "1e400", "a,b", "x: ',}'"):
+        made = one(schema, {"a": text})
+        assert made.calls[0].arguments == {"a": text}
+        assert not made.changes
+
+
+def test_a_valid_call_is_handed_back_itself() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    arguments = {"a": 2**70}
+    assert one(schema, arguments).calls[0].arguments is arguments
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"a": float("nan")},
+        {"a": float("inf")},
+        {"a": "\ud800"},
+        {"a": {1, 2}},
+        {"a": object()},
+        {(1, 2): 3},
+        b"bytes",
+        object(),
+    ],
+    ids=repr,
+)
+def test_what_json_cannot_say_is_a_problem_or_is_left_out(arguments: object) -> None:
+    closed = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    assert one(closed, arguments, free=False).problems
+
+
+def test_deep_arguments_end() -> None:
+    deep: list[object] = []
+    for _ in range(5000):
+        deep = [deep]
+    assert one({"type": "object", "properties": {"a": {"type": "string"}}}, {"a": deep}).problems
+
+
+@pytest.mark.parametrize("pattern", ["^(a+)+$", r"^(a|a)*\1?$", "^(([a-z])+.)+[A-Z]([a-z])+$"])
+def test_a_pattern_that_backtracks_does_not_hang(pattern: str) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}}
+    made = one(schema, {"a": "a" * 40_000 + "!"})
+    assert made.problems
+
+
+def test_no_reference_is_ever_fetched() -> None:
+    schema = {"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/schema.json"}}}
+    assert not one(schema, {"a": 3}).problems
+
+
+def test_contradicting_rules_degrade_to_the_known_names() -> None:
+    schema = {"type": "object", "properties": {"a": {"$ref": "#/properties/a"}, "b": {}}}
+    assert not one(schema, {"a": 1}).problems
+    nonsense = {"type": {"a": 1}, "properties": [], "required": "all", "anyOf": {}, "enum": 3}
+    assert not one(nonsense, {"a": 1}).problems
+
+
+def test_problems_name_the_place_and_the_rule() -> None:
+    case = {
+        "tools": ["get_weather"],
+        "call": {"name": "get_weather", "arguments": {"days": "many", "unit": "kelvin"}},
+    }
+    found = {(each.path, each.rule) for each in run(case).problems}
+    assert found == {("city", "required"), ("days", "type"), ("unit", "enum")}
+
+
+def test_the_snippet_is_what_failed_and_nothing_of_ours() -> None:
+    tool = TOOLS["read_file"]
+    case = {"tools": ["read_file"], "call": {"name": "read_file", "arguments": {"max_lines": "x"}}}
+    shown = json.loads(snippet(tool, run(case).problems))
+    assert set(shown["properties"]) >= {"file_path", "max_lines"}
+    assert "x-aliases" not in str(shown)
+    assert len(snippet(tool, ())) < 1600
+
+
+def test_the_nearest_names_are_for_people() -> None:
+    tools = {name: TOOLS[name] for name in ("get_weather", "get_time", "delete_file")}
+    assert nearest("wether", tools)[:1] == ["get_weather"]
+    assert nearest("zzzz", tools) == []
+
+
+def test_names_are_offered_reversibly() -> None:
+    names = ["a.b", "a_b", "a-b", "9lives", "x" * 90, "x" * 91, "grüße", ""]
+    offers = offered_names(names)
+    assert len(set(offers.values())) == len(names)
+    assert offers["a_b"] == "a_b"
+    assert all(0 < len(each) <= 64 and each.isascii() for each in offers.values())
+    tools = {name: {"name": name, "parameters": {}} for name in names}
+    for name, offer in offers.items():
+        assert mapped(offer, {}, tools, lambda _: True).calls[0].name == name
+
+
+def test_an_offered_tool_keeps_our_words_to_ourselves() -> None:
+    for tool in TOOLS.values():
+        assert "x-aliases" not in json.dumps(offered(tool))
+        plain = json.dumps(offered(tool, references=False, alternatives=False))
+        assert "$ref" not in plain
+        assert "anyOf" not in plain
+        assert "oneOf" not in plain
+
+
+def test_what_is_offered_plainly_validates_by_the_original() -> None:
+    """The lowered schema never asks for what the original refuses."""
+    lowered = offered(TOOLS["tree_size"], references=False)["function"]["parameters"]
+    arguments = {"root": {"value": 1, "children": [{"value": 2}]}}
+    judge = jsonschema_rs.Draft202012Validator(lowered)
+    assert judge.is_valid(arguments)
+    assert ready(TOOLS["tree_size"]).node.fits(arguments)
+
+
+def test_a_guessed_name_needs_a_yes_where_something_would_happen() -> None:
+    tools = {"delete_file": TOOLS["delete_file"]}
+    made = mapped("file_deletes", {"path": "a"}, tools, lambda _: False)
+    assert made.doubtful or made.problems
+    assert not mapped("deleteFile", {"path": "a"}, tools, lambda _: False).doubtful
+
+
+def test_a_tool_that_acts_is_never_called_for_each_of_a_list() -> None:
+    tools = {"delete_file": TOOLS["delete_file"]}
+    made = mapped("delete_file", {"path": ["a", "b"]}, tools, lambda _: False)
+    assert made.problems == (Problem("path", "type", '["a","b"] is not of type "string"'),)
+
+
+def test_debug_map_answers_as_its_contract_says() -> None:
+    record = {
+        "tools": [TOOLS["get_weather"], TOOLS["delete_file"]],
+        "calls": [
+            {"name": "getWeather", "arguments": {"city": "Oslo", "days": "3"}},
+            {"name": "delete_file", "arguments": {"path": 3, "sure": True}},
+        ],
+    }
+    out = PART.answer(record, Cut())
+    assert out["calls"] == [
+        {"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}},
+        {"name": "delete_file", "arguments": {"path": 3, "sure": True}},
+    ]
+    assert out["changes"] == ["getWeather -> get_weather", '"3" -> 3']
+    assert out["valid"] is False
+    errors = out["errors"]
+    assert isinstance(errors, list)
+    assert {"path", "rule", "message"} == set(errors[0])
+
+
+@pytest.mark.parametrize(
+    ("tool", "free"),
+    [
+        ({"name": "get_user"}, True),
+        ({"name": "send_mail"}, False),
+        ({"name": "files.remove"}, False),
+        ({"name": "getAndDelete"}, False),
+        ({"name": "calculate_charge"}, True),
+        ({"name": "send_mail", "annotations": {"readOnlyHint": True}}, True),
+        ({"name": "look", "annotations": {"destructiveHint": True}}, False),
+        ({"name": "look", "effect": "write"}, False),
+        ({"type": "function", "function": {"name": "run_it"}, "effect": "read"}, True),
+    ],
+)
+def test_what_a_stranger_may_be_asked_freely(tool: dict[str, object], free: bool) -> None:
+    assert harmless(tool) is free

@@ -12,7 +12,16 @@ from andy_cli.compiler.mapper.fits import FREE, Fit, Scope
 from andy_cli.compiler.mapper.kinds import same
 from andy_cli.compiler.mapper.schemas import Node
 from andy_cli.compiler.mapper.texts import shown, structure
-from andy_cli.compiler.mapper.words import alike, drifts, opposite, plain, stems
+from andy_cli.compiler.mapper.words import (
+    alike,
+    drifts,
+    opposite,
+    plain,
+    shortened,
+    stem,
+    stems,
+    words,
+)
 
 NUMBERED = Expression(r"_*(?:args?|params?|parameters?|positional|p)?[_ \[]*(\d{1,2})\]?_*")
 SIMILAR = 86
@@ -292,7 +301,10 @@ def likeness(written: str, name: str) -> float:
     if opposite(written, name):
         return 0
     if one and other and (one < other or other < one):
-        return 88 + 10 * len(one & other) / max(len(one), len(other))
+        same_end = stem(words(written)[-1]) == stem(words(name)[-1])
+        return 88 + 10 * len(one & other) / max(len(one), len(other)) + 8 * same_end
+    if shortened(plain(written), plain(name)) or (one and plain(name).startswith(plain(written))):
+        return 87
     return 0 if len(written) < 3 else alike(written, name)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from andy_cli.compiler.mapper.kinds import same
 from andy_cli.compiler.mapper.texts import number_of, written
-from andy_cli.compiler.mapper.words import plain, stems, words
+from andy_cli.compiler.mapper.words import plain, shortened, stems, words
 
 NEGATIONS = frozenset("and or not no non never without un dis anti except".split())
 
@@ -72,18 +72,11 @@ def looser(text: str, choices: Sequence[str]) -> Iterator[tuple[int, list[str]]]
     yield 3, [each for each in choices if plain(each).startswith(asked)]
     if said & NEGATIONS or any(mark in text for mark in ",;|&"):
         return
+    yield 3, [each for each in choices if len(plain(each)) > 2 and asked.startswith(plain(each))]
     yield 4, [each for each in choices if words(each) and stems(each) <= stems(text)]
     yield 4, [each for each in choices if stems(text) <= stems(each)]
     yield 6, [each for each in choices if len(asked) > 1 and shortened(asked, plain(each))]
     yield 6, [each for each in choices if len(asked) > 4 and mistyped(asked, plain(each))]
-
-
-def shortened(short: str, long: str) -> bool:
-    """`km` is kilometers: the letters of the one, in order, begin and stand in the other."""
-    if len(short) > 4 or not long.startswith(short[0]) or len(long) < 2 * len(short):
-        return False
-    rest = iter(long)
-    return all(letter in rest for letter in short)
 
 
 def mistyped(one: str, other: str) -> bool:

@@ -38,6 +38,9 @@ def find(written: str, arguments: object, tools: Tools) -> Found | None:
     """The registered tool; None where none, or more than one, may be meant."""
     if written in tools:
         return Found(written, True)
+    offers = {offer: name for name, offer in offered_names(tools).items()}
+    if written in offers:
+        return Found(offers[written], True)
     written = written.partition("(")[0]
     asked = plain(written)
     if not asked:
@@ -45,9 +48,6 @@ def find(written: str, arguments: object, tools: Tools) -> Found | None:
     same = [name for name in tools if plain(name) == asked or asked in _aliases(tools[name])]
     if same:
         return Found(same[0], True) if len(same) == 1 else None
-    offers = {offer: name for name, offer in offered_names(tools).items()}
-    if written in offers:
-        return Found(offers[written], True)
     return (
         _contained(written, tools)
         or _alike(written, tools)

@@ -78,7 +78,7 @@ def split(text: str, node: Node) -> Iterator[Reading]:
         parts = bare.split()
     if len(parts) < 2 or not all(parts):
         return
-    if listed:
+    if listed and structure(bare) is None:
         yield Reading(1, parts)
     if item is not None and item.kinds and item.kinds <= {"number", "integer"}:
         numbers = [number_of(each) for each in parts]

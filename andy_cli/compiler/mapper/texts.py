@@ -25,6 +25,7 @@ NO = frozenset("false no off n 0 f disabled".split())
 NOTHING = frozenset(["", "null", "none", "undefined", "nil", "n/a"])
 LONGEST = 400
 """Characters of a number; Python reads no integer of more than 4300 digits."""
+ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 LARGEST = 200_000
 """Characters of a text that is read as JSON or Python."""
 
@@ -105,7 +106,7 @@ def _refused(name: str) -> object:
 def written(value: object) -> str:
     """A value as JSON, for receipts and for parameters that are texts."""
     try:
-        return json.dumps(value, ensure_ascii=False)
+        return ENCODE(value)
     except (ValueError, TypeError, RecursionError):
         return repr(value)
 

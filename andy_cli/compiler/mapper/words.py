@@ -1,6 +1,5 @@
 """Names as words: how they are compared, and which of them people use for one another."""
 
-from collections.abc import Iterable
 from functools import lru_cache
 
 from andy_cli.compiler.expression import Expression
@@ -128,10 +127,12 @@ LATE = frozenset(
 NUMBERED = frozenset("1 2 3 4 5 6 7 8 9 first second third not no".split())
 
 
-def alone(names: Iterable[str]) -> str | None:
-    """The only name there is, if there is but one."""
-    found = list(dict.fromkeys(names))
-    return found[0] if len(found) == 1 else None
+def shortened(short: str, long: str) -> bool:
+    """`km` is kilometers: the letters of the one, in order, begin and stand in the other."""
+    if not 0 < len(short) <= 4 or not long.startswith(short[0]) or len(long) < 2 * len(short):
+        return False
+    rest = iter(long)
+    return all(letter in rest for letter in short)
 
 
 def alike(one: str, other: str) -> float:
