@@ -24,6 +24,7 @@ Subtype = Literal[
     "error_permission",
     "error_provider",
     "error_cancelled",
+    "error_unclear",
 ]
 
 

@@ -15,6 +15,9 @@ from andy_cli.events import Event
 from andy_cli.guard.gate import Answer, Gate, Proposal
 from andy_cli.messages import CallDelta, Chunk, Message, Request, Usage
 from andy_cli.sessions import log
+from andy_cli.settings import load
+from andy_cli.toolbox.registry import Registry
+from andy_cli.toolbox.tool import tool
 from tests.fakes import ScriptedModel, native
 from tests.scenes import MUSIC, conversation, events_of
 
@@ -237,3 +240,87 @@ async def drain(chat: Conversation) -> None:
 def ended(seen: list[Event]) -> events.Ended:
     assert isinstance(seen[-1], events.Ended)
     return seen[-1]
+
+
+def test_arguments_that_a_schema_forces_are_corrected_and_run_once() -> None:
+    model = ScriptedModel([native(("setVolume", '{"volume": "70"}')), "Done."], tools=True)
+    seen = events_of(model, "x")
+    corrected = next(each for each in seen if isinstance(each, events.Corrected))
+    assert corrected.changes == ("setVolume -> set_volume", '"70" -> 70')
+    used = [each for each in seen if isinstance(each, events.ToolUsed)]
+    assert [(each.tool_name, each.parameters) for each in used] == [("set_volume", {"volume": 70})]
+    assert ended(seen).result == "Done."
+
+
+def test_what_does_not_fit_is_told_once_with_its_schema_then_the_user_is_asked() -> None:
+    """C16, D15: one message to the model, one more try, then a question without plumbing."""
+    wrong = native(("set_volume", '{"volume": "very loud"}'))
+    model = ScriptedModel([wrong, wrong, "never said"], tools=True)
+    chat = conversation(model)
+    seen = happened(chat, "x")
+    told = str(model.requests[1].messages[-1]["content"])
+    assert '"volume":{"' in told
+    assert len(model.requests) == 2
+    asked = ended(seen)
+    assert asked.result.startswith("To set the volume I need to know the volume")
+    assert "set_volume" not in asked.result
+    assert (asked.exit_code, asked.subtype) == (1, "error_unclear")
+    assert chat.history[-1] == Message("assistant", asked.result)
+    assert "never said" in ended(happened(chat, "louder, 70 then")).result
+
+
+def test_a_guessed_tool_with_an_effect_needs_a_yes() -> None:
+    model = ScriptedModel([native(("play_mp3_song", '{"file": "a"}')), "no"], tools=True)
+    seen = events_of(model, "x")
+    consent = next(each for each in seen if isinstance(each, events.Consented))
+    assert (consent.decision, ended(seen).exit_code) == ("denied", 3)
+
+
+def test_a_list_for_a_tool_that_reads_one_thing_becomes_several_calls() -> None:
+    model = ScriptedModel([native(("list_mp3s", '{"path": ["a", "b"]}')), "Both."], tools=True)
+    chat = conversation(model)
+    used = [each for each in happened(chat, "x") if isinstance(each, events.ToolUsed)]
+    assert [each.parameters for each in used] == [{"path": "a"}, {"path": "b"}]
+    assert len({each.tool_id for each in used}) == 2
+    assert {each.call_id for each in chat.history if each.role == "tool"} == {
+        call.id for each in chat.history for call in each.calls
+    }
+
+
+def test_a_name_the_api_does_not_take_is_offered_under_another_and_understood() -> None:
+    """R17: what runs, and what is logged, has the registered name."""
+
+    def search(text: str) -> str:
+        """Search the memory"""
+        return f"found {text}"
+
+    dotted = tool(effect="read", action="search for {text}")(search)._replace(name="kom.v1.search")
+    model = ScriptedModel([native(("kom_v1_search", '{"text": "a"}')), "ok"], tools=True)
+    chat = Conversation(
+        model, Registry([dotted]), Gate(Path.cwd()), load((), environment={}), Path.cwd()
+    )
+    seen = happened(chat, "x")
+    used = next(each for each in seen if isinstance(each, events.ToolUsed))
+    assert used.tool_name == "kom.v1.search"
+    assert not [each for each in seen if isinstance(each, events.Corrected)]
+    function = model.requests[0].tools[0]["function"]
+    assert function["name"] == "kom_v1_search"
+    sent = model.requests[1].messages
+    assert sent[2]["tool_calls"][0]["function"]["name"] == "kom_v1_search"  # type: ignore[index]
+    assert sent[3]["name"] == "kom_v1_search"
+
+
+def test_two_requests_of_one_reply_that_do_not_fit_leave_the_model_its_one_more_try() -> None:
+    wrong = native(("set_volume", '{"volume": "loud"}'), ("set_volume", '{"volume": "louder"}'))
+    model = ScriptedModel([wrong, native(("set_volume", '{"volume": 70}')), "Done."], tools=True)
+    assert ended(events_of(model, "x")).result == "Done."
+
+
+def test_an_example_of_a_request_that_is_not_allowed_to_run_is_shown_as_what_it_is() -> None:
+    fence = '```json\n{"name": "list_mp3s", "arguments": {"path": "a"}}\n```'
+    model = ScriptedModel([f"Write this:\n\n{fence}\n\nThat is all.", "As I said."])
+    seen = events_of(model, "how does one list music?")
+    assert fence in ended(seen).result
+    said = "".join(each.content for each in seen if isinstance(each, events.Said))
+    assert fence in said
+    assert not [each for each in seen if isinstance(each, events.ToolAnswered) and each.output]

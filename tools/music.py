@@ -10,11 +10,29 @@ from andy_cli.toolbox import songs
 from andy_cli.toolbox.player import State, current_state, shared
 from andy_cli.toolbox.song_search import expanded, find, opened, remember, said
 from andy_cli.toolbox.songs import Song
-from andy_cli.toolbox.tool import Outcome, ToolError, tool
+from andy_cli.toolbox.tool import Outcome, ToolError, also, tool
 
-Folder = Annotated[Path | None, Field(description="which folder")]
-File = Annotated[str, Field(description="which song (file name, title or number)", min_length=1)]
-Volume = Annotated[int | None, Field(description="how loud, from 0 to 100", ge=0, le=100)]
+Folder = Annotated[
+    Path | None,
+    Field(description="which folder", json_schema_extra=also("folder", "directory", "library")),
+]
+File = Annotated[
+    str,
+    Field(
+        description="which song (file name, title or number)",
+        min_length=1,
+        json_schema_extra=also("song", "track", "title", "name", "number", "song_name"),
+    ),
+]
+Volume = Annotated[
+    int | None,
+    Field(
+        description="how loud, from 0 to 100",
+        ge=0,
+        le=100,
+        json_schema_extra=also("loudness", "level"),
+    ),
+]
 
 
 @tool(effect="read", action="list the music in {path}")

@@ -6,7 +6,7 @@ one canonical form and is rendered anew for whoever reads it.
 
 import secrets
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -14,22 +14,23 @@ from typing import NamedTuple
 
 from andy_cli import events
 from andy_cli.agent.reply import Reply, as_record
+from andy_cli.agent.resolve import Offer
 from andy_cli.agent.system_prompt import system_prompt
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler
 from andy_cli.compiler.detect import NO_TEMPLATE, Detected, Template, by_name, chosen, told
 from andy_cli.compiler.dialect import Dialect, IdForm, Question, Tools
 from andy_cli.compiler.ids import renamed
+from andy_cli.compiler.mapper.offered import offered, offered_names
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.errors import ModelError
 from andy_cli.guard.gate import Gate, Proposal, Verdict
 from andy_cli.messages import (
-    Arguments,
     Constraint,
     Message,
-    Problem,
     Request,
+    Schema,
     ToolCall,
     ToolRequest,
     ToolResult,
@@ -37,6 +38,7 @@ from andy_cli.messages import (
     Wire,
 )
 from andy_cli.models.client import ModelClient
+from andy_cli.models.presets import presets
 from andy_cli.sessions.log import Log
 from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
@@ -109,9 +111,20 @@ class Conversation:
         self.markers = Markers(
             [*self.dialects.values()], tuple(self.registry.functions), self.dialect.name
         )
-        self._system = system_prompt(
-            self.dialect, self.registry.functions, self._folder, date.today()
-        )
+        self._names = offered_names(self.registry.functions)
+        self._offered = tuple(self._as_offered())
+        self._system = system_prompt(self.dialect, self._taught(), self._folder, date.today())
+
+    def _taught(self) -> Tools:
+        """The tools as a prompt may name them."""
+        return {name: offered(tool) for name, tool in self.registry.functions.items()}
+
+    def _as_offered(self) -> Iterator[Schema]:
+        """The tools as the provider takes them; validated is against the originals."""
+        provider = presets().get(self.client.name.partition(":")[0])
+        plain = provider is not None and provider.plain_schemas
+        for name, tool in self.registry.functions.items():
+            yield offered(tool, self._names[name], references=not plain, alternatives=not plain)
 
     async def without_native_tools(self, error: ModelError) -> bool:
         """The server said it takes no tools: from now on they are taught in the prompt."""
@@ -163,7 +176,10 @@ class Conversation:
     def request(self, side: Sequence[Wire] = (), constraint: Constraint | None = None) -> Request:
         """The history as this model reads it, `side` messages behind it."""
         history = renamed([Message("system", self._system), *self.history], self._id_form())
-        tools = tuple(self.registry.functions.values()) if self.dialect.name == "native" else ()
+        native = self.dialect.name == "native"
+        tools = self._offered if native else ()
+        if native:
+            history = as_offered(history, self._names)
         return Request(
             messages=(*self.dialect.render(history), *side),
             tools=tools,
@@ -234,9 +250,9 @@ class Conversation:
         self.count(reply.usage)
         return reply.compiled.text
 
-    def check(self, name: str, arguments: Arguments) -> tuple[Problem, ...]:
-        tool = self.registry.get(name)
-        return tool.check(arguments) if tool else ()
+    @property
+    def offer(self) -> Offer:
+        return Offer(self.registry.functions, self.registry.harmless, self.registry.check)
 
     def proposal(self, call: ToolCall, doubtful: bool) -> Proposal:
         tool = self.registry.get(call.name)
@@ -260,6 +276,20 @@ class Conversation:
             self.usage.input_tokens + usage.input_tokens,
             self.usage.output_tokens + usage.output_tokens,
         )
+
+
+def as_offered(history: Sequence[Message], names: Mapping[str, str]) -> list[Message]:
+    """Calls and results under the names that the tools were offered with (R17)."""
+
+    def called(call: ToolCall) -> ToolCall:
+        return call._replace(name=names.get(call.name, call.name))
+
+    return [
+        message._replace(
+            calls=tuple(map(called, message.calls)), name=names.get(message.name, message.name)
+        )
+        for message in history
+    ]
 
 
 def new_id() -> str:

@@ -1,73 +1,107 @@
-"""What the model wrote -> a call we are willing to run, or words that tell the model why not.
+"""What the model wrote -> calls we are willing to run, or words that tell the model why not.
 
-Look up the tool, ask for what the notation leaves open, validate. Never the gate: `andy serve`
-resolves with its client's schemas and runs nothing.
+Look up the tool, ask for what the notation leaves open, fit names and values to the schema,
+validate (R14). Never the gate: `andy serve` resolves with its client's schemas and runs nothing.
 """
 
-import difflib
 from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple
 
 from andy_cli.compiler.dialect import Dialect, Question, Refusal, Tools
+from andy_cli.compiler.mapper.mapper import Mapped, mapped, snippet
+from andy_cli.compiler.mapper.names import find
 from andy_cli.messages import Arguments, Problem, Schema, ToolCall, ToolRequest
 
 Ask = Callable[[Question], Awaitable[str]]
 """Puts a question to the model and returns its answer."""
 
 Check = Callable[[str, Arguments], tuple[Problem, ...]]
-"""(tool, arguments) -> what does not fit."""
+"""(tool, arguments) -> what does not fit although the schema lets it through."""
+
+
+class Offer(NamedTuple):
+    """The tools a request may mean."""
+
+    tools: Tools
+    harmless: Callable[[str], bool] = lambda name: False
+    """Whether a tool only reads: where it does, a value may be guessed."""
+    check: Check = lambda name, arguments: ()
 
 
 class Resolved(NamedTuple):
     call: ToolCall
     """The call as it is or would have been; it may only be run if there is no fault."""
     fault: str = ""
+    """What the model is told instead of a result."""
     changes: tuple[str, ...] = ()
     """What was corrected, e.g. `file -> path`."""
+    problems: tuple[Problem, ...] = ()
+    doubtful: bool = False
+    """Which tool was meant is a guess: it needs a yes."""
 
 
 async def resolve(
-    request: ToolRequest, dialect: Dialect, tools: Tools, check: Check, ask: Ask
-) -> Resolved:
-    name = lookup(request.name, tools)
-    call = ToolCall(request.id, name or request.name, request.arguments or {})
-    if name is None:
-        return Resolved(call, unknown(request.name, tools))
-    changes = () if name == request.name else (f"{request.name} -> {name}",)
+    request: ToolRequest, dialect: Dialect, offer: Offer, ask: Ask
+) -> tuple[Resolved, ...]:
+    """One call normally; several where a list was given to a tool that reads one thing."""
+    arguments: object = request.arguments or {}
     if dialect.interview is not None:
-        answered = await conduct(dialect, call, tools[name], ask)
+        answered = await interviewed(request, dialect, offer, ask)
         if isinstance(answered, Refusal):
-            return Resolved(call, answered.text)
-        call = ToolCall(call.id, name, answered)
-    if problems := check(name, call.arguments):
-        return Resolved(call, misfit(name, problems), changes)
-    return Resolved(call, "", changes)
+            return (Resolved(ToolCall(request.id, request.name), answered.text),)
+        arguments = answered
+    made = mapped(request.name, arguments, offer.tools, offer.harmless)
+    return tuple(
+        settled(ToolCall(numbered(request.id, at), *call), made, offer)
+        for at, call in enumerate(made.calls)
+    )
 
 
-def lookup(written: str, tools: Tools) -> str | None:
-    """The tool's registered name; case and separators do not matter (A15)."""
-    if written in tools:
-        return written
-    plain = "".join(filter(str.isalnum, written)).lower()
-    hits = [name for name in tools if "".join(filter(str.isalnum, name)).lower() == plain]
-    return hits[0] if len(hits) == 1 else None
+async def interviewed(
+    request: ToolRequest, dialect: Dialect, offer: Offer, ask: Ask
+) -> Arguments | Refusal:
+    """The arguments, those asked for included; an unknown tool is asked for nothing."""
+    given = request.arguments or {}
+    found = find(request.name, given, offer.tools)
+    if found is None:
+        return given
+    return await conduct(dialect, found.name, given, offer.tools[found.name], ask)
 
 
-def unknown(written: str, tools: Tools) -> str:
-    close = difflib.get_close_matches(written.lower(), tools, n=3, cutoff=0.5)
-    nearest = f" The nearest are: {', '.join(close)}." if close else ""
-    return f"There is no {written}.{nearest} Use one that exists, or answer without."
+def settled(call: ToolCall, made: Mapped, offer: Offer) -> Resolved:
+    tool = offer.tools.get(call.name)
+    if tool is None:
+        return Resolved(call, f"{made.problems[0].message} {INSTEAD}", problems=made.problems)
+    problems = made.problems or offer.check(call.name, call.arguments)
+    fault = misfit(call.name, problems, tool) if problems else ""
+    return Resolved(call, fault, made.changes, problems, made.doubtful)
 
 
-def misfit(name: str, problems: tuple[Problem, ...]) -> str:
-    found = "; ".join(f"{each.path}: {each.message}" for each in problems)
-    return f"{name} was not run, its arguments do not fit: {found}. Correct them and ask again."
+INSTEAD = "Use one that exists, or answer without."
 
 
-async def conduct(dialect: Dialect, call: ToolCall, tool: Schema, ask: Ask) -> Arguments | Refusal:
+def numbered(id: str, at: int) -> str:
+    """Ids of calls that one request became: the first keeps its own."""
+    return f"{id[:8]}{at}" if at else id
+
+
+def misfit(name: str, problems: tuple[Problem, ...], tool: Schema) -> str:
+    """The one message to the model: what does not fit, and that part of the schema (D15)."""
+    found = "; ".join(
+        f"{each.path}: {each.message}" if each.path else each.message for each in problems
+    )
+    return (
+        f"{name} was not run, its arguments do not fit: {found}."
+        f" Its parameters are: {snippet(tool, problems)} Correct them and ask again."
+    )
+
+
+async def conduct(
+    dialect: Dialect, name: str, given: Arguments, tool: Schema, ask: Ask
+) -> Arguments | Refusal:
     """Lead the interview: every question to the model, every answer back (A16 to A20)."""
     assert dialect.interview is not None
-    interview = dialect.interview(call.name, parameters(tool), call.arguments)
+    interview = dialect.interview(name, parameters(tool), given)
     answer: str | None = None
     try:
         while True:

@@ -22,7 +22,11 @@ class Tally:
     continued: bool = False
     repeated: bool = False
     answer: str = ""
+    misfit_in: int = -1
+    """The last round in which a request could not be understood."""
     stopped: str = ""
+    asked: str = ""
+    """What the user has to be asked before anything can go on."""
     subtype: events.Subtype = "success"
     exit_code: int = 0
     denials: list[str] = field(default_factory=list)
@@ -31,6 +35,15 @@ class Tally:
 
     def stop(self, why: str) -> None:
         self.stopped, self.subtype, self.exit_code = why, "error_limit", 4
+
+    def misfit(self) -> bool:
+        """A request could not be understood; True if that was so in the round before too."""
+        again = self.misfit_in == self.rounds - 1
+        self.misfit_in = self.rounds
+        return again
+
+    def ask(self, question: str) -> None:
+        self.asked, self.subtype, self.exit_code = question, "error_unclear", 1
 
     def fail(self, error: AndyError) -> events.Failed:
         self.subtype = "error_cancelled" if error.exit_code == 130 else "error_provider"

@@ -6,16 +6,16 @@ Read this file first. Everything else is a collaborator it names.
 from collections.abc import AsyncIterator, Iterator
 
 from andy_cli import events
-from andy_cli.agent.conversation import Conversation, new_id
+from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.grounding import unsupported
 from andy_cli.agent.reply import Reply
-from andy_cli.agent.resolve import Resolved, resolve
 from andy_cli.agent.sanitizer import sanitize
-from andy_cli.agent.tally import REPEATED, Tally
+from andy_cli.agent.steps import carried_out
+from andy_cli.agent.tally import Tally
 from andy_cli.compiler.compiler import Visible
 from andy_cli.errors import AndyError, ModelError
 from andy_cli.events import Event
-from andy_cli.messages import Message, Status, ToolCall, ToolRequest, ToolResult
+from andy_cli.messages import Message
 
 CONTINUE = "You were cut off. Go on exactly where you stopped."
 AGAIN = "Your request was cut off and nothing was done. Write it again, shorter."
@@ -42,7 +42,7 @@ async def turn(chat: Conversation, user: str) -> AsyncIterator[Event]:
 
 
 async def rounds(chat: Conversation, tally: Tally) -> AsyncIterator[Event]:
-    while not tally.stopped:
+    while not (tally.stopped or tally.asked):
         if tally.rounds == chat.limits.rounds:
             tally.stop(f"Stopped after {tally.rounds} replies without an answer.")
             break
@@ -61,7 +61,12 @@ async def rounds(chat: Conversation, tally: Tally) -> AsyncIterator[Event]:
                 yield event
         elif not told_to_go_on(chat, tally, reply):
             return
-    yield events.Failed("warning", "limit", tally.stopped, "Say `go on` to continue.")
+    if tally.asked:
+        chat.add(Message("assistant", tally.asked))
+        tally.answer = tally.asked
+        yield events.Said("assistant", tally.asked, delta=True)
+    else:
+        yield events.Failed("warning", "limit", tally.stopped, "Say `go on` to continue.")
 
 
 async def said(chat: Conversation, tally: Tally, reply: Reply) -> AsyncIterator[Event]:
@@ -111,95 +116,6 @@ def told_to_go_on(chat: Conversation, tally: Tally, reply: Reply) -> bool:
     else:
         return False
     return True
-
-
-async def carried_out(chat: Conversation, tally: Tally, reply: Reply) -> AsyncIterator[Event]:
-    """Resolve every request of the reply, put the calls in the history, run them in order."""
-    compiled = reply.compiled
-    wanted = sorted(compiled.requests, key=lambda request: -request.priority)
-    resolved: list[tuple[ToolRequest, Resolved]] = []
-    for request in wanted[: chat.limits.calls_per_reply]:
-        named = request._replace(id=request.id or new_id())
-        resolved.append((named, await understood(chat, named, compiled.dialect)))
-    calls = tuple(each.call for _, each in resolved)
-    chat.add(Message("assistant", compiled.text, calls, reasoning=compiled.reasoning))
-    open_calls = list(calls)
-    try:
-        for request, each in resolved:
-            async for event in answered(chat, tally, request, each):
-                yield event
-            open_calls.remove(each.call)
-            if tally.stopped:
-                break
-    except BaseException:
-        leave(chat, open_calls, "interrupted by the user")
-        raise
-    leave(chat, open_calls, "not done: the turn was stopped")
-    if tally.repeated:
-        chat.add(Message("user", REPEATED))
-        tally.repeated = False
-
-
-def leave(chat: Conversation, calls: list[ToolCall], why: str) -> None:
-    """Calls that were not run get a result all the same: no call may stand without one."""
-    for call in calls:
-        tell(chat, ToolResult(call.id, call.name, why, Status.CANCELLED))
-
-
-async def understood(chat: Conversation, request: ToolRequest, written_in: str) -> Resolved:
-    """In the dialect the request was written in, which need not be the one that was taught."""
-    dialect = chat.dialects[written_in]
-    ask = chat.interviewer(dialect, request)
-    return await resolve(request, dialect, chat.registry.functions, chat.check, ask)
-
-
-async def answered(
-    chat: Conversation, tally: Tally, request: ToolRequest, resolved: Resolved
-) -> AsyncIterator[Event]:
-    """Run one call, if it may be run, and put the result where the model will look for it."""
-    call = resolved.call
-    if resolved.changes:
-        yield events.Corrected(call.id, resolved.changes)
-    if resolved.fault:
-        result = ToolResult(call.id, call.name, resolved.fault, Status.FAILED)
-        yield events.ToolUsed(call.id, call.name, call.arguments, "")
-    else:
-        proposal = chat.proposal(call, request.quoted)
-        yield events.ToolUsed(call.id, call.name, call.arguments, proposal.action)
-        verdict = await chat.consent(proposal)
-        if verdict.asked:
-            decision: events.Decision = "allowed" if verdict.allowed else "denied"
-            yield events.Consented(call.id, proposal.effect.value, decision, verdict.reason)
-        if verdict.allowed:
-            result = await chat.run(call)
-        else:
-            result = denied(call, proposal.action, verdict.reason)
-    tally.count(result)
-    tell(chat, result)
-    guard_against_loops(chat, tally, call, result)
-    output, error = (result.content, "") if result.ok else ("", result.content)
-    yield events.ToolAnswered(call.id, result.status, output, error, result.seconds, result.did)
-
-
-def denied(call: ToolCall, action: str, reason: str) -> ToolResult:
-    words = f"This was not allowed: {reason}. Do not try it again; tell the user."
-    return ToolResult(call.id, call.name, words, Status.DENIED, did=action)
-
-
-def guard_against_loops(
-    chat: Conversation, tally: Tally, call: ToolCall, result: ToolResult
-) -> None:
-    repeats = tally.repeats(call, result)
-    if repeats >= chat.limits.repeats:
-        tally.stop(f"Stopped: the same step gave the same result {repeats} times.")
-    elif tally.calls >= chat.limits.calls:
-        tally.stop(f"Stopped after {tally.calls} steps.")
-    elif repeats > 1:
-        tally.repeated = True
-
-
-def tell(chat: Conversation, result: ToolResult) -> None:
-    chat.add(Message("tool", result.content, call_id=result.call_id, name=result.name))
 
 
 def look_back(chat: Conversation, tally: Tally) -> Event | None:

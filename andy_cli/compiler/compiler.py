@@ -201,7 +201,9 @@ class Compiler:
         self._closers = parsed.thinks_until
         if parsed.requests or parsed.incomplete or parsed.fault:
             self._dialect = self._dialect or dialect.name
-            self._parsed.append(parsed)
+            span = self._spans[-1]
+            requests = tuple(each._replace(span=span) for each in parsed.requests)
+            self._parsed.append(parsed._replace(requests=requests))
         self._behind_call = bool(
             parsed.requests or parsed.incomplete or parsed.fault or parsed.text
         )

@@ -60,5 +60,7 @@ class Provider:
     rank: int = 100
     """Its place when several keys are there and nothing else was said; lower wins."""
     tools: bool = True
+    plain_schemas: bool = False
+    """It refuses references and alternatives in the schemas of tools."""
     local_port: int | None = None
     """Its usual port on loopback, for discovery."""

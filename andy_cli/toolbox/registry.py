@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from andy_cli.errors import ToolError, UsageError
-from andy_cli.messages import Schema, Status, ToolCall, ToolResult
+from andy_cli.messages import Arguments, Effect, Problem, Schema, Status, ToolCall, ToolResult
 from andy_cli.resources import bundled
 from andy_cli.toolbox.tool import Outcome, Tool
 
@@ -32,6 +32,16 @@ class Registry:
 
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
+
+    def harmless(self, name: str) -> bool:
+        """Whether the tool only reads."""
+        tool = self._tools.get(name)
+        return tool is not None and tool.effect is Effect.READ
+
+    def check(self, name: str, arguments: Arguments) -> tuple[Problem, ...]:
+        """What the tool itself finds wrong with the arguments."""
+        tool = self._tools.get(name)
+        return tool.check(arguments) if tool else ()
 
     async def call(self, call: ToolCall) -> ToolResult:
         """Run the tool; whatever goes wrong inside it becomes a result that says so."""

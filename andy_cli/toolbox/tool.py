@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from andy_cli.errors import ToolError
 from andy_cli.messages import Arguments, Effect, Problem, Schema
 
-__all__ = ["Outcome", "Tool", "ToolError", "tool"]
+__all__ = ["Outcome", "Tool", "ToolError", "also", "tool"]
 
 
 class Outcome(NamedTuple):
@@ -77,6 +77,11 @@ def fill(action: str, arguments: Arguments) -> str:
         between, _, rest = tail.partition("{")
         said += between
     return " ".join(said.split())
+
+
+def also(*aliases: str) -> dict[str, Any]:
+    """For `Field(json_schema_extra=...)`: other names that models use for a parameter."""
+    return {"x-aliases": list(aliases)}
 
 
 def tool(

@@ -12,6 +12,7 @@ from andy_cli.compiler.mapper.fits import Fit, Scope
 from andy_cli.compiler.mapper.forms import in_form
 from andy_cli.compiler.mapper.given import NotJson, as_json
 from andy_cli.compiler.mapper.names import Found, find, nearest
+from andy_cli.compiler.mapper.offered import offered_names
 from andy_cli.compiler.mapper.schemas import Ready, ready
 from andy_cli.compiler.mapper.snippets import snippet
 from andy_cli.compiler.mapper.texts import shown, structure
@@ -58,7 +59,7 @@ def mapped(name: str, arguments: object, tools: Tools, harmless: Callable[[str],
         call = MappedCall(found.name, arguments if isinstance(arguments, Mapping) else {})
         return Mapped((call,), problems=(Problem("", "type", str(fault)),))
     made = _fitted(found, given, arguments, ready(tools[found.name]), harmless(found.name))
-    if found.name == name:
+    if found.name == name or offered_names(tools)[found.name] == name:
         return made
     doubtful = not found.sure and not harmless(found.name)
     return made._replace(changes=(f"{name} -> {found.name}", *made.changes), doubtful=doubtful)

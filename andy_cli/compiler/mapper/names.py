@@ -91,7 +91,13 @@ def _alike(written: str, tools: Tools) -> Found | None:
         return None
     name = scores[0][1]
     mine, theirs = stems(written) & VERBS, stems(name) & VERBS
-    return None if mine != theirs and mine and theirs else Found(name, False)
+    other = mine != theirs and mine and theirs
+    return None if other or _numbered(written) != _numbered(name) else Found(name, False)
+
+
+def _numbered(name: str) -> set[str]:
+    """The words with a figure in them: `mp4` is no slip for `mp3`."""
+    return {word for word in words(name) if not word.isalpha()}
 
 
 def _by_arguments(written: str, arguments: object, tools: Tools) -> Found | None:

@@ -8,4 +8,5 @@ PROVIDER = Provider(
     key_names=("CEREBRAS_API_KEY",),
     default_model="gpt-oss-120b",
     rank=80,
+    plain_schemas=True,
 )

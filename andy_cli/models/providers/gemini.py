@@ -8,4 +8,5 @@ PROVIDER = Provider(
     key_names=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     default_model="gemini-2.5-flash",
     rank=90,
+    plain_schemas=True,
 )

@@ -1,0 +1,127 @@
+"""What a reply asks for is carried out: resolve, ask the gate, run, tell the model.
+
+Nothing here happens before the reply is complete (C27); one thing is done after the other (R12).
+"""
+
+from collections.abc import AsyncIterator, Iterator
+
+from andy_cli import events
+from andy_cli.agent.conversation import Conversation, new_id
+from andy_cli.agent.guidance import guidance
+from andy_cli.agent.reply import Reply
+from andy_cli.agent.resolve import Resolved, resolve
+from andy_cli.agent.tally import REPEATED, Tally
+from andy_cli.events import Event
+from andy_cli.messages import Message, Status, ToolCall, ToolRequest, ToolResult
+
+
+async def carried_out(chat: Conversation, tally: Tally, reply: Reply) -> AsyncIterator[Event]:
+    """Resolve every request of the reply, put the calls in the history, run them in order."""
+    compiled = reply.compiled
+    wanted = sorted(compiled.requests, key=lambda request: -request.priority)
+    resolved: list[tuple[ToolRequest, Resolved]] = []
+    for request in wanted[: chat.limits.calls_per_reply]:
+        named = request._replace(id=request.id or new_id())
+        found = await understood(chat, named, compiled.dialect)
+        resolved += [(named, each) for each in found]
+    calls = tuple(each.call for _, each in resolved)
+    chat.add(Message("assistant", compiled.text, calls, reasoning=compiled.reasoning))
+    open_calls = list(calls)
+    try:
+        for request, each in resolved:
+            async for event in answered(chat, tally, reply, request, each):
+                yield event
+            open_calls.remove(each.call)
+            if tally.stopped or tally.asked:
+                break
+    except BaseException:
+        leave(chat, open_calls, "interrupted by the user")
+        raise
+    leave(chat, open_calls, "not done: the turn was stopped")
+    if tally.repeated:
+        chat.add(Message("user", REPEATED))
+        tally.repeated = False
+
+
+def leave(chat: Conversation, calls: list[ToolCall], why: str) -> None:
+    """Calls that were not run get a result all the same: no call may stand without one."""
+    for call in calls:
+        tell(chat, ToolResult(call.id, call.name, why, Status.CANCELLED))
+
+
+async def understood(
+    chat: Conversation, request: ToolRequest, written_in: str
+) -> tuple[Resolved, ...]:
+    """In the dialect the request was written in, which need not be the one that was taught."""
+    dialect = chat.dialects[written_in]
+    return await resolve(request, dialect, chat.offer, chat.interviewer(dialect, request))
+
+
+async def answered(
+    chat: Conversation, tally: Tally, reply: Reply, request: ToolRequest, resolved: Resolved
+) -> AsyncIterator[Event]:
+    """Run one call, if it may be run, and put the result where the model will look for it."""
+    call = resolved.call
+    if resolved.changes:
+        yield events.Corrected(call.id, resolved.changes)
+    if resolved.fault:
+        result = ToolResult(call.id, call.name, resolved.fault, Status.FAILED)
+        misunderstood(chat, tally, resolved)
+        yield events.ToolUsed(call.id, call.name, call.arguments, "")
+    else:
+        proposal = chat.proposal(call, request.quoted or resolved.doubtful)
+        yield events.ToolUsed(call.id, call.name, call.arguments, proposal.action)
+        verdict = await chat.consent(proposal)
+        if verdict.asked:
+            decision: events.Decision = "allowed" if verdict.allowed else "denied"
+            yield events.Consented(call.id, proposal.effect.value, decision, verdict.reason)
+        if verdict.allowed:
+            result = await chat.run(call)
+        else:
+            result = denied(call, proposal.action, verdict.reason)
+            if request.quoted:
+                for event in shown_as_text(tally, reply, request):
+                    yield event
+    tally.count(result)
+    tell(chat, result)
+    guard_against_loops(chat, tally, call, result)
+    output, error = (result.content, "") if result.ok else ("", result.content)
+    yield events.ToolAnswered(call.id, result.status, output, error, result.seconds, result.did)
+
+
+def shown_as_text(tally: Tally, reply: Reply, request: ToolRequest) -> Iterator[Event]:
+    """A quoted request that is not run was an example after all: its text is not lost."""
+    start, end = request.span
+    text = f"\n\n{reply.raw[start:end]}\n\n"
+    tally.answer += f"{reply.compiled.text}{text}"
+    yield events.Said("assistant", text, delta=True)
+
+
+def misunderstood(chat: Conversation, tally: Tally, resolved: Resolved) -> None:
+    """The model is told once what does not fit; the second time the user is asked (C16)."""
+    if tally.misfit():
+        tool = chat.registry.get(resolved.call.name)
+        action = tool.intent({}) if tool else ""
+        schema = tool.as_function() if tool else None
+        tally.ask(guidance(action, schema, resolved.problems))
+
+
+def denied(call: ToolCall, action: str, reason: str) -> ToolResult:
+    words = f"This was not allowed: {reason}. Do not try it again; tell the user."
+    return ToolResult(call.id, call.name, words, Status.DENIED, did=action)
+
+
+def guard_against_loops(
+    chat: Conversation, tally: Tally, call: ToolCall, result: ToolResult
+) -> None:
+    repeats = tally.repeats(call, result)
+    if repeats >= chat.limits.repeats:
+        tally.stop(f"Stopped: the same step gave the same result {repeats} times.")
+    elif tally.calls >= chat.limits.calls:
+        tally.stop(f"Stopped after {tally.calls} steps.")
+    elif repeats > 1:
+        tally.repeated = True
+
+
+def tell(chat: Conversation, result: ToolResult) -> None:
+    chat.add(Message("tool", result.content, call_id=result.call_id, name=result.name))
