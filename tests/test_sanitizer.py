@@ -1,0 +1,176 @@
+"""What the user sees: no plumbing, and nothing else taken away (C6 to C9, C29, R10, R15)."""
+
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from andy_cli.agent.sanitizer import Sanitizer, asks_about_tools, leaks, sanitize
+from andy_cli.compiler import dialects
+from andy_cli.compiler.dialect import Dialect
+from andy_cli.compiler.markers import Markers
+from andy_cli.discover import discover
+from andy_cli.frontends.debug.lines import debug
+from andy_cli.frontends.debug.part import Cut
+
+CORPUS = Path(__file__).parent / "corpora" / "sanitizer"
+TOOLS = {
+    name: {"type": "function", "function": {"name": name}}
+    for name in json.loads((CORPUS / "tools.json").read_text(encoding="utf-8"))
+}
+DIALECTS = discover(dialects, Dialect, "DIALECT")
+MARKERS = Markers(DIALECTS, tuple(TOOLS))
+
+
+def cases(name: str) -> list[dict[str, Any]]:
+    lines = (CORPUS / f"{name}.jsonl").read_text(encoding="utf-8").split("\n")
+    return [json.loads(line) for line in lines if line]
+
+
+STRIP, KEEP = cases("strip"), cases("keep")
+fragments = st.sampled_from(
+    [
+        *(opener for each in DIALECTS for opener in (*each.openers, *each.line_openers)),
+        *(closer for each in DIALECTS for closer in each.closers),
+        *('{"name": "list_mp3s", "arguments": {"path": "~"}}', '{"tool": "x"}', '{"a": 1}'),
+        *("```", "```tool_call\n", "```json\n", "`", "~~~\n", "> ", "| ", "# ", "- "),
+        *("[Tool Request] ", "[Tool Results]\n", "<|im_", "<|im_start|>", "assistant\n", "</s>"),
+        *("I'll call list_mp3s now. ", "Let me ", "use the ", "search tool. ", "It is nine. "),
+        *("\n", "\n\n", " ", '"', "{", "}", "[", "]", "I ", "<think>", "</think>", "list_mp3s"),
+    ]
+)
+soup = st.lists(fragments | st.text(max_size=4), max_size=10).map("".join)
+prose = st.lists(
+    st.sampled_from(
+        "The moss grows on stones. |It was 42.|\n|\n\n|  |\u200b|Call me.|a tool and a function|"
+        "read_file.py|- item |1. one |`code`|> quoted |no_such_tool|(b)|{ |} |, |\u00e9|\t".split(
+            "|"
+        )
+    ),
+    max_size=15,
+).map("".join)
+
+
+def clean(case: dict[str, Any]) -> str:
+    return sanitize(case["text"], MARKERS, TOOLS, asks_about_tools(case.get("user", ""), TOOLS))
+
+
+def streamed(pieces: Sequence[str]) -> str:
+    sanitizer = Sanitizer(MARKERS, TOOLS)
+    return "".join([*map(sanitizer.feed, pieces), sanitizer.finish()])
+
+
+@pytest.mark.parametrize("case", STRIP, ids=lambda case: case["why"])
+def test_plumbing_is_taken_out_without_a_trace(case: dict[str, Any]) -> None:
+    assert clean(case) == case["expected"]
+
+
+@pytest.mark.parametrize("case", STRIP, ids=lambda case: case["why"])
+def test_where_plumbing_is_cut_never_matters(case: dict[str, Any]) -> None:
+    text = case["text"]
+    for at in range(1, len(text)):
+        assert streamed([text[:at], text[at:]]) == case["expected"], at
+    assert streamed(text) == case["expected"]
+
+
+@pytest.mark.parametrize("case", [*STRIP, *KEEP], ids=lambda case: case["why"])
+def test_what_is_clean_stays_so(case: dict[str, Any]) -> None:
+    once = clean(case)
+    assert clean({**case, "text": once}) == once
+
+
+@pytest.mark.parametrize("case", KEEP, ids=lambda case: case["why"])
+def test_what_is_no_plumbing_comes_out_byte_for_byte(case: dict[str, Any]) -> None:
+    assert clean(case) == case["text"]
+
+
+@pytest.mark.parametrize("case", KEEP, ids=lambda case: case["why"])
+def test_what_is_no_plumbing_leaks_nothing(case: dict[str, Any]) -> None:
+    assert leaks(case["text"], MARKERS, TOOLS) == ()
+
+
+@given(soup, st.data())
+def test_cuts_never_matter(text: str, data: st.DataObject) -> None:
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(text)))))
+    pieces = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    assert streamed(pieces) == streamed([text])
+
+
+@given(prose)
+def test_prose_is_never_touched(text: str) -> None:
+    assert streamed([text]) == text
+    assert streamed(text) == text
+
+
+@given(soup)
+def test_nothing_is_invented(text: str) -> None:
+    left = iter("".join(text.lower().split()))
+    shown = "".join(streamed([text]).lower().split())
+    assert all(character in left for character in shown)
+
+
+def test_prose_is_shown_while_it_arrives() -> None:
+    sanitizer = Sanitizer(MARKERS, TOOLS)
+    told = "The elk lay in the bath and the"
+    shown = sanitizer.feed(told)
+    assert told.startswith(shown)
+    assert len(told) - len(shown) < len(" and the")
+    assert (shown + sanitizer.feed(" owl sang. I'll call ")).endswith("the owl sang.")
+    assert sanitizer.feed("list_mp3s. It ") == ""
+    assert sanitizer.feed("is green. Fine.") == " It is green."
+
+
+def test_a_leak_is_found_and_taken_out() -> None:
+    text = 'There are two.\n{"name": "list_mp3s", "arguments": {}}\n<|im_end|>'
+    assert leaks(text, MARKERS, TOOLS) == (
+        '{"name": "list_mp3s", "arguments": {}}',
+        "<|im_end|>",
+    )
+    assert leaks(sanitize(text, MARKERS, TOOLS), MARKERS, TOOLS) == ()
+
+
+def test_code_that_was_rendered_without_its_fence_is_no_leak() -> None:
+    source = 'So:\n\n```json\n{"name": "list_mp3s", "arguments": {}}\n```\n'
+    rendered = 'So:\n\n  {"name": "list_mp3s", "arguments": {}}\n'
+    assert leaks(rendered, MARKERS, TOOLS)
+    assert leaks(rendered, MARKERS, TOOLS, source) == ()
+
+
+@pytest.mark.parametrize(
+    ("user", "asked"),
+    [
+        ("which tools do you have?", True),
+        ("what can you do", True),
+        ("how did you find that out?", True),
+        ("what does list_mp3s return", True),
+        ("play the second song", False),
+        ("search my mail for the bill", False),
+        ("", False),
+    ],
+)
+def test_whether_the_user_asks_about_tools(user: str, asked: bool) -> None:
+    assert asks_about_tools(user, TOOLS) is asked
+
+
+def test_the_shell_reaches_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [
+        {"id": 1, "chunks": ["It is nine.<|im", "_end|>"], "tools": ["list_mp3s"]},
+        {"id": 2, "text": "I'll call list_mp3s. Two songs.", "tools": ["list_mp3s"]},
+        {
+            "id": 3,
+            "text": "I use list_mp3s.",
+            "user": "which tools?",
+            "tools": [*TOOLS.values()],
+        },
+    ]
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(map(json.dumps, lines))))
+    assert debug("sanitize", Cut(size=2)) == 0
+    told = [json.loads(line)["text"] for line in capsys.readouterr().out.splitlines()]
+    assert told == ["It is nine.", "Two songs.", "I use list_mp3s."]
