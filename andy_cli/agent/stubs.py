@@ -1,0 +1,187 @@
+"""What stands for a result that is too long: valid JSON that says what is missing (C30).
+
+A stub says how much there was, keeps the head of it, and says how to get the rest.
+"""
+
+import json
+from collections.abc import Mapping
+from math import isfinite
+from typing import NamedTuple
+
+from andy_cli.agent.tokens import tokens
+from andy_cli.compiler.expression import Expression
+
+SHORTENED = "shortened"
+TRUNCATED = "truncated"
+HEAD = 600
+"""Characters of the data that a stub keeps at first; later none."""
+DEEPEST = 12
+LEAST = 160
+"""Characters of a line that says what is missing."""
+FAULTS = ("error", "errors", "exception", "traceback")
+FAULT = Expression(
+    r"\s*(?:(?:[Ee]rror|Failed|Failure|[A-Z]\w*(?:Error|Exception))\s*:|Traceback \(most recent)"
+)
+AGAIN = "Call {tool} again with the same arguments, or with narrower ones, to see the rest."
+
+
+class Headed(NamedTuple):
+    value: object
+    used: int
+    """Characters of JSON, about."""
+    whole: bool
+
+
+def is_error(content: str) -> bool:
+    """A result that says what went wrong: such are never cut."""
+    value = read(content)
+    if not isinstance(value, Mapping):
+        return FAULT.match(content) is not None
+    return any(value.get(key) for key in FAULTS) or value.get("ok") is False
+
+
+def read(content: str) -> object | None:
+    """The JSON object or list a result holds; None for text."""
+    if content.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        value: object = json.loads(content, parse_constant=str)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict | list) else None
+
+
+def stub(content: str, tool: str = "", head: int = HEAD) -> str:
+    """The stub of a result with so many characters of its data; a stub of a stub keeps counts."""
+    value = read(content)
+    if isinstance(value, dict) and value.get(SHORTENED) is True:
+        if not head:
+            value.pop("head", None)
+        return dumped(value)
+    told: dict[str, object] = {SHORTENED: True, "characters": len(content)}
+    if (items := counted(value)) is not None:
+        told["items"] = items
+    elif value is None:
+        told["lines"] = content.count("\n") + 1
+    if head:
+        told["head"] = content[:head] if value is None else headed(value, head).value
+    told["rest"] = AGAIN.format(tool=tool or "the tool")
+    return dumped(told)
+
+
+def counted(value: object) -> object | None:
+    """How many items a list has, or each list in an object; None if there is none."""
+    if isinstance(value, list):
+        return len(value)
+    if isinstance(value, dict):
+        if value.get(TRUNCATED) is True and "items" in value:
+            items: object = value["items"]
+            return items
+        lists = {str(key): len(each) for key, each in value.items() if isinstance(each, list)}
+        return dict(sorted(lists.items(), key=lambda item: -item[1])[:5]) or None
+    return None
+
+
+def headed(value: object, room: int, deep: int = DEEPEST) -> Headed:
+    """The beginning of a value, in JSON of about `room` characters; never looks far beyond it."""
+    if isinstance(value, str):
+        shown = value if len(value) <= room else f"{value[: max(room - 3, 0)]}..."
+        return Headed(shown, len(shown) + 2, len(value) <= room)
+    if isinstance(value, list | dict) and deep == 0:
+        return Headed("...", 5, False)
+    if isinstance(value, list):
+        return _headed_list(value, room, deep)
+    if isinstance(value, dict):
+        return _headed_object(value, room, deep)
+    if isinstance(value, float) and not isfinite(value):
+        value = str(value)  # JSON has no word for it
+    return Headed(value, len(str(value)), True)
+
+
+def _headed_list(value: list[object], room: int, deep: int) -> Headed:
+    kept: list[object] = []
+    used = 2
+    for each in value:
+        part = headed(each, room - used, deep - 1)
+        if kept and (not part.whole or used + part.used > room):
+            return Headed(kept, used, False)
+        if not part.whole and room - used < 20:
+            return Headed(kept, used, False)
+        kept.append(part.value)
+        used += part.used + 2
+        if not part.whole:
+            return Headed(kept, used, False)
+    return Headed(kept, used, True)
+
+
+def _headed_object(value: Mapping[str, object], room: int, deep: int) -> Headed:
+    """Short values first, so that one long list does not hide all the rest."""
+    kept: dict[str, object] = {}
+    used, whole = 2, True
+    order = sorted(value, key=lambda key: isinstance(value[key], list | dict))
+    for key in order:
+        left = room - used - len(key) - 6
+        if left < 8:
+            whole = False
+            break
+        part = headed(value[key], left, deep - 1)
+        kept[key] = part.value
+        used += part.used + len(key) + 6
+        whole = whole and part.whole
+    return Headed({key: kept[key] for key in value if key in kept}, used, whole)
+
+
+def fitted(content: str, room: int, tool: str = "") -> str:
+    """A fresh result in at most `room` tokens (but for errors, and never less than a stub).
+
+    Data becomes valid JSON marked `truncated`, with the first items and the number of those left
+    out; text keeps its head and tail around a line that says what is missing.
+    """
+    if tokens(content) <= room or is_error(content):
+        return content
+    value = read(content)
+    size = max(int(len(content) * room / tokens(content)), 1)
+    while True:
+        shorter = _text(content, size, tool) if value is None else _data(value, size, tool)
+        if tokens(shorter) <= room or size < LEAST:
+            return shorter
+        size = int(size * 0.8)
+
+
+def _data(value: object, size: int, tool: str) -> str:
+    data = headed(value, max(size - LEAST - 60, 0)).value
+    told: dict[str, object] = {TRUNCATED: True}
+    if (items := counted(value)) is not None:
+        told["items"] = items
+        told["left_out"] = _less(items, counted(data))
+    told["data"] = data
+    told["rest"] = AGAIN.format(tool=tool or "the tool")
+    return dumped(told)
+
+
+def _less(items: object, kept: object) -> object:
+    if isinstance(items, int):
+        return items - (kept if isinstance(kept, int) else 0)
+    if not isinstance(items, dict):
+        return items
+    there = kept if isinstance(kept, dict) else {}
+    return {key: count - there.get(key, 0) for key, count in items.items()}
+
+
+def _text(content: str, size: int, tool: str) -> str:
+    keep = max(size - LEAST, 0)
+    head, tail = content[: keep * 2 // 3], content[len(content) - keep // 3 :]
+    if (line := head.rfind("\n")) > len(head) // 2:
+        head = head[: line + 1]
+    if 0 <= (line := tail.find("\n")) < len(tail) // 2:
+        tail = tail[line + 1 :]
+    left = content[len(head) : len(content) - len(tail)]
+    told = (
+        f"[... {left.count(chr(10)):,} line breaks and {len(left):,} characters left out here. "
+        f"{AGAIN.format(tool=tool or 'the tool')} ...]"
+    )
+    return "\n".join(filter(None, [head.rstrip("\n"), told, tail]))
+
+
+def dumped(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
