@@ -10,9 +10,13 @@ from andy_cli.agent.plumbing.narration import asks_about_tools
 from andy_cli.agent.plumbing.narrator import Narrator
 from andy_cli.agent.plumbing.scanner import Scanner, protocol
 from andy_cli.compiler.dialect import Tools
+from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.markers import Markers
 
 __all__ = ["Sanitizer", "asks_about_tools", "leaks", "sanitize"]
+
+
+HALF = Expression(r"[<\[][^\s<>\[\]]{0,50}\Z")
 
 
 class Sanitizer:
@@ -25,24 +29,55 @@ class Sanitizer:
     def __init__(self, markers: Markers, tools: Tools, asked_about_tools: bool = False) -> None:
         """`markers` as the compiler has them; `tools` are those of this session."""
         names = tuple(tools)
-        known = protocol(markers.all, names)
-        self._stages: list[Scanner | Narrator] = [Scanner(known, tools)]
-        if not asked_about_tools:
-            self._stages.append(Narrator(names))
-        self._stages.append(Scanner(known, tools))
+        self._known, self._tools = protocol(markers.all, names), tools
+        self._scanner = Scanner(self._known, tools)
+        self._narrator = None if asked_about_tools else Narrator(names)
+        self._passed: list[str] = []  # until something is taken out
+        self._again: Scanner | None = None
+        self._half = ""
+        self._ahead = ""  # what was shown before the second look could hold it back
 
     def feed(self, text: str) -> str:
-        for stage in self._stages:
-            if not text:
-                break
-            text = stage.feed(text)
-        return text
+        text = self._scanner.feed(text)
+        if self._narrator and text:
+            text = self._narrator.feed(text)
+        return self._second_look(text)
 
     def finish(self) -> str:
-        text = ""
-        for stage in self._stages:
-            text = (stage.feed(text) if text else "") + stage.finish()
+        text = self._scanner.finish()
+        if self._narrator:
+            text = (self._narrator.feed(text) if text else "") + self._narrator.finish()
+        shown = self._second_look(text, final=True)
+        return shown + (self._new(self._again.finish()) if self._again else "")
+
+    def _pass_on(self, text: str, final: bool) -> str:
+        """The text but for a half marker at its end: something taken out may yet complete it."""
+        text = self._half + text
+        half = None if final else HALF.search(text, max(0, len(text) - 60))
+        self._half = text[half.start() :] if half else ""
+        text = text[: half.start()] if half else text
+        self._passed.append(text)
         return text
+
+    def _second_look(self, text: str, final: bool = False) -> str:
+        """Only from where something was taken out on: until then it would find nothing."""
+        if self._again is None:
+            narrated = self._narrator is not None and self._narrator.left_out
+            if not (self._scanner.found or narrated):
+                return self._pass_on(text, final)
+            self._again = Scanner(self._known, self._tools)
+            before, text = "".join(self._passed), self._half + text
+            self._ahead = before[len(self._again.feed(before)) :]
+        return self._new(self._again.feed(text) if text else "")
+
+    def _new(self, text: str) -> str:
+        """The text without what has been shown already."""
+        if not (self._ahead and text):
+            return text
+        size = min(len(text), len(self._ahead))
+        repeated = text[:size] == self._ahead[:size]
+        self._ahead = self._ahead[size:] if repeated else ""
+        return text[size:] if repeated else text
 
 
 def sanitize(text: str, markers: Markers, tools: Tools, asked_about_tools: bool = False) -> str:

@@ -27,7 +27,8 @@ class Narrator:
         self._line = ""  # what the line is: nothing yet, `as it is`, `item` or `text`
         self._passing = False  # the sentence is no narration: its rest goes as it comes
         self._marks = ""  # the quotation marks and backticks of the sentence so far
-        self._left_out: list[str] = []
+        self.left_out: list[str] = []
+        """The sentences that were taken out."""
 
     def feed(self, text: str) -> str:
         for at in range(0, len(text), PIECE):
@@ -37,8 +38,8 @@ class Narrator:
     def finish(self) -> str:
         """What is left; an answer of nothing but narration is told minus its markers."""
         self._read("", final=True)
-        if self._gaps.empty and self._left_out:
-            return self._gaps.finish() + "".join(self._left_out).strip()
+        if self._gaps.empty and self.left_out:
+            return self._gaps.finish() + "".join(self.left_out).strip()
         return self._gaps.finish()
 
     def _read(self, text: str, final: bool) -> None:
@@ -125,7 +126,7 @@ class Narrator:
         if tells_more(words, act):
             self._gaps.show(said)
         else:
-            self._left_out.append(said)
+            self.left_out.append(said)
             self._gaps.take_out()
 
 

@@ -25,7 +25,7 @@ def sanitized(record: Record, cut: Cut) -> dict[str, object]:
         raise ValueError(f"an answer of more than {LARGEST:,} characters is refused")
     tools = named(record)
     asked = asks_about_tools(str(record.get("user") or ""), tools)
-    sanitizer = Sanitizer(markers("", tuple(tools)), tools, asked)
+    sanitizer = Sanitizer(markers("", "", tuple(tools)), tools, asked)
     shown = [sanitizer.feed(piece) for piece in pieces(record, cut)]
     return {"text": "".join(shown) + sanitizer.finish()}
 
