@@ -4,66 +4,22 @@ From the surest step to the loosest; each looks only at what the ones before lef
 could mean two properties, or a property that two names could mean, is a question.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 
 from andy_cli.compiler.expression import Expression
-from andy_cli.compiler.mapper.fits import FREE, Fit, Scope
+from andy_cli.compiler.mapper.fits import FREE, Scope
+from andy_cli.compiler.mapper.guesses import MOST, by_elimination, by_likeness
 from andy_cli.compiler.mapper.kinds import same
-from andy_cli.compiler.mapper.schemas import Node
+from andy_cli.compiler.mapper.nodes import Node
+from andy_cli.compiler.mapper.sorting import Inner, Sorting
 from andy_cli.compiler.mapper.texts import shown, structure
 from andy_cli.compiler.mapper.words import (
-    alike,
     drifts,
     opposite,
     plain,
-    shortened,
-    stem,
-    stems,
-    words,
 )
 
 NUMBERED = Expression(r"_*(?:args?|params?|parameters?|positional|p)?[_ \[]*(\d{1,2})\]?_*")
-SIMILAR = 86
-AHEAD = 8
-
-Inner = Callable[[object, Node, str], Fit | None]
-
-
-@dataclass(slots=True)
-class Sorting:
-    node: Node
-    scope: Scope
-    inner: Inner
-    kept: dict[str, object]
-    """By declared name, and what else may stand there."""
-    rest: dict[str, object]
-    """Names that nothing is known of."""
-    cost: int = 0
-    changes: list[str] = field(default_factory=list)
-    torn: bool = False
-    """There is a question."""
-
-    @property
-    def missing(self) -> list[str]:
-        return [name for name in self.node.required if name not in self.kept]
-
-    @property
-    def free(self) -> list[str]:
-        """Declared names that were not given."""
-        return [name for name in self.node.properties if name not in self.kept]
-
-    def paid(self, cost: int, change: str) -> None:
-        self.cost += cost
-        self.changes.append(change)
-
-    def rename(self, written: str, name: str, cost: int) -> None:
-        self.kept[name] = self.rest.pop(written)
-        self.paid(cost, f"{written} -> {name}")
-
-    def fits(self, value: object, name: str) -> bool:
-        child = self.node.child(name)
-        return child is None or self.inner(value, child, name) is not None
 
 
 def arranged(given: Mapping[str, object], node: Node, scope: Scope, inner: Inner) -> Sorting | None:
@@ -80,7 +36,7 @@ def arranged(given: Mapping[str, object], node: Node, scope: Scope, inner: Inner
         in_order(sorting)
         into_siblings(sorting)
         out_of_unknown(sorting)
-        if scope.liberties:
+        if scope.liberties and len(sorting.rest) <= MOST:
             by_likeness(sorting)
             by_elimination(sorting)
     forced(sorting)
@@ -119,8 +75,11 @@ def by_alias(sorting: Sorting) -> None:
 
 
 def match(sorting: Sorting, names: Mapping[str, Iterable[str]], cost: int) -> None:
+    written: dict[str, list[str]] = {}
+    for each in sorting.rest:
+        written.setdefault(plain(each), []).append(each)
     for name, others in names.items():
-        hits = [each for each in sorting.rest if plain(each) in others]
+        hits = [each for other in others for each in written.get(other, ()) if each in sorting.rest]
         if not hits:
             continue
         if name in sorting.kept:
@@ -152,6 +111,8 @@ def by_drift(sorting: Sorting) -> None:
     targets: dict[str, list[str]] = {}
     for written, each in sorting.rest.items():
         groups = drifts(written)
+        if not groups:
+            continue
         meant = [name for name in free if any(plain(name) in group for group in groups)]
         meant = [name for name in meant if not opposite(written, name)] or []
         needed = [name for name in meant if name in sorting.node.required]
@@ -268,68 +229,6 @@ def into_siblings(sorting: Sorting) -> None:
             base = inside if isinstance(inside, dict) else {}
             sorting.kept[name] = {**base, inner: sorting.rest.pop(written)}
             sorting.paid(FREE, f"{written} -> {name}/{inner}")
-
-
-def by_likeness(sorting: Sorting) -> None:
-    """`city_name` for `city`: much alike, and far ahead of all others. What must be given first."""
-    for wanted in (sorting.missing, sorting.free):
-        scores = {
-            (written, name): score
-            for written in sorting.rest
-            for name in wanted
-            if (score := likeness(written, name)) >= SIMILAR
-        }
-        for (written, name), score in sorted(scores.items(), key=lambda item: -item[1]):
-            if written not in sorting.rest or name in sorting.kept:
-                continue
-            rivals = [
-                other
-                for pair, other in scores.items()
-                if (pair[0] == written) != (pair[1] == name)
-                and pair[0] in sorting.rest
-                and pair[1] not in sorting.kept
-            ]
-            ahead = score - max(rivals, default=0) >= AHEAD
-            if ahead and sorting.fits(sorting.rest[written], name):
-                sorting.rename(written, name, 5)
-
-
-def likeness(written: str, name: str) -> float:
-    one, other = stems(written), stems(name)
-    if one and one == other:
-        return 100
-    if opposite(written, name):
-        return 0
-    if one and other and (one < other or other < one):
-        same_end = stem(words(written)[-1]) == stem(words(name)[-1])
-        return 88 + 10 * len(one & other) / max(len(one), len(other)) + 8 * same_end
-    if shortened(plain(written), plain(name)) or (one and plain(name).startswith(plain(written))):
-        return 87
-    return 0 if len(written) < 3 else alike(written, name)
-
-
-def by_elimination(sorting: Sorting) -> None:
-    """A value that is left over and fits, as it is, nothing but one thing that is missing."""
-    missing = sorting.missing
-    fits = {
-        name: [written for written, each in sorting.rest.items() if _meant(sorting, written, name)]
-        for name in missing
-    }
-    for name, hits in fits.items():
-        if len(hits) == 1 and sum(hits[0] in each for each in fits.values()) == 1:
-            sorting.rename(hits[0], name, 7)
-
-
-def _meant(sorting: Sorting, written: str, name: str) -> bool:
-    child = sorting.node.child(name)
-    if child is None or not child.kinds or opposite(written, name):
-        return False
-    # What looks like another name of something that is given says that again, or more of it.
-    if any(likeness(written, kept) >= SIMILAR for kept in sorting.kept if kept != name):
-        return False
-    each = sorting.rest[written]
-    only = len(sorting.rest) == 1 and not isinstance(each, list | dict)
-    return child.fits(each) or (only and sorting.fits(each, name))
 
 
 def forced(sorting: Sorting) -> None:

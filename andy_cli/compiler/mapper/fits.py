@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from andy_cli.compiler.mapper.kinds import same
-from andy_cli.compiler.mapper.schemas import Node
+from andy_cli.compiler.mapper.nodes import Node
 from andy_cli.messages import Problem
 
 FREE = 3
@@ -43,7 +43,7 @@ class Scope:
     tool: str = ""
     questions: list[Problem] = field(default_factory=list)
     """Where two corrections were equally good, in words."""
-    steps: int = 400
+    steps: int = 5000
     """How many more values may be looked at: hostile schemas must not take for ever."""
 
     def allows(self, cost: int) -> bool:

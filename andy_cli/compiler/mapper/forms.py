@@ -4,7 +4,7 @@ For JSON both are one number, so nothing is corrected and no receipt is given; p
 called with the arguments do tell them apart. Objects inside are data, and stay as they are.
 """
 
-from andy_cli.compiler.mapper.schemas import Node
+from andy_cli.compiler.mapper.nodes import Node
 
 LARGEST = 2**53
 

@@ -71,3 +71,9 @@ def _text(text: str) -> str:
     if not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text):
         raise NotJson("it holds half a character")
     return text
+
+
+def depth(value: object) -> int:
+    """How deep lists and objects stand in one another."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + max(map(depth, inner), default=0) if isinstance(value, dict | list) else 0

@@ -75,6 +75,8 @@ def _fitted(found: Found, given: object, written: object, schema: Ready, harmles
             arguments = written if same_object else formed
             return Mapped((_call(found.name, arguments),), tuple(changes))
     scope = Scope(harmless, found.name)
+    if schema.too_many(given):
+        return _misfit(found.name, given, written, schema, scope)
     best = _cheapest_start(given, schema, scope)
     if best is not None and isinstance(best.value, dict):
         in_time, changes = in_units(best.value, node)

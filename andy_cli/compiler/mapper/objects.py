@@ -1,16 +1,14 @@
 """An object to the properties a schema declares: what was put in a wrapper, under which names."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from andy_cli.compiler.mapper.arrange import arranged
 from andy_cli.compiler.mapper.fits import Fit, Scope
-from andy_cli.compiler.mapper.schemas import Node
+from andy_cli.compiler.mapper.nodes import Node
+from andy_cli.compiler.mapper.sorting import Inner
 from andy_cli.compiler.mapper.texts import NOTHING, shown, structure
 from andy_cli.compiler.mapper.words import plain
-
-Inner = Callable[[object, Node, str], Fit | None]
-"""(value, place, name) -> how the value of a property fits."""
 
 WRAPPERS = frozenset(
     "arguments args kwargs parameters params properties input inputs payload request data object "

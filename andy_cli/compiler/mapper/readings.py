@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from andy_cli.compiler.mapper import enums, formats
 from andy_cli.compiler.mapper.fits import Reading
 from andy_cli.compiler.mapper.kinds import STANDARD, kind_of
-from andy_cli.compiler.mapper.schemas import Node
+from andy_cli.compiler.mapper.nodes import Node
 from andy_cli.compiler.mapper.texts import (
     GROUPED,
     NOTHING,

@@ -1,6 +1,6 @@
 """Times in the unit that the schema declares (R19)."""
 
-from andy_cli.compiler.mapper.schemas import Node
+from andy_cli.compiler.mapper.nodes import Node
 
 LEAST, TOO_MANY = 1000, 1_000_000
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from andy_cli.compiler.mapper.fits import Fit, Scope, cheapest
+from andy_cli.compiler.mapper.nodes import Node
 from andy_cli.compiler.mapper.objects import as_object, unwrapped
 from andy_cli.compiler.mapper.readings import readings
-from andy_cli.compiler.mapper.schemas import Node
 from andy_cli.compiler.mapper.texts import shown
 
 DEEPEST = 14

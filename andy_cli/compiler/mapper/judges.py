@@ -1,0 +1,144 @@
+"""The validation library, held at arm's length: it never fetches, hangs or raises."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
+
+from andy_cli.compiler.mapper.cleaning import ROOT, resolved
+
+Validate = Callable[[object], bool]
+Judge = Callable[[dict[str, object]], frozenset[str]]
+
+BACKTRACKING = 20_000
+"""Steps of one pattern: a pattern of a stranger must not hang us."""
+HEAVIEST = 20_000
+"""Rules that apply to one value at once; schemas can double them with every line."""
+IN_PLACE = "allOf anyOf oneOf not if then else".split()
+
+
+class Unreadable(Exception):
+    """A schema whose rules contradict each other, or are too many."""
+
+
+class Checker(Protocol):
+    """What is needed of a validator of the library."""
+
+    def is_valid(self, instance: object) -> bool: ...
+
+    def iter_errors(self, instance: object) -> Iterator[Any]: ...
+
+
+class Error(NamedTuple):
+    path: tuple[str | int, ...]
+    rule: str
+    message: str
+
+
+class Judges:
+    """Validators for a schema and for each part of it. Raises Unreadable for a broken one."""
+
+    def __init__(self, root: dict[str, Any]) -> None:
+        # Costs 70 ms and is needed only where a tool is called.
+        import jsonschema_rs
+
+        self._rs = jsonschema_rs
+        self._faults = (ValueError, TypeError, OverflowError, jsonschema_rs.ReferencingError)
+        self.root = root
+        self.merged: dict[int, tuple[Mapping[str, Any], dict[str, Any]]] = {}
+        """Parts with their references followed, by identity: each is merged once."""
+        text = json.dumps(root, default=str)
+        self.formats = '"format"' in text
+        self.widest = widest(root)
+        if '"$ref"' in text and heaviest(root) > HEAVIEST:
+            raise Unreadable("its references multiply")
+        try:
+            self._registry = jsonschema_rs.Registry([(ROOT, root)]) if '"$ref"' in text else None
+            self._whole = self._compiled(root)
+            self._whole.is_valid({})
+        except self._faults as error:
+            raise Unreadable(str(error)) from error
+
+    def _compiled(self, schema: Mapping[str, Any] | bool) -> Checker:
+        return self._rs.Draft202012Validator(
+            schema if isinstance(schema, bool) else dict(schema),
+            registry=self._registry,
+            validate_formats=False,
+            offline=True,
+            pattern_options=self._rs.FancyRegexOptions(backtrack_limit=BACKTRACKING),
+        )
+
+    def validator(self, schema: Mapping[str, Any] | bool) -> Validate:
+        try:
+            valid = self._compiled(schema).is_valid
+        except self._faults:
+            return lambda value: True
+
+        def fits(value: object) -> bool:
+            try:
+                return bool(valid(value))
+            except self._faults:
+                return False
+
+        return fits
+
+    def judge(self, schema: Mapping[str, Any] | bool) -> Judge:
+        """Which properties of an object do not fit; all, where that cannot be told."""
+        try:
+            errors = self._compiled(schema).iter_errors
+        except self._faults:
+            return lambda value: frozenset(value)
+
+        def wrong(value: dict[str, object]) -> frozenset[str]:
+            try:
+                paths = [each.instance_path for each in errors(value)]
+            except self._faults:
+                return frozenset(value)
+            return frozenset(str(path[0]) for path in paths if path)
+
+        return wrong
+
+    def matches(self, pattern: str, text: str) -> bool:
+        return self.validator({"type": "string", "pattern": pattern})(text)
+
+    def errors(self, arguments: object) -> Iterator[Error]:
+        try:
+            for each in self._whole.iter_errors(arguments):
+                place = tuple(each.schema_path)
+                rule = next((step for step in reversed(place) if isinstance(step, str)), "")
+                yield Error(tuple(each.instance_path), rule, each.message)
+        except self._faults as error:
+            yield Error((), "type", f"cannot be written as JSON: {error}")
+
+
+def widest(part: object) -> int:
+    """The most alternatives there are in one place."""
+    if isinstance(part, list):
+        return max(map(widest, part), default=1)
+    if not isinstance(part, dict):
+        return 1
+    own = [len(part[word]) for word in ("anyOf", "oneOf") if isinstance(part.get(word), list)]
+    return max([1, *own, *map(widest, part.values())])
+
+
+def heaviest(root: dict[str, Any]) -> int:
+    """The most rules that apply to one value, with all that references add."""
+    weights: dict[int, int] = {}
+
+    def weight(part: object) -> int:
+        if isinstance(part, list):
+            return sum(map(weight, part))
+        if not isinstance(part, Mapping):
+            return 1
+        if id(part) not in weights:
+            weights[id(part)] = 1  # what refers to itself counts once
+            inner = [weight(part[word]) for word in IN_PLACE if word in part]
+            if isinstance(part.get("$ref"), str):
+                inner.append(weight(resolved(part["$ref"], root)))
+            weights[id(part)] = min(1 + sum(inner), HEAVIEST * HEAVIEST)
+        return weights[id(part)]
+
+    def walk(part: object) -> int:
+        inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+        return max(weight(part), *map(walk, inner), 1)
+
+    return walk(root)

@@ -1,0 +1,194 @@
+"""A place in a schema: what it says of the values that may stand there, and whether one fits."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from andy_cli.compiler.mapper.cleaning import FLOATING, resolved, usable
+from andy_cli.compiler.mapper.formats import follows
+from andy_cli.compiler.mapper.judges import Judge, Judges, Validate
+from andy_cli.compiler.mapper.kinds import kind_of
+
+BRANCHES = 16
+"""Alternatives that are looked at."""
+
+
+class Node:
+    """One place in a schema. References and `allOf` are already followed."""
+
+    def __init__(self, schema: Mapping[str, Any] | bool, judges: Judges) -> None:
+        self.judges = judges
+        self.never = schema is False
+        written = dict(schema) if isinstance(schema, Mapping) else {}
+        self.schema: dict[str, Any] = merged(written, judges)
+        self._written = schema if isinstance(schema, bool) else written
+        self._valid: Validate | None = None
+        self._judge: Judge | None = None
+        self._children: dict[str | int, Node] = {}
+        self._branches: tuple[Node, ...] | None = None
+        kinds = self.schema.get("type", ())
+        self.kinds = frozenset([kinds] if isinstance(kinds, str) else kinds) or _kinds_of(
+            self.schema
+        )
+        self.properties: Mapping[str, Any] = self.schema.get("properties", {})
+        self.required: tuple[str, ...] = tuple(self.schema.get("required", ()))
+        self.floating = bool(self.schema.get(FLOATING))
+
+    def takes(self, kind: str) -> bool:
+        """Whether values of that kind are wanted here; where anything may stand none is."""
+        return kind in self.kinds
+
+    @property
+    def choices(self) -> list[Any]:
+        """The values that are allowed, where they are counted."""
+        if "const" in self.schema:
+            return [self.schema["const"]]
+        found: list[Any] = self.schema.get("enum", [])
+        return found
+
+    @property
+    def only(self) -> str:
+        """The one property that a lone value can be meant for, if there is but one."""
+        names = self.required or tuple(self.properties)
+        return names[0] if len(names) == 1 else ""
+
+    @property
+    def closed(self) -> bool:
+        """Nothing but the declared properties may be given."""
+        return False in (
+            self.schema.get("additionalProperties"),
+            self.schema.get("unevaluatedProperties"),
+        )
+
+    @cached_property
+    def counted(self) -> tuple[str, ...]:
+        """The properties whose values are, or hold, numbers of a declared form."""
+        return tuple(
+            name
+            for name in self.properties
+            if (child := self.child(name)) is not None and (child.counts or child.branches)
+        )
+
+    @property
+    def counts(self) -> bool:
+        item = self.item(0) if "array" in self.kinds else None
+        whole = "integer" in self.kinds and "number" not in self.kinds
+        return whole or self.floating or (item is not None and item.counts)
+
+    @cached_property
+    def timed(self) -> tuple[str, ...]:
+        """The properties that declare a unit."""
+        children = ((name, self.child(name)) for name in self.properties)
+        return tuple(name for name, child in children if child and "x-unit" in child.schema)
+
+    @property
+    def about(self) -> str:
+        return str(self.schema.get("description", "")).lower()
+
+    def fits(self, value: object) -> bool:
+        """Never raises: what cannot be validated does not fit."""
+        if self._valid is None:
+            self._valid = self.judges.validator(self._written)
+        return self._valid(value) and (not self.judges.formats or self.formats_fit(value))
+
+    def wrong(self, value: dict[str, object]) -> frozenset[str]:
+        """The properties whose values do not fit, as far as they can be told apart."""
+        if self.judges.formats:
+            return frozenset(value)
+        if self._judge is None:
+            self._judge = self.judges.judge(self._written)
+        return self._judge(value)
+
+    def formats_fit(self, value: object) -> bool:
+        if isinstance(value, str):
+            return follows(value, str(self.schema.get("format", "")))
+        if isinstance(value, dict):
+            children = ((self.child(key), each) for key, each in value.items())
+            return all(child is None or child.formats_fit(each) for child, each in children)
+        if isinstance(value, list):
+            items = ((self.item(at), each) for at, each in enumerate(value))
+            return all(child is None or child.formats_fit(each) for child, each in items)
+        return True
+
+    def child(self, name: str) -> "Node | None":
+        """The place of a property; None where nothing is said about it."""
+        if name not in self._children:
+            found = self._named(name)
+            if found is None:
+                return None
+            self._children[name] = Node(found, self.judges)
+        return self._children[name]
+
+    def _named(self, name: str) -> Mapping[str, Any] | bool | None:
+        if name in self.properties:
+            declared: Mapping[str, Any] | bool = self.properties[name]
+            return declared
+        for pattern, each in self.schema.get("patternProperties", {}).items():
+            if len(name) < 200 and usable(pattern) and self.judges.matches(pattern, name):
+                wanted: Mapping[str, Any] | bool = each
+                return wanted
+        rest = self.schema.get("additionalProperties")
+        return rest if isinstance(rest, Mapping) and rest else None
+
+    def item(self, at: int) -> "Node | None":
+        first = self.schema.get("prefixItems", ())
+        key = at if at < len(first) else -1
+        if key not in self._children:
+            found = first[at] if key >= 0 else self.schema.get("items")
+            if found is None or found is True:
+                return None
+            self._children[key] = Node(found, self.judges)
+        return self._children[key]
+
+    @property
+    def branches(self) -> "tuple[Node, ...]":
+        """What `anyOf` or `oneOf` leaves to choose from, each with what holds for all."""
+        if self._branches is None:
+            word = "anyOf" if "anyOf" in self.schema else "oneOf"
+            base = {key: each for key, each in self.schema.items() if key != word}
+            made: list[dict[str, Any]] = []
+            for each in self.schema.get(word, ())[:BRANCHES]:
+                branch = _both(base, merged(each, self.judges)) if isinstance(each, dict) else None
+                if branch is not None and branch not in made:
+                    made.append(branch)
+            self._branches = tuple(Node(each, self.judges) for each in made)
+        return self._branches
+
+
+def _kinds_of(schema: Mapping[str, Any]) -> frozenset[str]:
+    """By what else is said; empty: anything may stand here."""
+    if schema.get("properties"):
+        return frozenset(["object"])
+    if "items" in schema or "prefixItems" in schema:
+        return frozenset(["array"])
+    allowed = schema.get("enum") or ([schema["const"]] if "const" in schema else [])
+    return frozenset(map(kind_of, allowed))
+
+
+def merged(schema: Mapping[str, Any], judges: Judges) -> dict[str, Any]:
+    """With what `$ref` leads to and `allOf` adds, as far as one object can say it."""
+    known = judges.merged.get(id(schema))
+    if known is not None and known[0] is schema:
+        return known[1]
+    # Whoever refers to itself gets what it says without that.
+    judges.merged[id(schema)] = (schema, dict(schema))
+    made = {key: each for key, each in schema.items() if key not in ("allOf", "$ref")}
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        target = resolved(reference, judges.root)
+        found = merged(target, judges) if isinstance(target, Mapping) else {}
+        made = _both(found, made)
+    for each in schema.get("allOf", ())[:BRANCHES]:
+        if isinstance(each, Mapping):
+            made = _both(made, merged(each, judges))
+    judges.merged[id(schema)] = (schema, made)
+    return made
+
+
+def _both(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    both = {**one, **other}
+    if "properties" in one and "properties" in other:
+        both["properties"] = {**one["properties"], **other["properties"]}
+    if "required" in one and "required" in other:
+        both["required"] = list(dict.fromkeys([*one["required"], *other["required"]]))
+    return both
