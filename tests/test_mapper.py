@@ -1,14 +1,16 @@
 """Calls are corrected where their schema forces it, and never otherwise."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import jsonschema_rs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import Field
 
 from andy_cli.compiler.mapper.mapper import Mapped, mapped, nearest, snippet
 from andy_cli.compiler.mapper.offered import offered, offered_names
@@ -16,6 +18,7 @@ from andy_cli.compiler.mapper.schemas import ready
 from andy_cli.frontends.debug.part import Cut
 from andy_cli.frontends.debug.parts.map import PART, harmless
 from andy_cli.messages import Problem
+from andy_cli.toolbox.tool import tool
 
 FOLDER = Path(__file__).parent / "corpora" / "mapper"
 TOOLS: dict[str, dict[str, Any]] = json.loads((FOLDER / "tools.json").read_text(encoding="utf-8"))
@@ -314,10 +317,34 @@ def test_names_are_offered_reversibly() -> None:
         assert mapped(offer, {}, tools, lambda _: True).calls[0].name == name
 
 
+@ROUNDS
+@given(st.lists(st.text(alphabet="aB9_.- é/", max_size=80), unique=True, max_size=12))
+def test_no_two_names_are_offered_as_one(names: list[str]) -> None:
+    offers = offered_names(names)
+    assert len(set(offers.values())) == len(names)
+    assert all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", each) for each in offers.values())
+
+
+def test_a_tool_of_ours_declares_its_aliases_beside_the_parameter() -> None:
+    Place = Annotated[str, Field(json_schema_extra={"x-aliases": ["where"]})]
+
+    @tool(effect="read", action="look at {spot}")
+    def look(spot: Place) -> str:
+        """Look at something."""
+        return spot
+
+    tools = {"look": look.as_function()}
+    made = mapped("look", {"where": "here"}, tools, lambda _: False)
+    assert made.calls[0].arguments == {"spot": "here"}
+    assert made.changes == ("where -> spot",)
+    assert not look.check(made.calls[0].arguments)
+    assert "x-aliases" not in json.dumps(offered(tools["look"]))
+
+
 def test_an_offered_tool_keeps_our_words_to_ourselves() -> None:
-    for tool in TOOLS.values():
-        assert "x-aliases" not in json.dumps(offered(tool))
-        plain = json.dumps(offered(tool, references=False, alternatives=False))
+    for each in TOOLS.values():
+        assert "x-aliases" not in json.dumps(offered(each))
+        plain = json.dumps(offered(each, references=False, alternatives=False))
         assert "$ref" not in plain
         assert "anyOf" not in plain
         assert "oneOf" not in plain

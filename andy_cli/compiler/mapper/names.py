@@ -18,14 +18,23 @@ PREFIXES = frozenset(
 VERBS = frozenset(
     map(
         stem,
-        "get set add remove delete create update list read write send fetch search find play stop "
-        "pause start run cancel undo clear reset open close enable disable book buy sell pay "
-        "upload download move copy rename edit insert append replace show hide lock unlock mute "
-        "unmute post put import export install uninstall approve reject follow unfollow block "
-        "archive restore mark unmark share subscribe unsubscribe convert calculate compute resume "
-        "skip next previous queue save load check count".split(),
+        "set add remove delete create update write send play stop pause start run cancel undo "
+        "clear reset open close enable disable book buy sell pay upload download move copy rename "
+        "edit insert append replace hide lock unlock mute unmute post put import export install "
+        "uninstall approve reject follow unfollow block archive restore mark unmark share "
+        "subscribe unsubscribe convert resume skip next previous queue save load erase".split(),
     )
 )
+"""What is done; a name with another of them means another tool."""
+READING = frozenset(
+    map(
+        stem,
+        "get fetch find search list read look lookup show view check calculate calc compute "
+        "determine evaluate estimate retrieve query info information data".split(),
+    )
+)
+"""Words that tell no two tools apart."""
+FOREIGN = 70
 
 
 class Found(NamedTuple):
@@ -79,7 +88,7 @@ def _contained(written: str, tools: Tools) -> Found | None:
     name, extra = best[0]
     if set(extra) <= PREFIXES:
         return Found(name, True)
-    return None if {stem(word) for word in extra} & VERBS else Found(name, False)
+    return Found(name, False) if _akin(written, name) else None
 
 
 def _alike(written: str, tools: Tools) -> Found | None:
@@ -90,14 +99,19 @@ def _alike(written: str, tools: Tools) -> Found | None:
     if len(scores) > 1 and scores[0][0] - scores[1][0] < AHEAD:
         return None
     name = scores[0][1]
-    mine, theirs = stems(written) & VERBS, stems(name) & VERBS
-    other = mine != theirs and mine and theirs
-    return None if other or _numbered(written) != _numbered(name) else Found(name, False)
+    return Found(name, False) if _akin(written, name) and not _foreign(written, name) else None
 
 
-def _numbered(name: str) -> set[str]:
-    """The words with a figure in them: `mp4` is no slip for `mp3`."""
-    return {word for word in words(name) if not word.isalpha()}
+def _akin(written: str, name: str) -> bool:
+    """Both do the same thing: `cancel_order` is no `order`."""
+    return stems(written) & VERBS == stems(name) & VERBS
+
+
+def _foreign(written: str, name: str) -> bool:
+    """Each has words of its own, and these have nothing in common: price, history."""
+    one, other = stems(written) - READING, stems(name) - READING
+    mine, theirs = " ".join(sorted(one - other)), " ".join(sorted(other - one))
+    return bool(mine and theirs) and alike(mine, theirs) < FOREIGN
 
 
 def _by_arguments(written: str, arguments: object, tools: Tools) -> Found | None:
@@ -112,10 +126,8 @@ def _by_arguments(written: str, arguments: object, tools: Tools) -> Found | None
     ]
     if len(hits) != 1:
         return None
-    one, other = stems(written), stems(hits[0])
-    mine, theirs = one & VERBS, other & VERBS
-    shared = (one & other) - VERBS
-    return Found(hits[0], False) if shared and not (mine and theirs and mine != theirs) else None
+    shared = (stems(written) & stems(hits[0])) - VERBS - READING
+    return Found(hits[0], False) if shared and _akin(written, hits[0]) else None
 
 
 def _named(tool: Schema, word: str) -> frozenset[str]:

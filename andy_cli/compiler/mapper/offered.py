@@ -4,9 +4,9 @@ Names are made to fit an alphabet and a length, reversibly (R17); schemas lose w
 not read. Nothing is ever left out without a word: a schema that cannot be kept says less.
 """
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.mapper.cleaning import cleaned, resolved
@@ -37,9 +37,10 @@ def offered_names(names: Iterable[str], longest: int = LONGEST_NAME) -> dict[str
             offer = OTHER.sub("_", name)
             if not offer[:1].isalpha() and offer[:1] != "_":
                 offer = f"_{offer}"
-            if len(offer) > longest or offer in taken:
-                mark = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:8]
-                offer = f"{offer[: longest - 9]}_{mark}"
+            whole, mark = offer, crc32(name.encode("utf-8", "replace"))
+            while len(offer) > longest or offer in taken:
+                offer = f"{whole[: longest - 9]}_{mark:08x}"
+                mark = (mark + 1) % 2**32
             taken.add(offer)
         offers[name] = offer
     return offers
