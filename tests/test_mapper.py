@@ -392,6 +392,15 @@ def test_debug_map_answers_as_its_contract_says() -> None:
     assert {"path", "rule", "message"} == set(errors[0])
 
 
+def test_debug_map_leaves_a_guess_that_needs_a_yes_as_it_was() -> None:
+    call = {"name": "files_delete_now", "arguments": {"path": "a"}}
+    out = PART.answer({"tools": [TOOLS["delete_file"]], "calls": [call]}, Cut())
+    assert out["calls"] == [call]
+    assert out["valid"] is False
+    assert out["errors"]
+    assert out["changes"] == []
+
+
 @pytest.mark.parametrize(
     ("tool", "free"),
     [

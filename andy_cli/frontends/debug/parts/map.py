@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
-from andy_cli.compiler.mapper.mapper import Mapped, mapped
+from andy_cli.compiler.mapper.mapper import Mapped, MappedCall, mapped
 from andy_cli.compiler.mapper.words import words
 from andy_cli.frontends.debug.part import Cut, Part, Record, list_of, tools_of
+from andy_cli.messages import Problem
 
 ACTING = frozenset(
     "delete remove erase destroy drop purge wipe clear send email reply forward post publish tweet "
@@ -47,25 +48,37 @@ def _notes(function: object) -> object:
 
 def answered(record: Record, _: Cut) -> dict[str, object]:
     tools = tools_of(record)
-    results = [_mapped(each, tools) for each in list_of(record, "calls")]
+    calls: list[object] = []
+    changes: list[str] = []
+    problems: list[Problem] = []
+    for call in list_of(record, "calls"):
+        made = _mapped(call, tools)
+        problems.extend(made.problems)
+        changes.extend(made.changes)
+        # What cannot be corrected stays as it was, whatever that is.
+        calls.extend([call] if made.problems else map(_told, made.calls))
     return {
-        "calls": [
-            {"name": call.name, "arguments": dict(call.arguments)}
-            for each in results
-            for call in each.calls
-        ],
-        "changes": [change for each in results for change in each.changes],
-        "valid": not any(each.problems or each.doubtful for each in results),
-        "errors": [problem._asdict() for each in results for problem in each.problems],
+        "calls": calls,
+        "changes": changes,
+        "valid": not problems,
+        "errors": [each._asdict() for each in problems],
     }
+
+
+def _told(call: MappedCall) -> dict[str, object]:
+    return {"name": call.name, "arguments": dict(call.arguments)}
 
 
 def _mapped(call: object, tools: dict[str, Record]) -> Mapped:
     """Raises TypeError for what is no call at all."""
     if not isinstance(call, Mapping) or not isinstance(call.get("name"), str):
         raise TypeError("calls is a list of objects with a name and arguments")
-    name, arguments = str(call["name"]), call.get("arguments")
-    return mapped(name, arguments, tools, lambda tool: harmless(tools[tool]))
+    name = str(call["name"])
+    made = mapped(name, call.get("arguments"), tools, lambda tool: harmless(tools[tool]))
+    if made.doubtful and not made.problems:
+        said = f"{name} may be {made.calls[0].name}, which needs a yes"
+        return made._replace(changes=(), problems=(Problem("", "name", said),))
+    return made._replace(changes=()) if made.problems else made
 
 
 PART = Part("map", answered)
