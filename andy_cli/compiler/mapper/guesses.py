@@ -3,8 +3,13 @@
 Only for tools that merely read.
 """
 
+from collections.abc import Mapping
+
 from andy_cli.compiler.mapper.sorting import Sorting
 from andy_cli.compiler.mapper.words import alike, opposite, plain, shortened, stem, stems, words
+
+Pair = tuple[str, str]
+"""A name as written, and a declared one."""
 
 SIMILAR = 86
 AHEAD = 8
@@ -24,16 +29,27 @@ def by_likeness(sorting: Sorting) -> None:
         for (written, name), score in sorted(scores.items(), key=lambda item: -item[1]):
             if written not in sorting.rest or name in sorting.kept:
                 continue
-            rivals = [
-                other
+            rivals = {
+                pair: other
                 for pair, other in scores.items()
                 if (pair[0] == written) != (pair[1] == name)
                 and pair[0] in sorting.rest
                 and pair[1] not in sorting.kept
-            ]
-            ahead = score - max(rivals, default=0) >= AHEAD
-            if ahead and sorting.fits(sorting.rest[written], name):
+            }
+            ahead = score - max(rivals.values(), default=0) >= AHEAD
+            if (ahead or _spared(written, name, rivals, scores)) and sorting.fits(
+                sorting.rest[written], name
+            ):
                 sorting.rename(written, name, 5)
+
+
+def _spared(
+    written: str, name: str, rivals: Mapping[Pair, float], scores: Mapping[Pair, float]
+) -> bool:
+    """The name is all that it can mean, and whatever else may mean the name can mean another."""
+    if any(pair[0] == written for pair in rivals):
+        return False
+    return all(any(other[0] == pair[0] and other[1] != name for other in scores) for pair in rivals)
 
 
 def likeness(written: str, name: str) -> float:

@@ -85,9 +85,23 @@ def stem(word: str) -> str:
     return word
 
 
+SAME = dict(
+    pair.split("=")
+    for pair in (
+        "from=start begin=start since=start to=end until=end till=end src=source origin=source "
+        "dst=destination dest=destination num=number no=number max=maximum min=minimum "
+        "qty=quantity amt=amount len=length msg=message addr=address temp=temperature lang=language "
+        "desc=description img=image tz=timezone pct=percent avg=average id=identifier "
+        "dir=directory doc=document env=environment info=information lat=latitude lon=longitude "
+        "lng=longitude cmd=command"
+    ).split()
+)
+"""Words for the same thing."""
+
+
 @lru_cache(maxsize=4096)
 def stems(name: str) -> frozenset[str]:
-    return frozenset(map(stem, words(name)))
+    return frozenset(stem(SAME.get(word, word)) for word in words(name))
 
 
 def drifts(name: str) -> list[frozenset[str]]:
@@ -124,7 +138,10 @@ LATE = frozenset(
     "to end destination dest dst target arrival final last new after max maximum upper right "
     "output recipient until latest high stop".split()
 )
-NUMBERED = frozenset("1 2 3 4 5 6 7 8 9 first second third not no".split())
+NUMBERED = frozenset(
+    "1 2 3 4 5 6 7 8 9 first second third not no non without exclude un disable "
+    "disabled skip ignore".split()
+)
 
 
 def shortened(short: str, long: str) -> bool:
