@@ -90,7 +90,8 @@ SAME = dict(
     for pair in (
         "from=start begin=start since=start to=end until=end till=end src=source origin=source "
         "dst=destination dest=destination num=number no=number max=maximum min=minimum "
-        "qty=quantity amt=amount len=length msg=message addr=address temp=temperature lang=language "
+        "qty=quantity amt=amount len=length msg=message addr=address temp=temperature "
+        "lang=language "
         "desc=description img=image tz=timezone pct=percent avg=average id=identifier "
         "dir=directory doc=document env=environment info=information lat=latitude lon=longitude "
         "lng=longitude cmd=command"
