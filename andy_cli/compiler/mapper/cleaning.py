@@ -86,6 +86,8 @@ def _types(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
             part["type"] = unique[0] if len(unique) == 1 else unique
         if any(isinstance(each, str) and each.lower() in FLOATS for each in names):
             part[FLOATING] = True
+        if schema.get("format") in ("float", "double"):
+            part[FLOATING] = True
     elif isinstance(names, Mapping):
         part.update(_part(names, DEEPEST))
     if isinstance(schema.get("enum"), list) and schema["enum"]:
