@@ -35,6 +35,7 @@ SETTINGS = (
     Setting("base_url", "", "address of an OpenAI-compatible server", ("ANDY_BASE_URL",)),
     Setting("api_key_env", "", "environment variable that holds the key"),
     Setting("dialect", "auto", "how the model writes tool requests", ("ANDY_DIALECT",)),
+    Setting("dialect_strict", False, "take nothing but the letter of a protocol"),
     Setting("client", "direct", "model client: direct, or openai for the openai package's"),
     Setting("max_tokens", 0, "tokens in a reply at most; 0 leaves it to the server"),
     Setting("network.connect_timeout", 10.0, "seconds to wait for a connection"),
@@ -45,6 +46,7 @@ SETTINGS = (
     Setting("network.scan", True, "look for model servers on this machine"),
     Setting("limits.rounds", 20, "replies in one turn at most"),
     Setting("limits.calls_per_reply", 20, "tool calls in one reply at most"),
+    Setting("limits.context", 0, "tokens the model reads at most; 0: what its server says"),
     Setting("limits.calls", 50, "tool calls in one turn at most"),
     Setting("music.folders", ("~/Music", "~/mp3"), "folders that count as yours for listening"),
     Setting(

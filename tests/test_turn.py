@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from andy_cli import events
-from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.conversation import Conversation, Known
 from andy_cli.agent.turn import turn
 from andy_cli.compiler.detect import Template
 from andy_cli.errors import ModelError, TransientError
@@ -154,10 +154,10 @@ def test_a_model_switch_makes_a_new_compiler_and_renders_the_history_anew() -> N
     first = ScriptedModel([native(("ping", "{}")), "pong"], tools=True)
     chat = conversation(first)
     happened(chat, "ping it")
-    before = chat.markers
+    before = chat.speech.markers
     second = ScriptedModel(["DEAR ANDYBOT, PING", "again"])
     chat.use(second)
-    assert chat.markers is not before
+    assert chat.speech.markers is not before
     assert chat.dialect.name == "andybot"
     assert ended(happened(chat, "once more")).result == "again"
     sent = [wire["content"] for wire in second.requests[0].messages]
@@ -186,16 +186,17 @@ class Refusing(ScriptedModel):
 
 
 def test_a_server_that_takes_no_tools_is_asked_what_its_model_writes() -> None:
-    async def template() -> Template:
-        return Template("{% for call in calls %}<tool_call>\n{{ call }}\n</tool_call>{% endfor %}")
+    async def facts() -> Known:
+        text = "{% for call in calls %}<tool_call>\n{{ call }}\n</tool_call>{% endfor %}"
+        return Known(Template(text))
 
     call = '<tool_call>{"name": "ping", "arguments": {}}</tool_call>'
     model = Refusing([call, "pong"], tools=True)
     chat = conversation(model)
-    chat.use(model, template)
+    chat.use(model, facts)
     seen = happened(chat, "ping it")
     assert (ended(seen).result, chat.dialect.name) == ("pong", "hermes")
-    assert chat.dialect_why == "its chat template writes <tool_call>"
+    assert chat.speech.why == "its chat template writes <tool_call>"
     assert "<tool_call>" in str(model.requests[0].messages[0]["content"])
     assert not model.requests[0].tools
 

@@ -6,22 +6,23 @@ one canonical form and is rendered anew for whoever reads it.
 
 import secrets
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli import events
+from andy_cli.agent.background import Background
+from andy_cli.agent.compression import compressed, fitted, size, window_warning
 from andy_cli.agent.reply import Reply, as_record
 from andy_cli.agent.resolve import Offer
-from andy_cli.agent.system_prompt import system_prompt
+from andy_cli.agent.sanitizer import asks_about_tools
+from andy_cli.agent.speech import speech
+from andy_cli.agent.voice import Voice
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler
-from andy_cli.compiler.detect import NO_TEMPLATE, Detected, Template, by_name, chosen, told
-from andy_cli.compiler.dialect import Dialect, IdForm, Question, Tools
-from andy_cli.compiler.ids import renamed
-from andy_cli.compiler.mapper.offered import offered, offered_names
+from andy_cli.compiler.detect import NO_TEMPLATE, Detected, Template, chosen, told
+from andy_cli.compiler.dialect import Dialect, Question, Tools
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.errors import ModelError
@@ -30,7 +31,6 @@ from andy_cli.messages import (
     Constraint,
     Message,
     Request,
-    Schema,
     ToolCall,
     ToolRequest,
     ToolResult,
@@ -38,7 +38,6 @@ from andy_cli.messages import (
     Wire,
 )
 from andy_cli.models.client import ModelClient
-from andy_cli.models.presets import presets
 from andy_cli.sessions.log import Log
 from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
@@ -61,8 +60,22 @@ class Exchange(NamedTuple):
     reply: Reply
 
 
-TemplateSource = Callable[[], Awaitable[Template]]
-"""Asks a model's server for the model's chat template; empty when it does not tell."""
+class Known(NamedTuple):
+    """What a server tells of a model."""
+
+    template: Template = NO_TEMPLATE
+    context: int | None = None
+    """Tokens of prompt and reply together."""
+
+
+NOTHING_KNOWN = Known()
+Facts = Callable[[], Awaitable[Known]]
+"""Asks a model's server what it tells of the model."""
+
+WINDOW = 64_000
+"""Tokens of a window of which nothing is known."""
+SHORT, LONG = 3_000, 12_000
+"""Tokens of a history, and characters of a result, that fit anywhere."""
 
 EXCHANGES = 20
 """How many are kept for whoever asks what was truly said."""
@@ -78,7 +91,7 @@ class Conversation:
         folder: Path,
         log: Log | None = None,
         session_id: str = "",
-        template: TemplateSource | None = None,
+        facts: Facts | None = None,
     ) -> None:
         self.registry = registry
         self.gate = gate
@@ -86,6 +99,12 @@ class Conversation:
         self.history: list[Message] = []
         self.session_id = session_id or new_id()
         self.usage = Usage()
+        self.background = Background()
+        self._window = 0
+        self._failed: set[str] = set()
+        self._shortened: tuple[str, ...] = ()
+        self._warned = ""
+        self._given_up = False  # this model does not keep to the letter of its protocol
         self.exchanges: deque[Exchange] = deque(maxlen=EXCHANGES)
         self.limits = Limits(
             settings.whole("limits.rounds"),
@@ -95,42 +114,36 @@ class Conversation:
         self._folder = folder
         self._log = log
         self.dialects = {each.name: each for each in discover(dialects, Dialect, "DIALECT")}
-        self.use(client, template)
+        self.use(client, facts)
 
-    def use(self, client: ModelClient, template: TemplateSource | None = None) -> None:
+    def use(self, client: ModelClient, facts: Facts | None = None) -> None:
         """Speak with this model from now on: a new compiler, and the dialect it writes (C17).
 
-        `template` asks its server for its chat template, should it be needed.
+        `facts` asks its server what it knows of the model, should it be needed.
         """
-        self._template = template
-        self._write_as(client, NO_TEMPLATE)
+        self._facts = facts
+        self._window, self._shortened, self._given_up = 0, (), False
+        self._speak(client, NO_TEMPLATE)
 
-    def _write_as(self, client: ModelClient, template: Template) -> None:
-        self.client = client
-        self.dialect, self.dialect_why = self._dialect(client, template)
-        self.markers = Markers(
-            [*self.dialects.values()], tuple(self.registry.functions), self.dialect.name
-        )
-        self._names = offered_names(self.registry.functions)
-        self._offered = tuple(self._as_offered())
-        self._system = system_prompt(self.dialect, self._taught(), self._folder, date.today())
+    def _speak(self, client: ModelClient, template: Template) -> None:
+        found = self._dialect(client, template)
+        tools = self.registry.offered(found.dialect.carries_all)
+        self.speech = speech(client, found, tools, self.dialects, self._folder)
 
-    def _taught(self) -> Tools:
-        """The tools as a prompt may name them."""
-        return {name: offered(tool) for name, tool in self.registry.functions.items()}
+    @property
+    def client(self) -> ModelClient:
+        return self.speech.client
 
-    def _as_offered(self) -> Iterator[Schema]:
-        """The tools as the provider takes them; validated is against the originals."""
-        provider = presets().get(self.client.name.partition(":")[0])
-        plain = provider is not None and provider.plain_schemas
-        for name, tool in self.registry.functions.items():
-            yield offered(tool, self._names[name], references=not plain, alternatives=not plain)
+    @property
+    def dialect(self) -> Dialect:
+        return self.speech.dialect
 
     async def without_native_tools(self, error: ModelError) -> bool:
         """The server said it takes no tools: from now on they are taught in the prompt."""
         if error.kind != "no_tools" or self.dialect.name != "native":
             return False
-        self._write_as(self.client, await self._template() if self._template else NO_TEMPLATE)
+        known = await self._facts() if self._facts else NOTHING_KNOWN
+        self._speak(self.client, known.template)
         return self.dialect.name != "native"
 
     def _dialect(self, client: ModelClient, template: Template) -> Detected:
@@ -152,48 +165,66 @@ class Conversation:
         self.gate.heard(user)
         self.add(Message("user", user))
 
-    def add(self, message: Message) -> None:
+    def add(self, message: Message, logged: Message | None = None) -> None:
+        """`logged`: the whole of it, where the model is told less."""
         if self._log is not None:
-            self._log.message(message)
+            self._log.message(logged or message)
         self.history.append(message)
+
+    def voice(self) -> Voice:
+        asked = asks_about_tools(self.last_words()[-1], tuple(self.speech.tools))
+        return Voice(self.speech.sanitizer(asked), held=self._by_the_letter)
+
+    @property
+    def lenient(self) -> bool:
+        return not self.settings.flag("dialect_strict")
+
+    @property
+    def _by_the_letter(self) -> bool:
+        return self.dialect.letter is not None and not self._given_up
+
+    def letter(self, reply: Reply) -> str:
+        """What breaks the letter of the protocol that the model was taught (D5, R13)."""
+        if self.dialect.letter is None or self._given_up or reply.compiled.dialect == "native":
+            return ""
+        return self.dialect.letter(reply.raw, not self.lenient)
+
+    def give_up_letter(self) -> None:
+        """This model was reminded often enough: from now on it is read as it writes."""
+        self._given_up = True
+
+    def dropped(self, reply: Reply) -> str:
+        """A sentence, once, if the server read much less than it was sent."""
+        if self._warned:
+            return ""
+        estimated = self.speech.fixed + sum(map(size, self.history))
+        self._warned = window_warning(estimated, reply.usage.input_tokens)
+        return self._warned
 
     def reply(self) -> Reply:
         """Ask the model for its next reply."""
         request = self.request(constraint=self._next_step())
-        return self._sent(request, self.markers, self.registry.functions)
+        return self._sent(request, self.speech.compiler(), self.speech.tools)
 
-    def _sent(self, request: Request, markers: Markers, tools: Tools) -> Reply:
+    def _sent(self, request: Request, compiler: Compiler, tools: Tools) -> Reply:
         def done(compiled: CompiledReply) -> None:
             if self.settings.text("debug.raw"):
                 from andy_cli.models.capture import keep  # 10 ms, and captures are rare
 
                 keep(self.settings, {**as_record(compiled), "tools": [*tools.values()]})
 
-        reply = Reply(self.client.reply(request), Compiler(markers, tools), done)
+        reply = Reply(self.client.reply(request), compiler, done)
         self.exchanges.append(Exchange(request.messages[-1], reply))
         return reply
 
     def request(self, side: Sequence[Wire] = (), constraint: Constraint | None = None) -> Request:
-        """The history as this model reads it, `side` messages behind it."""
-        history = renamed([Message("system", self._system), *self.history], self._id_form())
-        native = self.dialect.name == "native"
-        tools = self._offered if native else ()
-        if native:
-            history = as_offered(history, self._names)
-        return Request(
-            messages=(*self.dialect.render(history), *side),
-            tools=tools,
-            constraint=constraint,
-            stop=self.dialect.stop,
-            max_tokens=self.settings.whole("max_tokens") or None,
-        )
-
-    def _id_form(self) -> IdForm | None:
-        """With native calls the ids are those of the model's family all the same."""
-        if self.dialect.name != "native":
-            return self.dialect.id_form
-        family = by_name(self.client.name.partition(":")[2], self.dialects.values())
-        return family.id_form if family else None
+        room = self.settings.whole("max_tokens") or None
+        history: Sequence[Message] = self.history
+        if self._shortened:
+            history = compressed(
+                history, self._window, self.speech.fixed, failed=self._failed
+            ).history
+        return self.speech.request(history, side, constraint, room)
 
     def _next_step(self) -> Constraint | None:
         """For a model that is chosen for: one of the commands or talk that names what was found."""
@@ -201,7 +232,7 @@ class Conversation:
             return None
         from andy_cli.agent.guide import talk_grammar  # 10 ms, and only small models need it
 
-        base = self.dialect.constraint(self.registry.functions)
+        base = self.dialect.constraint(self.speech.tools)
         grammar = talk_grammar(self.results(), self.last_words()[-1]) if self.results() else ""
         return Constraint(base.choices, base.free_text, grammar)
 
@@ -244,7 +275,7 @@ class Conversation:
 
     async def _whole(self, request: Request) -> str:
         """A short reply that nobody sees: its text alone."""
-        reply = self._sent(request, Markers([]), {})
+        reply = self._sent(request, Compiler(Markers([])), {})
         async for _ in reply:
             pass
         self.count(reply.usage)
@@ -252,7 +283,7 @@ class Conversation:
 
     @property
     def offer(self) -> Offer:
-        return Offer(self.registry.functions, self.registry.harmless, self.registry.check)
+        return Offer(self.speech.tools, self.registry.harmless, self.registry.check)
 
     def proposal(self, call: ToolCall, doubtful: bool) -> Proposal:
         tool = self.registry.get(call.name)
@@ -268,28 +299,43 @@ class Conversation:
     async def consent(self, proposal: Proposal) -> Verdict:
         return await self.gate.decide(proposal)
 
-    async def run(self, call: ToolCall) -> ToolResult:
-        return await self.registry.call(call)
+    async def run(self, call: ToolCall, action: str) -> ToolResult:
+        tool = self.registry.get(call.name)
+        if tool is None or not tool.background:
+            return await self.registry.call(call)
+        self.background.start(self.registry.call(call))
+        return ToolResult(call.id, call.name, "started", did=f"started to {action}")
+
+    async def tell(self, result: ToolResult) -> None:
+        """Put a result where the model will look for it; one that is too long, shortened."""
+        content = result.content
+        if result.ok and len(content) > LONG:
+            content = fitted(content, await self.window() // 4, result.name)
+        whole = Message("tool", result.content, call_id=result.call_id, name=result.name)
+        self.add(whole._replace(content=content), whole)
+
+    async def window(self) -> int:
+        """Tokens of prompt and reply together: as set, as the server says, or a guess."""
+        if not self._window:
+            known = await self._facts() if self._facts else NOTHING_KNOWN
+            self._window = self.settings.whole("limits.context") or known.context or WINDOW
+        return self._window
+
+    async def make_room(self, failed: Collection[str]) -> AsyncIterator[events.Event]:
+        """The history may have outgrown the model's window: shorten what is told of it (C30)."""
+        self._failed |= set(failed)
+        if sum(map(size, self.history)) + self.speech.fixed < SHORT:
+            return
+        fits = compressed(self.history, await self.window(), self.speech.fixed, failed=self._failed)
+        if fits.shortened and fits.shortened != self._shortened:
+            yield events.Compressed(fits.before, fits.after)
+        self._shortened = fits.shortened
 
     def count(self, usage: Usage) -> None:
         self.usage = Usage(
             self.usage.input_tokens + usage.input_tokens,
             self.usage.output_tokens + usage.output_tokens,
         )
-
-
-def as_offered(history: Sequence[Message], names: Mapping[str, str]) -> list[Message]:
-    """Calls and results under the names that the tools were offered with (R17)."""
-
-    def called(call: ToolCall) -> ToolCall:
-        return call._replace(name=names.get(call.name, call.name))
-
-    return [
-        message._replace(
-            calls=tuple(map(called, message.calls)), name=names.get(message.name, message.name)
-        )
-        for message in history
-    ]
 
 
 def new_id() -> str:

@@ -3,58 +3,73 @@
 Nothing here happens before the reply is complete (C27); one thing is done after the other (R12).
 """
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation, new_id
 from andy_cli.agent.guidance import guidance
+from andy_cli.agent.protocol import SHOWN, TOO_EARLY, Plan, planned
 from andy_cli.agent.reply import Reply
 from andy_cli.agent.resolve import Resolved, resolve
+from andy_cli.agent.sanitizer import sanitize
 from andy_cli.agent.tally import REPEATED, Tally
 from andy_cli.events import Event
 from andy_cli.messages import Message, Status, ToolCall, ToolRequest, ToolResult
 
 
 async def carried_out(chat: Conversation, tally: Tally, reply: Reply) -> AsyncIterator[Event]:
-    """Resolve every request of the reply, put the calls in the history, run them in order."""
+    """Show what the reply says, put its calls in the history, run them in order, tell the model."""
     compiled = reply.compiled
-    wanted = sorted(compiled.requests, key=lambda request: -request.priority)
-    resolved: list[tuple[ToolRequest, Resolved]] = []
-    for request in wanted[: chat.limits.calls_per_reply]:
-        named = request._replace(id=request.id or new_id())
-        found = await understood(chat, named, compiled.dialect)
-        resolved += [(named, each) for each in found]
+    plan = planned(compiled.requests, chat.registry.answers)
+    resolved = await understood(chat, plan.requests, compiled.dialect)
     calls = tuple(each.call for _, each in resolved)
-    chat.add(Message("assistant", compiled.text, calls, reasoning=compiled.reasoning))
+    text = "\n\n".join(filter(None, [compiled.text, *plan.said]))
+    chat.add(Message("assistant", text, calls, reasoning=compiled.reasoning))
+    for each in plan.said:
+        yield tally.say(sanitize(each, chat.speech.markers, chat.speech.tools))
     open_calls = list(calls)
     try:
-        for request, each in resolved:
-            async for event in answered(chat, tally, reply, request, each):
+        for request, step in resolved:
+            async for event in answered(chat, tally, reply, request, step):
                 yield event
-            open_calls.remove(each.call)
-            if tally.stopped or tally.asked:
+            open_calls.remove(step.call)
+            if tally.over:
                 break
     except BaseException:
-        leave(chat, open_calls, "interrupted by the user")
+        await leave(chat, open_calls, "interrupted by the user")
         raise
-    leave(chat, open_calls, "not done: the turn was stopped")
+    await leave(chat, open_calls, "not done: the turn was stopped")
+    note = after(tally, plan, compiled.fault)
+    tally.done = plan.ends and not note
     if tally.repeated:
-        chat.add(Message("user", REPEATED))
-        tally.repeated = False
+        note, tally.repeated = "\n".join(filter(None, [note, REPEATED])), False
+    if note or not (calls or tally.done):
+        chat.add(Message("user", note or SHOWN))
 
 
-def leave(chat: Conversation, calls: list[ToolCall], why: str) -> None:
+def after(tally: Tally, plan: Plan, fault: str) -> str:
+    """What the model is told behind the results."""
+    early = TOO_EARLY if plan.held_back else ""
+    return "\n".join(filter(None, [early, fault if fault and tally.may_resend() else ""]))
+
+
+async def leave(chat: Conversation, calls: list[ToolCall], why: str) -> None:
     """Calls that were not run get a result all the same: no call may stand without one."""
     for call in calls:
-        tell(chat, ToolResult(call.id, call.name, why, Status.CANCELLED))
+        await chat.tell(ToolResult(call.id, call.name, why, Status.CANCELLED))
 
 
 async def understood(
-    chat: Conversation, request: ToolRequest, written_in: str
-) -> tuple[Resolved, ...]:
-    """In the dialect the request was written in, which need not be the one that was taught."""
+    chat: Conversation, requests: Sequence[ToolRequest], written_in: str
+) -> list[tuple[ToolRequest, Resolved]]:
+    """In the dialect they were written in, which need not be the one that was taught."""
     dialect = chat.dialects[written_in]
-    return await resolve(request, dialect, chat.offer, chat.interviewer(dialect, request))
+    found: list[tuple[ToolRequest, Resolved]] = []
+    for request in requests[: chat.limits.calls_per_reply]:
+        named = request._replace(id=request.id or new_id())
+        steps = await resolve(named, dialect, chat.offer, chat.interviewer(dialect, named))
+        found += [(named, each) for each in steps]
+    return found
 
 
 async def answered(
@@ -76,14 +91,14 @@ async def answered(
             decision: events.Decision = "allowed" if verdict.allowed else "denied"
             yield events.Consented(call.id, proposal.effect.value, decision, verdict.reason)
         if verdict.allowed:
-            result = await chat.run(call)
+            result = await chat.run(call, proposal.action)
         else:
             result = denied(call, proposal.action, verdict.reason)
             if request.quoted:
                 for event in shown_as_text(tally, reply, request):
                     yield event
     tally.count(result)
-    tell(chat, result)
+    await chat.tell(result)
     guard_against_loops(chat, tally, call, result)
     output, error = (result.content, "") if result.ok else ("", result.content)
     yield events.ToolAnswered(call.id, result.status, output, error, result.seconds, result.did)
@@ -121,7 +136,3 @@ def guard_against_loops(
         tally.stop(f"Stopped after {tally.calls} steps.")
     elif repeats > 1:
         tally.repeated = True
-
-
-def tell(chat: Conversation, result: ToolResult) -> None:
-    chat.add(Message("tool", result.content, call_id=result.call_id, name=result.name))

@@ -1,14 +1,19 @@
 """What a turn has done so far, and when it has done enough (R7)."""
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
-from andy_cli.errors import AndyError
+from andy_cli.errors import AndyError, ModelError
+from andy_cli.events import Event
 from andy_cli.messages import Status, ToolCall, ToolResult, Usage
 
 REPEATED = "You did this before and got the same result. Go on with what you know."
+RESENDS = 2
+"""How often a reply that breaks its protocol may be sent again (R13)."""
+INSTEAD = 'If you cannot, write one line instead: @tool NAME {"argument": "value"}'
 
 
 @dataclass(slots=True)
@@ -21,17 +26,57 @@ class Tally:
     calls: int = 0
     continued: bool = False
     repeated: bool = False
+    spoken: str = ""
+    """What the last reply said to the user."""
     answer: str = ""
     misfit_in: int = -1
     """The last round in which a request could not be understood."""
+    resent: int = 0
+    refused: str = ""
+    """What the model is told of its last reply, if that has to be sent again."""
+    done: bool = False
+    """The model ended its turn by a call."""
     stopped: str = ""
     asked: str = ""
     """What the user has to be asked before anything can go on."""
     subtype: events.Subtype = "success"
     exit_code: int = 0
     denials: list[str] = field(default_factory=list)
+    failed: set[str] = field(default_factory=set)
+    """Ids of the calls that ended badly."""
+    results: list[str] = field(default_factory=list)
     unsupported: tuple[str, ...] = ()
     _seen: dict[tuple[str, str, str], int] = field(default_factory=dict)
+
+    @property
+    def over(self) -> bool:
+        return bool(self.done or self.stopped or self.asked)
+
+    def hear(self, spoken: str, fault: str, lenient: bool) -> bool:
+        """What a reply said, and what breaks the letter of its protocol, if anything does.
+
+        True if it is taken as it is for the model can do no better; raises ModelError if it may
+        not be.
+        """
+        self.spoken, self.refused = spoken, ""
+        if not fault:
+            return False
+        if self.may_resend():
+            self.refused = fault if self.resent == 1 else f"{fault} {INSTEAD}"
+            return False
+        if not lenient:
+            raise ModelError("The model does not keep to its protocol.", "Try `--dialect auto`.")
+        return True
+
+    def may_resend(self) -> bool:
+        self.resent += 1
+        return self.resent <= RESENDS
+
+    def say(self, text: str) -> Event:
+        """A text that is part of the answer and a paragraph of its own."""
+        parted = f"\n\n{text}" if self.answer else text
+        self.answer += parted
+        return events.Said("assistant", parted, delta=True)
 
     def stop(self, why: str) -> None:
         self.stopped, self.subtype, self.exit_code = why, "error_limit", 4
@@ -44,6 +89,13 @@ class Tally:
 
     def ask(self, question: str) -> None:
         self.asked, self.subtype, self.exit_code = question, "error_unclear", 1
+
+    def why_over(self) -> Iterator[Event]:
+        if self.asked:
+            self.answer = self.asked
+            yield events.Said("assistant", self.asked, delta=True)
+        elif self.stopped:
+            yield events.Failed("warning", "limit", self.stopped, "Say `go on` to continue.")
 
     def fail(self, error: AndyError) -> events.Failed:
         self.subtype = "error_cancelled" if error.exit_code == 130 else "error_provider"
@@ -58,6 +110,9 @@ class Tally:
 
     def count(self, result: ToolResult) -> None:
         self.calls += 1
+        self.results.append(result.content)
+        if not result.ok:
+            self.failed.add(result.call_id)
         if result.status is Status.DENIED:
             self.denials.append(result.did)
             self.subtype, self.exit_code = "error_permission", 3

@@ -1,18 +1,18 @@
-"""One turn: the user speaks, the model calls tools until it answers.
+"""One turn: the user speaks, the model asks for things until it answers.
 
 Read this file first. Everything else is a collaborator it names.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.grounding import unsupported
+from andy_cli.agent.endings import look_back
 from andy_cli.agent.reply import Reply
-from andy_cli.agent.sanitizer import sanitize
 from andy_cli.agent.steps import carried_out
 from andy_cli.agent.tally import Tally
-from andy_cli.compiler.compiler import Visible
+from andy_cli.agent.voice import Voice
 from andy_cli.errors import AndyError, ModelError
 from andy_cli.events import Event
 from andy_cli.messages import Message
@@ -34,81 +34,98 @@ async def turn(chat: Conversation, user: str) -> AsyncIterator[Event]:
         chat.hear(user)
         async for event in rounds(chat, tally):
             yield event
+        async for event in look_back(chat, tally):
+            yield event
     except AndyError as error:
         yield tally.fail(error)
-    if audit := look_back(chat, tally):
-        yield audit
     yield tally.ended(chat)
 
 
 async def rounds(chat: Conversation, tally: Tally) -> AsyncIterator[Event]:
-    while not (tally.stopped or tally.asked):
+    """Replies and what they ask for, until one is the answer or there have been enough."""
+    while not tally.over:
         if tally.rounds == chat.limits.rounds:
             tally.stop(f"Stopped after {tally.rounds} replies without an answer.")
             break
         tally.rounds += 1
-        reply = chat.reply()
-        try:
-            async for event in said(chat, tally, reply):
-                yield event
-        except ModelError as error:
-            if not await chat.without_native_tools(error):
-                raise
-            yield events.Failed("warning", error.kind, f"{error} Going on without them.")
-            continue
-        if reply.compiled.requests:
-            async for event in carried_out(chat, tally, reply):
-                yield event
-        elif not told_to_go_on(chat, tally, reply):
-            return
+        async for event in one_round(chat, tally):
+            yield event
+    for event in tally.why_over():
+        yield event
     if tally.asked:
         chat.add(Message("assistant", tally.asked))
-        tally.answer = tally.asked
-        yield events.Said("assistant", tally.asked, delta=True)
+
+
+async def one_round(chat: Conversation, tally: Tally) -> AsyncIterator[Event]:
+    async for event in chat.make_room(tally.failed):
+        yield event
+    reply = chat.reply()
+    try:
+        async for event in said(chat, tally, reply):
+            yield event
+    except ModelError as error:
+        if not await chat.without_native_tools(error):
+            raise
+        yield events.Failed("warning", error.kind, f"{error} Going on without them.")
+        return
+    if tally.refused:
+        chat.add(Message("assistant", reply.raw))
+        chat.add(Message("user", tally.refused))
+    elif reply.compiled.requests:
+        async for event in carried_out(chat, tally, reply):
+            yield event
     else:
-        yield events.Failed("warning", "limit", tally.stopped, "Say `go on` to continue.")
+        tally.done = not told_to_go_on(chat, tally, reply)
 
 
 async def said(chat: Conversation, tally: Tally, reply: Reply) -> AsyncIterator[Event]:
     """The reply as it arrives. Whatever ends it, what was said is in the history."""
+    voice = chat.voice()
     try:
         async for visible in reply:
-            for event in shown(visible):
+            for event in voice.hear(visible):
                 yield event
     except BaseException as error:
-        if reply.compiled.text:
-            chat.add(Message("assistant", reply.compiled.text, partial=True))
-            tally.answer += reply.compiled.text
-        if isinstance(error, AndyError):
-            for event in shown(reply.rest):
+        for event in broken_off(chat, tally, reply, voice):
+            if isinstance(error, AndyError | asyncio.CancelledError):
                 yield event
         raise
     finally:
         chat.count(reply.usage)
+    for event in heard(chat, tally, reply, voice):
+        yield event
+
+
+def broken_off(chat: Conversation, tally: Tally, reply: Reply, voice: Voice) -> list[Event]:
+    rest = [*voice.hear(reply.rest), *voice.end(), *voice.let_go()]
+    if reply.compiled.text:
+        chat.add(Message("assistant", reply.compiled.text, partial=True))
+        tally.answer += voice.said
+    return rest
+
+
+def heard(chat: Conversation, tally: Tally, reply: Reply, voice: Voice) -> Iterator[Event]:
+    """The end of a reply: the rest of it, and what is to be noted of it."""
+    yield from voice.end()
+    if tally.hear(voice.said, chat.letter(reply), chat.lenient):
+        chat.give_up_letter()
+    if not tally.refused:
+        yield from voice.let_go()
+    if warning := chat.dropped(reply):
+        yield events.Failed("warning", "context", warning)
     compiled = reply.compiled
     if compiled.dialect or compiled.repairs or compiled.incomplete:
-        yield events.Compiled(
-            compiled.dialect or chat.dialect.name,
-            compiled.spans,
-            compiled.repairs,
-            compiled.incomplete,
-        )
-
-
-def shown(visible: Visible) -> Iterator[Event]:
-    if visible.reasoning:
-        yield events.Reasoned(visible.reasoning)
-    if visible.text:
-        yield events.Said("assistant", visible.text, delta=True)
+        dialect = compiled.dialect or chat.dialect.name
+        yield events.Compiled(dialect, compiled.spans, compiled.repairs, compiled.incomplete)
 
 
 def told_to_go_on(chat: Conversation, tally: Tally, reply: Reply) -> bool:
     """A reply without requests is the answer, unless it was cut off or could not be read."""
     compiled = reply.compiled
-    tally.answer += sanitize(compiled.text, chat.markers, chat.registry.functions)
+    tally.answer += tally.spoken
     partial = reply.cut_off or compiled.incomplete
     chat.add(Message("assistant", compiled.text, reasoning=compiled.reasoning, partial=partial))
-    if compiled.fault:
+    if compiled.fault and tally.may_resend():
         chat.add(Message("user", compiled.fault))
     elif partial and not tally.continued:
         tally.continued = True
@@ -116,12 +133,3 @@ def told_to_go_on(chat: Conversation, tally: Tally, reply: Reply) -> bool:
     else:
         return False
     return True
-
-
-def look_back(chat: Conversation, tally: Tally) -> Event | None:
-    """Where results were given, what the answer names must come from them or the user (R16)."""
-    if not (tally.calls and tally.answer):
-        return None
-    sources = [each.content for each in chat.history if each.role in ("user", "tool")]
-    tally.unsupported = unsupported(tally.answer, sources)
-    return events.Audited(tally.unsupported) if tally.unsupported else None

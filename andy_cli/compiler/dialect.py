@@ -96,9 +96,13 @@ class Dialect(NamedTuple):
     """The tools as the prompt names them."""
     lesson: str = ""
     """The template in prompts/ that teaches the dialect; empty if there is nothing to teach."""
+    letter: Callable[[str, bool], str] | None = None
+    """(reply, strictly) -> what breaks the letter of the protocol; empty if nothing does."""
     interview: Interview | None = None
     constraint: Callable[[Tools], Constraint] | None = None
     """What a reply may be, for clients that can hold a model to it."""
+    carries_all: bool = False
+    """Everything is a call: `send_chat` shows a text, `end_turn` ends the turn."""
     fold: bool = False
     """Openers count in upper and lower case."""
     line_openers: tuple[str, ...] = ()

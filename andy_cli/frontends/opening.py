@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from andy_cli.agent.conversation import Conversation, TemplateSource, new_id
+from andy_cli.agent.conversation import Conversation, Facts, Known, new_id
 from andy_cli.compiler.detect import Template
 from andy_cli.frontends.options import Options
 from andy_cli.guard.gate import Asker, Gate
@@ -49,23 +49,27 @@ async def open_chat(
     session_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{new_id()[:4]}"
     log = None if options.no_session else Log(state_folder() / "sessions", session_id)
     gate = Gate(folder, settings.texts("music.folders"), options.allow, options.yes, ask)
-    template = template_of(chosen, settings)
-    chat = Conversation(client, registry.load(), gate, settings, folder, log, session_id, template)
+    facts = facts_of(chosen, settings)
+    chat = Conversation(client, registry.load(), gate, settings, folder, log, session_id, facts)
     # The door switched it off; what is loaded by now stays and need not be looked at again.
     gc.freeze()
     gc.enable()
     return Opened(chat, chosen.why, log)
 
 
-def template_of(chosen: Chosen, settings: Settings) -> TemplateSource:
-    """How to ask the chosen model's server for its chat template."""
+def facts_of(chosen: Chosen, settings: Settings) -> Facts:
+    """How to ask the chosen model's server what it tells of the model, once."""
+    known: list[Known] = []
 
-    async def ask() -> Template:
-        # Only for servers that take no tools.
+    async def ask() -> Known:
+        # Only for servers that take no tools, and for long histories.
         from andy_cli.models import rendering, server_facts
 
-        text = (await server_facts.facts(chosen.endpoint, settings)).template
-        return Template(text, await rendering.rendered(text))
+        if not known:
+            told = await server_facts.facts(chosen.endpoint, settings)
+            template = Template(told.template, await rendering.rendered(told.template))
+            known.append(Known(template, told.context))
+        return known[0]
 
     return ask
 

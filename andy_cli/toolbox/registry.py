@@ -33,6 +33,19 @@ class Registry:
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
 
+    def offered(self, carries_all: bool) -> Mapping[str, Schema]:
+        """The tools for a model; those of the protocol only where everything is a call."""
+        return {
+            name: self.functions[name]
+            for name, tool in self._tools.items()
+            if carries_all or tool.effect is not Effect.PROTOCOL
+        }
+
+    def answers(self, name: str) -> bool:
+        """Whether the model waits for what the tool returns."""
+        tool = self._tools.get(name)
+        return tool is None or (tool.answers and tool.effect is not Effect.PROTOCOL)
+
     def harmless(self, name: str) -> bool:
         """Whether the tool only reads."""
         tool = self._tools.get(name)

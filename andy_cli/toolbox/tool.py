@@ -48,6 +48,10 @@ class Tool(NamedTuple):
     check: Check
     places: Callable[[Arguments], Sequence[str]]
     """The paths a call would touch, as written; the gate judges where they lie."""
+    answers: bool = True
+    """Whether its result is something the model has to know; opening a page has none."""
+    background: bool = False
+    """It goes on by itself: nothing waits for it."""
 
     def intent(self, arguments: Arguments) -> str:
         """The action with its slots filled; slots without a value fall away with their words."""
@@ -89,6 +93,8 @@ def tool(
     effect: str,
     action: str,
     places: Callable[[Arguments], Sequence[str]] | None = None,
+    answers: bool = True,
+    background: bool = False,
 ) -> Callable[[Callable[..., object]], Tool]:
     """Make a tool of a function. Its parameters need type hints; every one may be described.
 
@@ -122,6 +128,8 @@ def tool(
             run=run,
             check=lambda arguments: _problems(model, arguments),
             places=places or named,
+            answers=answers and not background,
+            background=background,
         )
 
     return make

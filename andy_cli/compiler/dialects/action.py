@@ -7,11 +7,13 @@ Both in one object is refused: nobody can know which was meant (R13).
 """
 
 import json
+import re
 
 from andy_cli.compiler.bodies import calls, forms, json_text
-from andy_cli.compiler.bodies.ends import Bare
+from andy_cli.compiler.bodies.ends import Bare, JsonScan
 from andy_cli.compiler.bodies.fences import unfenced
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
+from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
 THOUGHT = 200
@@ -52,6 +54,37 @@ def final(value: object) -> str:
     )
 
 
+SEND = (
+    "Send exactly one JSON object and nothing else: "
+    '{"thought": "...", "action": {"tool": "NAME", "args": {}}} or {"final": {"content": "..."}}.'
+)
+THINKING = Expression(
+    r"\A\s*(?:<(think|thinking|reasoning)>.*?</\1>|(?:(?!<think).)*?</think>)", re.S
+)
+
+
+def letter(reply: str, strictly: bool) -> str:
+    """What breaks the protocol: anything but one object that is an action or final (D5, R13).
+
+    Unless strictly, reasoning in tags, one fence around it and white space do not.
+    """
+    text = reply if strictly else unfenced(THINKING.sub("", reply).strip("\ufeff \r\n\t"))[0]
+    values = list(json_text.values(text))
+    whole = json_text.strict(text) is not None if strictly else json_text.read(text) is not None
+    if not whole or not text.startswith("{") or len(values) > 1 or not ended(text):
+        return f"That was not one JSON object. {SEND}"
+    parsed = parse(text, {})
+    if parsed is None:
+        return f"That object is neither an action nor a final answer. {SEND}"
+    return f"{parsed.fault} {SEND}" if parsed.fault else ""
+
+
+def ended(text: str) -> bool:
+    """Nothing follows the object."""
+    end = JsonScan().feed(text)
+    return end is not None and not text[end:].strip()
+
+
 def write(request: ToolRequest) -> str:
     action = {"tool": request.name, "args": dict(request.arguments or {})}
     return json.dumps({"action": action}, ensure_ascii=False)
@@ -69,4 +102,5 @@ DIALECT = Dialect(
     lesson="calls",
     fenced=True,
     whole=True,
+    letter=letter,
 )

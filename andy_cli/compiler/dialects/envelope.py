@@ -10,14 +10,16 @@ Each item is judged on its own: the good ones are kept, for each bad one a fault
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
+from andy_cli.compiler.alternation import alternate
 from andy_cli.compiler.bodies import forms, json_text
 from andy_cli.compiler.bodies.ends import Bare
 from andy_cli.compiler.bodies.fences import unfenced
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
-from andy_cli.messages import ToolRequest
+from andy_cli.messages import Message, ToolRequest, Wire
 
 ALIASES = {
     "write": "send_chat",
@@ -38,7 +40,24 @@ class Envelope:
     """There was an object with the key `toolCalls`."""
 
 
-def parse_envelope(text: str, tools: Tools | None = None) -> Envelope:
+class ParsedEnvelope(TypedDict):
+    toolCalls: list[dict[str, object]]
+    parseErrors: list[str]
+
+
+def parse_envelope(text: str, tools: Tools | None = None) -> ParsedEnvelope:
+    """`{toolCalls, parseErrors}` (B30): valid items with all their keys, and why others are not.
+
+    Never raises. With `tools` a type that is none of them is an error of that item.
+    """
+    read = read_envelope(text, tools)
+    return {
+        "toolCalls": [{**item(each), "priority": each.priority} for each in read.calls],
+        "parseErrors": list(read.errors),
+    }
+
+
+def read_envelope(text: str, tools: Tools | None = None) -> Envelope:
     """Never raises. Accepts a fence in any case, a BOM, and text around the object (R8)."""
     body, _ = unfenced(text.strip().lstrip("\ufeff").strip())
     start = body.find("{")
@@ -95,7 +114,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
         return None
     if not json_text.balanced(body) and json_text.strict(body) is None:
         return Parsed(incomplete=True)
-    envelope = parse_envelope(body, tools)
+    envelope = read_envelope(body, tools)
     if not envelope.found:
         return None
     known = [each for each in envelope.calls if each.name in tools or not spoken(each)]
@@ -116,14 +135,40 @@ def spoken(request: ToolRequest) -> bool:
     return request.name in (SPOKEN, ENDED)
 
 
-def write(request: ToolRequest) -> str:
-    item = {
+def item(request: ToolRequest) -> dict[str, object]:
+    return {
         "type": request.name,
         "id": request.id or "1",
         "operation": request.operation or request.name,
         "parameters": dict(request.arguments or {}),
     }
-    return json.dumps({"toolCalls": [item]}, ensure_ascii=False)
+
+
+def enveloped(*requests: ToolRequest) -> str:
+    return json.dumps({"toolCalls": list(map(item, requests))}, ensure_ascii=False)
+
+
+def write(request: ToolRequest) -> str:
+    return enveloped(request)
+
+
+def render(history: Sequence[Message]) -> list[Wire]:
+    """What was said and asked for in one object; without a request it was the end of the turn."""
+    return alternate({"role": role(each), "content": content(each)} for each in history)
+
+
+def role(message: Message) -> str:
+    return "user" if message.role == "tool" else message.role
+
+
+def content(message: Message) -> str:
+    if message.role == "tool":
+        return f"Result of {message.name} ({message.call_id}):\n{message.content}"
+    if message.role != "assistant":
+        return message.content
+    said = [ToolRequest(SPOKEN, {"content": message.content}, "said")] if message.content else []
+    asked = [ToolRequest(call.name, call.arguments, call.id) for call in message.calls]
+    return enveloped(*said, *asked, *([] if asked else [ToolRequest(ENDED, {}, "end")]))
 
 
 DIALECT = Dialect(
@@ -133,9 +178,10 @@ DIALECT = Dialect(
     body=Bare,
     parse=parse,
     write=write,
-    render=forms.render_with(write, forms.told("Results:", "")),
+    render=render,
     catalogue=forms.catalogue,
     lesson="calls",
     fenced=True,
     whole=True,
+    carries_all=True,
 )

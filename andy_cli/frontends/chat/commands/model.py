@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from andy_cli.frontends.chat.command import Command
 from andy_cli.frontends.chat.desk import Desk
-from andy_cli.frontends.opening import Opened, fetched, template_of
+from andy_cli.frontends.opening import Opened, facts_of, fetched
 from andy_cli.frontends.options import Options
 from andy_cli.models import select
 
@@ -23,7 +23,7 @@ async def model(desk: Desk, argument: str) -> str:
     opened = await desk.opened()
     chat = opened.chat
     tools = len(chat.registry)
-    writes = f"it writes {chat.dialect.name} ({chat.dialect_why})"
+    writes = f"it writes {chat.dialect.name} ({chat.speech.why})"
     return f"{chat.client.name}: {opened.why}; {writes}, {tools} tools."
 
 
@@ -46,7 +46,7 @@ async def switch(desk: Desk, opened: Opened) -> None:
         await fetched(chosen.endpoint.model)
     before = opened.chat.client
     client = select.connect(chosen, settings, desk.tell)
-    opened.chat.use(client, template_of(chosen, settings))
+    opened.chat.use(client, facts_of(chosen, settings))
     opened.why = chosen.why
     await before.close()
 

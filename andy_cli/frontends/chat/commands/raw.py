@@ -18,7 +18,7 @@ async def raw(desk: Desk, argument: str) -> str:
     chat = desk.open.chat
     exchanges = list(chat.exchanges)[-int(argument or 1) :]
     shown = [visible(told(each)) for each in exchanges]
-    return "\n\n".join([*shown, f"{chat.dialect.name} was taught: {chat.dialect_why}."])
+    return "\n\n".join([*shown, f"{chat.dialect.name} was taught: {chat.speech.why}."])
 
 
 def told(exchange: Exchange) -> str:

@@ -1,0 +1,33 @@
+"""What goes on while the turn goes on: speech that is heard, and how it ended (B8, B38)."""
+
+import asyncio
+from collections.abc import Coroutine
+
+from andy_cli.messages import ToolResult
+
+
+class Background:
+    """Never delays a turn and never ends one; joined when andy ends."""
+
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[ToolResult]] = set()
+        self._failed: list[ToolResult] = []
+
+    def start(self, work: Coroutine[None, None, ToolResult]) -> None:
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[ToolResult]) -> None:
+        self._running.discard(task)
+        if not task.cancelled() and not task.result().ok:
+            self._failed.append(task.result())
+
+    def failures(self) -> list[ToolResult]:
+        """What has failed since this was last asked."""
+        failed, self._failed = self._failed, []
+        return failed
+
+    async def join(self) -> None:
+        while self._running:
+            await asyncio.wait(self._running)

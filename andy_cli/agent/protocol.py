@@ -1,0 +1,51 @@
+"""What the calls of a protocol that carries everything mean: texts to show, and when it is over.
+
+In the envelope a model speaks by `send_chat` and ends its turn by `end_turn` (B4 to B12). They are
+notation, not deeds: neither is ever run, and the history holds the text they carried.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from andy_cli.messages import ToolRequest
+
+SPOKEN, ENDED = "send_chat", "end_turn"
+TOO_EARLY = (
+    "What you wrote for the user behind that was not shown, for the results were not known yet:"
+    " say it now that they are."
+)
+SHOWN = "This was shown to the user. Go on, or end your turn with end_turn."
+
+
+class Plan(NamedTuple):
+    """One reply, in the order in which it is carried out."""
+
+    said: tuple[str, ...]
+    """Shown at once, before anything is run."""
+    requests: tuple[ToolRequest, ...]
+    held_back: bool = False
+    """Texts were written behind a request whose result they could not know (R7)."""
+    ends: bool = False
+
+
+def planned(requests: Sequence[ToolRequest], answers: Callable[[str], bool]) -> Plan:
+    """`answers`: whether a tool has a result that the model waits for.
+
+    By priority, then as written (B12, R12); what stands behind `end_turn` is not done.
+    """
+    last = next((at for at, each in enumerate(requests) if each.name == ENDED), len(requests))
+    order = sorted(requests[:last], key=lambda request: -request.priority)
+    said: list[str] = []
+    wanted: list[ToolRequest] = []
+    waiting = held_back = False
+    for request in order:
+        if request.name != SPOKEN:
+            wanted.append(request)
+            waiting = waiting or answers(request.name)
+        elif waiting:
+            held_back = True
+        else:
+            said.append(str((request.arguments or {}).get("content", "")))
+    # A claim about results that are owed has to wait for them: the end is put off.
+    ends = last < len(requests) and not waiting
+    return Plan(tuple(filter(str.strip, said)), tuple(wanted), held_back, ends)

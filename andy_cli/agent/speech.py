@@ -1,0 +1,121 @@
+"""How one model is spoken to and read: its dialect, its markers, its tools, its system prompt.
+
+A switch of models, or of the way one is spoken to, makes a new one (C17, C18).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from andy_cli.agent.pairs import paired
+from andy_cli.agent.sanitizer import Sanitizer
+from andy_cli.agent.system_prompt import system_prompt
+from andy_cli.agent.tokens import tokens
+from andy_cli.compiler.compiler import Compiler
+from andy_cli.compiler.detect import Detected, by_name
+from andy_cli.compiler.dialect import Dialect, IdForm, Tools
+from andy_cli.compiler.ids import renamed
+from andy_cli.compiler.mapper.offered import offered, offered_names
+from andy_cli.compiler.markers import Markers
+from andy_cli.messages import Constraint, Message, Request, Schema, ToolCall, Wire
+from andy_cli.models.client import ModelClient
+from andy_cli.models.presets import presets
+
+Dialects = Mapping[str, Dialect]
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    client: ModelClient
+    dialect: Dialect
+    why: str
+    """Why this dialect, in words."""
+    tools: Tools
+    """What the model may ask for, under the registered names."""
+    markers: Markers
+    system: str
+    names: Mapping[str, str]
+    """Registered name -> the one that is offered (R17)."""
+    schemas: tuple[Schema, ...]
+    """The tools as the provider takes them; empty if they are taught in the prompt."""
+    id_form: IdForm | None
+    fixed: int
+    """Estimated tokens of what goes with every request: the system prompt and the schemas."""
+
+    def compiler(self) -> Compiler:
+        return Compiler(self.markers, self.tools)
+
+    def sanitizer(self, asked_about_tools: bool) -> Sanitizer:
+        return Sanitizer(self.markers, self.tools, asked_about_tools)
+
+    def request(
+        self,
+        history: Sequence[Message],
+        side: Sequence[Wire] = (),
+        constraint: Constraint | None = None,
+        max_tokens: int | None = None,
+    ) -> Request:
+        """The history as this model reads it, `side` messages behind it."""
+        known = paired([Message("system", self.system), *history])
+        if self.schemas:
+            known = as_offered(known, self.names)
+        return Request(
+            messages=(*self.dialect.render(renamed(known, self.id_form)), *side),
+            tools=self.schemas,
+            constraint=constraint,
+            stop=self.dialect.stop,
+            max_tokens=max_tokens,
+        )
+
+
+def speech(
+    client: ModelClient, found: Detected, registered: Tools, dialects: Dialects, folder: Path
+) -> Speech:
+    """`registered` are the tools for this dialect; `folder` is where the user works."""
+    dialect = found.dialect
+    native = dialect.name == "native"
+    names = offered_names(registered)
+    taught = {name: offered(tool) for name, tool in registered.items()}
+    system = system_prompt(dialect, taught, folder, date.today())
+    schemas = tuple(as_taken(client, registered, names)) if native else ()
+    return Speech(
+        client=client,
+        dialect=dialect,
+        why=found.why,
+        tools=registered,
+        markers=Markers([*dialects.values()], tuple(registered), dialect.name),
+        system=system,
+        names=names,
+        schemas=schemas,
+        id_form=family_ids(client, dialects) if native else dialect.id_form,
+        fixed=tokens(system) + sum(tokens(str(each)) for each in schemas),
+    )
+
+
+def as_taken(client: ModelClient, tools: Tools, names: Mapping[str, str]) -> Iterator[Schema]:
+    """The tools as the provider takes them; validated is against the originals."""
+    provider = presets().get(client.name.partition(":")[0])
+    plain = provider is not None and provider.plain_schemas
+    for name, tool in tools.items():
+        yield offered(tool, names[name], references=not plain, alternatives=not plain)
+
+
+def family_ids(client: ModelClient, dialects: Dialects) -> IdForm | None:
+    """With native calls the ids are those of the model's family all the same."""
+    family = by_name(client.name.partition(":")[2], dialects.values())
+    return family.id_form if family else None
+
+
+def as_offered(history: Sequence[Message], names: Mapping[str, str]) -> list[Message]:
+    """Calls and results under the names that the tools were offered with."""
+
+    def called(call: ToolCall) -> ToolCall:
+        return call._replace(name=names.get(call.name, call.name))
+
+    return [
+        message._replace(
+            calls=tuple(map(called, message.calls)), name=names.get(message.name, message.name)
+        )
+        for message in history
+    ]

@@ -1,0 +1,28 @@
+"""What a model says and when it has done, where everything is a call; carried out by the turn."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from andy_cli.toolbox.tool import ToolError, also, tool
+
+Content = Annotated[
+    str,
+    Field(
+        description="what the user is to read, in Markdown",
+        json_schema_extra=also("text", "message", "markdown"),
+    ),
+]
+NOT_ALONE = "This is no step of its own: write what the user is to read as your answer."
+
+
+@tool(effect="protocol", action="say something")
+def send_chat(content: Content) -> None:
+    """Show a text to the user."""
+    raise ToolError(NOT_ALONE)
+
+
+@tool(effect="protocol", action="end the turn")
+def end_turn() -> None:
+    """End your turn; the only thing that does."""
+    raise ToolError(NOT_ALONE)
