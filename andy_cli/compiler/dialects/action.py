@@ -87,7 +87,7 @@ def ended(text: str) -> bool:
 
 def write(request: ToolRequest) -> str:
     action = {"tool": request.name, "args": dict(request.arguments or {})}
-    return json.dumps({"action": action}, ensure_ascii=False)
+    return json.dumps({"thought": "this is what is needed", "action": action}, ensure_ascii=False)
 
 
 DIALECT = Dialect(
@@ -99,7 +99,7 @@ DIALECT = Dialect(
     write=write,
     render=forms.render_with(write, forms.told("Result:", "")),
     catalogue=forms.catalogue,
-    lesson="calls",
+    lesson="action",
     fenced=True,
     whole=True,
     letter=letter,
