@@ -1,0 +1,332 @@
+"""The grounding audit: what in an answer does nothing support? (C2, C23, C32, R16)
+
+Looked at are names, addresses, ids, titles and figures, and only when there are results; and what
+the answer says was done, always. What everybody knows is never looked at: offers, questions,
+examples, code, ordinary knowledge. Pure, and linear in the answer and the evidence.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from andy_cli.agent.grounding.claim import Backed, Claim, Deed, Evidence
+from andy_cli.agent.grounding.counts import CORE, count_holds, singular
+from andy_cli.agent.grounding.deeds import deed_claims
+from andy_cli.agent.grounding.entities import COUNT, entities
+from andy_cli.agent.grounding.evidence import Index, folded, words_of
+from andy_cli.agent.grounding.layout import (
+    OUTPUT,
+    Entry,
+    Sentence,
+    blanked,
+    fences,
+    lists,
+    sentences,
+    tables,
+)
+from andy_cli.agent.grounding.marking import marked, rewrite_request
+from andy_cli.agent.grounding.support import holds
+from andy_cli.agent.grounding.vocabulary import (
+    EXTENSIONS,
+    ITEMS,
+    KNOWN_NAMES,
+    LABELS,
+    MONTHS,
+    STOP,
+    WEEKDAYS,
+)
+from andy_cli.compiler.expression import Expression
+
+__all__ = [
+    "Backed", "Claim", "Deed", "Evidence", "backing", "marked", "rewrite_request", "unsupported",
+]  # fmt: skip
+
+NAMES = frozenset(["file", "path", "address", "url", "id"])
+"""Claims wherever they stand, but in offers to make them and denials that they are there."""
+MAKING = Expression(
+    r"\b(?:save|write|create|export|rename|name|call|store|put|add|make|generate|convert|copy|move"
+    r"|download|speicher\w*|erstell\w*|enregistrer|créer|guardar|crear|example|e\.g|such as|instance)\b",
+    re.IGNORECASE,
+)
+ORDER = Expression(
+    r"\b(?:step|option|part|phase|level|point|chapter|section|version|top|first|last|next|number|no\.?"
+    r"|schritt|étape|paso|scale of|out of|python|tip|rule|choice|example)\s*[#*_]*$",
+    re.IGNORECASE,
+)
+
+CALENDAR = frozenset([*MONTHS, *WEEKDAYS])
+
+
+def unsupported(answer: str, evidence: Evidence) -> tuple[Claim, ...]:
+    """The claims in the answer that results, user and history do not hold, in order, each text
+    once."""
+    index = Index(evidence)
+    blocks = fences(answer)
+    prose = blanked(answer, [(start, end) for start, end, _ in blocks])
+    spoken = sentences(prose)
+    found = list(deed_claims(spoken, index, answer))
+    if evidence.results:
+        found += Audit(answer, prose, spoken, index).unsupported()
+        for start, end, language in blocks:
+            if language in OUTPUT:
+                found += shown_output(answer, start, end, index)
+    return once(found)
+
+
+def once(found: Sequence[Claim]) -> tuple[Claim, ...]:
+    seen: dict[str, Claim] = {}
+    for claim in sorted(found, key=lambda each: (each.start, -each.end)):
+        seen.setdefault(claim.text, claim)
+    return tuple(seen.values())
+
+
+def shown_output(answer: str, start: int, end: int, index: Index) -> Iterator[Claim]:
+    """A fence that shows a result, not code: some of its names are known, so all must be."""
+    named = [each for each in entities(answer[start:end], ()) if each.kind in {*NAMES, "size"}]
+    known = [holds(each, "", index) for each in named]
+    if sum(known) * 2 < len(known):
+        return
+    for claim, good in zip(named, known, strict=True):
+        if not good:
+            yield claim._replace(start=claim.start + start, end=claim.end + start)
+
+
+class Audit:
+    """One answer, held against one body of evidence."""
+
+    def __init__(self, answer: str, prose: str, spoken: Sequence[Sentence], index: Index) -> None:
+        self.answer = answer
+        self.prose = prose
+        self.spoken = spoken
+        self.starts = [each.start for each in spoken]
+        self.index = index
+        self.lists = lists(prose)
+        self.tables = tables(prose) if "|" in prose else []
+        self.item_starts = [group[0].start for group in self.lists]
+        self.about: dict[int, bool] = {}
+
+    def unsupported(self) -> Iterator[Claim]:
+        entries = [each for group in (*self.lists, *self.tables) for each in group]
+        named = [
+            Claim(each.text, each.start, each.end, "file")
+            for each in entries
+            if is_file_name(each.text)
+        ]
+        taken = [(each.start, each.end) for each in named]
+        for claim in entities(self.prose, taken):
+            sentence = self.sentence(claim.start)
+            if sentence and self.claimed(claim, sentence) and not self.held(claim, sentence):
+                yield claim
+        yield from (each for each in named if not holds(each, "", self.index))
+        for group in self.lists:
+            yield from self.strangers(group, listed=True)
+        for column in self.tables:
+            yield from self.strangers(column, listed=False)
+
+    def sentence(self, at: int) -> Sentence | None:
+        place = bisect_right(self.starts, at) - 1
+        return self.spoken[place] if place >= 0 else None
+
+    def claimed(self, claim: Claim, sentence: Sentence) -> bool:
+        """Does the answer present it as a finding?"""
+        if claim.kind in NAMES:
+            return self.named(claim, sentence)
+        if sentence.question or sentence.offer or claim.kind == "code":
+            return False
+        if claim.kind in {"subject", "title"}:
+            return self.titled(claim, sentence)
+        if claim.kind == "count":
+            return self.counted(claim, sentence)
+        if claim.kind in {"number", "percent"} and not self.figured(claim, sentence):
+            return False
+        return self.is_about(sentence)
+
+    def named(self, claim: Claim, sentence: Sentence) -> bool:
+        if sentence.negated:
+            return False
+        if sentence.question or sentence.offer:
+            return not MAKING.search(sentence.text) and claim.kind in {"file", "path"}
+        if claim.kind == "id":
+            return self.is_about(sentence)
+        return True
+
+    def titled(self, claim: Claim, sentence: Sentence) -> bool:
+        if sentence.negated or not self.is_about(sentence, claim.text):
+            return False
+        words = claim.text.split()
+        capitals = sum(each[:1].isupper() or each[:1].isdigit() for each in words)
+        if claim.kind == "title":
+            after = self.prose[claim.end : claim.end + 4].lstrip("*_ ")
+            alone = sentence.text.strip(" *_#>-") == claim.text
+            telling = [each for each in words_of(folded(claim.text)) if each not in STOP]
+            return (
+                not alone
+                and not after.startswith(":")
+                and not claim.text.endswith(":")
+                and len(words) > 1
+                and capitals == len([each for each in words if each.casefold() not in STOP])
+                and not all(each in LABELS for each in telling)
+                and bool(re.search(r"\d", sentence.text.replace(claim.text, "")))
+            )
+        if len(words) == 1:
+            return claim.text[0].isupper() and len(claim.text) > 3
+        return capitals > 0 or len(words) > 2
+
+    def counted(self, claim: Claim, sentence: Sentence) -> bool:
+        match = COUNT.match(claim.text)
+        if not match:
+            return False
+        noun, number = match["noun"].casefold(), match["number"]
+        family = ITEMS[noun]
+        before = sentence.text[: claim.start - sentence.start]
+        if number.casefold() in {"one", "ein", "eine", "un", "une", "una", "uno"} and not re.search(
+            r"\b(?:only|exactly|just|there is|contains|have|has|found|nur|seulement|solo)\s$",
+            before,
+            re.I,
+        ):
+            return False
+        if ORDER.search(before) or (number in {"24", "7"} and "24/7" in sentence.text):
+            return False
+        known = singular(noun) in self.index.words or noun in self.index.words
+        if family in CORE or known:
+            return self.is_about(sentence)
+        return number[0].isdigit() and self.is_about(sentence)
+
+    def figured(self, claim: Claim, sentence: Sentence) -> bool:
+        before = sentence.text[: claim.start - sentence.start]
+        if ORDER.search(before):
+            return False
+        if self.in_marker(claim):
+            return False
+        word = re.search(r"([A-Z][\w.+-]*)\s$", before)
+        if word and word.start() and folded(word[1]) not in self.index.given_words:
+            return False
+        digits = claim.text.strip()
+        if re.fullmatch(r"(?:1[5-9]|20|21)\d\d", digits):
+            return any(1500 <= each < 2200 for each in self.index.numbers.values) and bool(
+                re.search(r"\b(?:1[5-9]|20|21)\d\d\b", self.index.given)
+            )
+        return True
+
+    def in_marker(self, claim: Claim) -> bool:
+        """The number of a list item or of a heading, or a cell that numbers its row."""
+        line = self.prose[self.prose.rfind("\n", 0, claim.start) + 1 : claim.start]
+        after = self.prose[claim.end : claim.end + 2]
+        if not line.strip(" \t#>*_|(") and (
+            after[:1] in {".", ")", ":"} or ("|" in line and "|" in after)
+        ):
+            return True
+        return after[:1] == ")" and line.endswith("(") and len(claim.text) == 1
+
+    def held(self, claim: Claim, sentence: Sentence) -> bool:
+        before = sentence.text[: claim.start - sentence.start]
+        if claim.kind != "count":
+            return holds(claim, before, self.index)
+        after = sentence.text[claim.end - sentence.start :]
+        return count_holds(claim.text, before, after, self.following(claim.end), self.index)
+
+    def following(self, at: int) -> int:
+        """How many items the list has that follows in a few lines."""
+        place = bisect_right(self.item_starts, at)
+        if place < len(self.lists) and self.prose.count("\n", at, self.item_starts[place]) <= 3:
+            return len(self.lists[place])
+        return 0
+
+    def is_about(self, sentence: Sentence, without: str = "") -> bool:
+        """Is it about what was found, or ordinary knowledge that shares no word with it?"""
+        if not without and sentence.start in self.about:
+            return self.about[sentence.start]
+        text = folded(sentence.text.replace(without, " ") if without else sentence.text)
+        telling = {
+            each
+            for each in words_of(text)
+            if len(each) > 2 and each not in STOP and not each[0].isdigit()
+        }
+        shared = sum(each in self.index.given_words for each in telling)
+        names = re.findall(r"(?<=[\w,] )[A-Z][a-z]{2,}", sentence.text)
+        foreign = any(folded(each) not in self.index.words | CALENDAR for each in names)
+        answer = bool(shared) or len(telling) < 4 or not foreign
+        if foreign and len(telling) > 5:
+            answer = shared / len(telling) >= 0.2
+        if not without:
+            self.about[sentence.start] = answer
+        return answer
+
+    def strangers(self, group: Sequence[Entry], *, listed: bool) -> Iterator[Claim]:
+        """Entries the results do not know, in a list most of whose entries they know."""
+        names = [each for each in group if self.is_name(each)]
+        if len(names) < 2:
+            return
+        known = [self.index.says(folded(each.text)) for each in names]
+        for entry, good in zip(names, known, strict=True):
+            others = len(names) - 1
+            backed = sum(known) - good
+            needed = others if entry.label or others < 3 else others * 0.6
+            if good or backed < needed or self.reworded(entry):
+                continue
+            yield Claim(entry.text, entry.start, entry.end, "item")
+
+    def is_name(self, entry: Entry) -> bool:
+        words = words_of(folded(entry.text))
+        if not words or len(words) > 9 or "\0" in entry.text or is_file_name(entry.text):
+            return False
+        telling = [each for each in words if each not in STOP and not each[0].isdigit()]
+        return bool(telling) and not all(each in LABELS for each in telling)
+
+    def reworded(self, entry: Entry) -> bool:
+        """Its own words for something known: a title is altered by one word, prose by most."""
+        telling = [each for each in words_of(folded(entry.text)) if each not in STOP]
+        strange = [
+            each
+            for each in telling
+            if each not in self.index.words and singular(each) not in self.index.words
+        ]
+        words = [each for each in entry.text.split() if each.casefold() not in STOP]
+        title = all(not each[0].isalpha() or each[0].isupper() for each in words)
+        if all(each in KNOWN_NAMES or each in LABELS for each in strange):
+            return True
+        return not title and len(strange) < 0.6 * len(telling)
+
+
+def is_file_name(text: str) -> bool:
+    ending = text.rpartition(".")[2].lower()
+    return ending in EXTENSIONS and "." in text and "/" not in text and len(text) < 200
+
+
+def backing(answer: str, evidence: Evidence) -> tuple[Backed, ...]:
+    """Each sentence of the answer with the line of a result that shares most of its rare words."""
+    lines: list[tuple[int, str]] = []
+    places: dict[str, list[int]] = {}
+    for number, result in enumerate(evidence.results):
+        for line in pieces(result):
+            for word in set(words_of(folded(line))):
+                if word not in STOP:
+                    places.setdefault(word, []).append(len(lines))
+            lines.append((number, line.strip()))
+    return tuple(backed(each.text.strip(), lines, places) for each in sentences(answer))
+
+
+SNIPPET = 160
+PIECE = Expression(r"[^\n{}]+")
+
+
+def pieces(result: str) -> Iterator[str]:
+    """Lines, or the records of JSON that stands in one line."""
+    for match in PIECE.finditer(result):
+        if re.search(r"\w", match[0]):
+            yield match[0]
+
+
+def backed(sentence: str, lines: Sequence[tuple[int, str]], places: dict[str, list[int]]) -> Backed:
+    votes: dict[int, float] = {}
+    for word in set(words_of(folded(sentence))):
+        at = places.get(word, ())
+        # A word of every line tells nothing, and would make this quadratic.
+        if 0 < len(at) <= 50:
+            for place in at:
+                votes[place] = votes.get(place, 0.0) + 1 / len(at)
+    if not votes:
+        return Backed(sentence, None)
+    best = max(votes, key=lambda each: (votes[each], -each))
+    number, line = lines[best]
+    return Backed(sentence, number, line[:SNIPPET])

@@ -1,0 +1,264 @@
+"""Is `5 unread mails` true of what the results list? Pure."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from andy_cli.agent.grounding.dates import DATE, dates, days
+from andy_cli.agent.grounding.entities import COUNT
+from andy_cli.agent.grounding.evidence import Index, folded, words_of
+from andy_cli.agent.grounding.figures import Table, figure_of
+from andy_cli.agent.grounding.quantities import (
+    DURATION,
+    FIGURE,
+    SIZE,
+    approximate,
+    durations,
+    readings,
+    sizes,
+    spelled,
+)
+from andy_cli.agent.grounding.vocabulary import COUNTING, ITEMS, STOP
+from andy_cli.compiler.expression import Expression
+
+CORE = frozenset(["file", "folder", "song", "mail", "event", "task"])
+"""Families whose words in an answer are always about results."""
+PARTIAL = Expression(
+    r"\b(?:first|last|top|next|latest|newest|oldest|largest|smallest|longest|shortest|biggest|other"
+    r"|another|additional|more|remaining|these|those|following|previous|recent|different|random|any"
+    r"|of|each|per|every|least|most|extra|further|main|key|erste[nr]?|letzte[nr]?|weitere\w*|andere\w*"
+    r"|autres|premi\w+|dernier\w*|otr[oa]s|primer\w*|últim\w*)\b",
+    re.IGNORECASE,
+)
+"""The count is of some, not of all."""
+MODIFIER = Expression(
+    r"^\W{0,3}\s*(?:(?:that|which|who|are|were|is) )?(?:by|from|with|that|which|who|whose|about|larger|bigger|over|under|longer"
+    r"|shorter|smaller|above|below|more|less|after|before|of|containing|mentioning|due|for|ending|named"
+    r"|called|titled|matching|older|newer|since|between|on|today|tomorrow|this|next|marked|flagged|sent"
+    r"|modified|changed|updated|created|have|has|need|needs|are|is|were|was|match|matched|mention|contain|contains|start|starts|end|require"
+    r"|failed|passed|von|mit|vom|par|avec|de|du|con|at|scheduled|still|left|remain\w*|tagged|assigned|related|per|to|without|long|in (?:19|20)\d\d"
+    r"|with(?:in)?|starting|beginning|only|changed|waiting|open|done|pending|completed|unread)\b(?P<rest>[^.;:!?\n(|]{0,90})",
+    re.IGNORECASE,
+)
+GENERIC = STOP | frozenset(
+    """found contains contain listed list lists shows show total altogether including include currently
+    available saved stored located directory inbox calendar sorted named matching match matches mp3
+    music audio item items entries results result account right exactly just mailbox library
+    collection gesamt insgesamt gefunden trouvé encontrado""".split()
+)
+MORE = re.compile(
+    r"\b(?:larger|bigger|over|longer|above|more|after|newer|since|greater|exceed\w*|least|later)\b"
+)
+LESS = re.compile(
+    r"\b(?:smaller|under|shorter|below|less|before|older|fewer|within|most|earlier|until)\b"
+)
+NONE = re.compile(r"no|kein\w*|aucune?|ningún|ninguna")
+EMPTY = re.compile(
+    r"\bno\b|\bnot\b|\bnone\b|\bempty\b|\[\s*\]|\b0\b|\berror|\bnothing\b|\bkein|\bmissing\b|n't\b"
+)
+
+
+def count_holds(text: str, before: str, after: str, listed: int, index: Index) -> bool:
+    """`before` and `after` are the rest of the sentence; `listed` is how many items the answer's
+    own list has that follows, 0 for none."""
+    match = COUNT.match(text)
+    if not match:
+        return True
+    noun, between = match["noun"].casefold(), match["between"].casefold()
+    number = amount(match["number"])
+    if number is None:
+        return none_holds(before, between, after, index)
+    if number == listed or index_says(number, noun, index):
+        return True
+    totals = totals_of(index, noun)
+    if number in totals:
+        return True
+    if approximate(before) and any(abs(each - number) <= 0.1 * each for each in totals):
+        return True
+    if not totals:
+        return index.has(readings(str(number)))
+    if of_all := re.search(r"\bof\b.*?(\d+)", between):
+        return number <= int(of_all[1]) and (
+            int(of_all[1]) in totals or index_says(int(of_all[1]), noun, index)
+        )
+    if PARTIAL.search(between) or PARTIAL.search(before[-12:]):
+        return number <= max(totals)
+    return part_holds(number, between, after, noun, max(totals), index)
+
+
+def amount(written: str) -> int | None:
+    if NONE.fullmatch(written.casefold()):
+        return None
+    word = spelled(written)
+    return int(readings(written)[0].value) if word is None else word
+
+
+def none_holds(before: str, between: str, after: str, index: Index) -> bool:
+    """`There are no files` is wrong where every result lists some."""
+    plain = not between.strip() and not MODIFIER.search(after)
+    if not plain or not re.search(
+        r"(?:there (?:are|is)|found|contains?|ha(?:ve|s))\s$", before, re.I
+    ):
+        return True
+    return any(len(each) < 3 or EMPTY.search(each[:400]) for each in index.results)
+
+
+def totals_of(index: Index, noun: str) -> set[int]:
+    """How long the lists are, together too, and how many different values a column has."""
+    lengths = [len(each.rows) for each in index.tables if each.rows]
+    found = {*lengths, len(index.results), len(index.evidence.deeds)}
+    per_result: list[int] = []
+    for text in index.by_result:
+        per_result.append(max((len(each.rows) for each in text if each.rows), default=0))
+    if len(per_result) > 1:
+        found.add(sum(per_result))
+    stem = singular(noun)
+    for table in index.tables:
+        for key, values in table.columns.items():
+            if stem in folded(key):
+                found.add(len({str(each) for each in values}))
+                if len(values) > 1:
+                    found.add(sum(len(each) for each in values if isinstance(each, list)))
+        found.update(kinds_of(table, noun))
+    return found - {0}
+
+
+def kinds_of(table: Table, noun: str) -> Iterator[int]:
+    """Files and folders of one listing are counted apart."""
+    family = ITEMS.get(noun)
+    if family not in {"file", "folder", "song"}:
+        return
+    rows = [each.casefold().rstrip() for each in table.rows]
+    folders = sum(is_folder(each) for each in rows)
+    if folders:
+        yield folders if family == "folder" else len(rows) - folders
+    ending = f".{singular(noun)}"
+    if found := sum(ending in each for each in rows):
+        yield found
+    if family == "song":
+        yield sum(bool(re.search(r"\.(?:mp3|wav|flac|ogg|m4a|opus|aac)\b", each)) for each in rows)
+
+
+def is_folder(row: str) -> bool:
+    return row.endswith("/") or bool(
+        re.search(
+            r"\bd[rwx-]{9}|\[dir\]|<dir>|=(?:dir|directory|folder)\b|isdir\w*=true|[/\\]\s", row
+        )
+    )
+
+
+def singular(noun: str) -> str:
+    return noun[:-1] if noun.endswith("s") and len(noun) > 3 else noun
+
+
+def index_says(number: int, noun: str, index: Index) -> bool:
+    """Does the evidence itself put the number beside such a noun, or under a counting key?"""
+    text, digits, at = index.text, str(number), -1
+    family = ITEMS.get(noun)
+    for _ in range(200):
+        at = text.find(digits, at + 1)
+        if at < 0:
+            break
+        end = at + len(digits)
+        if (
+            text[at - 1].isalnum()
+            or text[end].isalnum()
+            or (text[at - 1] in ".:-/"
+            and text[at - 2].isdigit())
+            or (text[end] in ":/.,-"
+            and text[end + 1 : end + 2].isdigit())
+        ):
+            continue
+        near = [*words_of(text[end : end + 30])[:2], *words_of(text[max(0, at - 24) : at])[-2:]]
+        if any(ITEMS.get(each) == family or singular(each) == singular(noun) for each in near):
+            return True
+        line = text[text.rfind("\n", 0, at) + 1 : at]
+        if re.search(r"[:=]\s*$", line[-3:]) and COUNTING.search(
+            re.split(r"[,{]", line)[-1].replace("_", " ")
+        ):
+            return True
+        if (
+            not text[max(0, at - 1)].strip()
+            and not text[end].strip()
+            and line.strip() == ""
+            and len(index.given) < 40
+        ):
+            return True
+    said = words_of(index.said)
+    values = [spelled(each) for each in said]
+    return number in values
+
+
+def part_holds(number: int, between: str, after: str, noun: str, most: int, index: Index) -> bool:
+    """A count of some: by the words that say of which, or by what they have more or less of."""
+    modifier = MODIFIER.match(after)
+    said = folded(f"{between} {modifier[0] if modifier else ''}")
+    wanted = [each for each in words_of(said) if each not in GENERIC and not each.isdigit()]
+    if not modifier and not wanted:
+        return False
+    if number > most:
+        return False
+    if found := {*compared(said, index)}:
+        return number in found
+    on = [day for match in DATE.finditer(said) for each in days(match) for day in each]
+    if on:
+        return number in {
+            sum(any(day[1:] == each[1:] for day in on for each in dates(row)) for row in table.rows)
+            for table in index.tables
+        }
+    known = [each for each in wanted if len(each) > 2 and stem_known(each, index)]
+    if not known:
+        # What it says of them cannot be read off the results: `3 important mails`.
+        return True
+    return number in {*holding(known, index)} or len(known) < len(wanted)
+
+
+def stem_known(word: str, index: Index) -> bool:
+    return (
+        word in index.given_words
+        or singular(word) in index.given_words
+        or (word.startswith("un") and word[2:] in index.given_words)
+    )
+
+
+def holding(words: Iterable[str], index: Index) -> Iterator[int]:
+    """How many rows hold each word, and all of them."""
+    words = list(words)
+    for table in index.tables:
+        rows = [each.casefold() for each in table.rows]
+        sets = []
+        for word in words:
+            stem = singular(word)
+            if word.startswith("un") and f"{word[2:]}=" in "".join(rows[:1]):
+                sets.append({at for at, row in enumerate(rows) if f"{word[2:]}=false" in row})
+            elif f"{stem}=true" in (joined := "\n".join(rows)) or f"{stem}=false" in joined:
+                sets.append({at for at, row in enumerate(rows) if f"{stem}=true" in row})
+            else:
+                sets.append({at for at, row in enumerate(rows) if stem in row})
+            yield len(sets[-1])
+        yield len(set.intersection(*sets))
+
+
+def compared(said: str, index: Index) -> Iterator[int]:
+    """How many rows have a figure above, or below, one that is named."""
+    sign = 1 if MORE.search(said) else -1 if LESS.search(said) else 0
+    figures = [each.value for match in SIZE.finditer(said) for each in sizes(match[1], match[2])]
+    figures += [each.value for match in DURATION.finditer(said) for each in durations(match[0])]
+    if not figures:
+        figures = [each.value for text in FIGURE.compiled.findall(said) for each in readings(text)]
+    if not sign:
+        return
+    for table in index.tables:
+        for values in table.columns.values():
+            column = [each for each in map(figure_of, values) if each is not None]
+            for figure in figures:
+                if len(column) == len(table.rows):
+                    yield sum(sign * each > sign * figure for each in column)
+                    yield sum(sign * each >= sign * figure for each in column)
+        for figure in figures:
+            measured = [row_sizes(each) for each in table.rows]
+            if measured and all(measured):
+                yield sum(any(sign * each > sign * figure for each in row) for row in measured)
+
+
+def row_sizes(row: str) -> list[float]:
+    return [sizes(match[1], match[2])[0].value for match in SIZE.finditer(row)]

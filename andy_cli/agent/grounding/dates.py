@@ -1,0 +1,142 @@
+"""Dates and times of day, read from text in whatever form they were written. Pure."""
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from typing import NamedTuple
+
+from andy_cli.agent.grounding.vocabulary import MONTHS, WEEKDAYS
+from andy_cli.compiler.expression import Expression
+
+MONTH = "|".join(sorted(map(re.escape, MONTHS), key=len, reverse=True))
+WEEKDAY = "|".join(sorted((each for each in WEEKDAYS if len(each) > 4), key=len, reverse=True))
+SPAN = r"(?:\s?(?:[-–—]|to|bis|until)\s?(?P<{}>\d{{1,2}})(?:st|nd|rd|th)?)?"
+DATE = Expression(
+    r"(?<![\d.])(?P<y1>\d{4})[-/.](?P<m1>\d{1,2})[-/.](?P<d1>\d{1,2})(?!\d)"
+    r"|(?<![\d.])(?P<a2>\d{1,2})(?P<sign>[./-])(?P<b2>\d{1,2})(?P=sign)(?P<y2>\d{4}|\d\d)(?![\d])"
+    r"|(?<![\d.])(?P<d6>\d{1,2})\.(?P<m6>\d{1,2})\.(?!\d)"
+    r"|(?<![\w.:])(?P<d3>\d{1,2})(?:st|nd|rd|th|er|º|\.)?"
+    + SPAN.format("e3")
+    + rf"\.?[\s-]+(?:of\s|de\s)?(?P<m3>{MONTH})\b\.?(?:,?[\s-]+(?:de\s|of\s)?(?P<y3>\d{{4}}))?"
+    rf"|\b(?P<m4>{MONTH})\b\.?\s+(?:the\s)?(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:])"
+    + SPAN.format("e4")
+    + r"(?:(?:,\s?|\s+)(?P<y4>\d{4})(?![\d:]))?"
+    rf"|\b(?P<m5>{MONTH})\b\.?(?:\s+de|\s+of)?,?\s+(?P<y5>\d{{4}})(?!\d)",
+    re.IGNORECASE,
+)
+EPOCH = Expression(r"(?<![\d.])1[5-9]\d{8}(?:\d{3})?(?![\d.])")
+
+
+class Day(NamedTuple):
+    """A date as far as it was written: 0 where the year or the day was left out."""
+
+    year: int
+    month: int
+    day: int
+
+
+def days(match: re.Match[str]) -> list[list[Day]]:
+    """What one match of DATE may mean; each meaning is one day, or the first and last of a span."""
+    part = match.groupdict()
+    if part["y1"]:
+        return [[Day(int(part["y1"]), int(part["m1"]), int(part["d1"]))]]
+    if part["a2"]:
+        first, second, year = int(part["a2"]), int(part["b2"]), century(int(part["y2"]))
+        european, american = Day(year, second, first), Day(year, first, second)
+        return [[european]] if part["sign"] == "." else [[european], [american]]
+    if part["d6"]:
+        return [[Day(0, int(part["m6"]), int(part["d6"]))]]
+    if part["m5"]:
+        return [[Day(int(part["y5"]), MONTHS[part["m5"].casefold()], 0)]]
+    at = "3" if part["m3"] else "4"
+    year, month = int(part[f"y{at}"] or 0), MONTHS[part[f"m{at}"].casefold()]
+    ends = [part[f"d{at}"], part[f"e{at}"]]
+    return [[Day(year, month, int(each)) for each in ends if each]]
+
+
+def century(year: int) -> int:
+    return year if year > 99 else 2000 + year
+
+
+def possible(day: Day) -> bool:
+    return 1 <= day.month <= 12 and 0 <= day.day <= 31
+
+
+def dates(text: str) -> Iterator[Day]:
+    """Every date a text names, in all its readings."""
+    for match in DATE.finditer(text):
+        for meaning in days(match):
+            yield from filter(possible, meaning)
+    for match in EPOCH.finditer(text):
+        seconds = int(match[0][:10])
+        day = date.fromordinal(719163 + seconds // 86400)
+        yield Day(day.year, day.month, day.day)
+
+
+def weekday(day: Day) -> int | None:
+    """0 for a Monday; None when the date is not complete or does not exist."""
+    try:
+        return date(*day).weekday()
+    except ValueError:
+        return None
+
+
+ZONES = {
+    "z": 0, "utc": 0, "gmt": 0, "cet": 60, "cest": 120, "bst": 60, "est": -300, "edt": -240,
+    "cst": -360, "cdt": -300, "mst": -420, "mdt": -360, "pst": -480, "pdt": -420, "jst": 540,
+    "ist": 330, "eet": 120, "eest": 180, "msk": 180,
+}  # fmt: skip
+ZONE = r"(?:\s?(?P<zone>utc|gmt|cest|cet|bst|est|edt|cst|cdt|mst|mdt|pst|pdt|jst|ist|eest|eet|msk|z|[+-]\d\d:?\d\d)\b)?"
+HALF = r"(?:\s?(?P<half{}>[ap])\.?\s?m\b\.?)"
+TIME = Expression(
+    r"(?<![\d:.,])(?:(?P<from>\d{1,2})(?P<from_minutes>:\d\d)?(?:\s?[-–—]\s?|\sto\s|\sand\s)(?=\d{1,2}(?::\d\d)?\s?[ap]\.?m))?"
+    rf"(?:(?P<h1>\d{{1,2}}):(?P<n1>\d\d)(?::(?P<s1>\d\d)(?:\.\d+)?)?{HALF.format(1)}?{ZONE}"
+    rf"|(?P<h2>\d{{1,2}}){HALF.format(2)}"
+    r"|(?P<h3>\d{1,2})(?:[.:](?P<n3>\d\d))?\s?uhr\b"
+    r"|(?P<h4>\d{1,2})h(?P<n4>\d\d)\b"
+    r"|(?P<h5>\d{1,2})\s(?:heures|o'clock|o’clock)\b"
+    rf"|(?P<h6>\d{{1,2}})\.(?P<n6>\d\d){HALF.format(6)})(?![\d:])",
+    re.IGNORECASE,
+)
+
+
+class Clock(NamedTuple):
+    """Minutes since midnight; `offset` is the zone in minutes east of Greenwich, if one is named."""
+
+    minutes: int
+    offset: int | None = None
+
+
+def times(match: re.Match[str]) -> list[list[Clock]]:
+    """What a match of TIME may mean; one list for each end of a span."""
+    part = match.groupdict()
+    at = next(each for each in "123456" if part.get(f"h{each}"))
+    minute = int(part.get(f"n{at}") or 0)
+    half = (part.get(f"half{at}") or "").casefold()
+    ends = [meanings(int(part[f"h{at}"]), minute, half, offset_of(part["zone"]), at in "15")]
+    if part["from"]:
+        minute = int((part["from_minutes"] or ":0")[1:])
+        start = int(part["from"])
+        ends.append([each for way in "ap" for each in meanings(start, minute, way, None, False)])
+    return ends
+
+
+def meanings(hour: int, minute: int, half: str, offset: int | None, loose: bool) -> list[Clock]:
+    if hour > 24 or minute > 59:
+        return []
+    if half:
+        hour = hour % 12 + (12 if half == "p" else 0)
+        return [Clock(hour * 60 + minute, offset)]
+    found = [Clock(hour % 24 * 60 + minute, offset)]
+    if loose and 1 <= hour < 12:
+        found.append(Clock((hour + 12) * 60 + minute, offset))
+    return found
+
+
+def offset_of(zone: str | None) -> int | None:
+    if not zone:
+        return None
+    if zone[0] in "+-":
+        minutes = int(zone[1:3]) * 60 + int(zone[-2:])
+        return -minutes if zone[0] == "-" else minutes
+    return ZONES[zone.casefold()]

@@ -1,0 +1,252 @@
+"""`I have deleted the file`: sentences that say something was done, and whether it was. Pure."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from andy_cli.agent.grounding.claim import Claim, Deed
+from andy_cli.agent.grounding.entities import FILE
+from andy_cli.agent.grounding.evidence import Index, folded
+from andy_cli.agent.grounding.layout import Sentence
+from andy_cli.compiler.expression import Expression
+
+
+class Family(NamedTuple):
+    """Words for one kind of deed."""
+
+    name: str
+    done: str
+    """As it is said to have been done."""
+    doing: str = ""
+    """As it is said to be under way."""
+    traces: str = ""
+    """As calls and results tell of it."""
+    outward: bool = False
+    """It may as well be done to words of the answer: only a thing outside makes it a deed."""
+
+
+FAMILIES = (
+    Family("delete", "deleted|erased|trashed|wiped|discarded|gelöscht|supprimée?|effacée?|eliminado|borrado|emptied", "deleting|erasing", "delet|remov|eras|trash|unlink|rmdir|rm |discard|wip|clean"),
+    Family("remove", "removed|entfernt|enlevé|cleared|uninstalled|unsubscribed", "removing|clearing|uninstalling", "delet|remov|eras|trash|unlink|rm |clear|uninstall|discard", True),
+    Family("send", "sent|e-?mailed|mailed|forwarded|replied|gesendet|verschickt|geschickt|envoyée?|enviado|texted|messaged|shared|invited", "sending|e-?mailing|forwarding", "sen[dt]|mail|forward|repl|message|post|shar|invit|upload"),
+    Family("play", "played|gespielt|abgespielt|jouée?|reproducido", "playing|spiele|streaming", "play|start|queue|music|mpv|aplay|stream"),
+    Family("queue", "queued|enqueued", "queueing|queuing", "queue|play|enqueue|add"),
+    Family("start", "started|launched|gestartet|begonnen|lancée?|démarrée?|iniciado|restarted|rebooted", "starting|launching|restarting", "start|play|launch|run|boot|open|begin|exec|begun|systemctl", True),
+    Family("save", "saved|stored|exported|backed up|gespeichert|enregistrée?|sauvegardée?|guardado|archived", "saving|exporting|backing up", "sav|writ|wrote|stor|export|put|creat|commit|back|copied|archiv|zip|tar |byte"),
+    Family("create", "created|made|written|wrote|added|generated|put|recorded|noted|logged|erstellt|angelegt|geschrieben|hinzugefügt|créée?|ajoutée?|écrit|creado|añadido|agregado|escrito|built|inserted|appended|posted|uploaded|set", "creating|writing|adding|uploading|setting", "creat|made|mak|writ|wrote|add|put|new|insert|generat|append|touch|mkdir|sav|upload|post|schedul|book|set|remind|regist|posted|committed|queue|built|build", True),
+    Family("move", "moved|relocated|verschoben|déplacée?|movido", "moving", "mov|mv |relocat|transfer|renam", True),
+    Family("rename", "renamed|umbenannt|renommée?|renombrado", "renaming", "renam|mv |mov"),
+    Family("copy", "copied|duplicated|cloned|kopiert|copiée?|copiado", "copying|cloning", "cop[yi]|cp |duplicat|clon", True),
+    Family("schedule", "scheduled|booked|reserved|rescheduled|ordered|purchased|bought|arranged|gebucht|geplant|eingetragen|réservée?|planifiée?|reservado|programado|agendado", "scheduling|booking|ordering", "schedul|book|reserv|creat|event|appointment|calendar|arrang|order|purchas|insert|add|updat|mov"),
+    Family("cancel", "cancell?ed|declined|accepted|abgesagt|annulée?|cancelado|confirmed|approved", "cancell?ing", "cancel|delet|remov|declin|accept|confirm|approv|updat|respon"),
+    Family("open", "opened|geöffnet|ouverte?|abierto", "opening", "open|launch|start|brows|visit|url", True),
+    Family("fetch", "downloaded|heruntergeladen|téléchargée?|descargado|pulled|fetched", "downloading|fetching", "download|fetch|curl|wget|get|pull|saved|clon"),
+    Family("run", "ran|run|executed|ausgeführt|exécutée?|ejecutado|compiled|deployed|tested", "running|executing|deploying", "run|ran|exec|terminal|shell|command|bash|script|compil|deploy|test|exit|built|passed|pytest", True),
+    Family("install", "installed|upgraded|installiert|installée?|instalado", "installing|upgrading", "install|upgrad|pip|apt|npm|brew|added|setup"),
+    Family("update", "updated|edited|changed|modified|replaced|fixed|adjusted|corrected|renewed|reset|merged|committed|pushed|marked|completed|enabled|disabled|configured|aktualisiert|geändert|bearbeitet|modifiée?|changée?|actualizado|modificado|cambiado|turned|switched|assigned|closed|unlocked|locked", "updating|editing|changing|enabling|disabling", "updat|edit|chang|modif|replac|writ|wrote|fix|adjust|correct|reset|merg|commit|push|mark|complet|enabl|disabl|config|patch|set|put|clos|assign|switch|turn|lock|sed ", True),
+    Family("stop", "stopped|paused|halted|muted|skipped|resumed|unpaused|gestoppt|angehalten|pausiert|arrêtée?|detenido|pausado|killed|terminated", "stopping|pausing", "stop|paus|halt|mut|kill|end|skip|resum|terminat|cancel|next", True),
+    Family("say", "said|spoken|spoke|announced|vorgelesen|read", "", "say|said|speak|spok|utter|voice|tts|announc|read aloud", True),
+)  # fmt: skip
+READING = re.compile(
+    r"list|read|get|search|find|found|show|look|check|time|now_playing|status|fetch_page|view|query|count|weather|glob|grep|stat"
+)
+"""Calls that only look: they are no trace of anything else."""
+
+OUTSIDE = (
+    r"(?:file|folder|director\w+|document|doc|spreadsheet|sheet|event|meeting|appointment|task|todo"
+    r"|to-do|reminder|calendar|contact|playlist|queue|database|setting\w*|config\w*|row|record|e-?mail"
+    r"|message|inbox|draft e-?mail|backup|branch|commit|repository|repo|server|service|process|container"
+    r"|script|command|tests?|test suite|program|app|application|browser|page|website|url|link|tab"
+    r"|music|song|track|playback|video|player|album|alarm|timer|volume|download|upload|package|drive"
+    r"|drive|disk|cell|invite|invitation|booking|reservation|order|account|password|permission\w*"
+    r"|issue|ticket|pull request|note|photo|image|attachment|recording|archive|line|lights?|build|job"
+    r"|datei|ordner|termin|aufgabe|erinnerung|notiz|tabelle|dokument|nachricht|lied|musik|befehl|skript"
+    r"|kalender|seite|fichier|dossier|rendez-vous|tâche|rappel|musique|chanson|réunion|commande|courriel|archivo|carpeta|documento|evento|reunión|tarea"
+    r"|recordatorio|música|canción|correo|comando|cita|it|them)s?"
+)
+THING = Expression(rf"\b{OUTSIDE}\b|[\w-]\.(?:[a-z][a-z0-9]{{1,4}})\b|[~/]\w|@\w", re.IGNORECASE)
+WORDS = Expression(
+    r"\b(?:draft|paragraph|sentence|wording|phrase|code|example|version|list|table|summary|jargon|tone"
+    r"|section|text below|text|poem|story|answer|explanation|snippet|function|outline|plan|comments?"
+    r"|bullet|typos?|grammar|overview|breakdown|response|reply below|below|above|following|translation"
+    r"|in mind|sense|sure|point|suggestions?|recommendations?|essay|limerick|haiku|letter below)\b",
+    re.IGNORECASE,
+)
+"""What an answer can do to its own words, without any call."""
+ALOUD = re.compile(r"\b(?:aloud|out loud|loud|laut|à voix haute|en voz alta)\b", re.IGNORECASE)
+
+ADVERBS = r"(?:(?:now|just|also|already|successfully|then|currently|both|all|finally|recently|gerade|bereits|jetzt|nun|soeben|déjà|bien|ya|gone ahead and|started|begun|been|been able to|managed to|have|has|erfolgreich)\s+)*"
+OBJECT_FIRST = r"(?:[^.!?;:]{1,80}?\s)"
+DONE = "|".join(each.done for each in FAMILIES)
+DOING = "|".join(each.doing for each in FAMILIES if each.doing)
+AUX = r"(?:has|have|had|was|were|is|are|wurde|wurden|ist|sind|wird|a été|ont été|est|ha sido|han sido|fue|está)"
+CLAIMED = Expression(
+    rf"\b(?:I|we)(?:['’]ve|\shave|\shad)?\s+{ADVERBS}(?P<past>{DONE})\b"
+    rf"|\b(?:I|we)(?:['’](?:m|re)|\sam|\sare)\s+{ADVERBS}(?P<doing>{DOING})\b"
+    rf"|\b(?:I|we)\s+{ADVERBS}started\s+(?P<begun>{DOING})\b"
+    rf"|^\W*(?:(?:done|ok|okay|all set|sure|great|alright|perfect|got it|success|fertig|erledigt|gut|voilà|listo|hecho)\W+)*"
+    rf"(?:{ADVERBS}|now\s)(?P<bare>{DONE}|{DOING})\b(?!\s*:?\s*$)"
+    rf"|\b(?P<subject>(?:the|your|this|that|both|all|it|they|everything|\S+\.\w{{2,4}}|die|der|das|dein\w*|ihr\w*|alle|le|la|les|votre|ton|el|los|su|tu)\b[^.!?;:\n]{{0,60}}?)\s*{AUX}\s+{ADVERBS}(?P<passive>{DONE}|{DOING})\b"
+    rf"|\bich\s+(?:habe|bin)\s+{OBJECT_FIRST}(?P<german>{DONE})\b|\bich\s+(?P<german_now>spiele)\b"
+    rf"|\b(?:j['’]ai|nous avons)\s+{ADVERBS}(?P<french>{DONE})\b|\b(?:he|hemos)\s+{ADVERBS}(?P<spanish>{DONE})\b"
+    rf"|^\W*(?P<things>(?:e-?mail|message|file|document|music|playback|song|event|meeting|task|reminder|folder|changes?|note|backup|download|invitation)s?)\s+(?:successfully\s+)?(?P<short>{DONE})\b",
+    re.IGNORECASE,
+)
+GROUPS = (
+    "past",
+    "doing",
+    "begun",
+    "bare",
+    "passive",
+    "german",
+    "german_now",
+    "french",
+    "spanish",
+    "short",
+)
+UNREAL = Expression(
+    r"\b(?:if|once|when|whenever|before|until|unless|would|could|can|cannot|might|may|should|shall|will|going to"
+    r"|let me|want|wants|need|wish|plan to|try|trying|tried|about to|ready to|to be|not|never|no|unable|failed|fail|couldn|didn"
+    r"|haven|hasn|wasn|weren|isn|nothing|neither|without|falls|sobald|bevor|nicht|kein\w*|könnte|kann|werde|möchte|ne|n['’]ai|pas|si|no|aún|wenn|error|how)\b|n['’]t\b|['’]ll\b|['’]d\b",
+    re.IGNORECASE,
+)
+BYSTANDER = Expression(
+    r"\b(?:originally|by (?!me\b)[A-Z]\w+|in (?:19|20)\d\d|yesterday|last (?:week|month|year|\w+day)|ago|on (?:mon|tues|wednes|thurs|fri|satur|sun)day)\b|\bwas (?:last )?(?:created|modified|updated|sent|changed|saved|added|made|written|built) (?:on|at|by|in|from)\b",
+    0,
+)
+OPINION = re.compile(
+    r"devil|role|part|trick|up\b|sense|sure|mistake|it clear|together|through|into account|aside|out of|note of|the assumption|an effort|across",
+    re.I,
+)
+
+
+def deed_claims(sentences: Sequence[Sentence], index: Index, text: str) -> Iterator[Claim]:
+    """What the answer says was done, with no call or result that did it."""
+    for sentence in sentences:
+        if sentence.question:
+            continue
+        for match in CLAIMED.finditer(sentence.text):
+            group = next(each for each in GROUPS if match[each])
+            if not stated(match, group, sentence):
+                continue
+            family = family_of(match[group])
+            rest = clause(sentence.text, match.end())
+            if outside(family, match, group, rest) and not done(family, rest, match[0], index):
+                start = (
+                    sentence.start
+                    + match.start()
+                    + len(match[0])
+                    - len(match[0].lstrip(" *_>-#\n"))
+                )
+                end = sentence.start + match.end() + len(rest.rstrip(" *_\"'`\0"))
+                yield Claim(text[start:end], start, end, "deed")
+                break
+
+
+def stated(match: re.Match[str], group: str, sentence: Sentence) -> bool:
+    """Is it said as a fact, of now, by the speaker?"""
+    before = sentence.text[: match.start()]
+    comma = before.rfind(",")
+    near = (
+        before[comma + 1 :]
+        if comma >= 0 and not re.match(r"\W*(?:if|once|when)\b", before, re.I)
+        else before
+    )
+    if UNREAL.search(near) or UNREAL.search(match[0].replace(match[group], "")):
+        return False
+    return not (group in {"passive", "short"} and BYSTANDER.search(sentence.text))
+
+
+def family_of(word: str) -> Family:
+    plain = word.casefold()
+    for family in FAMILIES:
+        if re.fullmatch(family.done, plain) or (family.doing and re.fullmatch(family.doing, plain)):
+            return family
+    return FAMILIES[-1]
+
+
+def clause(text: str, at: int) -> str:
+    """What follows the verb, to the end of its clause."""
+    end = re.search(
+        r"[,;!?\n]\s|\.\s|\.$|\s(?:and|but|so|because|und|et|y)\s(?:I|it|you|then)\b|\Z", text[at:]
+    )
+    return text[at : at + end.start()] if end else text[at:]
+
+
+def outside(family: Family, match: re.Match[str], group: str, rest: str) -> bool:
+    """Is it done to a thing in the world, not to words of the answer?"""
+    said = f"{match['subject'] or match['things'] or ''} {rest}"
+    if group in {"german", "french", "spanish"}:
+        said = f"{match[0]} {rest}"
+    if OPINION.match(rest.strip()):
+        return False
+    if family.name == "say":
+        return ALOUD.search(rest) is not None
+    if group == "passive" and not THING.search(match["subject"]):
+        return False
+    thing = THING.search(said)
+    if WORDS.search(said) and not (thing and ("." in thing[0] or "/" in thing[0])):
+        return False
+    if group == "bare" and family.outward:
+        return thing is not None
+    return not family.outward or thing is not None
+
+
+def done(family: Family, rest: str, said: str, index: Index) -> bool:
+    """Did a call do it that succeeded, or does a result say that it was done?"""
+    traces = re.compile(rf"(?:^|[^a-z])(?:{family.traces})|_(?:{family.traces})")
+    told = [
+        folded(f"{each.tool}\n{each.action}\n{each.did}")
+        for each in index.evidence.deeds
+        if each.ok
+    ]
+    met = [each for each in told if traces.search(each)]
+    if not met:
+        met = [
+            each
+            for each, deed in zip(told, good(index.evidence.deeds), strict=True)
+            if opaque(deed)
+        ]
+    if met:
+        return same_thing(rest, met, index)
+    if index.evidence.deeds and all(not each.ok for each in index.evidence.deeds):
+        return False
+    return any(traces.search(each) for each in statements(index))
+
+
+def good(deeds: Sequence[Deed]) -> list[Deed]:
+    return [each for each in deeds if each.ok]
+
+
+def opaque(deed: Deed) -> bool:
+    """Nothing tells what kind of deed it was: it may be any."""
+    told = folded(f"{deed.tool} {deed.action} {deed.did}")
+    if READING.search(folded(deed.tool)) or READING.search(folded(deed.did)[:24]):
+        return False
+    return not any(re.search(rf"(?:^|[^a-z])(?:{each.traces})", told) for each in FAMILIES)
+
+
+def same_thing(rest: str, met: Sequence[str], index: Index) -> bool:
+    """Where the sentence names a file and the deeds name files, it must be one of theirs."""
+    named = [folded(each[0]) for each in FILE.finditer(rest)]
+    if not named:
+        return True
+    theirs = " ".join(met)
+    return not FILE.search(theirs) or any(each in theirs for each in named)
+
+
+FAILURE = re.compile(
+    r"\b(?:error|failed|failure|not found|denied|cannot|could not|unable|refused|not allowed|no such|timed? ?out|not configured|does not|doesn't|invalid|forbidden|cancell?ed by|exit code [1-9]|not done|nothing)\b|\"ok\": ?false|\"success\": ?false"
+)
+
+
+def statements(index: Index) -> Iterator[str]:
+    """What results and history say was done: short results, and records with a status."""
+    for text in (*index.results, *map(folded, index.evidence.history)):
+        if FAILURE.search(text[:600]):
+            continue
+        if len(text) < 500:
+            yield text
+        else:
+            yield text[:160]
+            yield text[-160:]

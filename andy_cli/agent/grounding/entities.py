@@ -1,0 +1,236 @@
+"""What in an answer can be checked: each entity with where it stands and what kind it is. Pure."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from andy_cli.agent.grounding.claim import Claim
+from andy_cli.agent.grounding.dates import DATE, TIME, WEEKDAY
+from andy_cli.agent.grounding.layout import blanked
+from andy_cli.agent.grounding.quantities import DURATION, NUMBER, SIZE
+from andy_cli.agent.grounding.vocabulary import EXTENSIONS, ITEMS, LIBRARIES, NUMBER_WORDS
+from andy_cli.compiler.expression import Expression
+
+Reader = Callable[[re.Match[str]], tuple[int, int] | None]
+
+URL = Expression(r"\b(?:https?|ftp|file)://[^\s<>\"'`|\0]+|\bwww\.[^\s<>\"'`|\0]+", re.IGNORECASE)
+ADDRESS = Expression(r"(?<![\w.+-])[\w.+'-]*[\w+]@[\w-]+(?:\.[\w-]+)+", re.IGNORECASE)
+UUID = Expression(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.IGNORECASE)
+PATH = Expression(
+    r"(?<![\w/.<~:])(?:~|\.{1,2})?/(?:[^\s/`\"'“”<>|*:;,()\[\]{}\0]+(?:/|\b))(?:[^\s/`\"“”<>|*:;,()\[\]{}\0]*/?)*"
+    r"|(?<![\w])[A-Za-z]:\\[^\s`\"“”<>|*:;,()\0]+"
+    r"|(?<![\w/.<~:@-])[\w.-]+/(?:[\w.-]+/)*[\w.-]*"
+)
+EXTENSION = "|".join(sorted(EXTENSIONS, key=len, reverse=True))
+FILE = Expression(
+    rf"(?<![\w./@\\-])[\w][\w.+&'’()\[\]-]*?\.(?:{EXTENSION})\b(?![\w-]|\.\w)", re.IGNORECASE
+)
+DELIMITED = Expression(
+    r"`([^`\n]+)`|“([^”\n]{1,200})”|„([^“”\n]{1,200})[“”]|«\s?([^»\n]{1,200}?)\s?»"
+    r"|(?<![\w\"])\"(?!\s)([^\"\n]{1,200})(?<!\s)\"(?!\w)"
+    r"|(?<![\w*])\*\*(?!\s)([^*\n]{1,160})\*\*(?!\w)"
+    r"|(?<![\w*])\*(?!\s)([^*\n]{2,160})(?<!\s)\*(?!\w)"
+    r"|(?<![\w_])_(?!\s)([^_\n]{2,160})(?<!\s)_(?!\w)"
+    r"|(?<![\w'])'(?=[A-Z0-9])([^'\n]{2,120})'(?!\w)|(?<![\w‘])‘([^’\n]{2,120})’(?!\w)"
+)
+ID = Expression(
+    r"(?<![\w/.#&-])(?:\#\d+|[A-Z][A-Z0-9]{0,9}[-_]\d[\w-]*"
+    r"|(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w]{3,}(?:[-_]\w+)*)(?![\w/-])"
+)
+PHONE = Expression(r"(?<![\w.])\+?\d[\d ()/-]{7,}\d(?!\w)")
+PERCENT = Expression(
+    rf"(?<![\w.])[-+−]?(?:{NUMBER})(?:\s|\u00a0)?(?:%|percent\b|prozent\b|por ciento\b)", re.I
+)
+SPELLED = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
+NOUN = "|".join(sorted(map(re.escape, ITEMS), key=len, reverse=True))
+COUNT = Expression(
+    rf"(?<![\w.,:#/-])(?P<number>(?:{NUMBER})|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty)[- ]"
+    rf"(?:one|two|three|four|five|six|seven|eight|nine)|{SPELLED}|no|kein\w*|aucune?|ningún|ninguna)\s+"
+    rf"(?P<between>(?:[\w'’.*`/&-]+,?\s+){{0,3}}?)[*_`\"]*(?P<noun>{NOUN})\b(?!\.\w)",
+    re.IGNORECASE,
+)
+PLAIN_NUMBER = Expression(
+    rf"(?<![\w.,#/:-])(?P<sign>[-−+])?(?P<money>[$€£¥]\s?)?(?P<number>{NUMBER})"
+    r"(?P<scale>\s(?:thousand|million|billion|trillion|millions?|millionen|milliarden|mio)\b"
+    r"|[kKmM]\b|\s?bn\b)?(?P<after>\s?[°€$£]\s?[CF]?\b)?(?![\w]|[.,]\d)"
+)
+ORDINAL = Expression(r"\b\d+(?:st|nd|rd|th|er|ème|º|ª)\b", re.IGNORECASE)
+VERSION = Expression(
+    r"(?<![\w.])v?\d+(?:\.\d+){2,}(?:[-+]?[a-z]+\.?\d*)?(?![\w])|\bv\d+(?:\.\d+)*\b", re.I
+)
+DAY_NAME = Expression(rf"\b(?:{WEEKDAY})s?\b", re.IGNORECASE)
+COMMON = re.compile(
+    r"(?:mp[34]|h\.?26[45]|\d+(?:st|nd|rd|th|er|x|k|d|p|px|pt|em|rem|am|pm|h|m|s|min|ms|km|kg|cm|mm|kb|mb|gb|g|l|w|v|°c|hz|khz|kbps|bit|fps|th)"
+    r"|utf-?\d+|sha-?\d+|md5|base64|python[23]|x86(?:_64)?|x64|amd64|arm64|i\d|q[1-4]|h[1-6]|[a-z]\d"
+    r"|covid-19|gpt-?\d\w*|iso-?\d+|rfc-?\d+|log4j|web3|b2b|co2|pm2|\d+-\w+|s3|ec2|oauth2?|http2|ipv[46]|3d|2d|n8n"
+    r"|f-?\d+|es\d+|vitamin\w*|win\d+|php\d|css3|html5|mp3s|[a-z]+_?\d{1,2})",
+    re.IGNORECASE,
+)
+"""Letters with digits that name no record: formats, units, standards."""
+
+
+class Finder:
+    """Takes entities out of a text, the most telling kinds first; what is taken is not looked at
+    again."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.rest = text
+        self.found: list[Claim] = []
+
+    def take(self, pattern: Expression, kind: str, read: Reader) -> None:
+        def taken(match: re.Match[str]) -> str:
+            span = read(match)
+            if span is None:
+                return match[0]
+            start, end = span
+            self.found.append(Claim(self.text[start:end], start, end, kind))
+            before, after = match[0][: start - match.start()], match[0][end - match.start() :]
+            return before + "\0" * (end - start) + after
+
+        self.rest = pattern.sub(taken, self.rest)
+
+    def drop(self, pattern: Expression) -> None:
+        self.rest = pattern.sub(lambda match: "\0" * len(match[0]), self.rest)
+
+
+def entities(text: str, taken: Sequence[tuple[int, int]]) -> list[Claim]:
+    """All that may have to be checked, in the order of the text, outside of what is taken."""
+    finder = Finder(text)
+    finder.rest = blanked(text, sorted(taken))
+    finder.take(URL, "url", trimmed)
+    finder.take(ADDRESS, "address", trimmed)
+    finder.take(UUID, "id", whole)
+    delimited(finder)
+    finder.take(PATH, "path", path)
+    finder.take(FILE, "file", file)
+    finder.take(DATE, "date", date)
+    finder.take(SIZE, "size", whole)
+    finder.take(TIME, "time", whole)
+    finder.take(DURATION, "duration", duration)
+    finder.take(PERCENT, "percent", whole)
+    finder.drop(VERSION)
+    finder.take(PHONE, "id", phone)
+    finder.take(ID, "id", record_id)
+    finder.drop(ORDINAL)
+    finder.take(COUNT, "count", count)
+    finder.take(DAY_NAME, "weekday", whole)
+    finder.take(PLAIN_NUMBER, "number", whole)
+    return sorted(finder.found, key=lambda each: each.start)
+
+
+def whole(match: re.Match[str]) -> tuple[int, int]:
+    return match.start(), match.start() + len(match[0].rstrip())
+
+
+def trimmed(match: re.Match[str]) -> tuple[int, int]:
+    """Without the punctuation of the sentence it stands in."""
+    text = match[0].rstrip(".,;:!?*_'\"”’…")
+    while text.endswith(")") and text.count("(") < text.count(")"):
+        text = text[:-1].rstrip(".,;:!?*_")
+    return match.start(), match.start() + len(text)
+
+
+def delimited(finder: Finder) -> None:
+    """What is quoted, emphasised or set as code is one name, if it is a file, a path or a title."""
+
+    def read(match: re.Match[str]) -> tuple[int, int] | None:
+        group = next(at for at, each in enumerate(match.groups(), 1) if each is not None)
+        inner = match[group]
+        if "\0" in inner:
+            return None
+        if (kind := named_kind(inner, group)) is None:
+            return None
+        start, end = match.span(group)
+        start += len(inner) - len(inner.lstrip(" *_`\"'"))
+        end -= len(inner) - len(inner.rstrip(" *_`\"',.!?"))
+        kinds[start] = kind
+        return (start, end) if end > start else None
+
+    kinds: dict[int, str] = {}
+    before = len(finder.found)
+    finder.take(DELIMITED, "subject", read)
+    finder.found[before:] = [
+        each._replace(kind=kinds.get(each.start, "subject")) for each in finder.found[before:]
+    ]
+
+
+def named_kind(inner: str, group: int) -> str | None:
+    """Is it a file, a path or a subject? None leaves it to be read as any other text."""
+    plain = inner.strip(" *_`\"',")
+    if re.search(rf"\.(?:{EXTENSION})$", plain, re.IGNORECASE) and "\n" not in plain:
+        if not re.search(
+            r"[{}()=<>;$]|^\w+ -|^(?:cd|cat|rm|ls|mv|cp|git|python3?|pip|npm|node|open) ", plain
+        ) or re.search(r"\(\d|\([A-Z]", plain):
+            parts = plain.split(", ")
+            if len(parts) > 1 and all("." in each for each in parts):
+                return None
+            return "path" if "/" in plain or "\\" in plain else "file"
+        return None
+    if re.fullmatch(
+        r"(?:~|\.{1,2})?/[^\s{}()=<>;$|]*|[A-Za-z]:\\.*|~|[\w.-]+(?:/[\w. -]+)*/", plain
+    ):
+        return "path" if len(plain) > 1 else None
+    if group == 1:
+        return "code"
+    return "title" if group in (6, 7, 8) else "subject"
+
+
+def path(match: re.Match[str]) -> tuple[int, int] | None:
+    start, end = trimmed(match)
+    text = match[0][: end - start]
+    if text[0] in "~./" or re.match(r"[A-Za-z]:\\", text):
+        return (start, end) if re.search(r"\w", text) and not re.fullmatch(r"/\w", text) else None
+    # `and/or`, `10/12`, `km/h`: a relative path shows itself by a file name or by its depth.
+    if re.fullmatch(r"[\d./-]+", text):
+        return None
+    if re.search(rf"\.(?:{EXTENSION})$", text, re.IGNORECASE):
+        return start, end
+    return (start, end) if text.endswith("/") and len(text) > 3 else None
+
+
+def file(match: re.Match[str]) -> tuple[int, int] | None:
+    stem, _, ending = match[0].rpartition(".")
+    if ending.lower() in {"js", "net", "io", "com"} and stem.lower() in LIBRARIES:
+        return None
+    start = match.start()
+    before = match.string[max(0, start - 80) : start]
+    if joint := re.search(
+        r"(?:(?<![\w\0])[\w#.()&'’-]+ [-–&+] |(?<![\w\0.])\d{1,3}[ .)]+[-–] )+$", before
+    ):
+        start -= len(joint[0])
+    return start, match.end()
+
+
+def date(match: re.Match[str]) -> tuple[int, int] | None:
+    word = match["m3"] or match["m4"] or match["m5"]
+    # Only a capital tells the month from the verb.
+    if (
+        word
+        and word in {"may", "march", "mar", "mai", "dec", "ago", "sep", "mars", "set"}
+        and (word != "mars" and word != "mai")
+    ):
+        return None
+    if match["d6"] and not re.search(
+        r"\b(?:am|vom|bis|zum|ab|den|der|seit)\s$", match.string[: match.start()][-6:]
+    ):
+        return None
+    return whole(match)
+
+
+def duration(match: re.Match[str]) -> tuple[int, int] | None:
+    if match["first"] and match["first"].casefold() in {"one", "ein", "eine", "un", "une", "una"}:
+        return None
+    return whole(match)
+
+
+def phone(match: re.Match[str]) -> tuple[int, int] | None:
+    digits = re.sub(r"\D", "", match[0])
+    return whole(match) if 7 <= len(digits) <= 15 and re.search(r"[ ()/+-]", match[0]) else None
+
+
+def record_id(match: re.Match[str]) -> tuple[int, int] | None:
+    return None if COMMON.fullmatch(match[0]) else whole(match)
+
+
+def count(match: re.Match[str]) -> tuple[int, int] | None:
+    return whole(match)

@@ -1,0 +1,255 @@
+"""What results, user and history say, in normal forms, each made once and only when asked for."""
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Iterable
+from functools import cached_property
+
+from andy_cli.agent.grounding.claim import Evidence
+from andy_cli.agent.grounding.dates import TIME, Clock, Day, dates, times, weekday
+from andy_cli.agent.grounding.figures import Table, derived, ratios, tables_of
+from andy_cli.agent.grounding.quantities import (
+    CLOCK,
+    DURATION,
+    FIGURE,
+    SHORT_SIZE,
+    SIZE,
+    Figure,
+    clock_seconds,
+    durations,
+    readings,
+    sizes,
+    spelled,
+)
+from andy_cli.compiler.expression import Expression
+
+PLAIN = str.maketrans(
+    {each: "'" for each in "’‘‚ʼ`´"}
+    | {each: '"' for each in "“”„«»"}
+    | {each: "-" for each in "–—‑−‐"}
+    | {each: " " for each in "\u00a0\u202f\u2009\t"}
+    | {"…": "...", "\u200b": "", "\ufeff": ""}
+)
+ESCAPE = Expression(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/])|([nrt]))")
+WORD = Expression(r"[^\W_]+")
+HIGH_HALF = re.compile("[\ud800-\udfff]")
+
+
+def folded(text: str) -> str:
+    """In one spelling: lower case, plain quotes and dashes, no markdown escapes."""
+    if not text.isascii():
+        text = text.translate(PLAIN)
+    return text.casefold().replace("`", "'")
+
+
+def unescaped(text: str) -> str:
+    """JSON's escapes undone, whether or not the text is JSON as a whole."""
+    if "\\" not in text:
+        return text
+
+    def plain(match: re.Match[str]) -> str:
+        return chr(int(match[1], 16)) if match[1] else match[2] or "\n"
+
+    text = ESCAPE.sub(plain, text)
+    if HIGH_HALF.search(text):
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def words_of(text: str) -> list[str]:
+    return WORD.compiled.findall(text)
+
+
+class Index:
+    """The evidence, ready to be asked."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+        self.results = [folded(unescaped(each)) for each in evidence.results]
+        self.given = "\n".join(self.results)
+        deeds = (f"{each.action}\n{each.did}" for each in evidence.deeds)
+        self.said = folded("\n".join([evidence.user, *evidence.history, *deeds]))
+        self.text = f"\n{self.given}\n{self.said}\n"
+
+    @cached_property
+    def given_words(self) -> frozenset[str]:
+        return frozenset(words_of(self.given))
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return self.given_words.union(words_of(self.said))
+
+    @cached_property
+    def given_stream(self) -> str:
+        """The words of the results alone, one space between them."""
+        return f" {' '.join(words_of(self.given))} "
+
+    @cached_property
+    def stream(self) -> str:
+        return f"{self.given_stream}| {' '.join(words_of(self.said))} "
+
+    def holds(self, phrase: str) -> bool:
+        """Does it occur as it is, not as a part of longer words?"""
+        return self.place(phrase) >= 0
+
+    def place(self, phrase: str) -> int:
+        text, at = self.text, -1
+        if not phrase:
+            return -1
+        first, last = phrase[0].isalnum(), phrase[-1].isalnum()
+        for _ in range(64):
+            at = text.find(phrase, at + 1)
+            if at < 0:
+                return -1
+            end = at + len(phrase)
+            if not (first and text[at - 1].isalnum()) and not (last and text[end].isalnum()):
+                return at
+        return -1
+
+    def says(self, phrase: str, given: bool = False) -> bool:
+        """Do these words occur in this order, whatever stands between them?"""
+        words = words_of(phrase)
+        if not words:
+            return True
+        known = self.given_words if given else self.words
+        if not all(each in known for each in words):
+            return False
+        return len(words) == 1 or f" {' '.join(words)} " in (
+            self.given_stream if given else self.stream
+        )
+
+    @cached_property
+    def days(self) -> frozenset[Day]:
+        return frozenset(dates(self.text))
+
+    @cached_property
+    def day_numbers(self) -> frozenset[tuple[int, int]]:
+        return frozenset((each.month, each.day) for each in self.days)
+
+    @cached_property
+    def weekdays(self) -> frozenset[int]:
+        found = (weekday(each) for each in self.days)
+        return frozenset(each for each in found if each is not None)
+
+    @cached_property
+    def clocks(self) -> tuple[Clock, ...]:
+        """In the order of the text; of several readings of one all."""
+        return tuple(
+            each for match in TIME.finditer(self.text) for end in times(match) for each in end
+        )
+
+    @cached_property
+    def minutes(self) -> frozenset[int]:
+        return frozenset(each.minutes for each in self.clocks)
+
+    @cached_property
+    def instants(self) -> frozenset[int]:
+        """Minutes since midnight in Greenwich, where the evidence names a zone."""
+        return frozenset(
+            (each.minutes - each.offset) % 1440 for each in self.clocks if each.offset is not None
+        )
+
+    @cached_property
+    def numbers(self) -> "Line":
+        """Every number written anywhere."""
+        found = {
+            reading.value
+            for text in set(FIGURE.compiled.findall(self.text))
+            for reading in readings(text)
+        }
+        for word in self.words:
+            value = spelled(word)
+            if value is not None:
+                found.add(float(value))
+        return Line(found)
+
+    @cached_property
+    def bytes(self) -> "Line":
+        found = set(self.numbers.values)
+        for pattern in (SIZE, SHORT_SIZE):
+            for match in pattern.finditer(self.text):
+                found.update(each.value for each in sizes(match[1], match[2]))
+        return Line([*found, *self.summed_sizes])
+
+    @cached_property
+    def summed_sizes(self) -> list[float]:
+        """What the sizes of each result, written with units, come to."""
+        totals = []
+        for text in self.results:
+            matches = [*SIZE.finditer(text)] or [*SHORT_SIZE.finditer(text)]
+            if len(matches) > 1:
+                for way in (0, -1):
+                    totals.append(sum(sizes(each[1], each[2])[way].value for each in matches))
+        return totals
+
+    @cached_property
+    def seconds(self) -> "Line":
+        found = set(self.numbers.values) | {each / 1000 for each in self.numbers.values}
+        found.update(each * 60 for each in self.numbers.values if each < 1000)
+        found.update(each * 3600 for each in self.numbers.values if each < 1000)
+        for match in DURATION.finditer(self.text):
+            found.update(each.value for each in durations(match[0]))
+        minutes = [each.minutes for each in self.clocks]
+        found.update((b - a) * 60.0 for a, b in zip(minutes, minutes[1:], strict=False) if b > a)
+        found.update((b - a) * 60.0 for a, b in zip(minutes, minutes[2:], strict=False) if b > a)
+        for text in self.results:
+            tracks = [clock_seconds(each[0]) for each in CLOCK.finditer(text)]
+            found.update(value for each in tracks for value in each)
+            if tracks:
+                found.update((sum(each[0] for each in tracks), sum(each[-1] for each in tracks)))
+                found.update((sum(each[0] for each in tracks) / len(tracks),))
+        return Line([*found, *self.derived.values])
+
+    @cached_property
+    def by_result(self) -> list[list[Table]]:
+        results = zip(self.evidence.results, self.results, strict=True)
+        return [tables_of(parsed(result), text) for result, text in results]
+
+    @cached_property
+    def tables(self) -> list[Table]:
+        return [each for tables in self.by_result for each in tables]
+
+    @cached_property
+    def derived(self) -> "Line":
+        """Sums, means and differences of what stands in one column or one row."""
+        return Line(derived(self.tables, self.numbers.values))
+
+    @cached_property
+    def lengths(self) -> frozenset[float]:
+        return frozenset(float(len(each.rows)) for each in self.tables)
+
+    @cached_property
+    def percents(self) -> "Line":
+        lengths = (len(each.rows) for each in self.tables)
+        return Line(ratios(self.tables, lengths, self.numbers.values))
+
+    def has(self, figures: Iterable[Figure]) -> bool:
+        """Is one of them a number that was given, or follows from some?"""
+        asked = list(figures)
+        return any(map(self.numbers.near, asked)) or any(map(self.derived.near, asked))
+
+
+def parsed(text: str) -> object:
+    """The JSON that a result is; the text itself where it is none."""
+    if not text.lstrip().startswith(("{", "[")):
+        return text
+    try:
+        value: object = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return text
+    return value
+
+
+class Line:
+    """Numbers in order, to be asked which lies near."""
+
+    def __init__(self, values: Iterable[float]) -> None:
+        self.values = sorted(values)
+
+    def near(self, figure: Figure) -> bool:
+        at = bisect_left(self.values, figure.value - figure.slack * 1.0001)
+        if at == len(self.values):
+            return False
+        found = self.values[at]
+        return found <= figure.value + figure.slack * 1.0001

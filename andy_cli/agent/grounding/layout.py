@@ -1,0 +1,173 @@
+"""How an answer is laid out: fences, code, sentences and their mood, lists and tables. Pure."""
+
+import re
+from typing import NamedTuple
+
+from andy_cli.compiler.expression import Expression
+
+FENCE = Expression(r"^[ \t]*(```+|~~~+)([^\n]*)\n(.*?)(?:^[ \t]*\1[^\S\n]*$|\Z)", re.M | re.S)
+OUTPUT = frozenset(["", "text", "txt", "console", "output", "plaintext", "log", "csv", "tree"])
+"""What stands behind the opening of a fence that shows a result rather than code."""
+
+END = Expression(
+    r"(?<=[.!?…])[\"'”’)*_`]{0,3}\s+(?=[\"'“‘(*_`\[¿¡]{0,3}[A-ZÀ-Þ0-9~/])|(?<=[:;])\s*\n|\n"
+)
+ABBREVIATED = Expression(
+    r"(?:\b(?:e\.g|i\.e|etc|approx|no|vs|dr|mr|mrs|ms|st|ca|z\.b|jan|feb|mar|apr|jun|jul|aug|sep"
+    r"|sept|oct|nov|dec|feat|ft|[ap]\.m)\.|(?<![\w:.])\d{1,2}\.)\s*$",
+    re.IGNORECASE,
+)
+OFFER = Expression(
+    r"\b(?:(?:i|we|you|one|that) (?:can|could|may|might|would|will|shall)|i(?:'ll|’ll|'d|’d)|let me"
+    r"|would you|do you want|shall i|should i|should we|if you|if it|want me to|let us|let's|feel free"
+    r"|happy to|able to|going to|plan to|try|for example|e\.g\.|such as|for instance|you(?:'d|’d)"
+    r"|next steps?|i suggest|i recommend|suggestion|consider|please|möchten sie|soll ich|wenn (?:sie"
+    r"|du)|kann ich|ich kann|ich könnte|ich werde|puis-je|je peux|si vous|si tu|voulez|souhaitez"
+    r"|puedo|si quieres|quieres|podría|desea|could be|typically|usually|commonly|often|in general"
+    r"|generally|by default|conventionally|willst du|magst du|zum beispiel|par exemple|por ejemplo)\b",
+    re.IGNORECASE,
+)
+NEGATION = Expression(
+    r"\b(?:not|no|never|none|nothing|neither|nor|without|unable|cannot|missing|failed|fails|absent"
+    r"|instead of|rather than|other than|kein\w*|nicht|nichts|ohne|pas|aucune?|sans|ningun[oa]?|sin"
+    r"|wasn|isn|nowhere)\b|n't\b|n’t\b|\bno (?:hay|existe|encontr)",
+    re.IGNORECASE,
+)
+
+
+class Sentence(NamedTuple):
+    text: str
+    start: int
+    end: int
+    question: bool
+    offer: bool
+    """It offers, advises, supposes or gives an example: it states nothing."""
+    negated: bool
+
+
+class Entry(NamedTuple):
+    """The name an item of a list or a cell of a table begins with."""
+
+    text: str
+    start: int
+    end: int
+    label: bool
+    """A colon follows: it may be the name of what follows."""
+
+
+def fences(text: str) -> list[tuple[int, int, str]]:
+    """First and last position and the language of each fence."""
+    if "```" not in text and "~~~" not in text:
+        return []
+    return [(*each.span(), each[2].strip().lower()) for each in FENCE.compiled.finditer(text)]
+
+
+def blanked(text: str, spans: list[tuple[int, int]]) -> str:
+    """The text, as long as before, with nothing but line ends where these spans are."""
+    parts, at = [], 0
+    for start, end in spans:
+        parts.append(text[at:start])
+        parts.append("".join("\n" if each == "\n" else "\0" for each in text[start:end]))
+        at = end
+    return "".join(parts) + text[at:]
+
+
+def sentences(text: str) -> list[Sentence]:
+    """The text in pieces; those of one line share the mood that its question mark gives."""
+    found: list[Sentence] = []
+    start = 0
+    for match in END.compiled.finditer(text):
+        piece = text[start : match.start()]
+        if "\n" not in match[0] and ABBREVIATED.search(piece[-8:]):
+            continue
+        if piece.strip():
+            found.append(judged(piece, start))
+        start = match.end()
+    if text[start:].strip():
+        found.append(judged(text[start:], start))
+    return found
+
+
+def judged(piece: str, start: int) -> Sentence:
+    return Sentence(
+        piece,
+        start,
+        start + len(piece),
+        "?" in piece and piece.rstrip("\"'”’)*_` \n").endswith("?"),
+        OFFER.search(piece) is not None,
+        NEGATION.search(piece) is not None,
+    )
+
+
+ITEM = Expression(
+    r"^(?P<lead>[ \t>]*(?:[-*•+–◦]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)(?P<rest>\S.*)$", re.M
+)
+LEAD_END = Expression(
+    r"\s+[-–—|→>]+\s+|\s*[–—]\s*|:(?=[\s*_]|$)|\s*\(|;|\s\|\s|\*\*\s|[.!?]\s|[.!?]$"
+)
+PEEL = " \t*_`\"'“”‘’~[]\0"
+
+
+def lists(text: str) -> list[list[Entry]]:
+    """The lists of a text, each as the names its items begin with."""
+    groups: list[list[Entry]] = []
+    last = -9
+    for match in ITEM.compiled.finditer(text):
+        # Lines of one list follow each other with at most one other line between.
+        if text.count("\n", last, match.start()) > 2 or last < 0:
+            groups.append([])
+        last = match.end()
+        groups[-1].append(entry(match["rest"], match.start("rest")))
+    return groups
+
+
+def entry(text: str, start: int) -> Entry:
+    """The name at the beginning: what is emphasised or quoted, else all before a separator."""
+    peeled = len(text) - len(text.lstrip(PEEL))
+    opener = text[:peeled]
+    body = text[peeled:]
+    close = ""
+    for mark in ("**", "__", "`", '"', "”"):
+        if mark in opener.replace("“", "”"):
+            close = mark
+            break
+    end = body.find(close) if close else -1
+    if end < 0:
+        stop = LEAD_END.search(body)
+        end = stop.start() if stop else len(body)
+    rest = body[end:].lstrip(" *_`\"”'")
+    name = body[:end].rstrip(PEEL)
+    label = rest.startswith(":") or name.endswith(":")
+    name = name.rstrip(":").rstrip(PEEL)
+    return Entry(name, start + peeled, start + peeled + len(name), label)
+
+
+def tables(text: str) -> list[list[Entry]]:
+    """The columns of the tables, each as its cells without the head."""
+    columns: list[list[Entry]] = []
+    head, at = -1, 0
+    width: list[list[Entry]] = []
+    for line in text.split("\n"):
+        if line.count("|") >= 2 or (line.lstrip().startswith("|")):
+            head += 1
+            if head > 0 and not set(line.strip()) <= set("|-: +"):
+                for place, cell in enumerate(cells(line, at)):
+                    while len(width) <= place:
+                        width.append([])
+                    width[place].append(cell)
+        elif head >= 0:
+            columns += width
+            head, width = -1, []
+        at += len(line) + 1
+    return columns + width
+
+
+def cells(line: str, at: int) -> list[Entry]:
+    found = []
+    for piece in line.split("|"):
+        name = piece.strip(PEEL)
+        start = at + piece.find(name) if name else at
+        found.append(Entry(name, start, start + len(name), False))
+        at += len(piece) + 1
+    inner = line.strip()
+    return found[(1 if inner.startswith("|") else 0) : (-1 if inner.endswith("|") else None)]

@@ -1,0 +1,248 @@
+"""Does the evidence hold a claim? One question for each kind. Pure."""
+
+import re
+from collections.abc import Callable
+
+from andy_cli.agent.grounding.claim import Claim
+from andy_cli.agent.grounding.dates import DATE, TIME, WEEKDAYS, Day, days, times
+from andy_cli.agent.grounding.entities import PLAIN_NUMBER
+from andy_cli.agent.grounding.evidence import Index, folded, words_of
+from andy_cli.agent.grounding.quantities import (
+    FIGURE,
+    SCALES,
+    SIZE,
+    Figure,
+    clock_seconds,
+    durations,
+    loosened,
+    readings,
+    sizes,
+)
+from andy_cli.agent.grounding.vocabulary import STOP
+
+CONVERSIONS: tuple[Callable[[float], float], ...] = (
+    lambda value: value * 9 / 5 + 32,
+    lambda value: (value - 32) * 5 / 9,
+    lambda value: value * 1.609344,
+    lambda value: value / 1.609344,
+    lambda value: value * 3.6,
+    lambda value: value / 3.6,
+)
+"""Degrees, miles, metres a second."""
+CONVERTED = re.compile(r"\s*(?:°\s?[CF]|degrees|km|mi\b|miles|mph|m/s)", re.IGNORECASE)
+
+
+def file_holds(text: str, before: str, index: Index) -> bool:
+    name = folded(text).strip()
+    if "/" in name or "\\" in name:
+        return path_holds(text, before, index)
+    if index.says(name) and not index.holds(name):
+        return " " in name or "_" in name or "-" in name
+    return any(whole_name(name, folded(before), index))
+
+
+def whole_name(name: str, before: str, index: Index) -> list[bool]:
+    """For each place of the name in the evidence: is it no mere end of another name there, unless
+    the answer gives the rest of that name too?"""
+    found: list[bool] = []
+    at, text = -1, index.text
+    for _ in range(32):
+        at = text.find(name, at + 1)
+        if at < 0:
+            break
+        if text[at + len(name)].isalnum() or text[at - 1].isalnum() or text[at - 1] in "_.-":
+            continue
+        found.append(joined(before, text[max(0, at - 80) : at]))
+    return found
+
+
+def joined(said: str, known: str) -> bool:
+    """The name stands alone in the evidence; or the words before it agree; or those of the answer
+    are prose."""
+    if not known.endswith(" ") or known.endswith(("  ", ": ", ", ", "; ")):
+        return True
+    word, last = said.split()[-1:], known.split()[-1:]
+    if not word or not last or word == last:
+        return True
+    return (
+        not (word[0].isdigit() or word[0] in "-–&")
+        or (last[0] in {"-", "and", "|"}
+        and word == ["-"])
+    )
+
+
+def path_holds(text: str, before: str, index: Index) -> bool:
+    path = folded(text).rstrip("/ .") or "/"
+    if index.holds(path) or path in {"/", "~", "."}:
+        return True
+    path = path.replace("\\", "/").removeprefix("./")
+    parts = [each for each in path.split("/") if each not in {"", "~", "."}]
+    if not parts:
+        return True
+    known = index.text.replace("\\", "/")
+    last = parts[-1]
+    if "." in last and f"/{last}" in known:
+        # Where whole paths are given, this must be one of them, or the end of one.
+        tail = "/".join(parts[-2:])
+        if any(each in known for each in (f"/{tail}", f"\n{tail}", f'"{tail}', f" {tail}")):
+            return all(part in known for part in parts)
+        if f"/{last}" not in known.replace(f"{tail}", ""):
+            return False
+    home = path.startswith(("~", "/home/", "/users/"))
+    return all(index.holds(part) for part in (parts[2:] if home and path[0] == "/" else parts))
+
+
+def url_holds(text: str, before: str, index: Index) -> bool:
+    plain = re.sub(r"^(?:\w+://)?(?:www\.)?", "", folded(text)).rstrip("/")
+    return plain in index.text
+
+
+def address_holds(text: str, before: str, index: Index) -> bool:
+    name, at = folded(text), -1
+    for _ in range(16):
+        at = index.text.find(name, at + 1)
+        if at < 0:
+            return False
+        after = index.text[at + len(name) : at + len(name) + 2]
+        if not re.match(r"[\w.+-]", index.text[at - 1]) and not re.match(r"[\w-]|\.\w", after):
+            return True
+    return False
+
+
+def id_holds(text: str, before: str, index: Index) -> bool:
+    name = folded(text)
+    if re.fullmatch(r"[+\d ()/-]+", name):
+        digits = re.sub(r"\D", "", name)[-7:]
+        return digits in re.sub(r"(?<=\d)[ ()/-]+(?=[\d(])", "", index.text)
+    if index.holds(name) or index.holds(name.removeprefix("#")):
+        return True
+    return (
+        bool(re.fullmatch(r"[0-9a-f]{6,40}", name))
+        and re.search(rf"(?<![\w]){name}", index.text) is not None
+    )
+
+
+def subject_holds(text: str, before: str, index: Index) -> bool:
+    pieces = [each for each in re.split(r"\.\.\.|…|\[[^\]]*\]", folded(text)) if each.strip()]
+    if all(map(index.says, pieces)):
+        return True
+    telling = [each for each in words_of(folded(text)) if each not in STOP]
+    return len(telling) > 2 and all(each in index.words for each in telling)
+
+
+def date_holds(text: str, before: str, index: Index) -> bool:
+    match = DATE.match(text)
+    if not match:
+        return True
+    return any(all(day_known(day, index) for day in each) for each in days(match))
+
+
+def day_known(day: Day, index: Index) -> bool:
+    if not day.day:
+        return any(day[:2] == each[:2] for each in index.days) or (
+            str(day.year) in index.words and any(each.month == day.month for each in index.days)
+        )
+    if day in index.days:
+        return True
+    if (day.month, day.day) not in index.day_numbers:
+        return False
+    years = {each.year for each in index.days if each[1:] == day[1:]}
+    return not day.year or 0 in years
+
+
+def time_holds(text: str, before: str, index: Index) -> bool:
+    match = TIME.match(text)
+    if not match:
+        return True
+    ends = times(match)
+    if all(any(each.minutes in index.minutes for each in end) for end in ends):
+        return True
+    if any(index.seconds.near(Figure(each, 0.5)) for each in clock_seconds(text)):
+        return True
+    return all(
+        any(
+            each.offset is not None and (each.minutes - each.offset) % 1440 in index.instants
+            for each in end
+        )
+        for end in ends
+    )
+
+
+def weekday_holds(text: str, before: str, index: Index) -> bool:
+    name = folded(text)
+    number = WEEKDAYS.get(name, WEEKDAYS.get(name.removesuffix("s")))
+    if number is None or not index.weekdays or number in index.weekdays:
+        return True
+    return any(WEEKDAYS[each] == number for each in index.words if each in WEEKDAYS)
+
+
+def size_holds(text: str, before: str, index: Index) -> bool:
+    match = SIZE.match(text)
+    if not match:
+        return True
+    asked = [loosened(each, before) for each in sizes(match["number"], match["unit"])]
+    return any(index.bytes.near(each) or index.derived.near(each) for each in asked)
+
+
+def duration_holds(text: str, before: str, index: Index) -> bool:
+    asked = [loosened(each, before) for each in durations(text)]
+    # Seconds that are left out may have been cut off as well as rounded.
+    wide = [Figure(each.value + each.slack, 2 * each.slack) for each in asked if each.slack >= 30]
+    return not asked or any(index.seconds.near(each) for each in [*asked, *wide])
+
+
+def percent_holds(text: str, before: str, index: Index) -> bool:
+    digits = FIGURE.search(text.lstrip("-+−"))
+    if not digits:
+        return True
+    asked = [loosened(each, before) for each in readings(digits[0])]
+    if any(index.numbers.near(each) for each in asked):
+        return True
+    if any(index.numbers.near(Figure(each.value / 100, each.slack / 100)) for each in asked):
+        return True
+    return any(index.percents.near(each) for each in asked)
+
+
+def number_holds(text: str, before: str, index: Index) -> bool:
+    match = PLAIN_NUMBER.match(text)
+    if not match:
+        return True
+    scale = SCALES.get((match["scale"] or "").strip().casefold(), 1)
+    asked = [
+        loosened(Figure(each.value * scale, each.slack * scale), before)
+        for each in readings(match["number"])
+    ]
+    if index.has(asked) or (
+        scale == 1 and len(match["number"]) > 2 and index.holds(match["number"])
+    ):
+        return True
+    if any(float(each.value) in index.lengths for each in asked):
+        return True
+    if not (match["after"] or "").strip():
+        return False
+    return any(
+        index.numbers.near(Figure(way(each.value), 1.0)) for way in CONVERSIONS for each in asked
+    )
+
+
+HOLDS: dict[str, Callable[[str, str, Index], bool]] = {
+    "file": file_holds,
+    "path": path_holds,
+    "url": url_holds,
+    "address": address_holds,
+    "id": id_holds,
+    "subject": subject_holds,
+    "title": subject_holds,
+    "date": date_holds,
+    "time": time_holds,
+    "weekday": weekday_holds,
+    "size": size_holds,
+    "duration": duration_holds,
+    "percent": percent_holds,
+    "number": number_holds,
+}
+"""By kind: the text of a claim and the words of its sentence before it."""
+
+
+def holds(claim: Claim, before: str, index: Index) -> bool:
+    return HOLDS[claim.kind](claim.text, before, index)

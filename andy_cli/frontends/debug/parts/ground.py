@@ -1,0 +1,33 @@
+"""`andy debug ground`: an answer, held against results, the user's words and the history."""
+
+import json
+from collections.abc import Mapping
+
+from andy_cli.agent.grounding.audit import Evidence, unsupported
+from andy_cli.frontends.debug.part import Cut, Part, Record, list_of, text_of
+
+LARGEST = 32 * 1024 * 1024
+"""Characters of a line: what the network client takes in bytes."""
+
+
+def text_from(value: object) -> str:
+    """A text as it is, the content of a message, anything else as JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping) and "content" in value and "role" in value:
+        return text_from(value["content"])
+    return json.dumps(value, ensure_ascii=False)
+
+
+def grounded(record: Record, cut: Cut) -> dict[str, object]:
+    answer = text_of(record, "answer")
+    results = tuple(map(text_from, list_of(record, "results")))
+    history = tuple(map(text_from, list_of(record, "history")))
+    if len(answer) + sum(map(len, results)) + sum(map(len, history)) > LARGEST:
+        raise ValueError(f"more than {LARGEST:,} characters are refused")
+    user = text_from(record.get("user") or "")
+    found = unsupported(answer, Evidence(results, user, history))
+    return {"supported": not found, "unsupported": [each.text for each in found]}
+
+
+PART = Part("ground", grounded)
