@@ -10,11 +10,12 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from andy_cli.agent.grounding.claim import Backed, Claim, Deed, Evidence
-from andy_cli.agent.grounding.counts import CORE, count_holds, singular
+from andy_cli.agent.grounding.counts import CORE, count_holds, singular, some_hold
 from andy_cli.agent.grounding.deeds import deed_claims
 from andy_cli.agent.grounding.entities import COUNT, entities
 from andy_cli.agent.grounding.evidence import Index, folded, words_of
 from andy_cli.agent.grounding.layout import (
+    NEGATION,
     OUTPUT,
     Entry,
     Sentence,
@@ -25,6 +26,7 @@ from andy_cli.agent.grounding.layout import (
     tables,
 )
 from andy_cli.agent.grounding.marking import marked, rewrite_request
+from andy_cli.agent.grounding.names import strange_names
 from andy_cli.agent.grounding.support import holds
 from andy_cli.agent.grounding.vocabulary import (
     EXTENSIONS,
@@ -48,6 +50,12 @@ MAKING = Expression(
     r"|download|speicher\w*|erstell\w*|enregistrer|créer|guardar|crear|example|e\.g|such as|instance)\b",
     re.IGNORECASE,
 )
+MEANING = Expression(
+    r"\b(?:means?|translat\w+|in (?:english|german|french|spanish)|auf \w+|bedeutet|heißt|signifie"
+    r"|significa|as in|so-called|literally|meaning)\b",
+    re.IGNORECASE,
+)
+"""What is quoted after it is a translation or an explanation."""
 ORDER = Expression(
     r"\b(?:step|option|part|phase|level|point|chapter|section|version|top|first|last|next|number|no\.?"
     r"|schritt|étape|paso|scale of|out of|python|tip|rule|choice|example)\s*[#*_]*$",
@@ -117,6 +125,9 @@ class Audit:
             sentence = self.sentence(claim.start)
             if sentence and self.claimed(claim, sentence) and not self.held(claim, sentence):
                 yield claim
+        for sentence in self.spoken:
+            if not (sentence.question or sentence.offer or sentence.negated):
+                yield from strange_names(sentence, self.index)
         yield from (each for each in named if not holds(each, "", self.index))
         for group in self.lists:
             yield from self.strangers(group, listed=True)
@@ -142,16 +153,26 @@ class Audit:
         return self.is_about(sentence)
 
     def named(self, claim: Claim, sentence: Sentence) -> bool:
-        if sentence.negated:
+        if claim.kind in {"file", "path"}:
+            if sentence.negated and self.denied(claim, sentence):
+                return False
+            return not ((sentence.question or sentence.offer) and MAKING.search(sentence.text))
+        if claim.kind == "url" and (sentence.question or sentence.offer):
             return False
-        if sentence.question or sentence.offer:
-            return not MAKING.search(sentence.text) and claim.kind in {"file", "path"}
         if claim.kind == "id":
             return self.is_about(sentence)
         return True
 
+    def denied(self, claim: Claim, sentence: Sentence) -> bool:
+        """Is it said not to be there?"""
+        before = sentence.text[: claim.start - sentence.start]
+        after = sentence.text[claim.end - sentence.start :][:60]
+        return bool(NEGATION.search(before) or NEGATION.search(after))
+
     def titled(self, claim: Claim, sentence: Sentence) -> bool:
         if sentence.negated or not self.is_about(sentence, claim.text):
+            return False
+        if MEANING.search(sentence.text[: claim.start - sentence.start]):
             return False
         words = claim.text.split()
         capitals = sum(each[:1].isupper() or each[:1].isdigit() for each in words)
@@ -220,9 +241,11 @@ class Audit:
 
     def held(self, claim: Claim, sentence: Sentence) -> bool:
         before = sentence.text[: claim.start - sentence.start]
+        after = sentence.text[claim.end - sentence.start :]
+        if claim.kind == "number" and some_hold(claim.text, after, self.index):
+            return True
         if claim.kind != "count":
             return holds(claim, before, self.index)
-        after = sentence.text[claim.end - sentence.start :]
         return count_holds(claim.text, before, after, self.following(claim.end), self.index)
 
     def following(self, at: int) -> int:
@@ -247,7 +270,7 @@ class Audit:
         foreign = any(folded(each) not in self.index.words | CALENDAR for each in names)
         answer = bool(shared) or len(telling) < 4 or not foreign
         if foreign and len(telling) > 5:
-            answer = shared / len(telling) >= 0.2
+            answer = shared >= 2 or shared / len(telling) >= 0.2
         if not without:
             self.about[sentence.start] = answer
         return answer
@@ -283,6 +306,8 @@ class Audit:
         ]
         words = [each for each in entry.text.split() if each.casefold() not in STOP]
         title = all(not each[0].isalpha() or each[0].isupper() for each in words)
+        if any(each[0].isdigit() for each in strange):
+            return False
         if all(each in KNOWN_NAMES or each in LABELS for each in strange):
             return True
         return not title and len(strange) < 0.6 * len(telling)

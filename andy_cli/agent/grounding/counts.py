@@ -11,6 +11,7 @@ from andy_cli.agent.grounding.quantities import (
     DURATION,
     FIGURE,
     SIZE,
+    Figure,
     approximate,
     durations,
     readings,
@@ -70,7 +71,7 @@ def count_holds(text: str, before: str, after: str, listed: int, index: Index) -
     if number == listed or index_says(number, noun, index):
         return True
     totals = totals_of(index, noun)
-    if number in totals:
+    if number in totals and not narrowed(between, index):
         return True
     if approximate(before) and any(abs(each - number) <= 0.1 * each for each in totals):
         return True
@@ -83,6 +84,12 @@ def count_holds(text: str, before: str, after: str, listed: int, index: Index) -
     if PARTIAL.search(between) or PARTIAL.search(before[-12:]):
         return number <= max(totals)
     return part_holds(number, between, after, noun, max(totals), index)
+
+
+def narrowed(between: str, index: Index) -> bool:
+    """Do words of the results say of which ones: `3 unread mails`?"""
+    wanted = [each for each in words_of(folded(between)) if each not in GENERIC]
+    return any(len(each) > 2 and stem_known(each, index) for each in wanted)
 
 
 def amount(written: str) -> int | None:
@@ -104,7 +111,13 @@ def none_holds(before: str, between: str, after: str, index: Index) -> bool:
 
 def totals_of(index: Index, noun: str) -> set[int]:
     """How long the lists are, together too, and how many different values a column has."""
-    lengths = [len(each.rows) for each in index.tables if each.rows]
+    if found := special(noun, index):
+        return found
+    counted = [each for each in index.tables if each.rows]
+    if ITEMS.get(noun) in {"file", "song"} and singular(noun) not in {"item", "entry", "entrie", "element"}:
+        # Where folders are marked as such, they are no files.
+        counted = [each for each in counted if not any(map(is_folder, map(str.casefold, each.rows)))]
+    lengths = [len(each.rows) for each in counted]
     found = {*lengths, len(index.results), len(index.evidence.deeds)}
     per_result: list[int] = []
     for text in index.by_result:
@@ -119,6 +132,25 @@ def totals_of(index: Index, noun: str) -> set[int]:
                 if len(values) > 1:
                     found.add(sum(len(each) for each in values if isinstance(each, list)))
         found.update(kinds_of(table, noun))
+    return found - {0}
+
+
+MEDIA = {
+    "photo": "jpe?g|png|heic|gif|webp|tiff?|bmp|raw", "picture": "jpe?g|png|heic|gif|webp|tiff?|bmp|svg",
+    "image": "jpe?g|png|heic|gif|webp|tiff?|bmp|svg|iso", "foto": "jpe?g|png|heic|gif|webp",
+    "bilder": "jpe?g|png|heic|gif|webp", "video": "mp4|mkv|avi|mov|webm|m4v",
+    "script": "sh|py|js|ps1|bat|rb|pl", "recording": "mp3|wav|m4a|ogg|flac|mp4",
+    "log": "log", "pdf": "pdf", "mp3": "mp3", "csv": "csv", "png": "png", "jpg": "jpe?g",
+}  # fmt: skip
+
+
+def special(noun: str, index: Index) -> set[int]:
+    """`two photos` are counted by their file names."""
+    ending = MEDIA.get(singular(noun))
+    if not ending:
+        return set()
+    pattern = re.compile(rf"\.(?:{ending})\b", re.IGNORECASE)
+    found = {sum(bool(pattern.search(row)) for row in each.rows) for each in index.tables}
     return found - {0}
 
 
@@ -210,6 +242,23 @@ def part_holds(number: int, between: str, after: str, noun: str, most: int, inde
         # What it says of them cannot be read off the results: `3 important mails`.
         return True
     return number in {*holding(known, index)} or len(known) < len(wanted)
+
+
+TIMES = re.compile(r"^\s?(?:times|x\b|×|fold|mal\b|fois|veces)", re.IGNORECASE)
+
+
+def some_hold(number: str, after: str, index: Index) -> bool:
+    """`3 shipped`: how many rows hold the word that follows; `14 times as much`: how one figure
+    relates to another."""
+    figures = readings(number.strip(" -+$€£¥"))
+    if not figures:
+        return False
+    if TIMES.match(after):
+        asked = (Figure(each.value * 100, each.slack * 100) for each in figures)
+        return any(map(index.percents.near, asked))
+    following = words_of(folded(after[:40]))[:2]
+    known = [each for each in following if len(each) > 2 and each not in STOP and stem_known(each, index)]
+    return bool(known) and figures[0].value in {*holding(known, index)} - {0}
 
 
 def stem_known(word: str, index: Index) -> bool:

@@ -95,7 +95,7 @@ TIME = Expression(
     r"|(?P<h3>\d{1,2})(?:[.:](?P<n3>\d\d))?\s?uhr\b"
     r"|(?P<h4>\d{1,2})h(?P<n4>\d\d)\b"
     r"|(?P<h5>\d{1,2})\s(?:heures|o'clock|o’clock)\b"
-    rf"|(?P<h6>\d{{1,2}})\.(?P<n6>\d\d){HALF.format(6)})(?![\d:])",
+    rf"|(?P<h6>\d{{1,2}})\.(?P<n6>\d\d){HALF.format(6)})(?!\d|:\d)",
     re.IGNORECASE,
 )
 

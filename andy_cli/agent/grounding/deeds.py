@@ -88,7 +88,7 @@ CLAIMED = Expression(
     rf"(?:{ADVERBS}|now\s)(?P<bare>{DONE}|{DOING})\b(?!\s*:?\s*$)"
     rf"|\b(?P<subject>(?:the|your|this|that|both|all|it|they|everything|\S+\.\w{{2,4}}|die|der|das|dein\w*|ihr\w*|alle|le|la|les|votre|ton|el|los|su|tu)\b[^.!?;:\n]{{0,60}}?)\s*{AUX}\s+{ADVERBS}(?P<passive>{DONE}|{DOING})\b"
     rf"|\bich\s+(?:habe|bin)\s+{OBJECT_FIRST}(?P<german>{DONE})\b|\bich\s+(?P<german_now>spiele)\b"
-    rf"|\b(?:j['’]ai|nous avons)\s+{ADVERBS}(?P<french>{DONE})\b|\b(?:he|hemos)\s+{ADVERBS}(?P<spanish>{DONE})\b"
+    rf"|\b(?:j['’]ai|nous avons)\s+{ADVERBS}(?P<french>{DONE})\b|\b(?:he|hemos)\s+{ADVERBS}(?P<spanish>(?:{DONE})(?<=[aeirs][dt][oa]))\b"
     rf"|^\W*(?P<things>(?:e-?mail|message|file|document|music|playback|song|event|meeting|task|reminder|folder|changes?|note|backup|download|invitation)s?)\s+(?:successfully\s+)?(?P<short>{DONE})\b",
     re.IGNORECASE,
 )
@@ -146,6 +146,8 @@ def deed_claims(sentences: Sequence[Sentence], index: Index, text: str) -> Itera
 def stated(match: re.Match[str], group: str, sentence: Sentence) -> bool:
     """Is it said as a fact, of now, by the speaker?"""
     before = sentence.text[: match.start()]
+    if group == "bare" and not plain_report(match[group], match[0], sentence.text):
+        return False
     comma = before.rfind(",")
     near = (
         before[comma + 1 :]
@@ -155,6 +157,14 @@ def stated(match: re.Match[str], group: str, sentence: Sentence) -> bool:
     if UNREAL.search(near) or UNREAL.search(match[0].replace(match[group], "")):
         return False
     return not (group in {"passive", "short"} and BYSTANDER.search(sentence.text))
+
+
+def plain_report(verb: str, said: str, text: str) -> bool:
+    """`Deleted it.`, `Now sending it`, `Playing it` report; `Deleting it failed` does not."""
+    if not re.search(r"ing$", verb, re.IGNORECASE):
+        return True
+    told = re.search(r"\bnow\b|^playing", said.strip(" *_"), re.IGNORECASE)
+    return bool(told) and not UNREAL.search(text)
 
 
 def family_of(word: str) -> Family:
@@ -173,6 +183,9 @@ def clause(text: str, at: int) -> str:
     return text[at : at + end.start()] if end else text[at:]
 
 
+NAMED = Expression(r"[\w-]\.[a-z][a-z0-9]{1,4}\b|(?<!\w)[~/]\w|\w@\w", re.IGNORECASE)
+
+
 def outside(family: Family, match: re.Match[str], group: str, rest: str) -> bool:
     """Is it done to a thing in the world, not to words of the answer?"""
     said = f"{match['subject'] or match['things'] or ''} {rest}"
@@ -185,7 +198,7 @@ def outside(family: Family, match: re.Match[str], group: str, rest: str) -> bool
     if group == "passive" and not THING.search(match["subject"]):
         return False
     thing = THING.search(said)
-    if WORDS.search(said) and not (thing and ("." in thing[0] or "/" in thing[0])):
+    if WORDS.search(said) and not NAMED.search(said) and family.name != "schedule":
         return False
     if group == "bare" and family.outward:
         return thing is not None
@@ -211,7 +224,7 @@ def done(family: Family, rest: str, said: str, index: Index) -> bool:
         return same_thing(rest, met, index)
     if index.evidence.deeds and all(not each.ok for each in index.evidence.deeds):
         return False
-    return any(traces.search(each) for each in statements(index))
+    return told_by_results(traces, index)
 
 
 def good(deeds: Sequence[Deed]) -> list[Deed]:
@@ -240,13 +253,28 @@ FAILURE = re.compile(
 )
 
 
-def statements(index: Index) -> Iterator[str]:
-    """What results and history say was done: short results, and records with a status."""
+ANY_DEED = Expression(rf"\b(?:{DONE}|{DOING})\b", re.IGNORECASE)
+SUCCESS = re.compile(r"^\W*(?:ok|done|success\w*|true|erledigt)\W*$|\"(?:ok|success|done)\": ?true|\"(?:status|result|state)\": ?\"(?:ok|success|succeeded|done|accepted|confirmed)\"|\bsuccessfully\b")
+
+
+def told_by_results(traces: re.Pattern[str], index: Index) -> bool:
+    """Does a result, or the history, report a deed of this kind rather than list what there is?"""
     for text in (*index.results, *map(folded, index.evidence.history)):
-        if FAILURE.search(text[:600]):
+        report = reporting(text)
+        if not report or FAILURE.search(report):
             continue
-        if len(text) < 500:
-            yield text
-        else:
-            yield text[:160]
-            yield text[-160:]
+        if SUCCESS.search(report):
+            return True
+        if any(traces.search(each[0]) for each in ANY_DEED.finditer(report.replace("_", " "))):
+            return True
+    return False
+
+
+def reporting(text: str) -> str:
+    """A short result that is no list; of a longer one its last line."""
+    plain = text.strip()
+    listing = plain.startswith("[") or re.search(r":\s*\[\s*[{\"]", plain) or plain.count("\n") > 3
+    if listing:
+        last = plain.rpartition("\n")[2]
+        return last if plain[0] not in "[{" and len(last) < 200 else ""
+    return plain if len(plain) < 600 else ""

@@ -15,6 +15,7 @@ Reader = Callable[[re.Match[str]], tuple[int, int] | None]
 URL = Expression(r"\b(?:https?|ftp|file)://[^\s<>\"'`|\0]+|\bwww\.[^\s<>\"'`|\0]+", re.IGNORECASE)
 ADDRESS = Expression(r"(?<![\w.+-])[\w.+'-]*[\w+]@[\w-]+(?:\.[\w-]+)+", re.IGNORECASE)
 UUID = Expression(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.IGNORECASE)
+HOST = Expression(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.]*\w)")
 PATH = Expression(
     r"(?<![\w/.<~:])(?:~|\.{1,2})?/(?:[^\s/`\"'“”<>|*:;,()\[\]{}\0]+(?:/|\b))(?:[^\s/`\"“”<>|*:;,()\[\]{}\0]*/?)*"
     r"|(?<![\w])[A-Za-z]:\\[^\s`\"“”<>|*:;,()\0]+"
@@ -51,7 +52,7 @@ COUNT = Expression(
 PLAIN_NUMBER = Expression(
     rf"(?<![\w.,#/:-])(?P<sign>[-−+])?(?P<money>[$€£¥]\s?)?(?P<number>{NUMBER})"
     r"(?P<scale>\s(?:thousand|million|billion|trillion|millions?|millionen|milliarden|mio)\b"
-    r"|[kKmM]\b|\s?bn\b)?(?P<after>\s?[°€$£]\s?[CF]?\b)?(?![\w]|[.,]\d)"
+    r"|[kKmM]\b|\s?bn\b)?(?P<after>\s?(?:°\s?[CF]?\b|[€$£]|(?:km/h|km|miles|mph|m/s|degrees|Grad)\b))?(?![\w]|[.,:/]\d)"
 )
 ORDINAL = Expression(r"\b\d+(?:st|nd|rd|th|er|ème|º|ª)\b", re.IGNORECASE)
 VERSION = Expression(
@@ -100,11 +101,12 @@ def entities(text: str, taken: Sequence[tuple[int, int]]) -> list[Claim]:
     finder.take(URL, "url", trimmed)
     finder.take(ADDRESS, "address", trimmed)
     finder.take(UUID, "id", whole)
+    finder.take(HOST, "id", whole)
     delimited(finder)
     finder.take(PATH, "path", path)
     finder.take(FILE, "file", file)
     finder.take(DATE, "date", date)
-    finder.take(SIZE, "size", whole)
+    finder.take(SIZE, "size", size)
     finder.take(TIME, "time", whole)
     finder.take(DURATION, "duration", duration)
     finder.take(PERCENT, "percent", whole)
@@ -132,26 +134,23 @@ def trimmed(match: re.Match[str]) -> tuple[int, int]:
 
 def delimited(finder: Finder) -> None:
     """What is quoted, emphasised or set as code is one name, if it is a file, a path or a title."""
+    for wanted in ("file", "path", "code", "subject"):
+        finder.take(DELIMITED, wanted, lambda match, kind=wanted: inner_span(match, kind))  # type: ignore[misc]
+    emphasised = Finder(finder.text)
+    emphasised.rest = finder.rest
+    emphasised.take(DELIMITED, "title", lambda match: inner_span(match, "title"))
+    finder.found += emphasised.found
 
-    def read(match: re.Match[str]) -> tuple[int, int] | None:
-        group = next(at for at, each in enumerate(match.groups(), 1) if each is not None)
-        inner = match[group]
-        if "\0" in inner:
-            return None
-        if (kind := named_kind(inner, group)) is None:
-            return None
-        start, end = match.span(group)
-        start += len(inner) - len(inner.lstrip(" *_`\"'"))
-        end -= len(inner) - len(inner.rstrip(" *_`\"',.!?"))
-        kinds[start] = kind
-        return (start, end) if end > start else None
 
-    kinds: dict[int, str] = {}
-    before = len(finder.found)
-    finder.take(DELIMITED, "subject", read)
-    finder.found[before:] = [
-        each._replace(kind=kinds.get(each.start, "subject")) for each in finder.found[before:]
-    ]
+def inner_span(match: re.Match[str], kind: str) -> tuple[int, int] | None:
+    group = next(at for at, each in enumerate(match.groups(), 1) if each is not None)
+    inner = match[group]
+    if "\0" in inner or named_kind(inner, group) != kind:
+        return None
+    start, end = match.span(group)
+    start += len(inner) - len(inner.lstrip(" *_`\"'"))
+    end -= len(inner) - len(inner.rstrip(" *_`\"',.!?"))
+    return (start, end) if end > start else None
 
 
 def named_kind(inner: str, group: int) -> str | None:
@@ -171,7 +170,7 @@ def named_kind(inner: str, group: int) -> str | None:
     ):
         return "path" if len(plain) > 1 else None
     if group == 1:
-        return "code"
+        return None if re.fullmatch(r"[\w.:@+#-]+", plain) else "code"
     return "title" if group in (6, 7, 8) else "subject"
 
 
@@ -199,6 +198,11 @@ def file(match: re.Match[str]) -> tuple[int, int] | None:
     ):
         start -= len(joint[0])
     return start, match.end()
+
+
+def size(match: re.Match[str]) -> tuple[int, int] | None:
+    # `from 15 to 16` is no quantity of terabytes.
+    return None if match["unit"] == "to" else whole(match)
 
 
 def date(match: re.Match[str]) -> tuple[int, int] | None:

@@ -211,9 +211,15 @@ class Index:
         return [each for tables in self.by_result for each in tables]
 
     @cached_property
+    def telling(self) -> list[float]:
+        """The numbers of the results but for those that look like years."""
+        found = {each.value for text in set(FIGURE.compiled.findall(self.given)) for each in readings(text)}
+        return [each for each in found if not 1900 <= each < 2100]
+
+    @cached_property
     def derived(self) -> "Line":
         """Sums, means and differences of what stands in one column or one row."""
-        return Line(derived(self.tables, self.numbers.values))
+        return Line(derived(self.tables, self.telling))
 
     @cached_property
     def lengths(self) -> frozenset[float]:
@@ -222,12 +228,14 @@ class Index:
     @cached_property
     def percents(self) -> "Line":
         lengths = (len(each.rows) for each in self.tables)
-        return Line(ratios(self.tables, lengths, self.numbers.values))
+        return Line(ratios(self.tables, lengths, self.telling))
 
     def has(self, figures: Iterable[Figure]) -> bool:
         """Is one of them a number that was given, or follows from some?"""
-        asked = list(figures)
-        return any(map(self.numbers.near, asked)) or any(map(self.derived.near, asked))
+        return any(map(self.near, figures))
+
+    def near(self, figure: Figure) -> bool:
+        return self.numbers.near(figure) or self.derived.near(figure)
 
 
 def parsed(text: str) -> object:

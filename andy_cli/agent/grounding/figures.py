@@ -7,6 +7,8 @@ from typing import NamedTuple
 from andy_cli.agent.grounding.quantities import FIGURE, readings
 from andy_cli.compiler.expression import Expression
 
+FEW = 6
+"""Of so few figures any two may be put together; of more, nearly every figure would follow."""
 RULE = Expression(r"[\s\-=|+:_*─┼┬┴]*")
 HEADING = Expression(r".*:\s*|total\s+[\d.,]+\w?\s*|#+\s.*|[├└│─\s]*\.\s*", re.IGNORECASE)
 SUMMARY = Expression(
@@ -93,6 +95,7 @@ def text_tables(text: str) -> list[Table]:
         found.append(Table(tuple(each for each in blocks if each.strip()), {}))
     else:
         found += headed(lines)
+        found += branches(lines)
     if len(entries) > 1 and is_head(entries):
         found[0] = table_of_lines(entries[1:])
     bulleted = [each for each in lines if re.match(r"\s*(?:[-*•]|\d+[.)]|├|└|│)\s*", each)]
@@ -110,6 +113,21 @@ def text_tables(text: str) -> list[Table]:
                 )
             )
     return [each for each in found if each.rows]
+
+
+def branches(lines: Sequence[str]) -> list[Table]:
+    """What stands at one depth under one line, as in the listing of a tree."""
+    open_groups: list[tuple[int, list[str]]] = []
+    found: list[list[str]] = []
+    for line in lines:
+        depth = len(line) - len(line.lstrip(" \t│├└─"))
+        while open_groups and open_groups[-1][0] > depth:
+            open_groups.pop()
+        if not open_groups or open_groups[-1][0] < depth:
+            open_groups.append((depth, []))
+            found.append(open_groups[-1][1])
+        open_groups[-1][1].append(line)
+    return [table_of_lines(each) for each in found] if len(found) > 1 else []
 
 
 def headed(lines: Sequence[str]) -> list[Table]:
@@ -178,10 +196,9 @@ def derived(tables: Sequence[Table], numbers: Sequence[float]) -> set[float]:
         if len(numeric) <= 12:
             found.update(of_rows(numeric))
             found.update(by_group(table))
-    if len(numbers) <= 12:
-        found.update(a + b for a in numbers for b in numbers)
+    if len(numbers) <= FEW:
+        found.update(a + b for a in numbers for b in numbers if a != b)
         found.update(a - b for a in numbers for b in numbers)
-        found.update(a * b for a in numbers for b in numbers)
     found.discard(0.0)
     return found
 
@@ -247,7 +264,7 @@ def ratios(tables: Sequence[Table], counts: Iterable[int], numbers: Sequence[flo
                     found.add(change(column[0], column[-1]))
     whole = sorted(set(counts))[-24:]
     found.update(100 * a / b for b in whole if b for a in whole if a <= b)
-    if len(numbers) <= 12:
+    if len(numbers) <= FEW:
         found.update(100 * a / b for b in numbers if b for a in numbers)
         found.update(change(b, a) for b in numbers if b for a in numbers)
         found.update(100 - 100 * a / b for b in numbers if b for a in numbers)

@@ -99,6 +99,8 @@ def judged(piece: str, start: int) -> Sentence:
     )
 
 
+CODED = Expression(r"(?=\S*\d)[\w#-]+")
+"""An id that stands before the name of an item."""
 ITEM = Expression(
     r"^(?P<lead>[ \t>]*(?:[-*•+–◦]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)(?P<rest>\S.*)$", re.M
 )
@@ -117,7 +119,13 @@ def lists(text: str) -> list[list[Entry]]:
         if text.count("\n", last, match.start()) > 2 or last < 0:
             groups.append([])
         last = match.end()
-        groups[-1].append(entry(match["rest"], match.start("rest")))
+        first = entry(match["rest"], match.start("rest"))
+        groups[-1].append(first)
+        if CODED.fullmatch(first.text):
+            behind = first.end - match.start("rest")
+            gone = len(match["rest"][behind:]) - len(match["rest"][behind:].lstrip(" `*_:-–—|"))
+            rest = match["rest"][behind + gone :]
+            groups[-1].append(entry(rest, match.start("rest") + behind + gone))
     return groups
 
 

@@ -7,7 +7,7 @@ from andy_cli.agent.grounding.vocabulary import APPROXIMATE, NUMBER_WORDS
 from andy_cli.compiler.expression import Expression
 
 NUMBER = r"\d{1,3}(?:[,.'’\u00a0\u202f]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?"
-FIGURE = Expression(rf"(?<![\w.:/])(?<!\d-)(?:{NUMBER})(?![\w]|[.,:/-]\d)")
+FIGURE = Expression(rf"(?<![\w.])(?<!\d[:/-])(?:{NUMBER})(?![\w]|[.,:/-]\d)")
 POWERS = {"b": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 SCALES = {
     "thousand": 1e3, "k": 1e3, "tausend": 1e3, "mille": 1e3, "mil": 1e3,
@@ -58,9 +58,16 @@ def approximate(before: str) -> bool:
 
 
 def loosened(figure: Figure, before: str) -> Figure:
-    if not approximate(before):
+    """The figure with the room that `about`, `over` or `almost` before it gives."""
+    match = APPROXIMATE.search(before[-24:])
+    if not match:
         return figure
-    return Figure(figure.value, max(figure.slack, abs(figure.value) * 0.08))
+    room = abs(figure.value) * 0.08
+    if match["above"]:
+        return Figure(figure.value + room, max(room, figure.slack))
+    if match["below"]:
+        return Figure(figure.value - room, max(room, figure.slack))
+    return Figure(figure.value, max(figure.slack, room))
 
 
 SIZE = Expression(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from andy_cli.agent.grounding.claim import Claim
-from andy_cli.agent.grounding.dates import DATE, TIME, WEEKDAYS, Day, days, times
+from andy_cli.agent.grounding.dates import DATE, TIME, Day, days, times
 from andy_cli.agent.grounding.entities import PLAIN_NUMBER
 from andy_cli.agent.grounding.evidence import Index, folded, words_of
 from andy_cli.agent.grounding.quantities import (
@@ -18,18 +18,18 @@ from andy_cli.agent.grounding.quantities import (
     readings,
     sizes,
 )
-from andy_cli.agent.grounding.vocabulary import STOP
+from andy_cli.agent.grounding.vocabulary import STOP, WEEKDAYS
 
-CONVERSIONS: tuple[Callable[[float], float], ...] = (
-    lambda value: value * 9 / 5 + 32,
-    lambda value: (value - 32) * 5 / 9,
-    lambda value: value * 1.609344,
-    lambda value: value / 1.609344,
-    lambda value: value * 3.6,
-    lambda value: value / 3.6,
-)
-"""Degrees, miles, metres a second."""
-CONVERTED = re.compile(r"\s*(?:°\s?[CF]|degrees|km|mi\b|miles|mph|m/s)", re.IGNORECASE)
+CONVERSIONS: dict[str, tuple[Callable[[float], float], ...]] = {
+    "c": (lambda value: value * 9 / 5 + 32,),
+    "f": (lambda value: (value - 32) * 5 / 9,),
+    "km/h": (lambda value: value / 3.6, lambda value: value / 1.609344),
+    "km": (lambda value: value / 1.609344,),
+    "miles": (lambda value: value * 1.609344,),
+    "mph": (lambda value: value * 1.609344, lambda value: value / 2.236936),
+    "m/s": (lambda value: value * 3.6,),
+}
+"""What a figure in this unit may have been before it was converted."""
 
 
 def file_holds(text: str, before: str, index: Index) -> bool:
@@ -114,6 +114,8 @@ def id_holds(text: str, before: str, index: Index) -> bool:
     if re.fullmatch(r"[+\d ()/-]+", name):
         digits = re.sub(r"\D", "", name)[-7:]
         return digits in re.sub(r"(?<=\d)[ ()/-]+(?=[\d(])", "", index.text)
+    if ":" in name:
+        return all(map(index.holds, name.split(":")))
     if index.holds(name) or index.holds(name.removeprefix("#")):
         return True
     return (
@@ -185,9 +187,10 @@ def size_holds(text: str, before: str, index: Index) -> bool:
 
 
 def duration_holds(text: str, before: str, index: Index) -> bool:
-    asked = [loosened(each, before) for each in durations(text)]
+    exact = durations(text)
+    asked = [loosened(each, before) for each in exact]
     # Seconds that are left out may have been cut off as well as rounded.
-    wide = [Figure(each.value + each.slack, 2 * each.slack) for each in asked if each.slack >= 30]
+    wide = [Figure(each.value + each.slack, 2 * each.slack) for each in exact if each.slack >= 30]
     return not asked or any(index.seconds.near(each) for each in [*asked, *wide])
 
 
@@ -212,17 +215,21 @@ def number_holds(text: str, before: str, index: Index) -> bool:
         loosened(Figure(each.value * scale, each.slack * scale), before)
         for each in readings(match["number"])
     ]
-    if index.has(asked) or (
-        scale == 1 and len(match["number"]) > 2 and index.holds(match["number"])
-    ):
+    heat = "°" in (match["after"] or "")
+    if any(map(index.numbers.near if heat else index.near, asked)):
+        return True
+    if scale == 1 and len(match["number"]) > 2 and index.holds(match["number"]):
         return True
     if any(float(each.value) in index.lengths for each in asked):
         return True
-    if not (match["after"] or "").strip():
-        return False
-    return any(
-        index.numbers.near(Figure(way(each.value), 1.0)) for way in CONVERSIONS for each in asked
-    )
+    unit = (match["after"] or "").strip()
+    if unit.startswith("°"):
+        asked = []
+    if re.search(r"\b(?:year|annual\w*|yearly|jahr|jährlich|par an|al año)\b", before, re.IGNORECASE):
+        asked += [Figure(each.value / 12, each.slack / 12) for each in asked]
+    ways = CONVERSIONS.get(unit.strip("° ").casefold(), ())
+    plain = readings(match["number"])
+    return index.has([*asked, *(Figure(way(each.value), 0.6) for way in ways for each in plain)])
 
 
 HOLDS: dict[str, Callable[[str, str, Index], bool]] = {

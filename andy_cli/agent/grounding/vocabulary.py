@@ -117,10 +117,12 @@ COUNTING = re.compile(
     r"|listed|sum|n|size|rows|records)\b"
 )
 APPROXIMATE = re.compile(
-    r"(?:\b(?:about|around|roughly|approximately|approx\.?|nearly|almost|over|under|above|below"
-    r"|more than|less than|just (?:over|under|short of)|close to|some|up to|at least|at most|circa"
-    r"|ca\.|etwa|rund|ungefähr|fast|knapp|über|environ|presque|plus de|près de|unos|unas|casi"
-    r"|cerca de|alrededor de|aproximadamente|fewer than)(?:\s+(?:a|an))?|[~≈<>])\s*$",
+    r"(?:\b(?:about|around|roughly|approximately|approx\.?|close to|some|circa|ca\.|etwa|rund"
+    r"|ungefähr|environ|unos|unas|cerca de|alrededor de|aproximadamente|(?P<above>over|above|more"
+    r" than|just over|at least|über|plus de|más de|a little over|well over|mehr als)"
+    r"|(?P<below>nearly|almost|under|below|less than|just (?:under|short of)|up to|at most|fast|knapp"
+    r"|presque|près de|casi|fewer than|unter|weniger als|moins de|menos de))"
+    r"(?:\s+(?:a|an))?|[~≈])\s*[$€£]?$",
     re.IGNORECASE,
 )
 """Stands before a figure that is meant roughly."""

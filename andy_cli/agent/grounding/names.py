@@ -1,0 +1,82 @@
+"""Names without quotes: `Morning Light, Harbour and Ghost Town`, `by Luna Park`. Pure.
+
+A capital tells a name from prose, and its neighbours tell whether it is one of the results: in an
+enumeration most of which is known, what is not known was made up.
+"""
+
+import re
+from collections.abc import Iterator
+
+from andy_cli.agent.grounding.claim import Claim
+from andy_cli.agent.grounding.evidence import Index, folded, words_of
+from andy_cli.agent.grounding.layout import Sentence
+from andy_cli.agent.grounding.vocabulary import (
+    KNOWN_NAMES,
+    LABELS,
+    MONTHS,
+    NUMBER_WORDS,
+    STOP,
+    WEEKDAYS,
+)
+from andy_cli.compiler.expression import Expression
+
+CAPITAL = r"[A-ZÀ-ÖØ-Þ][\w'’.&-]*(?<![.])"
+SMALL = r"(?:of|the|a|de|la|le|du|des|del|van|von|der|in|on|to|for|y|&)"
+NAME = rf"{CAPITAL}(?:\s(?:{SMALL}\s){{0,2}}(?:{CAPITAL}|\d+\b))*"
+ASIDE = Expression(r"\s?\([^()\n]*\)")
+BETWEEN = Expression(r",\s(?:and\s|or\s|und\s|et\s|y\s)?|\s(?:and|or|und|oder|et|ou|y|o|&)\s|:\s")
+LEADING = Expression(rf"\s*({NAME})(?=$|\s|[.,;!?])")
+TRAILING = Expression(rf"(?:^|(?<=\s))({NAME})$")
+OWNER = Expression(rf"\b(?:by|from|von|par|por|sender|artist|author)\s+({NAME})(?=$|\W)")
+OWNERS = re.compile(r"\b(?:by|from|artist|author|sender|owner|organizer|assignee|von|composer|name)\b")
+PLAIN = KNOWN_NAMES | LABELS | STOP | MONTHS.keys() | WEEKDAYS.keys() | NUMBER_WORDS.keys()
+
+
+def strange_names(sentence: Sentence, index: Index) -> Iterator[Claim]:
+    """Names in an enumeration, or after `by`, that the results do not know."""
+    text = ASIDE.sub(lambda match: "\0" * len(match[0]), sentence.text)
+    found = [*enumerated(text)]
+    known = [index.says(folded(name), given=True) for name, _ in found]
+    for at, (name, start) in enumerate(found):
+        beside = known[max(0, at - 1) : at] + known[at + 1 : at + 2]
+        if any(beside) and not known[at] and strange(name, index):
+            yield claim(name, sentence.start + start)
+    if OWNERS.search(index.given):
+        for match in OWNER.finditer(text):
+            if strange(match[1], index) and not index.says(folded(match[1])):
+                yield claim(match[1], sentence.start + match.start(1))
+
+
+def claim(name: str, start: int) -> Claim:
+    return Claim(name, start, start + len(name), "name")
+
+
+def enumerated(text: str) -> Iterator[tuple[str, int]]:
+    """The names that stand between commas and `and`, with prose before the first and after the
+    last."""
+    cuts = [each.span() for each in BETWEEN.finditer(text)]
+    if not cuts:
+        return
+    edges = [0, *(end for _, end in cuts)]
+    ends = [*(start for start, _ in cuts), len(text)]
+    for start, end in zip(edges, ends, strict=True):
+        piece = text[start:end].rstrip(" .!?*_\"\0")
+        shift = len(piece) - len(piece.lstrip(" *_\""))
+        body = piece[shift:]
+        match = LEADING.match(body)
+        if start and match:
+            yield match[1], start + shift + match.start(1)
+        elif trailing := TRAILING.search(body[-60:]):
+            place = max(0, len(body) - 60) + trailing.start(1)
+            if place or start:
+                yield trailing[1], start + shift + place
+
+
+def strange(name: str, index: Index) -> bool:
+    telling = [each for each in words_of(folded(name)) if each not in STOP]
+    if not telling or all(each in PLAIN for each in telling) or len(name) < 3:
+        return False
+    return any(
+        each not in index.words and each.removesuffix("s") not in index.words and each not in PLAIN
+        for each in telling
+    )
