@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from andy_cli.agent.grounding.claim import Backed, Claim, Deed, Evidence
 from andy_cli.agent.grounding.counts import CORE, count_holds, singular, some_hold
 from andy_cli.agent.grounding.deeds import deed_claims
-from andy_cli.agent.grounding.entities import COUNT, entities
+from andy_cli.agent.grounding.entities import COMMON, COUNT, TALLY, entities
 from andy_cli.agent.grounding.evidence import Index, folded, words_of
 from andy_cli.agent.grounding.layout import (
     NEGATION,
@@ -56,6 +56,17 @@ MEANING = Expression(
     re.IGNORECASE,
 )
 """What is quoted after it is a translation or an explanation."""
+DEFINITION = Expression(
+    r"\W*(?:(?:An?|The)\s)?(?:[A-Z][\w'’-]*\s(?:of\s)?){1,4}(?:is|are|was|were) (?:an?|the|one of)\b"
+)
+"""`Mars is the fourth planet ...`: what everybody may know."""
+KINDS_LACKING = {
+    "duration": re.compile(r"\d:\d\d|second|minute|hour|duration|length|\d ?(?:s|min|h|ms)\b"),
+    "percent": re.compile(r"%|percent|ratio|share"),
+    "size": re.compile(r"\d ?[kmgt]i?b?\b|byte|size"),
+}
+"""How a result shows that it has figures of this kind at all."""
+PLACED = Expression(r"\b(?:in|inside|under|at|from|dans|en|unter)\s[*_`\"]*$", re.IGNORECASE)
 ORDER = Expression(
     r"\b(?:step|option|part|phase|level|point|chapter|section|version|top|first|last|next|number|no\.?"
     r"|schritt|étape|paso|scale of|out of|python|tip|rule|choice|example)\s*[#*_]*$",
@@ -123,6 +134,8 @@ class Audit:
         taken = [(each.start, each.end) for each in named]
         for claim in entities(self.prose, taken):
             sentence = self.sentence(claim.start)
+            if claim.kind == "tally":
+                claim = self.settled(claim)
             if sentence and self.claimed(claim, sentence) and not self.held(claim, sentence):
                 yield claim
         for sentence in self.spoken:
@@ -134,6 +147,17 @@ class Audit:
         for column in self.tables:
             yield from self.strangers(column, listed=False)
 
+    def settled(self, claim: Claim) -> Claim:
+        """A count of what the results list or the user asked for; else a number like any other."""
+        match = TALLY.match(claim.text)
+        if match and (noun := singular(match["noun"])):
+            if noun in self.index.keys or noun in words_of(self.index.said):
+                return claim._replace(kind="count")
+            if match["number"][0].isdigit():
+                end = claim.start + match.end("number")
+                return Claim(match["number"], claim.start, end, "number")
+        return claim
+
     def sentence(self, at: int) -> Sentence | None:
         place = bisect_right(self.starts, at) - 1
         return self.spoken[place] if place >= 0 else None
@@ -142,31 +166,49 @@ class Audit:
         """Does the answer present it as a finding?"""
         if claim.kind in NAMES:
             return self.named(claim, sentence)
-        if sentence.question or sentence.offer or claim.kind == "code":
+        if sentence.question or sentence.offer or claim.kind in {"code", "tally"}:
             return False
         if claim.kind in {"subject", "title"}:
             return self.titled(claim, sentence)
         if claim.kind == "count":
             return self.counted(claim, sentence)
+        if claim.kind in KINDS_LACKING and DEFINITION.match(sentence.text):
+            if not KINDS_LACKING[claim.kind].search(self.index.given):
+                return False
         if claim.kind in {"number", "percent"} and not self.figured(claim, sentence):
             return False
         return self.is_about(sentence)
 
     def named(self, claim: Claim, sentence: Sentence) -> bool:
         if claim.kind in {"file", "path"}:
+            if claim.kind == "path" and "." not in claim.text and claim.text[0] not in "~/":
+                # `text/html` is no path; one that goes on like a known one is.
+                if folded(claim.text).split("/")[0] not in self.index.given_words:
+                    return False
             if sentence.negated and self.denied(claim, sentence):
                 return False
             return not ((sentence.question or sentence.offer) and MAKING.search(sentence.text))
         if claim.kind == "url" and (sentence.question or sentence.offer):
             return False
         if claim.kind == "id":
-            return self.is_about(sentence)
+            return self.is_about(sentence) and self.of_a_series(claim)
         return True
+
+    def of_a_series(self, claim: Claim) -> bool:
+        """A letter with a figure is the name of a room where the results name such rooms."""
+        if not COMMON.fullmatch(claim.text):
+            return True
+        letters = re.match(r"[A-Za-z]*", folded(claim.text))
+        return bool(letters and letters[0]) and bool(
+            re.search(rf"\b{re.escape(letters[0])}[-_]?\d+\b", self.index.given)
+        )
 
     def denied(self, claim: Claim, sentence: Sentence) -> bool:
         """Is it said not to be there?"""
         before = sentence.text[: claim.start - sentence.start]
         after = sentence.text[claim.end - sentence.start :][:60]
+        if PLACED.search(before):
+            return False
         return bool(NEGATION.search(before) or NEGATION.search(after))
 
     def titled(self, claim: Claim, sentence: Sentence) -> bool:
@@ -194,11 +236,11 @@ class Audit:
         return capitals > 0 or len(words) > 2
 
     def counted(self, claim: Claim, sentence: Sentence) -> bool:
-        match = COUNT.match(claim.text)
+        match = COUNT.match(claim.text) or TALLY.match(claim.text)
         if not match:
             return False
         noun, number = match["noun"].casefold(), match["number"]
-        family = ITEMS[noun]
+        family = ITEMS.get(noun)
         before = sentence.text[: claim.start - sentence.start]
         if number.casefold() in {"one", "ein", "eine", "un", "une", "una", "uno"} and not re.search(
             r"\b(?:only|exactly|just|there is|contains|have|has|found|nur|seulement|solo)\s$",
@@ -285,7 +327,7 @@ class Audit:
             others = len(names) - 1
             backed = sum(known) - good
             needed = others if entry.label or others < 3 else others * 0.6
-            if good or backed < needed or self.reworded(entry):
+            if good or backed < needed or self.reworded(entry, backed == others > 1):
                 continue
             yield Claim(entry.text, entry.start, entry.end, "item")
 
@@ -296,7 +338,7 @@ class Audit:
         telling = [each for each in words if each not in STOP and not each[0].isdigit()]
         return bool(telling) and not all(each in LABELS for each in telling)
 
-    def reworded(self, entry: Entry) -> bool:
+    def reworded(self, entry: Entry, verbatim: bool) -> bool:
         """Its own words for something known: a title is altered by one word, prose by most."""
         telling = [each for each in words_of(folded(entry.text)) if each not in STOP]
         strange = [
@@ -310,6 +352,8 @@ class Audit:
             return False
         if all(each in KNOWN_NAMES or each in LABELS for each in strange):
             return True
+        if not strange or verbatim and not entry.label:
+            return not strange
         return not title and len(strange) < 0.6 * len(telling)
 
 

@@ -1,23 +1,18 @@
 """Is `5 unread mails` true of what the results list? Pure."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from andy_cli.agent.grounding.dates import DATE, dates, days
-from andy_cli.agent.grounding.entities import COUNT
+from andy_cli.agent.grounding.entities import COUNT, TALLY
 from andy_cli.agent.grounding.evidence import Index, folded, words_of
-from andy_cli.agent.grounding.figures import Table, figure_of
+from andy_cli.agent.grounding.figures import Table
 from andy_cli.agent.grounding.quantities import (
-    DURATION,
-    FIGURE,
-    SIZE,
     Figure,
     approximate,
-    durations,
     readings,
-    sizes,
     spelled,
 )
+from andy_cli.agent.grounding.subsets import holding, matching, singular, stem_known
 from andy_cli.agent.grounding.vocabulary import COUNTING, ITEMS, STOP
 from andy_cli.compiler.expression import Expression
 
@@ -46,12 +41,6 @@ GENERIC = STOP | frozenset(
     music audio item items entries results result account right exactly just mailbox library
     collection gesamt insgesamt gefunden trouvé encontrado""".split()
 )
-MORE = re.compile(
-    r"\b(?:larger|bigger|over|longer|above|more|after|newer|since|greater|exceed\w*|least|later)\b"
-)
-LESS = re.compile(
-    r"\b(?:smaller|under|shorter|below|less|before|older|fewer|within|most|earlier|until)\b"
-)
 NONE = re.compile(r"no|kein\w*|aucune?|ningún|ninguna")
 EMPTY = re.compile(
     r"\bno\b|\bnot\b|\bnone\b|\bempty\b|\[\s*\]|\b0\b|\berror|\bnothing\b|\bkein|\bmissing\b|n't\b"
@@ -61,7 +50,7 @@ EMPTY = re.compile(
 def count_holds(text: str, before: str, after: str, listed: int, index: Index) -> bool:
     """`before` and `after` are the rest of the sentence; `listed` is how many items the answer's
     own list has that follows, 0 for none."""
-    match = COUNT.match(text)
+    match = COUNT.match(text) or TALLY.match(text)
     if not match:
         return True
     noun, between = match["noun"].casefold(), match["between"].casefold()
@@ -75,7 +64,7 @@ def count_holds(text: str, before: str, after: str, listed: int, index: Index) -
         return True
     if approximate(before) and any(abs(each - number) <= 0.1 * each for each in totals):
         return True
-    if not totals:
+    if not totals or ITEMS.get(noun) not in CORE and index.has(readings(str(number))):
         return index.has(readings(str(number)))
     if of_all := re.search(r"\bof\b.*?(\d+)", between):
         return number <= int(of_all[1]) and (
@@ -178,10 +167,6 @@ def is_folder(row: str) -> bool:
     )
 
 
-def singular(noun: str) -> str:
-    return noun[:-1] if noun.endswith("s") and len(noun) > 3 else noun
-
-
 def index_says(number: int, noun: str, index: Index) -> bool:
     """Does the evidence itself put the number beside such a noun, or under a counting key?"""
     text, digits, at = index.text, str(number), -1
@@ -229,21 +214,11 @@ def part_holds(number: int, between: str, after: str, noun: str, most: int, inde
         return False
     if number > most:
         return False
-    if found := {*compared(said, index)}:
-        return number in found
-    on = [day for match in DATE.finditer(said) for each in days(match) for day in each]
-    if on:
-        return number in {
-            sum(any(day[1:] == each[1:] for day in on for each in dates(row)) for row in table.rows)
-            for table in index.tables
-        }
-    known = [each for each in wanted if len(each) > 2 and stem_known(each, index)]
-    if not known:
-        # What it says of them cannot be read off the results: `3 important mails`.
-        return True
-    return number in {*holding(known, index)} or len(known) < len(wanted)
+    return matching(number, said, wanted, index)
 
 
+LONG = re.compile(r"^[\s-]?(days?|weeks?|months?|years?)\b", re.IGNORECASE)
+DAYS = {"d": 1, "w": 7, "m": 30.4, "y": 365.25}
 TIMES = re.compile(r"^\s?(?:times|x\b|×|fold|mal\b|fois|veces)", re.IGNORECASE)
 
 
@@ -253,61 +228,19 @@ def some_hold(number: str, after: str, index: Index) -> bool:
     figures = readings(number.strip(" -+$€£¥"))
     if not figures:
         return False
+    if unit := LONG.match(after):
+        seconds = DAYS[unit[1][0].lower()] * 86400
+        asked = [Figure(each.value * seconds, each.slack * seconds) for each in figures]
+        apart = {abs(a - b) * 86400.0 for a in index.ordinals for b in index.ordinals}
+        return any(map(index.seconds.near, asked)) or any(
+            abs(each.value - gap) <= each.slack for each in asked for gap in apart
+        )
     if TIMES.match(after):
         asked = (Figure(each.value * 100, each.slack * 100) for each in figures)
         return any(map(index.percents.near, asked))
     following = words_of(folded(after[:40]))[:2]
     known = [each for each in following if len(each) > 2 and each not in STOP and stem_known(each, index)]
-    return bool(known) and figures[0].value in {*holding(known, index)} - {0}
+    counts = {len(rows) for table in index.tables for rows in holding(known, table)}
+    return figures[0].value in counts - {0}
 
 
-def stem_known(word: str, index: Index) -> bool:
-    return (
-        word in index.given_words
-        or singular(word) in index.given_words
-        or (word.startswith("un") and word[2:] in index.given_words)
-    )
-
-
-def holding(words: Iterable[str], index: Index) -> Iterator[int]:
-    """How many rows hold each word, and all of them."""
-    words = list(words)
-    for table in index.tables:
-        rows = [each.casefold() for each in table.rows]
-        sets = []
-        for word in words:
-            stem = singular(word)
-            if word.startswith("un") and f"{word[2:]}=" in "".join(rows[:1]):
-                sets.append({at for at, row in enumerate(rows) if f"{word[2:]}=false" in row})
-            elif f"{stem}=true" in (joined := "\n".join(rows)) or f"{stem}=false" in joined:
-                sets.append({at for at, row in enumerate(rows) if f"{stem}=true" in row})
-            else:
-                sets.append({at for at, row in enumerate(rows) if stem in row})
-            yield len(sets[-1])
-        yield len(set.intersection(*sets))
-
-
-def compared(said: str, index: Index) -> Iterator[int]:
-    """How many rows have a figure above, or below, one that is named."""
-    sign = 1 if MORE.search(said) else -1 if LESS.search(said) else 0
-    figures = [each.value for match in SIZE.finditer(said) for each in sizes(match[1], match[2])]
-    figures += [each.value for match in DURATION.finditer(said) for each in durations(match[0])]
-    if not figures:
-        figures = [each.value for text in FIGURE.compiled.findall(said) for each in readings(text)]
-    if not sign:
-        return
-    for table in index.tables:
-        for values in table.columns.values():
-            column = [each for each in map(figure_of, values) if each is not None]
-            for figure in figures:
-                if len(column) == len(table.rows):
-                    yield sum(sign * each > sign * figure for each in column)
-                    yield sum(sign * each >= sign * figure for each in column)
-        for figure in figures:
-            measured = [row_sizes(each) for each in table.rows]
-            if measured and all(measured):
-                yield sum(any(sign * each > sign * figure for each in row) for row in measured)
-
-
-def row_sizes(row: str) -> list[float]:
-    return [sizes(match[1], match[2])[0].value for match in SIZE.finditer(row)]

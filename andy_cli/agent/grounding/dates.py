@@ -21,6 +21,7 @@ DATE = Expression(
     rf"|\b(?P<m4>{MONTH})\b\.?\s+(?:the\s)?(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:])"
     + SPAN.format("e4")
     + r"(?:(?:,\s?|\s+)(?P<y4>\d{4})(?![\d:]))?"
+    r"|(?<![\d-])(?P<y7>(?:19|20)\d\d)-(?P<m7>0[1-9]|1[0-2])(?![\d-])"
     rf"|\b(?P<m5>{MONTH})\b\.?(?:\s+de|\s+of)?,?\s+(?P<y5>\d{{4}})(?!\d)",
     re.IGNORECASE,
 )
@@ -44,6 +45,8 @@ def days(match: re.Match[str]) -> list[list[Day]]:
         first, second, year = int(part["a2"]), int(part["b2"]), century(int(part["y2"]))
         european, american = Day(year, second, first), Day(year, first, second)
         return [[european]] if part["sign"] == "." else [[european], [american]]
+    if part["y7"]:
+        return [[Day(int(part["y7"]), int(part["m7"]), 0)]]
     if part["d6"]:
         return [[Day(0, int(part["m6"]), int(part["d6"]))]]
     if part["m5"]:
@@ -86,7 +89,7 @@ ZONES = {
     "cst": -360, "cdt": -300, "mst": -420, "mdt": -360, "pst": -480, "pdt": -420, "jst": 540,
     "ist": 330, "eet": 120, "eest": 180, "msk": 180,
 }  # fmt: skip
-ZONE = r"(?:\s?(?P<zone>utc|gmt|cest|cet|bst|est|edt|cst|cdt|mst|mdt|pst|pdt|jst|ist|eest|eet|msk|z|[+-]\d\d:?\d\d)\b)?"
+ZONE = r"(?:\s?(?P<zone>utc|gmt|cest|cet|bst|est|edt|cst|cdt|mst|mdt|pst|pdt|jst|ist|eest|eet|msk|z|(?(s1)[+-]\d\d:?\d\d|z))\b)?"
 HALF = r"(?:\s?(?P<half{}>[ap])\.?\s?m\b\.?)"
 TIME = Expression(
     r"(?<![\d:.,])(?:(?P<from>\d{1,2})(?P<from_minutes>:\d\d)?(?:\s?[-–—]\s?|\sto\s|\sand\s)(?=\d{1,2}(?::\d\d)?\s?[ap]\.?m))?"

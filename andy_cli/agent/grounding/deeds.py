@@ -125,13 +125,10 @@ def deed_claims(sentences: Sequence[Sentence], index: Index, text: str) -> Itera
     for sentence in sentences:
         if sentence.question:
             continue
-        for match in CLAIMED.finditer(sentence.text):
-            group = next(each for each in GROUPS if match[each])
-            if not stated(match, group, sentence):
-                continue
-            family = family_of(match[group])
+        for match, verb, group in told(sentence):
+            family = family_of(verb)
             rest = clause(sentence.text, match.end())
-            if outside(family, match, group, rest) and not done(family, rest, match[0], index):
+            if outside(family, match, group, rest) and not done(family, rest, group, index):
                 start = (
                     sentence.start
                     + match.start()
@@ -143,9 +140,31 @@ def deed_claims(sentences: Sequence[Sentence], index: Index, text: str) -> Itera
                 break
 
 
+AND_ALSO = Expression(
+    rf"\band\s+(?:(?:also|then|now|have|I|I['’]ve|I have)\s+)*(?P<more>{DONE})\b(?P<subject>)(?P<things>)",
+    re.IGNORECASE,
+)
+
+
+def told(sentence: Sentence) -> Iterator[tuple[re.Match[str], str, str]]:
+    """Each verb that says what was done, and which of GROUPS it is; `and sent it` included."""
+    own = False
+    for match in CLAIMED.finditer(sentence.text):
+        group = next(each for each in GROUPS if match[each])
+        if stated(match, group, sentence):
+            own = own or group in {"past", "doing", "begun", "bare"}
+            yield match, match[group], group
+    if own:
+        for match in AND_ALSO.finditer(sentence.text):
+            if not UNREAL.search(sentence.text):
+                yield match, match["more"], "past"
+
+
 def stated(match: re.Match[str], group: str, sentence: Sentence) -> bool:
     """Is it said as a fact, of now, by the speaker?"""
     before = sentence.text[: match.start()]
+    if group == "bare" and sentence.text[match.end() : match.end() + 3].strip(" *_").startswith(":") and re.match(r"\s*[-*•+]\s|\s*\*\*", sentence.text):
+        return False
     if group == "bare" and not plain_report(match[group], match[0], sentence.text):
         return False
     comma = before.rfind(",")
@@ -163,8 +182,8 @@ def plain_report(verb: str, said: str, text: str) -> bool:
     """`Deleted it.`, `Now sending it`, `Playing it` report; `Deleting it failed` does not."""
     if not re.search(r"ing$", verb, re.IGNORECASE):
         return True
-    told = re.search(r"\bnow\b|^playing", said.strip(" *_"), re.IGNORECASE)
-    return bool(told) and not UNREAL.search(text)
+    reported = re.search(r"\bnow\b|^playing", said.strip(" *_"), re.IGNORECASE)
+    return bool(reported) and not UNREAL.search(text)
 
 
 def family_of(word: str) -> Family:
@@ -178,7 +197,7 @@ def family_of(word: str) -> Family:
 def clause(text: str, at: int) -> str:
     """What follows the verb, to the end of its clause."""
     end = re.search(
-        r"[,;!?\n]\s|\.\s|\.$|\s(?:and|but|so|because|und|et|y)\s(?:I|it|you|then)\b|\Z", text[at:]
+        r"[,;:!?\n]\s|\.\s|\.$|\s(?:and|but|so|because|und|et|y)\s(?:I|it|you|then)\b|\Z", text[at:]
     )
     return text[at : at + end.start()] if end else text[at:]
 
@@ -198,32 +217,39 @@ def outside(family: Family, match: re.Match[str], group: str, rest: str) -> bool
     if group == "passive" and not THING.search(match["subject"]):
         return False
     thing = THING.search(said)
-    if WORDS.search(said) and not NAMED.search(said) and family.name != "schedule":
+    if (family.outward or family.name == "delete") and WORDS.search(said) and not NAMED.search(said):
         return False
     if group == "bare" and family.outward:
         return thing is not None
     return not family.outward or thing is not None
 
 
-def done(family: Family, rest: str, said: str, index: Index) -> bool:
+def done(family: Family, rest: str, group: str, index: Index) -> bool:
     """Did a call do it that succeeded, or does a result say that it was done?"""
     traces = re.compile(rf"(?:^|[^a-z])(?:{family.traces})|_(?:{family.traces})")
-    told = [
+    tales = [
         folded(f"{each.tool}\n{each.action}\n{each.did}")
         for each in index.evidence.deeds
         if each.ok
     ]
-    met = [each for each in told if traces.search(each)]
+    met = [each for each in tales if traces.search(each)]
     if not met:
         met = [
             each
-            for each, deed in zip(told, good(index.evidence.deeds), strict=True)
+            for each, deed in zip(tales, good(index.evidence.deeds), strict=True)
             if opaque(deed)
         ]
     if met:
         return same_thing(rest, met, index)
+    if family.name == "run" and (index.evidence.results or index.evidence.deeds):
+        # A command that failed was run all the same, and its output is a result like any other.
+        return True
     if index.evidence.deeds and all(not each.ok for each in index.evidence.deeds):
         return False
+    if group in {"passive", "short"} and any(
+        re.search(rf"\b(?:{family.done})\b", each) for each in index.results
+    ):
+        return True
     return told_by_results(traces, index)
 
 
@@ -254,7 +280,7 @@ FAILURE = re.compile(
 
 
 ANY_DEED = Expression(rf"\b(?:{DONE}|{DOING})\b", re.IGNORECASE)
-SUCCESS = re.compile(r"^\W*(?:ok|done|success\w*|true|erledigt)\W*$|\"(?:ok|success|done)\": ?true|\"(?:status|result|state)\": ?\"(?:ok|success|succeeded|done|accepted|confirmed)\"|\bsuccessfully\b")
+SUCCESS = re.compile(r"^\W*(?:ok|done|success\w*|true|erledigt)\W*$|\"(?:ok|success|done)\": ?true|\"(?:status|result|state)\": ?\"(?:ok|success|succeeded|done|accepted|confirmed)\"")
 
 
 def told_by_results(traces: re.Pattern[str], index: Index) -> bool:

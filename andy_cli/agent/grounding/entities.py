@@ -49,6 +49,11 @@ COUNT = Expression(
     rf"(?P<between>(?:[\w'’.*`/&-]+,?\s+){{0,3}}?)[*_`\"]*(?P<noun>{NOUN})\b(?!\.\w)",
     re.IGNORECASE,
 )
+TALLY = Expression(
+    rf"(?<![\w.,:#/$€£-])(?P<number>(?:{NUMBER})|{SPELLED})\s+(?P<between>(?:[a-z'’-]+\s){{0,1}}?)"
+    r"(?P<noun>[a-zà-ÿ]{3,}(?:s|en|er))\b(?!\.\w)"
+)
+"""A count of what may be anything: only who knows the results can tell."""
 PLAIN_NUMBER = Expression(
     rf"(?<![\w.,#/:-])(?P<sign>[-−+])?(?P<money>[$€£¥]\s?)?(?P<number>{NUMBER})"
     r"(?P<scale>\s(?:thousand|million|billion|trillion|millions?|millionen|milliarden|mio)\b"
@@ -115,13 +120,17 @@ def entities(text: str, taken: Sequence[tuple[int, int]]) -> list[Claim]:
     finder.take(ID, "id", record_id)
     finder.drop(ORDINAL)
     finder.take(COUNT, "count", count)
+    finder.take(TALLY, "tally", count)
     finder.take(DAY_NAME, "weekday", whole)
     finder.take(PLAIN_NUMBER, "number", whole)
     return sorted(finder.found, key=lambda each: each.start)
 
 
 def whole(match: re.Match[str]) -> tuple[int, int]:
-    return match.start(), match.start() + len(match[0].rstrip())
+    text = match[0].rstrip()
+    if text.endswith(".") and not text.endswith(".m."):
+        text = text[:-1]
+    return match.start(), match.start() + len(text)
 
 
 def trimmed(match: re.Match[str]) -> tuple[int, int]:
@@ -158,7 +167,7 @@ def named_kind(inner: str, group: int) -> str | None:
     plain = inner.strip(" *_`\"',")
     if re.search(rf"\.(?:{EXTENSION})$", plain, re.IGNORECASE) and "\n" not in plain:
         if not re.search(
-            r"[{}()=<>;$]|^\w+ -|^(?:cd|cat|rm|ls|mv|cp|git|python3?|pip|npm|node|open) ", plain
+            r"[{}()=<>;$]|^\w+ -\w|^(?:cd|cat|rm|ls|mv|cp|git|python3?|pip|npm|node|open) ", plain
         ) or re.search(r"\(\d|\([A-Z]", plain):
             parts = plain.split(", ")
             if len(parts) > 1 and all("." in each for each in parts):
@@ -169,6 +178,8 @@ def named_kind(inner: str, group: int) -> str | None:
         r"(?:~|\.{1,2})?/[^\s{}()=<>;$|]*|[A-Za-z]:\\.*|~|[\w.-]+(?:/[\w. -]+)*/", plain
     ):
         return "path" if len(plain) > 1 else None
+    if group == 1 and re.fullmatch(r"\w[\w.-]*(?:/[\w.-]+)+", plain):
+        return "path"
     if group == 1:
         return None if re.fullmatch(r"[\w.:@+#-]+", plain) else "code"
     return "title" if group in (6, 7, 8) else "subject"
@@ -233,7 +244,9 @@ def phone(match: re.Match[str]) -> tuple[int, int] | None:
 
 
 def record_id(match: re.Match[str]) -> tuple[int, int] | None:
-    return None if COMMON.fullmatch(match[0]) else whole(match)
+    if COMMON.fullmatch(match[0]) and not re.fullmatch(r"[A-Z]{1,3}-?\d{1,3}", match[0]):
+        return None
+    return whole(match)
 
 
 def count(match: re.Match[str]) -> tuple[int, int] | None:

@@ -4,6 +4,7 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterable
+from datetime import date
 from functools import cached_property
 
 from andy_cli.agent.grounding.claim import Evidence
@@ -128,6 +129,12 @@ class Index:
         return frozenset((each.month, each.day) for each in self.days)
 
     @cached_property
+    def ordinals(self) -> list[int]:
+        """The first dates as days since the year 1."""
+        complete = sorted(each for each in self.days if weekday(each) is not None)
+        return [date(*each).toordinal() for each in complete[:24]]
+
+    @cached_property
     def weekdays(self) -> frozenset[int]:
         found = (weekday(each) for each in self.days)
         return frozenset(each for each in found if each is not None)
@@ -207,13 +214,20 @@ class Index:
         return [tables_of(parsed(result), text) for result, text in results]
 
     @cached_property
+    def keys(self) -> frozenset[str]:
+        """The names of what the results list."""
+        return frozenset(
+            word for table in self.tables for key in table.columns for word in words_of(folded(key))
+        )
+
+    @cached_property
     def tables(self) -> list[Table]:
         return [each for tables in self.by_result for each in tables]
 
     @cached_property
     def telling(self) -> list[float]:
-        """The numbers of the results but for those that look like years."""
-        found = {each.value for text in set(FIGURE.compiled.findall(self.given)) for each in readings(text)}
+        """The numbers but for those that look like years."""
+        found = {each.value for text in set(FIGURE.compiled.findall(self.text)) for each in readings(text)}
         return [each for each in found if not 1900 <= each < 2100]
 
     @cached_property

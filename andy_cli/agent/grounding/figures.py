@@ -105,10 +105,10 @@ def text_tables(text: str) -> list[Table]:
     if names:
         found.append(Table(tuple(sorted(names)), {}))
     for line in lines[:40]:
-        if line.count(",") >= 1:
+        if ", " in line:
             found.append(
                 Table(
-                    tuple(line.partition(": ")[2].split(",") if ": " in line else line.split(",")),
+                    tuple((line.partition(": ")[2] if ": " in line else line).split(", ")),
                     {},
                 )
             )
@@ -193,7 +193,8 @@ def derived(tables: Sequence[Table], numbers: Sequence[float]) -> set[float]:
             if len(column) > 1:
                 found.update(of_column(column))
             numeric.append(column)
-        if len(numeric) <= 12:
+        # Of lines of text nobody knows what their figures measure.
+        if len(numeric) <= 12 and "-1" not in table.columns:
             found.update(of_rows(numeric))
             found.update(by_group(table))
     if len(numbers) <= FEW:

@@ -14,9 +14,10 @@ END = Expression(
 )
 ABBREVIATED = Expression(
     r"(?:\b(?:e\.g|i\.e|etc|approx|no|vs|dr|mr|mrs|ms|st|ca|z\.b|jan|feb|mar|apr|jun|jul|aug|sep"
-    r"|sept|oct|nov|dec|feat|ft|[ap]\.m)\.|(?<![\w:.])\d{1,2}\.)\s*$",
+    r"|sept|oct|nov|dec|feat|ft|[ap]\.m)\.)\s*$",
     re.IGNORECASE,
 )
+DAY_OF = re.compile(r"\D?\d{1,2}\.\s(?:jan|feb|märz|apr|mai|jun|jul|aug|sep|okt|nov|dez)", re.I)
 OFFER = Expression(
     r"\b(?:(?:i|we|you|one|that) (?:can|could|may|might|would|will|shall)|i(?:'ll|’ll|'d|’d)|let me"
     r"|would you|do you want|shall i|should i|should we|if you|if it|want me to|let us|let's|feel free"
@@ -79,6 +80,8 @@ def sentences(text: str) -> list[Sentence]:
     for match in END.compiled.finditer(text):
         piece = text[start : match.start()]
         if "\n" not in match[0] and ABBREVIATED.search(piece[-8:]):
+            continue
+        if piece[-2:-1].isdigit() and DAY_OF.match(text, match.start() - 3):
             continue
         if piece.strip():
             found.append(judged(piece, start))

@@ -5,7 +5,7 @@ enumeration most of which is known, what is not known was made up.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from andy_cli.agent.grounding.claim import Claim
 from andy_cli.agent.grounding.evidence import Index, folded, words_of
@@ -27,6 +27,9 @@ ASIDE = Expression(r"\s?\([^()\n]*\)")
 BETWEEN = Expression(r",\s(?:and\s|or\s|und\s|et\s|y\s)?|\s(?:and|or|und|oder|et|ou|y|o|&)\s|:\s")
 LEADING = Expression(rf"\s*({NAME})(?=$|\s|[.,;!?])")
 TRAILING = Expression(rf"(?:^|(?<=\s))({NAME})$")
+QUOTED = Expression(r"[\"“„«][^\"“”»\n]*[\"”“»]|`[^`\n]*`")
+GERMAN = Expression(r"\b(?:der|die|das|und|den|dem|ist|sind|ich|hast|eine[nrm]?|von|vom|mit)\b")
+"""German writes every noun with a capital."""
 OWNER = Expression(rf"\b(?:by|from|von|par|por|sender|artist|author)\s+({NAME})(?=$|\W)")
 OWNERS = re.compile(r"\b(?:by|from|artist|author|sender|owner|organizer|assignee|von|composer|name)\b")
 PLAIN = KNOWN_NAMES | LABELS | STOP | MONTHS.keys() | WEEKDAYS.keys() | NUMBER_WORDS.keys()
@@ -35,16 +38,28 @@ PLAIN = KNOWN_NAMES | LABELS | STOP | MONTHS.keys() | WEEKDAYS.keys() | NUMBER_W
 def strange_names(sentence: Sentence, index: Index) -> Iterator[Claim]:
     """Names in an enumeration, or after `by`, that the results do not know."""
     text = ASIDE.sub(lambda match: "\0" * len(match[0]), sentence.text)
-    found = [*enumerated(text)]
-    known = [index.says(folded(name), given=True) for name, _ in found]
-    for at, (name, start) in enumerate(found):
-        beside = known[max(0, at - 1) : at] + known[at + 1 : at + 2]
-        if any(beside) and not known[at] and strange(name, index):
-            yield claim(name, sentence.start + start)
+    text = QUOTED.sub(lambda match: "\0" * len(match[0]), text)
+    nouns = GERMAN.search(text) is not None
+    yield from siblings([*enumerated(text)], sentence.start, index, nouns)
+    for match in ASIDE.finditer(sentence.text):
+        inner = match[0].strip(" ()")
+        at = sentence.start + match.start() + match[0].index("(") + 1
+        yield from siblings([*enumerated(f", {inner}")], at - 2, index, nouns)
     if OWNERS.search(index.given):
         for match in OWNER.finditer(text):
             if strange(match[1], index) and not index.says(folded(match[1])):
                 yield claim(match[1], sentence.start + match.start(1))
+
+
+def siblings(
+    found: Sequence[tuple[str, int]], at_start: int, index: Index, nouns: bool
+) -> Iterator[Claim]:
+    """Of names beside each other those that are strange while a neighbour is known."""
+    known = [index.says(folded(name), given=True) for name, _ in found]
+    for at, (name, start) in enumerate(found):
+        beside = known[max(0, at - 1) : at] + known[at + 1 : at + 2]
+        if any(beside) and not known[at] and strange(name, index) and not (nouns and " " not in name):
+            yield claim(name, at_start + start)
 
 
 def claim(name: str, start: int) -> Claim:
@@ -66,14 +81,14 @@ def enumerated(text: str) -> Iterator[tuple[str, int]]:
         match = LEADING.match(body)
         if start and match:
             yield match[1], start + shift + match.start(1)
-        elif trailing := TRAILING.search(body[-60:]):
+        elif (not start or text[start - 2] == ":") and (trailing := TRAILING.search(body[-60:])):
             place = max(0, len(body) - 60) + trailing.start(1)
             if place or start:
                 yield trailing[1], start + shift + place
 
 
 def strange(name: str, index: Index) -> bool:
-    telling = [each for each in words_of(folded(name)) if each not in STOP]
+    telling = [each for each in words_of(folded(name)) if each not in STOP and each.isalpha()]
     if not telling or all(each in PLAIN for each in telling) or len(name) < 3:
         return False
     return any(

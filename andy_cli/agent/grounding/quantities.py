@@ -1,5 +1,6 @@
 """Numbers, sizes and durations, read from text in whatever form they were written. Pure."""
 
+import math
 import re
 from typing import NamedTuple
 
@@ -62,12 +63,22 @@ def loosened(figure: Figure, before: str) -> Figure:
     match = APPROXIMATE.search(before[-24:])
     if not match:
         return figure
-    room = abs(figure.value) * 0.08
+    room = room_of(figure.value)
     if match["above"]:
         return Figure(figure.value + room, max(room, figure.slack))
     if match["below"]:
         return Figure(figure.value - room, max(room, figure.slack))
     return Figure(figure.value, max(figure.slack, room))
+
+
+def room_of(value: float) -> float:
+    """How far a figure that is meant roughly may be from the truth: `350` further than `355`."""
+    if not value:
+        return 0.0
+    unit = 10.0 ** math.floor(math.log10(abs(value)))
+    while unit > 1e-6 and abs(value / unit - round(value / unit)) > 1e-9:
+        unit /= 10
+    return max(min(0.6 * unit, abs(value) * 0.12), abs(value) * 0.015)
 
 
 SIZE = Expression(

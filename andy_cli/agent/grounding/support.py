@@ -173,9 +173,9 @@ def time_holds(text: str, before: str, index: Index) -> bool:
 def weekday_holds(text: str, before: str, index: Index) -> bool:
     name = folded(text)
     number = WEEKDAYS.get(name, WEEKDAYS.get(name.removesuffix("s")))
-    if number is None or not index.weekdays or number in index.weekdays:
-        return True
-    return any(WEEKDAYS[each] == number for each in index.words if each in WEEKDAYS)
+    named = {WEEKDAYS[each] for each in index.words if each in WEEKDAYS and len(each) > 2}
+    known = named | index.weekdays
+    return number is None or not known or number in known
 
 
 def size_holds(text: str, before: str, index: Index) -> bool:
@@ -183,7 +183,16 @@ def size_holds(text: str, before: str, index: Index) -> bool:
     if not match:
         return True
     asked = [loosened(each, before) for each in sizes(match["number"], match["unit"])]
-    return any(index.bytes.near(each) or index.derived.near(each) for each in asked)
+    if any(index.bytes.near(each) or index.derived.near(each) for each in asked):
+        return True
+    units = [1000**power for power, letter in enumerate("kmgt", 1) if unit_named(letter, index)]
+    units += [1024**power for power, letter in enumerate("kmgt", 1) if unit_named(letter, index)]
+    return index.has(Figure(each.value / unit, each.slack / unit) for unit in units for each in asked)
+
+
+def unit_named(letter: str, index: Index) -> bool:
+    """Does a key or a heading say that figures are in this unit: `total_gb`?"""
+    return re.search(rf"[^a-z\d]{letter}i?b(?![a-z])", index.given) is not None
 
 
 def duration_holds(text: str, before: str, index: Index) -> bool:
@@ -198,8 +207,9 @@ def percent_holds(text: str, before: str, index: Index) -> bool:
     digits = FIGURE.search(text.lstrip("-+−"))
     if not digits:
         return True
-    asked = [loosened(each, before) for each in readings(digits[0])]
-    if any(index.numbers.near(each) for each in asked):
+    near = (loosened(each, before) for each in readings(digits[0]))
+    asked = [Figure(each.value, min(each.slack, 2.5)) for each in near]
+    if index.has(asked):
         return True
     if any(index.numbers.near(Figure(each.value / 100, each.slack / 100)) for each in asked):
         return True
