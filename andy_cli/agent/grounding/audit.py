@@ -46,10 +46,12 @@ __all__ = [
 NAMES = frozenset(["file", "path", "address", "url", "id"])
 """Claims wherever they stand, but in offers to make them and denials that they are there."""
 MAKING = Expression(
-    r"\b(?:save|write|create|export|rename|name|call|store|put|add|make|generate|convert|copy|move"
-    r"|download|speicher\w*|erstell\w*|enregistrer|créer|guardar|crear|example|e\.g|such as|instance)\b",
+    r"\b(?:(?:save|write|create|export|generate|make|put|add|speicher\w*|erstell\w*|enregistrer|créer|guardar"
+    r"|crear|new|called|named|example|instance)\W+(?:[\w'’]+\W+){0,6}|(?:as|to|into|like|such as|e\.g\.,?|als|en"
+    r"|nach|in)\s+(?:an? |the |new )*)[*_`\"'“]*$",
     re.IGNORECASE,
 )
+"""What follows is to be made, or is an example."""
 MEANING = Expression(
     r"\b(?:means?|translat\w+|in (?:english|german|french|spanish)|auf \w+|bedeutet|heißt|signifie"
     r"|significa|as in|so-called|literally|meaning)\b",
@@ -139,7 +141,7 @@ class Audit:
             if sentence and self.claimed(claim, sentence) and not self.held(claim, sentence):
                 yield claim
         for sentence in self.spoken:
-            if not (sentence.question or sentence.offer or sentence.negated):
+            if not (sentence.question or sentence.offer):
                 yield from strange_names(sentence, self.index)
         yield from (each for each in named if not holds(each, "", self.index))
         for group in self.lists:
@@ -183,11 +185,12 @@ class Audit:
         if claim.kind in {"file", "path"}:
             if claim.kind == "path" and "." not in claim.text and claim.text[0] not in "~/":
                 # `text/html` is no path; one that goes on like a known one is.
-                if folded(claim.text).split("/")[0] not in self.index.given_words:
+                if folded(claim.text).split("/")[0] + "/" not in self.index.text:
                     return False
             if sentence.negated and self.denied(claim, sentence):
                 return False
-            return not ((sentence.question or sentence.offer) and MAKING.search(sentence.text))
+            before = sentence.text[: claim.start - sentence.start]
+            return not ((sentence.question or sentence.offer) and MAKING.search(before))
         if claim.kind == "url" and (sentence.question or sentence.offer):
             return False
         if claim.kind == "id":
@@ -196,12 +199,21 @@ class Audit:
 
     def of_a_series(self, claim: Claim) -> bool:
         """A letter with a figure is the name of a room where the results name such rooms."""
-        if not COMMON.fullmatch(claim.text):
+        name = folded(claim.text)
+        if name.count(".") > 1 and not name[0].isdigit():
+            return self.half_known_host(name)
+        if not COMMON.fullmatch(claim.text) and len(name) > 2:
             return True
-        letters = re.match(r"[A-Za-z]*", folded(claim.text))
-        return bool(letters and letters[0]) and bool(
-            re.search(rf"\b{re.escape(letters[0])}[-_]?\d+\b", self.index.given)
-        )
+        shape = re.sub(r"\d+", r"\\d+", re.escape(name))
+        if name[0].isdigit():
+            shape = r"\d+[a-z]"
+        return re.search(rf"\b{shape}\b", self.index.given) is not None
+
+    def half_known_host(self, name: str) -> bool:
+        """Do most of its labels stand in a name of the results, in the same order?"""
+        labels = name.split(".")
+        pattern = rf"\b{re.escape(labels[0])}\.[\w.-]*\.{re.escape(labels[-1])}\b"
+        return re.search(pattern, self.index.given) is not None
 
     def denied(self, claim: Claim, sentence: Sentence) -> bool:
         """Is it said not to be there?"""
@@ -251,6 +263,9 @@ class Audit:
         if ORDER.search(before) or (number in {"24", "7"} and "24/7" in sentence.text):
             return False
         known = singular(noun) in self.index.words or noun in self.index.words
+        known = known or any(
+            family and ITEMS.get(each) == family for each in words_of(self.index.said)[:200]
+        )
         if family in CORE or known:
             return self.is_about(sentence)
         return number[0].isdigit() and self.is_about(sentence)
@@ -327,7 +342,8 @@ class Audit:
             others = len(names) - 1
             backed = sum(known) - good
             needed = others if entry.label or others < 3 else others * 0.6
-            if good or backed < needed or self.reworded(entry, backed == others > 1):
+            verbatim = backed == others and (others > 1 or not listed)
+            if good or backed < needed or self.reworded(entry, verbatim):
                 continue
             yield Claim(entry.text, entry.start, entry.end, "item")
 

@@ -1,11 +1,11 @@
 """Is `5 unread mails` true of what the results list? Pure."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from andy_cli.agent.grounding.entities import COUNT, TALLY
 from andy_cli.agent.grounding.evidence import Index, folded, words_of
-from andy_cli.agent.grounding.figures import Table
+from andy_cli.agent.grounding.figures import NAMED, Table
 from andy_cli.agent.grounding.quantities import (
     Figure,
     approximate,
@@ -16,7 +16,7 @@ from andy_cli.agent.grounding.subsets import holding, matching, singular, stem_k
 from andy_cli.agent.grounding.vocabulary import COUNTING, ITEMS, STOP
 from andy_cli.compiler.expression import Expression
 
-CORE = frozenset(["file", "folder", "song", "mail", "event", "task"])
+CORE = frozenset(["file", "folder", "song", "mail", "event", "task", "result"])
 """Families whose words in an answer are always about results."""
 PARTIAL = Expression(
     r"\b(?:first|last|top|next|latest|newest|oldest|largest|smallest|longest|shortest|biggest|other"
@@ -57,7 +57,7 @@ def count_holds(text: str, before: str, after: str, listed: int, index: Index) -
     number = amount(match["number"])
     if number is None:
         return none_holds(before, between, after, index)
-    if number == listed or index_says(number, noun, index):
+    if number == listed or index_says(number, noun, words_of(folded(between)), index):
         return True
     totals = totals_of(index, noun)
     if number in totals and not narrowed(between, index):
@@ -68,7 +68,7 @@ def count_holds(text: str, before: str, after: str, listed: int, index: Index) -
         return index.has(readings(str(number)))
     if of_all := re.search(r"\bof\b.*?(\d+)", between):
         return number <= int(of_all[1]) and (
-            int(of_all[1]) in totals or index_says(int(of_all[1]), noun, index)
+            int(of_all[1]) in totals or index_says(int(of_all[1]), noun, (), index)
         )
     if PARTIAL.search(between) or PARTIAL.search(before[-12:]):
         return number <= max(totals)
@@ -106,6 +106,9 @@ def totals_of(index: Index, noun: str) -> set[int]:
     if ITEMS.get(noun) in {"file", "song"} and singular(noun) not in {"item", "entry", "entrie", "element"}:
         # Where folders are marked as such, they are no files.
         counted = [each for each in counted if not any(map(is_folder, map(str.casefold, each.rows)))]
+    if ITEMS.get(noun) == "file":
+        # Several lines may be of one file.
+        counted = [each for each in counted if not repeats_names(each)]
     lengths = [len(each.rows) for each in counted]
     found = {*lengths, len(index.results), len(index.evidence.deeds)}
     per_result: list[int] = []
@@ -122,6 +125,12 @@ def totals_of(index: Index, noun: str) -> set[int]:
                     found.add(sum(len(each) for each in values if isinstance(each, list)))
         found.update(kinds_of(table, noun))
     return found - {0}
+
+
+def repeats_names(table: Table) -> bool:
+    found = [NAMED.search(each) for each in table.rows]
+    names = [each[0] for each in found if each]
+    return len(names) == len(found) and len(set(names)) < len(names)
 
 
 MEDIA = {
@@ -167,7 +176,7 @@ def is_folder(row: str) -> bool:
     )
 
 
-def index_says(number: int, noun: str, index: Index) -> bool:
+def index_says(number: int, noun: str, beside: Sequence[str], index: Index) -> bool:
     """Does the evidence itself put the number beside such a noun, or under a counting key?"""
     text, digits, at = index.text, str(number), -1
     family = ITEMS.get(noun)
@@ -186,7 +195,7 @@ def index_says(number: int, noun: str, index: Index) -> bool:
         ):
             continue
         near = [*words_of(text[end : end + 30])[:2], *words_of(text[max(0, at - 24) : at])[-2:]]
-        if any(ITEMS.get(each) == family or singular(each) == singular(noun) for each in near):
+        if any(ITEMS.get(each) == family or singular(each) == singular(noun) or each in beside for each in near):
             return True
         line = text[text.rfind("\n", 0, at) + 1 : at]
         if re.search(r"[:=]\s*$", line[-3:]) and COUNTING.search(

@@ -10,7 +10,10 @@ from andy_cli.compiler.expression import Expression
 
 MONTH = "|".join(sorted(map(re.escape, MONTHS), key=len, reverse=True))
 WEEKDAY = "|".join(sorted((each for each in WEEKDAYS if len(each) > 4), key=len, reverse=True))
-SPAN = r"(?:\s?(?:[-–—]|to|bis|until)\s?(?P<{}>\d{{1,2}})(?:st|nd|rd|th)?)?"
+SPAN = (
+    r"(?:\s?(?:[-–—]|to|bis|until|and|und)\s?(?P<{}>\d{{1,2}})(?:st|nd|rd|th)?"
+    r"(?![\d:]|[.,]\d|\s+[a-z]+s\b))?"
+)
 DATE = Expression(
     r"(?<![\d.])(?P<y1>\d{4})[-/.](?P<m1>\d{1,2})[-/.](?P<d1>\d{1,2})(?!\d)"
     r"|(?<![\d.])(?P<a2>\d{1,2})(?P<sign>[./-])(?P<b2>\d{1,2})(?P=sign)(?P<y2>\d{4}|\d\d)(?![\d])"

@@ -45,6 +45,9 @@ FAMILIES = (
     Family("install", "installed|upgraded|installiert|installée?|instalado", "installing|upgrading", "install|upgrad|pip|apt|npm|brew|added|setup"),
     Family("update", "updated|edited|changed|modified|replaced|fixed|adjusted|corrected|renewed|reset|merged|committed|pushed|marked|completed|enabled|disabled|configured|aktualisiert|geändert|bearbeitet|modifiée?|changée?|actualizado|modificado|cambiado|turned|switched|assigned|closed|unlocked|locked", "updating|editing|changing|enabling|disabling", "updat|edit|chang|modif|replac|writ|wrote|fix|adjust|correct|reset|merg|commit|push|mark|complet|enabl|disabl|config|patch|set|put|clos|assign|switch|turn|lock|sed ", True),
     Family("stop", "stopped|paused|halted|muted|skipped|resumed|unpaused|gestoppt|angehalten|pausiert|arrêtée?|detenido|pausado|killed|terminated", "stopping|pausing", "stop|paus|halt|mut|kill|end|skip|resum|terminat|cancel|next", True),
+    Family("pay", "paid|transferred|donated|refunded|bezahlt|überwiesen|payée?|pagado", "paying|transferring", "pay|paid|transfer|donat|refund|order|purchas"),
+    Family("submit", "submitted|registered|subscribed|published|printed|signed up|synced|restored|recovered|connected", "submitting|printing|publishing|syncing|restoring", "submit|regist|subscri|publish|print|sign|sync|restor|recover|connect|post|put", True),
+    Family("convert", "converted|compressed|zipped|extracted|unzipped|encrypted|resized|archived", "converting|compressing|extracting|zipping", "convert|compress|zip|extract|tar |encrypt|resiz|ffmpeg|archiv|magick", True),
     Family("say", "said|spoken|spoke|announced|vorgelesen|read", "", "say|said|speak|spok|utter|voice|tts|announc|read aloud", True),
 )  # fmt: skip
 READING = re.compile(
@@ -59,12 +62,13 @@ OUTSIDE = (
     r"|script|command|tests?|test suite|program|app|application|browser|page|website|url|link|tab"
     r"|music|song|track|playback|video|player|album|alarm|timer|volume|download|upload|package|drive"
     r"|drive|disk|cell|invite|invitation|booking|reservation|order|account|password|permission\w*"
-    r"|issue|ticket|pull request|note|photo|image|attachment|recording|archive|line|lights?|build|job"
+    r"|pipeline|deployment|instance|vm|machine|router|computer|system|site|connection|subscription"
+    r"|membership|money|payment|duplicate|episode|podcast|\#\d+|screenshot|picture|label|issue|ticket|pull request|note|photo|image|attachment|recording|archive|line|lights?|build|job"
     r"|datei|ordner|termin|aufgabe|erinnerung|notiz|tabelle|dokument|nachricht|lied|musik|befehl|skript"
     r"|kalender|seite|fichier|dossier|rendez-vous|tâche|rappel|musique|chanson|réunion|commande|courriel|archivo|carpeta|documento|evento|reunión|tarea"
     r"|recordatorio|música|canción|correo|comando|cita|it|them)s?"
 )
-THING = Expression(rf"\b{OUTSIDE}\b|[\w-]\.(?:[a-z][a-z0-9]{{1,4}})\b|[~/]\w|@\w", re.IGNORECASE)
+THING = Expression(rf"\b{OUTSIDE}\b|[\w-]\.(?:[a-z][a-z0-9]{{1,4}})\b|[~/]\w|@\w|[\"“«]\w", re.IGNORECASE)
 WORDS = Expression(
     r"\b(?:draft|paragraph|sentence|wording|phrase|code|example|version|list|table|summary|jargon|tone"
     r"|section|text below|text|poem|story|answer|explanation|snippet|function|outline|plan|comments?"
@@ -75,7 +79,7 @@ WORDS = Expression(
 """What an answer can do to its own words, without any call."""
 ALOUD = re.compile(r"\b(?:aloud|out loud|loud|laut|à voix haute|en voz alta)\b", re.IGNORECASE)
 
-ADVERBS = r"(?:(?:now|just|also|already|successfully|then|currently|both|all|finally|recently|gerade|bereits|jetzt|nun|soeben|déjà|bien|ya|gone ahead and|started|begun|been|been able to|managed to|have|has|erfolgreich)\s+)*"
+ADVERBS = r"(?:(?:now|just|also|already|successfully|then|currently|both|all|finally|recently|gerade|bereits|jetzt|nun|soeben|déjà|bien|ya|gone ahead and|went ahead and|started|begun|been|been able to|managed to|have|has|erfolgreich)\s+)*"
 OBJECT_FIRST = r"(?:[^.!?;:]{1,80}?\s)"
 DONE = "|".join(each.done for each in FAMILIES)
 DOING = "|".join(each.doing for each in FAMILIES if each.doing)
@@ -89,7 +93,7 @@ CLAIMED = Expression(
     rf"|\b(?P<subject>(?:the|your|this|that|both|all|it|they|everything|\S+\.\w{{2,4}}|die|der|das|dein\w*|ihr\w*|alle|le|la|les|votre|ton|el|los|su|tu)\b[^.!?;:\n]{{0,60}}?)\s*{AUX}\s+{ADVERBS}(?P<passive>{DONE}|{DOING})\b"
     rf"|\bich\s+(?:habe|bin)\s+{OBJECT_FIRST}(?P<german>{DONE})\b|\bich\s+(?P<german_now>spiele)\b"
     rf"|\b(?:j['’]ai|nous avons)\s+{ADVERBS}(?P<french>{DONE})\b|\b(?:he|hemos)\s+{ADVERBS}(?P<spanish>(?:{DONE})(?<=[aeirs][dt][oa]))\b"
-    rf"|^\W*(?P<things>(?:e-?mail|message|file|document|music|playback|song|event|meeting|task|reminder|folder|changes?|note|backup|download|invitation)s?)\s+(?:successfully\s+)?(?P<short>{DONE})\b",
+    rf"|^\W*(?P<things>(?:all\s|both\s)?(?:e-?mail|duplicate|alarm|timer|volume|message|file|document|music|playback|song|event|meeting|task|reminder|folder|changes?|note|backup|download|invitation)s?)\s+(?:{AUX}\s+)?{ADVERBS}(?P<short>{DONE})\b",
     re.IGNORECASE,
 )
 GROUPS = (

@@ -16,6 +16,7 @@ URL = Expression(r"\b(?:https?|ftp|file)://[^\s<>\"'`|\0]+|\bwww\.[^\s<>\"'`|\0]
 ADDRESS = Expression(r"(?<![\w.+-])[\w.+'-]*[\w+]@[\w-]+(?:\.[\w-]+)+", re.IGNORECASE)
 UUID = Expression(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.IGNORECASE)
 HOST = Expression(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.]*\w)")
+DOTTED = Expression(r"(?<![\w.@/-])[a-z][\w-]*(?:\.[a-z][\w-]*){2,}(?![\w(/-])")
 PATH = Expression(
     r"(?<![\w/.<~:])(?:~|\.{1,2})?/(?:[^\s/`\"'“”<>|*:;,()\[\]{}\0]+(?:/|\b))(?:[^\s/`\"“”<>|*:;,()\[\]{}\0]*/?)*"
     r"|(?<![\w])[A-Za-z]:\\[^\s`\"“”<>|*:;,()\0]+"
@@ -35,7 +36,7 @@ DELIMITED = Expression(
 )
 ID = Expression(
     r"(?<![\w/.#&-])(?:\#\d+|[A-Z][A-Z0-9]{0,9}[-_]\d[\w-]*"
-    r"|(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w]{3,}(?:[-_]\w+)*)(?![\w/-])"
+    r"|(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w]{2,}(?:[-_]\w+)*)(?![\w/-])"
 )
 PHONE = Expression(r"(?<![\w.])\+?\d[\d ()/-]{7,}\d(?!\w)")
 PERCENT = Expression(
@@ -50,7 +51,7 @@ COUNT = Expression(
     re.IGNORECASE,
 )
 TALLY = Expression(
-    rf"(?<![\w.,:#/$€£-])(?P<number>(?:{NUMBER})|{SPELLED})\s+(?P<between>(?:[a-z'’-]+\s){{0,1}}?)"
+    rf"(?<![\w.,:#/$€£-])(?P<number>(?:{NUMBER})|(?i:{SPELLED}))\s+(?P<between>(?:[a-z'’-]+\s){{0,1}}?)"
     r"(?P<noun>[a-zà-ÿ]{3,}(?:s|en|er))\b(?!\.\w)"
 )
 """A count of what may be anything: only who knows the results can tell."""
@@ -109,6 +110,7 @@ def entities(text: str, taken: Sequence[tuple[int, int]]) -> list[Claim]:
     finder.take(HOST, "id", whole)
     delimited(finder)
     finder.take(PATH, "path", path)
+    finder.take(DOTTED, "id", whole)
     finder.take(FILE, "file", file)
     finder.take(DATE, "date", date)
     finder.take(SIZE, "size", size)
@@ -178,7 +180,7 @@ def named_kind(inner: str, group: int) -> str | None:
         r"(?:~|\.{1,2})?/[^\s{}()=<>;$|]*|[A-Za-z]:\\.*|~|[\w.-]+(?:/[\w. -]+)*/", plain
     ):
         return "path" if len(plain) > 1 else None
-    if group == 1 and re.fullmatch(r"\w[\w.-]*(?:/[\w.-]+)+", plain):
+    if group in {1, 6} and re.fullmatch(r"\w[\w.-]*(?:/[\w.-]+)+", plain):
         return "path"
     if group == 1:
         return None if re.fullmatch(r"[\w.:@+#-]+", plain) else "code"
@@ -195,7 +197,7 @@ def path(match: re.Match[str]) -> tuple[int, int] | None:
         return None
     if re.search(rf"\.(?:{EXTENSION})$", text, re.IGNORECASE):
         return start, end
-    return (start, end) if text.endswith("/") and len(text) > 3 else None
+    return (start, end) if re.match(r"[A-Za-z][\w.-]+/[\w.-]{3,}", text) else None
 
 
 def file(match: re.Match[str]) -> tuple[int, int] | None:
@@ -244,6 +246,8 @@ def phone(match: re.Match[str]) -> tuple[int, int] | None:
 
 
 def record_id(match: re.Match[str]) -> tuple[int, int] | None:
+    if len(match[0]) < 3 and not re.fullmatch(r"\d[A-Z]|[A-Z]\d", match[0]):
+        return None
     if COMMON.fullmatch(match[0]) and not re.fullmatch(r"[A-Z]{1,3}-?\d{1,3}", match[0]):
         return None
     return whole(match)

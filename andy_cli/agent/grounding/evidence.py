@@ -23,6 +23,7 @@ from andy_cli.agent.grounding.quantities import (
     sizes,
     spelled,
 )
+from andy_cli.agent.grounding.vocabulary import STOP
 from andy_cli.compiler.expression import Expression
 
 PLAIN = str.maketrans(
@@ -33,6 +34,8 @@ PLAIN = str.maketrans(
     | {"…": "...", "\u200b": "", "\ufeff": ""}
 )
 ESCAPE = Expression(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/])|([nrt]))")
+PORT = Expression(r"\.\d{1,3}:(\d{2,5})(?![\d:])")
+CAPITALS = Expression(r"[A-ZÀ-Þ][^\W\d_]+(?:[ -][A-ZÀ-Þ][^\W\d_]+){1,3}")
 WORD = Expression(r"[^\W_]+")
 HIGH_HALF = re.compile("[\ud800-\udfff]")
 
@@ -165,6 +168,7 @@ class Index:
             for text in set(FIGURE.compiled.findall(self.text))
             for reading in readings(text)
         }
+        found.update(float(each) for each in PORT.compiled.findall(self.text))
         for word in self.words:
             value = spelled(word)
             if value is not None:
@@ -206,7 +210,10 @@ class Index:
             if tracks:
                 found.update((sum(each[0] for each in tracks), sum(each[-1] for each in tracks)))
                 found.update((sum(each[0] for each in tracks) / len(tracks),))
-        return Line([*found, *self.derived.values])
+        summed = self.derived.values
+        found.update(each * 60 for each in summed if each < 10_000)
+        found.update(each / 1000 for each in summed)
+        return Line([*found, *summed])
 
     @cached_property
     def by_result(self) -> list[list[Table]]:
@@ -219,6 +226,16 @@ class Index:
         return frozenset(
             word for table in self.tables for key in table.columns for word in words_of(folded(key))
         )
+
+    @cached_property
+    def half_names(self) -> frozenset[tuple[str, ...]]:
+        """The names of two to four words in the results, each with one of its words left out."""
+        found = set()
+        for text in self.evidence.results:
+            for run in set(CAPITALS.compiled.findall(text)):
+                words = [each for each in words_of(folded(run)) if each not in STOP]
+                found.update((*words[:at], "", *words[at + 1 :]) for at in range(len(words)))
+        return frozenset(found)
 
     @cached_property
     def tables(self) -> list[Table]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from andy_cli.agent.grounding.quantities import FIGURE, readings
+from andy_cli.agent.grounding.vocabulary import EXTENSIONS
 from andy_cli.compiler.expression import Expression
 
 FEW = 6
@@ -18,7 +19,9 @@ SUMMARY = Expression(
     re.IGNORECASE,
 )
 ENDING = Expression(r"\.([a-z][a-z0-9]{1,4})(?![\w.])")
-NAMED = Expression(r"[^\s,;:\"'/|]+\.[a-z][a-z0-9]{1,4}(?![\w.])")
+NAMED = Expression(
+    rf"[^\s,;:\"'/|]+\.(?:{'|'.join(sorted(EXTENSIONS))})(?![\w.])", re.IGNORECASE
+)
 
 
 class Table(NamedTuple):
@@ -96,6 +99,7 @@ def text_tables(text: str) -> list[Table]:
     else:
         found += headed(lines)
         found += branches(lines)
+    found += separated(entries)
     if len(entries) > 1 and is_head(entries):
         found[0] = table_of_lines(entries[1:])
     bulleted = [each for each in lines if re.match(r"\s*(?:[-*•]|\d+[.)]|├|└|│)\s*", each)]
@@ -128,6 +132,18 @@ def branches(lines: Sequence[str]) -> list[Table]:
             found.append(open_groups[-1][1])
         open_groups[-1][1].append(line)
     return [table_of_lines(each) for each in found] if len(found) > 1 else []
+
+
+def separated(lines: Sequence[str]) -> list[Table]:
+    """Lines of cells with one sign between them, the first line the head."""
+    for sign in ";\t|,":
+        widths = {line.count(sign) for line in lines}
+        if len(lines) > 2 and len(widths) == 1 and widths != {0}:
+            rows = [[cell.strip() for cell in line.split(sign)] for line in lines[1:]]
+            names = [cell.strip() for cell in lines[0].split(sign)]
+            columns = {name: [row[at] for row in rows] for at, name in enumerate(names)}
+            return [Table(tuple(lines[1:]), columns)]
+    return []
 
 
 def headed(lines: Sequence[str]) -> list[Table]:
@@ -198,8 +214,10 @@ def derived(tables: Sequence[Table], numbers: Sequence[float]) -> set[float]:
             found.update(of_rows(numeric))
             found.update(by_group(table))
     if len(numbers) <= FEW:
-        found.update(a + b for a in numbers for b in numbers if a != b)
+        whole = [each for each in numbers if each >= 1]
+        found.update(a + b for a in whole for b in whole if a != b)
         found.update(a - b for a in numbers for b in numbers)
+    found.update([-each for each in found if each < 0])
     found.discard(0.0)
     return found
 

@@ -17,6 +17,7 @@ ABBREVIATED = Expression(
     r"|sept|oct|nov|dec|feat|ft|[ap]\.m)\.)\s*$",
     re.IGNORECASE,
 )
+NUMBERED = Expression(r"[\s>]*\d{1,3}[.)]\s*")
 DAY_OF = re.compile(r"\D?\d{1,2}\.\s(?:jan|feb|märz|apr|mai|jun|jul|aug|sep|okt|nov|dez)", re.I)
 OFFER = Expression(
     r"\b(?:(?:i|we|you|one|that) (?:can|could|may|might|would|will|shall)|i(?:'ll|’ll|'d|’d)|let me"
@@ -34,6 +35,16 @@ NEGATION = Expression(
     r"|wasn|isn|nowhere)\b|n't\b|n’t\b|\bno (?:hay|existe|encontr)",
     re.IGNORECASE,
 )
+
+
+IMPERATIVE = Expression(
+    r"\s*(?:[-*•+]|\d{1,2}[.)])\s+[*_]{0,2}(?:create|move|leave|delete|rename|save|add|open|check|remove|put|copy"
+    r"|play|send|show|list|find|search|run|install|use|make|write|read|sort|group|keep|look|ask|set|reply"
+    r"|schedule|book|download|archive|update|review|compare|export|summari[sz]e|draft|start|stop)\s(?![-–—])",
+    re.IGNORECASE,
+)
+"""An item that says what to do: of a plan or an offer."""
+IN_QUOTES = Expression(r"[\"“„«][^\"“”»\n]*[\"”“»]|\*\*[^*\n]*\*\*")
 
 
 class Sentence(NamedTuple):
@@ -81,6 +92,8 @@ def sentences(text: str) -> list[Sentence]:
         piece = text[start : match.start()]
         if "\n" not in match[0] and ABBREVIATED.search(piece[-8:]):
             continue
+        if NUMBERED.fullmatch(piece):
+            continue
         if piece[-2:-1].isdigit() and DAY_OF.match(text, match.start() - 3):
             continue
         if piece.strip():
@@ -97,8 +110,8 @@ def judged(piece: str, start: int) -> Sentence:
         start,
         start + len(piece),
         "?" in piece and piece.rstrip("\"'”’)*_` \n").endswith("?"),
-        OFFER.search(piece) is not None,
-        NEGATION.search(piece) is not None,
+        OFFER.search(piece) is not None or IMPERATIVE.match(piece) is not None,
+        NEGATION.search(IN_QUOTES.sub("", piece)) is not None,
     )
 
 

@@ -30,6 +30,7 @@ TRAILING = Expression(rf"(?:^|(?<=\s))({NAME})$")
 QUOTED = Expression(r"[\"“„«][^\"“”»\n]*[\"”“»]|`[^`\n]*`")
 GERMAN = Expression(r"\b(?:der|die|das|und|den|dem|ist|sind|ich|hast|eine[nrm]?|von|vom|mit)\b")
 """German writes every noun with a capital."""
+RUN = Expression(rf"{CAPITAL}(?:\s{CAPITAL}){{1,3}}")
 OWNER = Expression(rf"\b(?:by|from|von|par|por|sender|artist|author)\s+({NAME})(?=$|\W)")
 OWNERS = re.compile(r"\b(?:by|from|artist|author|sender|owner|organizer|assignee|von|composer|name)\b")
 PLAIN = KNOWN_NAMES | LABELS | STOP | MONTHS.keys() | WEEKDAYS.keys() | NUMBER_WORDS.keys()
@@ -37,9 +38,11 @@ PLAIN = KNOWN_NAMES | LABELS | STOP | MONTHS.keys() | WEEKDAYS.keys() | NUMBER_W
 
 def strange_names(sentence: Sentence, index: Index) -> Iterator[Claim]:
     """Names in an enumeration, or after `by`, that the results do not know."""
+    whole = QUOTED.sub(lambda match: "\0" * len(match[0]), sentence.text)
     text = ASIDE.sub(lambda match: "\0" * len(match[0]), sentence.text)
     text = QUOTED.sub(lambda match: "\0" * len(match[0]), text)
     nouns = GERMAN.search(text) is not None
+    yield from altered(sentence, whole, index)
     yield from siblings([*enumerated(text)], sentence.start, index, nouns)
     for match in ASIDE.finditer(sentence.text):
         inner = match[0].strip(" ()")
@@ -49,6 +52,22 @@ def strange_names(sentence: Sentence, index: Index) -> Iterator[Claim]:
         for match in OWNER.finditer(text):
             if strange(match[1], index) and not index.says(folded(match[1])):
                 yield claim(match[1], sentence.start + match.start(1))
+
+
+def altered(sentence: Sentence, text: str, index: Index) -> Iterator[Claim]:
+    """A name of several words that is one of the results but for one word: `Maya Chan`."""
+    for match in RUN.finditer(text):
+        name = match[0].removesuffix("'s").removesuffix("’s")
+        words = tuple(words_of(folded(name)))
+        while words and words[0] in STOP | PLAIN:
+            words = words[1:]
+        if len(words) < 2 or index.says(" ".join(words)) or words[0] in PLAIN:
+            continue
+        for at, word in enumerate(words):
+            rest = (*words[:at], "", *words[at + 1 :])
+            if rest in index.half_names and word not in index.words and word.isalpha():
+                yield claim(name, sentence.start + match.start())
+                break
 
 
 def siblings(

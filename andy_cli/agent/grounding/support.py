@@ -152,6 +152,9 @@ def day_known(day: Day, index: Index) -> bool:
     return not day.year or 0 in years
 
 
+LATER = re.compile(r"\b(?:delay\w*|plus|late|later|early|earlier|expect\w*|until|ends?|done by|ready)\b", re.I)
+
+
 def time_holds(text: str, before: str, index: Index) -> bool:
     match = TIME.match(text)
     if not match:
@@ -160,6 +163,11 @@ def time_holds(text: str, before: str, index: Index) -> bool:
     if all(any(each.minutes in index.minutes for each in end) for end in ends):
         return True
     if any(index.seconds.near(Figure(each, 0.5)) for each in clock_seconds(text)):
+        return True
+    if LATER.search(before) and all(
+        any(abs(each.minutes - other) in index.numbers.values for each in end for other in index.minutes)
+        for end in ends
+    ):
         return True
     return all(
         any(
@@ -207,8 +215,9 @@ def percent_holds(text: str, before: str, index: Index) -> bool:
     digits = FIGURE.search(text.lstrip("-+−"))
     if not digits:
         return True
-    near = (loosened(each, before) for each in readings(digits[0]))
-    asked = [Figure(each.value, min(each.slack, 2.5)) for each in near]
+    exact = readings(digits[0])
+    near = (loosened(each, before) for each in exact)
+    asked = [*exact, *(Figure(each.value, min(each.slack, 2.5)) for each in near)]
     if index.has(asked):
         return True
     if any(index.numbers.near(Figure(each.value / 100, each.slack / 100)) for each in asked):

@@ -106,7 +106,7 @@ ITEMS = {
         "code": """commit commits branch branches test tests error errors warning warnings process
             processes package packages container containers user users change changes author authors
             module modules function functions dependency dependencies note notes failure failures
-            playlist playlists artist artists calendar calendars""",
+            repository repositories repo repos playlist playlists artist artists calendar calendars""",
     }.items()
     for word in words.split()
 }
