@@ -262,7 +262,8 @@ class Audit:
             return False
         if ORDER.search(before) or (number in {"24", "7"} and "24/7" in sentence.text):
             return False
-        known = singular(noun) in self.index.words or noun in self.index.words
+        known = singular(noun) in {"row", "record", "line", "column"}
+        known = known or singular(noun) in self.index.words or noun in self.index.words
         known = known or any(
             family and ITEMS.get(each) == family for each in words_of(self.index.said)[:200]
         )

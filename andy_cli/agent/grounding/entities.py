@@ -47,7 +47,8 @@ NOUN = "|".join(sorted(map(re.escape, ITEMS), key=len, reverse=True))
 COUNT = Expression(
     rf"(?<![\w.,:#/-])(?P<number>(?:{NUMBER})|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty)[- ]"
     rf"(?:one|two|three|four|five|six|seven|eight|nine)|{SPELLED}|no|kein\w*|aucune?|ningún|ninguna)\s+"
-    rf"(?P<between>(?:[\w'’.*`/&-]+,?\s+){{0,3}}?)[*_`\"]*(?P<noun>{NOUN})\b(?!\.\w)",
+    rf"(?P<between>(?:of\s+(?:the\s|all\s|your\s)?\d+\s)?"
+    rf"(?:(?!(?:with|and|or|in|for|on|at|to|from|by|is|are|was|times|than|und|et|y)\s)[^\W\d][\w'’.*`/&-]*\s+){{0,3}}?)[*_`\"]*(?P<noun>{NOUN})\b(?!\.\w)",
     re.IGNORECASE,
 )
 TALLY = Expression(
