@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from andy_cli.agent.grounding.claim import Backed, Claim, Deed, Evidence
-from andy_cli.agent.grounding.counts import CORE, count_holds, singular, some_hold
+from andy_cli.agent.grounding.counts import CORE, count_holds, some_hold
 from andy_cli.agent.grounding.deeds import deed_claims
 from andy_cli.agent.grounding.entities import COMMON, COUNT, TALLY, entities
 from andy_cli.agent.grounding.evidence import Index, folded, words_of
@@ -27,6 +27,7 @@ from andy_cli.agent.grounding.layout import (
 )
 from andy_cli.agent.grounding.marking import marked, rewrite_request
 from andy_cli.agent.grounding.names import strange_names
+from andy_cli.agent.grounding.subsets import singular
 from andy_cli.agent.grounding.support import holds
 from andy_cli.agent.grounding.vocabulary import (
     EXTENSIONS,
@@ -46,8 +47,10 @@ __all__ = [
 NAMES = frozenset(["file", "path", "address", "url", "id"])
 """Claims wherever they stand, but in offers to make them and denials that they are there."""
 MAKING = Expression(
-    r"\b(?:(?:save|write|create|export|generate|make|put|add|speicher\w*|erstell\w*|enregistrer|créer|guardar"
-    r"|crear|new|called|named|example|instance)\W+(?:[\w'’]+\W+){0,6}|(?:as|to|into|like|such as|e\.g\.,?|als|en"
+    r"\b(?:(?:save|write|create|export|generate|make|put|add|speicher\w*|erstell\w*"
+    r"|enregistrer|créer|guardar"
+    r"|crear|new|called|named|example|instance)\W+(?:[\w'’]+\W+){0,6}|(?:as|to|into|like"
+    r"|such as|e\.g\.,?|als|en"
     r"|nach|in)\s+(?:an? |the |new )*)[*_`\"'“]*$",
     re.IGNORECASE,
 )
@@ -59,7 +62,8 @@ MEANING = Expression(
 )
 """What is quoted after it is a translation or an explanation."""
 DEFINITION = Expression(
-    r"\W*(?:(?:An?|The)\s)?(?:[A-Z][\w'’-]*\s(?:of\s)?){1,4}(?:is|are|was|were) (?:an?|the|one of)\b"
+    r"\W*(?:In (?:an?|most|many|general)|An?)\s[a-z]|\W*(?:(?:An?"
+    r"|The)\s)?(?:[A-Z][\w'’-]*\s(?:of\s)?){1,4}(?:is|are|was|were) (?:an?|the|one of)\b"
 )
 """`Mars is the fourth planet ...`: what everybody may know."""
 KINDS_LACKING = {
@@ -70,7 +74,8 @@ KINDS_LACKING = {
 """How a result shows that it has figures of this kind at all."""
 PLACED = Expression(r"\b(?:in|inside|under|at|from|dans|en|unter)\s[*_`\"]*$", re.IGNORECASE)
 ORDER = Expression(
-    r"\b(?:step|option|part|phase|level|point|chapter|section|version|top|first|last|next|number|no\.?"
+    r"\b(?:step|option|part|phase|level|point|chapter|section|version|top|first|last|next"
+    r"|number|no\.?"
     r"|schritt|étape|paso|scale of|out of|python|tip|rule|choice|example)\s*[#*_]*$",
     re.IGNORECASE,
 )
@@ -185,7 +190,8 @@ class Audit:
         if claim.kind in {"file", "path"}:
             if claim.kind == "path" and "." not in claim.text and claim.text[0] not in "~/":
                 # `text/html` is no path; one that goes on like a known one is.
-                if folded(claim.text).split("/")[0] + "/" not in self.index.text:
+                first = folded(claim.text).split("/")[0]
+                if not claim.text.endswith("/") and f"{first}/" not in self.index.text:
                     return False
             if sentence.negated and self.denied(claim, sentence):
                 return False
@@ -218,7 +224,8 @@ class Audit:
     def denied(self, claim: Claim, sentence: Sentence) -> bool:
         """Is it said not to be there?"""
         before = sentence.text[: claim.start - sentence.start]
-        after = sentence.text[claim.end - sentence.start :][:60]
+        after = re.split(r"[,;.]\s|\sbut\s", sentence.text[claim.end - sentence.start :])[0][:40]
+        before = re.split(r"[;]\s|\s(?:but|however|aber|mais|pero)\s", before)[-1]
         if PLACED.search(before):
             return False
         return bool(NEGATION.search(before) or NEGATION.search(after))
@@ -262,7 +269,10 @@ class Audit:
             return False
         if ORDER.search(before) or (number in {"24", "7"} and "24/7" in sentence.text):
             return False
-        known = singular(noun) in {"row", "record", "line", "column"}
+        known = singular(noun) in {"row", "record", "line", "column"} or (
+            noun in {"people", "persons", "members", "contacts"}
+            and not self.index.keys.isdisjoint({"email", "name", "user", "from", "person"})
+        )
         known = known or singular(noun) in self.index.words or noun in self.index.words
         known = known or any(
             family and ITEMS.get(each) == family for each in words_of(self.index.said)[:200]
@@ -300,6 +310,12 @@ class Audit:
     def held(self, claim: Claim, sentence: Sentence) -> bool:
         before = sentence.text[: claim.start - sentence.start]
         after = sentence.text[claim.end - sentence.start :]
+        word = re.search(r"\w\s([A-Z][\w.-]+)\s$", before)
+        if claim.kind == "number" and word and claim.text.isdigit():
+            # `Room 204` is a name: where rooms have numbers it must be this one.
+            name = re.escape(folded(word[1]))
+            if re.search(rf"\b{name} \d", self.index.text):
+                return self.index.says(folded(f"{word[1]} {claim.text}"))
         if claim.kind == "number" and some_hold(claim.text, after, self.index):
             return True
         if claim.kind != "count":
@@ -369,7 +385,7 @@ class Audit:
             return False
         if all(each in KNOWN_NAMES or each in LABELS for each in strange):
             return True
-        if not strange or verbatim and not entry.label:
+        if not strange or (verbatim and not entry.label):
             return not strange
         return not title and len(strange) < 0.6 * len(telling)
 

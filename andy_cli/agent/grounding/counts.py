@@ -12,7 +12,7 @@ from andy_cli.agent.grounding.quantities import (
     readings,
     spelled,
 )
-from andy_cli.agent.grounding.subsets import holding, matching, singular, stem_known
+from andy_cli.agent.grounding.subsets import bounds_of, holding, matching, singular, stem_known
 from andy_cli.agent.grounding.vocabulary import COUNTING, ITEMS, STOP
 from andy_cli.compiler.expression import Expression
 
@@ -21,22 +21,30 @@ CORE = frozenset(["file", "folder", "song", "mail", "event", "task", "result"])
 PARTIAL = Expression(
     r"\b(?:first|last|top|next|latest|newest|oldest|largest|smallest|longest|shortest|biggest|other"
     r"|another|additional|more|remaining|these|those|following|previous|recent|different|random|any"
-    r"|of|each|per|every|least|most|extra|further|main|key|erste[nr]?|letzte[nr]?|weitere\w*|andere\w*"
+    r"|of|each|per|every|least|most|extra|further|main|key|erste[nr]?|letzte[nr]?"
+    r"|weitere\w*|andere\w*"
     r"|autres|premi\w+|dernier\w*|otr[oa]s|primer\w*|últim\w*)\b",
     re.IGNORECASE,
 )
 """The count is of some, not of all."""
 MODIFIER = Expression(
-    r"^\W{0,3}\s*(?:(?:that|which|who|are|were|is) )?(?:by|from|with|that|which|who|whose|about|larger|bigger|over|under|longer"
-    r"|shorter|smaller|above|below|more|less|after|before|of|containing|mentioning|due|for|ending|named"
-    r"|called|titled|matching|older|newer|since|between|on|today|tomorrow|this|next|marked|flagged|sent"
-    r"|modified|changed|updated|created|have|has|need|needs|are|is|were|was|match|matched|mention|contain|contains|start|starts|end|require"
-    r"|failed|passed|von|mit|vom|par|avec|de|du|con|at|scheduled|still|left|remain\w*|tagged|assigned|related|per|to|without|long|in (?:19|20)\d\d"
-    r"|with(?:in)?|starting|beginning|only|changed|waiting|open|done|pending|completed|unread)\b(?P<rest>[^.;:!?\n(|]{0,90})",
+    r"^\W{0,3}\s*(?:(?:that|which|who|are|were|is) )?(?:by|from|with|that|which|who|whose"
+    r"|about|larger|bigger|over|under|longer"
+    r"|shorter|smaller|above|below|more|less|after|before|of|containing|mentioning|due|for"
+    r"|ending|named"
+    r"|called|titled|matching|older|newer|since|between|on|today|tomorrow|this|next|marked"
+    r"|flagged|sent"
+    r"|modified|changed|updated|created|have|has|need|needs|are|is|were|was|match|matched"
+    r"|mention|contain|contains|start|starts|end|require"
+    r"|failed|passed|von|mit|vom|par|avec|de|du|con|at|scheduled|still|left|remain\w*"
+    r"|tagged|assigned|related|per|to|without|long|in (?:19|20)\d\d"
+    r"|with(?:in)?|starting|beginning|only|changed|waiting|open|done|pending|completed"
+    r"|unread)\b(?P<rest>(?:(?!,\s)[^.;:!?\n(|]){0,90})",
     re.IGNORECASE,
 )
 GENERIC = STOP | frozenset(
-    """found contains contain listed list lists shows show total altogether including include currently
+    """found contains contain listed list lists shows show total altogether including include
+    currently
     available saved stored located directory inbox calendar sorted named matching match matches mp3
     music audio item items entries results result account right exactly just mailbox library
     collection gesamt insgesamt gefunden trouvé encontrado""".split()
@@ -59,12 +67,14 @@ def count_holds(text: str, before: str, after: str, listed: int, index: Index) -
         return none_holds(before, between, after, index)
     if number == listed or index_says(number, noun, words_of(folded(between)), index):
         return True
+    if singular(noun) in index.measured and index.has(readings(str(number))):
+        return True
     totals = totals_of(index, noun)
-    if number in totals and not narrowed(between, index):
+    if number in totals and not narrowed(between, after, index):
         return True
     if approximate(before) and any(abs(each - number) <= 0.1 * each for each in totals):
         return True
-    if not totals or ITEMS.get(noun) not in CORE and index.has(readings(str(number))):
+    if not totals or (ITEMS.get(noun) not in CORE and index.has(readings(str(number)))):
         return index.has(readings(str(number)))
     if of_all := re.search(r"\bof\b.*?(\d+)", between):
         return number <= int(of_all[1]) and (
@@ -75,10 +85,18 @@ def count_holds(text: str, before: str, after: str, listed: int, index: Index) -
     return part_holds(number, between, after, noun, max(totals), index)
 
 
-def narrowed(between: str, index: Index) -> bool:
+def narrowed(between: str, after: str, index: Index) -> bool:
     """Do words of the results say of which ones: `3 unread mails`?"""
     wanted = [each for each in words_of(folded(between)) if each not in GENERIC]
-    return any(len(each) > 2 and stem_known(each, index) for each in wanted)
+    if any(len(each) > 2 and stem_known(each, index) for each in wanted):
+        return True
+    modifier = MODIFIER.match(after)
+    if not modifier:
+        return False
+    if bounds_of(folded(modifier[0])):
+        return True
+    owner = re.match(r"\W*(?:by|from|with|tagged|named|called)\s+([A-ZÀ-Þ][\w-]+)", modifier[0])
+    return owner is not None and folded(owner[1]) in index.given_words
 
 
 def amount(written: str) -> int | None:
@@ -102,10 +120,21 @@ def totals_of(index: Index, noun: str) -> set[int]:
     """How long the lists are, together too, and how many different values a column has."""
     if found := special(noun, index):
         return found
+    if ITEMS.get(noun) == "folder":
+        folders = {sum(map(is_folder, map(str.casefold, each.rows))) for each in index.tables}
+        if folders - {0}:
+            return folders - {0}
     counted = [each for each in index.tables if each.rows]
-    if ITEMS.get(noun) in {"file", "song"} and singular(noun) not in {"item", "entry", "entrie", "element"}:
+    if ITEMS.get(noun) in {"file", "song"} and singular(noun) not in {
+        "item",
+        "entry",
+        "entrie",
+        "element",
+    }:
         # Where folders are marked as such, they are no files.
-        counted = [each for each in counted if not any(map(is_folder, map(str.casefold, each.rows)))]
+        counted = [
+            each for each in counted if not any(map(is_folder, map(str.casefold, each.rows)))
+        ]
     if ITEMS.get(noun) == "file":
         # Several lines may be of one file.
         counted = [each for each in counted if not repeats_names(each)]
@@ -188,14 +217,17 @@ def index_says(number: int, noun: str, beside: Sequence[str], index: Index) -> b
         if (
             text[at - 1].isalnum()
             or text[end].isalnum()
-            or (text[at - 1] in ".:-/"
-            and text[at - 2].isdigit())
-            or (text[end] in ":/.,-"
-            and text[end + 1 : end + 2].isdigit())
+            or (text[at - 1] in ".:-/" and text[at - 2].isdigit())
+            or (text[end] in ":/.,-" and text[end + 1 : end + 2].isdigit())
         ):
             continue
         near = [*words_of(text[end : end + 30])[:2], *words_of(text[max(0, at - 24) : at])[-2:]]
-        if any(ITEMS.get(each) == family or singular(each) == singular(noun) or each in beside for each in near):
+        if any(
+            (family and ITEMS.get(each) == family)
+            or singular(each) == singular(noun)
+            or each in beside
+            for each in near
+        ):
             return True
         line = text[text.rfind("\n", 0, at) + 1 : at]
         if re.search(r"[:=]\s*$", line[-3:]) and COUNTING.search(
@@ -245,11 +277,11 @@ def some_hold(number: str, after: str, index: Index) -> bool:
             abs(each.value - gap) <= each.slack for each in asked for gap in apart
         )
     if TIMES.match(after):
-        asked = (Figure(each.value * 100, each.slack * 100) for each in figures)
-        return any(map(index.percents.near, asked))
+        times = (Figure(each.value * 100, each.slack * 100) for each in figures)
+        return any(map(index.percents.near, times))
     following = words_of(folded(after[:40]))[:2]
-    known = [each for each in following if len(each) > 2 and each not in STOP and stem_known(each, index)]
+    known = [
+        each for each in following if len(each) > 2 and each not in STOP and stem_known(each, index)
+    ]
     counts = {len(rows) for table in index.tables for rows in holding(known, table)}
     return figures[0].value in counts - {0}
-
-

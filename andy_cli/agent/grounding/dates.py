@@ -92,10 +92,14 @@ ZONES = {
     "cst": -360, "cdt": -300, "mst": -420, "mdt": -360, "pst": -480, "pdt": -420, "jst": 540,
     "ist": 330, "eet": 120, "eest": 180, "msk": 180,
 }  # fmt: skip
-ZONE = r"(?:\s?(?P<zone>utc|gmt|cest|cet|bst|est|edt|cst|cdt|mst|mdt|pst|pdt|jst|ist|eest|eet|msk|z|(?(s1)[+-]\d\d:?\d\d|z))\b)?"
+ZONE = (
+    r"(?:\s?(?P<zone>utc|gmt|cest|cet|bst|est|edt|cst|cdt|mst|mdt|pst|pdt|jst|ist|eest"
+    r"|eet|msk|z|(?(s1)[+-]\d\d:?\d\d|z))\b)?"
+)
 HALF = r"(?:\s?(?P<half{}>[ap])\.?\s?m\b\.?)"
 TIME = Expression(
-    r"(?<![\d:.,])(?:(?P<from>\d{1,2})(?P<from_minutes>:\d\d)?(?:\s?[-–—]\s?|\sto\s|\sand\s)(?=\d{1,2}(?::\d\d)?\s?[ap]\.?m))?"
+    r"(?<![\d:.,])(?:(?P<from>\d{1,2})(?P<from_minutes>:\d\d)?(?:\s?[-–—]\s?|\sto\s"
+    r"|\sand\s)(?=\d{1,2}(?::\d\d)?\s?[ap]\.?m))?"
     rf"(?:(?P<h1>\d{{1,2}}):(?P<n1>\d\d)(?::(?P<s1>\d\d)(?:\.\d+)?)?{HALF.format(1)}?{ZONE}"
     rf"|(?P<h2>\d{{1,2}}){HALF.format(2)}"
     r"|(?P<h3>\d{1,2})(?:[.:](?P<n3>\d\d))?\s?uhr\b"
@@ -119,7 +123,10 @@ def times(match: re.Match[str]) -> list[list[Clock]]:
     at = next(each for each in "123456" if part.get(f"h{each}"))
     minute = int(part.get(f"n{at}") or 0)
     half = (part.get(f"half{at}") or "").casefold()
-    ends = [meanings(int(part[f"h{at}"]), minute, half, offset_of(part["zone"]), at in "15")]
+    offset = offset_of(part["zone"])
+    ends = [meanings(int(part[f"h{at}"]), minute, half, offset, at in "15")]
+    if int(part["s1"] or 0) >= 30:
+        ends[0] += [Clock((each.minutes + 1) % 1440, each.offset) for each in ends[0]]
     if part["from"]:
         minute = int((part["from_minutes"] or ":0")[1:])
         start = int(part["from"])

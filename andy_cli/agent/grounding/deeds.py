@@ -26,74 +26,124 @@ class Family(NamedTuple):
 
 
 FAMILIES = (
-    Family("delete", "deleted|erased|trashed|wiped|discarded|gelöscht|supprimée?|effacée?|eliminado|borrado|emptied", "deleting|erasing", "delet|remov|eras|trash|unlink|rmdir|rm |discard|wip|clean"),
+    Family("delete", "deleted|erased|trashed|wiped|discarded|gelöscht|supprimée?|effacée?"
+    "|eliminado|borrado|emptied", "deleting|erasing", "delet|remov|eras|trash|unlink|rmdir|rm |discard|wip|clean"),
     Family("remove", "removed|entfernt|enlevé|cleared|uninstalled|unsubscribed", "removing|clearing|uninstalling", "delet|remov|eras|trash|unlink|rm |clear|uninstall|discard", True),
-    Family("send", "sent|e-?mailed|mailed|forwarded|replied|gesendet|verschickt|geschickt|envoyée?|enviado|texted|messaged|shared|invited", "sending|e-?mailing|forwarding", "sen[dt]|mail|forward|repl|message|post|shar|invit|upload"),
+    Family("send", "sent|e-?mailed|mailed|forwarded|replied|gesendet|verschickt|geschickt"
+    "|envoyée?|enviado|texted|messaged|shared|invited", "sending|e-?mailing|forwarding", "sen[dt]|mail|forward|repl|message|post|shar|invit|upload"),
     Family("play", "played|gespielt|abgespielt|jouée?|reproducido", "playing|spiele|streaming", "play|start|queue|music|mpv|aplay|stream"),
     Family("queue", "queued|enqueued", "queueing|queuing", "queue|play|enqueue|add"),
-    Family("start", "started|launched|gestartet|begonnen|lancée?|démarrée?|iniciado|restarted|rebooted", "starting|launching|restarting", "start|play|launch|run|boot|open|begin|exec|begun|systemctl", True),
-    Family("save", "saved|stored|exported|backed up|gespeichert|enregistrée?|sauvegardée?|guardado|archived", "saving|exporting|backing up", "sav|writ|wrote|stor|export|put|creat|commit|back|copied|archiv|zip|tar |byte"),
-    Family("create", "created|made|written|wrote|added|generated|put|recorded|noted|logged|erstellt|angelegt|geschrieben|hinzugefügt|créée?|ajoutée?|écrit|creado|añadido|agregado|escrito|built|inserted|appended|posted|uploaded|set", "creating|writing|adding|uploading|setting", "creat|made|mak|writ|wrote|add|put|new|insert|generat|append|touch|mkdir|sav|upload|post|schedul|book|set|remind|regist|posted|committed|queue|built|build", True),
+    Family("start", "started|launched|gestartet|begonnen|lancée?|démarrée?|iniciado|restarted"
+    "|rebooted", "starting|launching|restarting", "start|play|launch|run|boot|open|begin|exec|begun|systemctl", True),
+    Family("save", "saved|stored|exported|backed up|gespeichert|enregistrée?|sauvegardée?"
+    "|guardado|archived", "saving|exporting|backing up", "sav|writ|wrote|stor|export|put|creat|commit|back|copied|archiv|zip|tar |byte"),
+    Family("create", "created|made|written|wrote|added|generated|put|recorded|noted|logged"
+    "|erstellt|angelegt|geschrieben|hinzugefügt|créée?|ajoutée?|écrit|creado"
+    "|añadido|agregado|escrito|built|inserted|appended|posted|uploaded|set", "creating|writing|adding|uploading|setting", "creat|made|mak|writ|wrote|add|put|new|insert|generat|append|touch|mkdir|sav"
+    "|upload|post|schedul|book|set|remind|regist|posted|committed|queue|built"
+    "|build", True),
     Family("move", "moved|relocated|verschoben|déplacée?|movido", "moving", "mov|mv |relocat|transfer|renam", True),
     Family("rename", "renamed|umbenannt|renommée?|renombrado", "renaming", "renam|mv |mov"),
     Family("copy", "copied|duplicated|cloned|kopiert|copiée?|copiado", "copying|cloning", "cop[yi]|cp |duplicat|clon", True),
-    Family("schedule", "scheduled|booked|reserved|rescheduled|ordered|purchased|bought|arranged|gebucht|geplant|eingetragen|réservée?|planifiée?|reservado|programado|agendado", "scheduling|booking|ordering", "schedul|book|reserv|creat|event|appointment|calendar|arrang|order|purchas|insert|add|updat|mov"),
+    Family("schedule", "scheduled|booked|reserved|rescheduled|ordered|purchased|bought|arranged"
+    "|gebucht|geplant|eingetragen|réservée?|planifiée?|reservado|programado"
+    "|agendado", "scheduling|booking|ordering", "schedul|book|reserv|creat|event|appointment|calendar|arrang|order|purchas"
+    "|insert|add|updat|mov"),
     Family("cancel", "cancell?ed|declined|accepted|abgesagt|annulée?|cancelado|confirmed|approved", "cancell?ing", "cancel|delet|remov|declin|accept|confirm|approv|updat|respon"),
     Family("open", "opened|geöffnet|ouverte?|abierto", "opening", "open|launch|start|brows|visit|url", True),
     Family("fetch", "downloaded|heruntergeladen|téléchargée?|descargado|pulled|fetched", "downloading|fetching", "download|fetch|curl|wget|get|pull|saved|clon"),
-    Family("run", "ran|run|executed|ausgeführt|exécutée?|ejecutado|compiled|deployed|tested", "running|executing|deploying", "run|ran|exec|terminal|shell|command|bash|script|compil|deploy|test|exit|built|passed|pytest", True),
+    Family("run", "ran|run|executed|ausgeführt|exécutée?|ejecutado|compiled|deployed|tested", "running|executing|deploying", "run|ran|exec|terminal|shell|command|bash|script|compil|deploy|test|exit"
+    "|built|passed|pytest", True),
     Family("install", "installed|upgraded|installiert|installée?|instalado", "installing|upgrading", "install|upgrad|pip|apt|npm|brew|added|setup"),
-    Family("update", "updated|edited|changed|modified|replaced|fixed|adjusted|corrected|renewed|reset|merged|committed|pushed|marked|completed|enabled|disabled|configured|aktualisiert|geändert|bearbeitet|modifiée?|changée?|actualizado|modificado|cambiado|turned|switched|assigned|closed|unlocked|locked", "updating|editing|changing|enabling|disabling", "updat|edit|chang|modif|replac|writ|wrote|fix|adjust|correct|reset|merg|commit|push|mark|complet|enabl|disabl|config|patch|set|put|clos|assign|switch|turn|lock|sed ", True),
-    Family("stop", "stopped|paused|halted|muted|skipped|resumed|unpaused|gestoppt|angehalten|pausiert|arrêtée?|detenido|pausado|killed|terminated", "stopping|pausing", "stop|paus|halt|mut|kill|end|skip|resum|terminat|cancel|next", True),
+    Family("update", "updated|edited|changed|modified|replaced|fixed|adjusted|corrected|renewed"
+    "|reset|merged|committed|pushed|marked|completed|enabled|disabled|configured"
+    "|aktualisiert|geändert|bearbeitet|modifiée?|changée?|actualizado|modificado"
+    "|cambiado|turned|switched|assigned|closed|unlocked|locked", "updating|editing|changing|enabling|disabling", "updat|edit|chang|modif|replac|writ|wrote|fix|adjust|correct|reset|merg"
+    "|commit|push|mark|complet|enabl|disabl|config|patch|set|put|clos|assign"
+    "|switch|turn|lock|sed ", True),
+    Family("stop", "stopped|paused|halted|muted|skipped|resumed|unpaused|gestoppt|angehalten"
+    "|pausiert|arrêtée?|detenido|pausado|killed|terminated", "stopping|pausing", "stop|paus|halt|mut|kill|end|skip|resum|terminat|cancel|next", True),
     Family("pay", "paid|transferred|donated|refunded|bezahlt|überwiesen|payée?|pagado", "paying|transferring", "pay|paid|transfer|donat|refund|order|purchas"),
-    Family("submit", "submitted|registered|subscribed|published|printed|signed up|synced|restored|recovered|connected", "submitting|printing|publishing|syncing|restoring", "submit|regist|subscri|publish|print|sign|sync|restor|recover|connect|post|put", True),
+    Family("submit", "submitted|registered|subscribed|published|printed|signed up|synced|restored"
+    "|recovered|connected", "submitting|printing|publishing|syncing|restoring", "submit|regist|subscri|publish|print|sign|sync|restor|recover|connect|post"
+    "|put", True),
     Family("convert", "converted|compressed|zipped|extracted|unzipped|encrypted|resized|archived", "converting|compressing|extracting|zipping", "convert|compress|zip|extract|tar |encrypt|resiz|ffmpeg|archiv|magick", True),
     Family("say", "said|spoken|spoke|announced|vorgelesen|read", "", "say|said|speak|spok|utter|voice|tts|announc|read aloud", True),
 )  # fmt: skip
 READING = re.compile(
-    r"list|read|get|search|find|found|show|look|check|time|now_playing|status|fetch_page|view|query|count|weather|glob|grep|stat"
+    r"list|read|get|search|find|found|show|look|check|time|now_playing|status|fetch_page"
+    r"|view|query|count|weather|glob|grep|stat"
 )
 """Calls that only look: they are no trace of anything else."""
 
 OUTSIDE = (
     r"(?:file|folder|director\w+|document|doc|spreadsheet|sheet|event|meeting|appointment|task|todo"
-    r"|to-do|reminder|calendar|contact|playlist|queue|database|setting\w*|config\w*|row|record|e-?mail"
-    r"|message|inbox|draft e-?mail|backup|branch|commit|repository|repo|server|service|process|container"
+    r"|to-do|reminder|calendar|contact|playlist|queue|database|setting\w*|config\w*|row"
+    r"|record|e-?mail"
+    r"|message|inbox|draft e-?mail|backup|branch|commit|repository|repo|server|service"
+    r"|process|container"
     r"|script|command|tests?|test suite|program|app|application|browser|page|website|url|link|tab"
-    r"|music|song|track|playback|video|player|album|alarm|timer|volume|download|upload|package|drive"
+    r"|music|song|track|playback|video|player|album|alarm|timer|volume|download|upload"
+    r"|package|drive"
     r"|drive|disk|cell|invite|invitation|booking|reservation|order|account|password|permission\w*"
     r"|pipeline|deployment|instance|vm|machine|router|computer|system|site|connection|subscription"
-    r"|membership|money|payment|duplicate|episode|podcast|\#\d+|screenshot|picture|label|issue|ticket|pull request|note|photo|image|attachment|recording|archive|line|lights?|build|job"
-    r"|datei|ordner|termin|aufgabe|erinnerung|notiz|tabelle|dokument|nachricht|lied|musik|befehl|skript"
-    r"|kalender|seite|fichier|dossier|rendez-vous|tâche|rappel|musique|chanson|réunion|commande|courriel|archivo|carpeta|documento|evento|reunión|tarea"
+    r"|membership|money|payment|duplicate|episode|podcast|\#\d+|screenshot|picture|label"
+    r"|issue|ticket|pull request|note|photo|image|attachment|recording|archive|line"
+    r"|lights?|build|job"
+    r"|datei|ordner|termin|aufgabe|erinnerung|notiz|tabelle|dokument|nachricht|lied|musik"
+    r"|befehl|skript"
+    r"|kalender|seite|fichier|dossier|rendez-vous|tâche|rappel|musique|chanson|réunion"
+    r"|commande|courriel|archivo|carpeta|documento|evento|reunión|tarea"
     r"|recordatorio|música|canción|correo|comando|cita|it|them)s?"
 )
-THING = Expression(rf"\b{OUTSIDE}\b|[\w-]\.(?:[a-z][a-z0-9]{{1,4}})\b|[~/]\w|@\w|[\"“«]\w", re.IGNORECASE)
+THING = Expression(
+    rf"\b{OUTSIDE}\b|[\w-]\.(?:[a-z][a-z0-9]{{1,4}})\b|[~/]\w|@\w|[\"“«]\w|\b[A-Z]+-\d",
+    re.IGNORECASE,
+)
 WORDS = Expression(
-    r"\b(?:draft|paragraph|sentence|wording|phrase|code|example|version|list|table|summary|jargon|tone"
-    r"|section|text below|text|poem|story|answer|explanation|snippet|function|outline|plan|comments?"
-    r"|bullet|typos?|grammar|overview|breakdown|response|reply below|below|above|following|translation"
+    r"\b(?:draft|paragraph|sentence|wording|phrase|code|example|version|list|table|summary"
+    r"|jargon|tone"
+    r"|section|text below|text|poem|story|answer|explanation|snippet|function|outline|plan"
+    r"|comments?"
+    r"|bullet|typos?|grammar|overview|breakdown|response|reply below|below|above|following"
+    r"|translation"
     r"|in mind|sense|sure|point|suggestions?|recommendations?|essay|limerick|haiku|letter below)\b",
     re.IGNORECASE,
 )
 """What an answer can do to its own words, without any call."""
 ALOUD = re.compile(r"\b(?:aloud|out loud|loud|laut|à voix haute|en voz alta)\b", re.IGNORECASE)
 
-ADVERBS = r"(?:(?:now|just|also|already|successfully|then|currently|both|all|finally|recently|gerade|bereits|jetzt|nun|soeben|déjà|bien|ya|gone ahead and|went ahead and|started|begun|been|been able to|managed to|have|has|erfolgreich)\s+)*"
+ADVERBS = (
+    r"(?:(?:now|just|also|already|successfully|then|currently|both|all|finally"
+    r"|recently|gerade|bereits|jetzt|nun|soeben|déjà|bien|ya|gone ahead and"
+    r"|went ahead and|started|begun|been|been able to|managed to|have|has"
+    r"|erfolgreich)\s+)*"
+)
 OBJECT_FIRST = r"(?:[^.!?;:]{1,80}?\s)"
 DONE = "|".join(each.done for each in FAMILIES)
 DOING = "|".join(each.doing for each in FAMILIES if each.doing)
-AUX = r"(?:has|have|had|was|were|is|are|wurde|wurden|ist|sind|wird|a été|ont été|est|ha sido|han sido|fue|está)"
+AUX = (
+    r"(?:has|have|had|was|were|is|are|wurde|wurden|ist|sind|wird|a été|ont été|est"
+    r"|ha sido|han sido|fue|está)"
+)
 CLAIMED = Expression(
     rf"\b(?:I|we)(?:['’]ve|\shave|\shad)?\s+{ADVERBS}(?P<past>{DONE})\b"
     rf"|\b(?:I|we)(?:['’](?:m|re)|\sam|\sare)\s+{ADVERBS}(?P<doing>{DOING})\b"
     rf"|\b(?:I|we)\s+{ADVERBS}started\s+(?P<begun>{DOING})\b"
-    rf"|^\W*(?:(?:done|ok|okay|all set|sure|great|alright|perfect|got it|success|fertig|erledigt|gut|voilà|listo|hecho)\W+)*"
+    rf"|^\W*(?:(?:done|ok|okay|all set|sure|great|alright|perfect|got it|success|fertig"
+    rf"|erledigt|gut|voilà|listo|hecho)\W+)*"
     rf"(?:{ADVERBS}|now\s)(?P<bare>{DONE}|{DOING})\b(?!\s*:?\s*$)"
-    rf"|\b(?P<subject>(?:the|your|this|that|both|all|it|they|everything|\S+\.\w{{2,4}}|die|der|das|dein\w*|ihr\w*|alle|le|la|les|votre|ton|el|los|su|tu)\b[^.!?;:\n]{{0,60}}?)\s*{AUX}\s+{ADVERBS}(?P<passive>{DONE}|{DOING})\b"
+    rf"|\b(?P<subject>(?:the|your|this|that|both|all|it|they|everything|\S+\.\w{{2,4}}|die"
+    rf"|der|das|dein\w*|ihr\w*|alle|le|la|les|votre|ton|el|los|su"
+    rf"|tu)\b[^.!?;:\n]{{0,60}}?)\s*{AUX}\s+{ADVERBS}(?P<passive>{DONE}|{DOING})\b"
     rf"|\bich\s+(?:habe|bin)\s+{OBJECT_FIRST}(?P<german>{DONE})\b|\bich\s+(?P<german_now>spiele)\b"
-    rf"|\b(?:j['’]ai|nous avons)\s+{ADVERBS}(?P<french>{DONE})\b|\b(?:he|hemos)\s+{ADVERBS}(?P<spanish>(?:{DONE})(?<=[aeirs][dt][oa]))\b"
-    rf"|^\W*(?P<things>(?:all\s|both\s)?(?:e-?mail|duplicate|alarm|timer|volume|message|file|document|music|playback|song|event|meeting|task|reminder|folder|changes?|note|backup|download|invitation)s?)\s+(?:{AUX}\s+)?{ADVERBS}(?P<short>{DONE})\b",
+    rf"|\b(?:j['’]ai|nous avons)\s+{ADVERBS}(?P<french>{DONE})\b|\b(?:he"
+    rf"|hemos)\s+{ADVERBS}(?P<spanish>(?:{DONE})(?<=[aeirs][dt][oa]))\b"
+    rf"|^\W*(?P<named>[A-Z][\w-]*(?:\s[\w-]+){{0,2}}?)\s+(?P<filed>saved|sent|written"
+    rf"|exported|uploaded|copied|moved|added)\s(?=(?:to|as|in|into)\b)"
+    rf"|^\W*(?P<things>(?:all\s|both\s)?(?:e-?mail|duplicate|alarm|timer|volume|message"
+    rf"|file|document|music|playback|song|event|meeting|task|reminder|folder|changes?|note"
+    rf"|backup|download|invitation)s?)\s+(?:{AUX}\s+)?{ADVERBS}(?P<short>{DONE})\b",
     re.IGNORECASE,
 )
 GROUPS = (
@@ -107,19 +157,28 @@ GROUPS = (
     "french",
     "spanish",
     "short",
+    "filed",
 )
 UNREAL = Expression(
-    r"\b(?:if|once|when|whenever|before|until|unless|would|could|can|cannot|might|may|should|shall|will|going to"
-    r"|let me|want|wants|need|wish|plan to|try|trying|tried|about to|ready to|to be|not|never|no|unable|failed|fail|couldn|didn"
-    r"|haven|hasn|wasn|weren|isn|nothing|neither|without|falls|sobald|bevor|nicht|kein\w*|könnte|kann|werde|möchte|ne|n['’]ai|pas|si|no|aún|wenn|error|how)\b|n['’]t\b|['’]ll\b|['’]d\b",
+    r"\b(?:if|once|when|whenever|before|until|unless|would|could|can|cannot|might|may"
+    r"|should|shall|will|going to"
+    r"|let me|want|wants|need|wish|plan to|try|trying|tried|about to|ready to|to be|not"
+    r"|never|no|unable|failed|fail|couldn|didn"
+    r"|haven|hasn|wasn|weren|isn|nothing|neither|without|falls|sobald|bevor|nicht|kein\w*"
+    r"|könnte|kann|werde|möchte|ne|n['’]ai|pas|si|no|aún|wenn|error|how)\b|n['’]t\b"
+    r"|['’]ll\b|['’]d\b",
     re.IGNORECASE,
 )
 BYSTANDER = Expression(
-    r"\b(?:originally|by (?!me\b)[A-Z]\w+|in (?:19|20)\d\d|yesterday|last (?:week|month|year|\w+day)|ago|on (?:mon|tues|wednes|thurs|fri|satur|sun)day)\b|\bwas (?:last )?(?:created|modified|updated|sent|changed|saved|added|made|written|built) (?:on|at|by|in|from)\b",
+    r"\b(?:originally|by (?!me\b)[A-Z]\w+|in (?:19|20)\d\d|yesterday|last (?:week|month"
+    r"|year|\w+day)|ago|on (?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
+    r"|\bwas (?:last )?(?:created|modified|updated|sent|changed|saved|added|made|written"
+    r"|built) (?:on|at|by|in|from)\b",
     0,
 )
 OPINION = re.compile(
-    r"devil|role|part|trick|up\b|sense|sure|mistake|it clear|together|through|into account|aside|out of|note of|the assumption|an effort|across",
+    r"devil|role|part|trick|up\b|sense|sure|mistake|it clear|together|through|into account"
+    r"|aside|out of|note of|the assumption|an effort|across",
     re.I,
 )
 
@@ -167,7 +226,11 @@ def told(sentence: Sentence) -> Iterator[tuple[re.Match[str], str, str]]:
 def stated(match: re.Match[str], group: str, sentence: Sentence) -> bool:
     """Is it said as a fact, of now, by the speaker?"""
     before = sentence.text[: match.start()]
-    if group == "bare" and sentence.text[match.end() : match.end() + 3].strip(" *_").startswith(":") and re.match(r"\s*[-*•+]\s|\s*\*\*", sentence.text):
+    if (
+        group == "bare"
+        and sentence.text[match.end() : match.end() + 3].strip(" *_").startswith(":")
+        and re.match(r"\s*[-*•+]\s|\s*\*\*", sentence.text)
+    ):
         return False
     if group == "bare" and not plain_report(match[group], match[0], sentence.text):
         return False
@@ -206,6 +269,7 @@ def clause(text: str, at: int) -> str:
     return text[at : at + end.start()] if end else text[at:]
 
 
+OWN_TEXT = re.compile(r"\b(?:above|below|my (?:thoughts|last|previous|earlier|answer))\b", re.I)
 NAMED = Expression(r"[\w-]\.[a-z][a-z0-9]{1,4}\b|(?<!\w)[~/]\w|\w@\w", re.IGNORECASE)
 
 
@@ -220,8 +284,14 @@ def outside(family: Family, match: re.Match[str], group: str, rest: str) -> bool
         return ALOUD.search(rest) is not None
     if group == "passive" and not THING.search(match["subject"]):
         return False
+    if OWN_TEXT.search(rest):
+        return False
     thing = THING.search(said)
-    if (family.outward or family.name == "delete") and WORDS.search(said) and not NAMED.search(said):
+    if (
+        (family.outward or family.name == "delete")
+        and WORDS.search(said)
+        and not NAMED.search(said)
+    ):
         return False
     if group == "bare" and family.outward:
         return thing is not None
@@ -284,7 +354,9 @@ FAILURE = re.compile(
 
 
 ANY_DEED = Expression(rf"\b(?:{DONE}|{DOING})\b", re.IGNORECASE)
-SUCCESS = re.compile(r"^\W*(?:ok|done|success\w*|true|erledigt)\W*$|\"(?:ok|success|done)\": ?true|\"(?:status|result|state)\": ?\"(?:ok|success|succeeded|done|accepted|confirmed)\"")
+SUCCESS = re.compile(
+    r"^\W*(?:ok|done|success\w*|true|erledigt)\W*$|\"(?:ok|success|done)\": ?true|\"(?:status|result|state)\": ?\"(?:ok|success|succeeded|done|accepted|confirmed)\""
+)
 
 
 def told_by_results(traces: re.Pattern[str], index: Index) -> bool:

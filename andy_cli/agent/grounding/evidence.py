@@ -1,5 +1,6 @@
 """What results, user and history say, in normal forms, each made once and only when asked for."""
 
+import itertools
 import json
 import re
 from bisect import bisect_left
@@ -34,8 +35,10 @@ PLAIN = str.maketrans(
     | {"…": "...", "\u200b": "", "\ufeff": ""}
 )
 ESCAPE = Expression(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/])|([nrt]))")
-PORT = Expression(r"\.\d{1,3}:(\d{2,5})(?![\d:])")
-CAPITALS = Expression(r"[A-ZÀ-Þ][^\W\d_]+(?:[ -][A-ZÀ-Þ][^\W\d_]+){1,3}")
+PORT = Expression(r"(?:\.\d{1,3}:|[a-z]:|\d/)(\d{1,5})(?![\d/])")
+CAPITALS = Expression(
+    r"[A-ZÀ-Þ][^\W\d_]*(?:[ -](?:(?:of|the|a|de|la|van|von|and) )?[A-ZÀ-Þ][^\W\d_]+){1,3}"
+)
 WORD = Expression(r"[^\W_]+")
 HIGH_HALF = re.compile("[\ud800-\udfff]")
 
@@ -198,11 +201,11 @@ class Index:
     def seconds(self) -> "Line":
         found = set(self.numbers.values) | {each / 1000 for each in self.numbers.values}
         found.update(each * 60 for each in self.numbers.values if each < 1000)
-        found.update(each * 3600 for each in self.numbers.values if each < 1000)
+        found.update(each * 3600 for each in self.numbers.values if each < 1e6)
         for match in DURATION.finditer(self.text):
             found.update(each.value for each in durations(match[0]))
         minutes = [each.minutes for each in self.clocks]
-        found.update((b - a) * 60.0 for a, b in zip(minutes, minutes[1:], strict=False) if b > a)
+        found.update((b - a) * 60.0 for a, b in itertools.pairwise(minutes) if b > a)
         found.update((b - a) * 60.0 for a, b in zip(minutes, minutes[2:], strict=False) if b > a)
         for text in self.results:
             tracks = [clock_seconds(each[0]) for each in CLOCK.finditer(text)]
@@ -228,9 +231,20 @@ class Index:
         )
 
     @cached_property
+    def measured(self) -> frozenset[str]:
+        """The names of columns of figures: `pages` of a list of books are no list of pages."""
+        return frozenset(
+            word.removesuffix("s")
+            for table in self.tables
+            for key, values in table.columns.items()
+            if values and isinstance(values[0], int | float)
+            for word in words_of(folded(key))
+        )
+
+    @cached_property
     def half_names(self) -> frozenset[tuple[str, ...]]:
         """The names of two to four words in the results, each with one of its words left out."""
-        found = set()
+        found: set[tuple[str, ...]] = set()
         for text in self.evidence.results:
             for run in set(CAPITALS.compiled.findall(text)):
                 words = [each for each in words_of(folded(run)) if each not in STOP]
@@ -244,13 +258,23 @@ class Index:
     @cached_property
     def telling(self) -> list[float]:
         """The numbers but for those that look like years."""
-        found = {each.value for text in set(FIGURE.compiled.findall(self.text)) for each in readings(text)}
+        found = {
+            each.value
+            for text in set(FIGURE.compiled.findall(self.text))
+            for each in readings(text)
+        }
         return [each for each in found if not 1900 <= each < 2100]
+
+    @cached_property
+    def asked(self) -> list[float]:
+        """The first figures in what the user said: `250 dollars`."""
+        texts = FIGURE.compiled.findall(folded(self.evidence.user[:2000]))
+        return [each.value for text in texts[:6] for each in readings(text)]
 
     @cached_property
     def derived(self) -> "Line":
         """Sums, means and differences of what stands in one column or one row."""
-        return Line(derived(self.tables, self.telling))
+        return Line(derived(self.tables, self.telling, self.asked))
 
     @cached_property
     def lengths(self) -> frozenset[float]:

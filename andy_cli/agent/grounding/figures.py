@@ -1,7 +1,8 @@
 """The rows and columns in results, and the figures that follow from them. Pure."""
 
+import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from andy_cli.agent.grounding.quantities import FIGURE, readings
@@ -19,9 +20,7 @@ SUMMARY = Expression(
     re.IGNORECASE,
 )
 ENDING = Expression(r"\.([a-z][a-z0-9]{1,4})(?![\w.])")
-NAMED = Expression(
-    rf"[^\s,;:\"'/|]+\.(?:{'|'.join(sorted(EXTENSIONS))})(?![\w.])", re.IGNORECASE
-)
+NAMED = Expression(rf"[^\s,;:\"'/|]+\.(?:{'|'.join(sorted(EXTENSIONS))})(?![\w.])", re.IGNORECASE)
 
 
 class Table(NamedTuple):
@@ -92,7 +91,7 @@ def text_tables(text: str) -> list[Table]:
     blocks = text.split("\n\n")
     if len(blocks) > 1:
         found += [
-            table_of_lines([l for l in each.split("\n") if l.strip() and is_entry(l)])
+            table_of_lines([line for line in each.split("\n") if line.strip() and is_entry(line)])
             for each in blocks
         ]
         found.append(Table(tuple(each for each in blocks if each.strip()), {}))
@@ -198,17 +197,19 @@ def figure_of(value: object) -> float | None:
     return None
 
 
-def derived(tables: Sequence[Table], numbers: Sequence[float]) -> set[float]:
+def derived(
+    tables: Sequence[Table], numbers: Sequence[float], asked: Sequence[float] = ()
+) -> set[float]:
     """Figures that follow: of each column the sum, the mean, the median and the differences of
     neighbours and of the ends; of few numbers in all also sums and differences of two."""
     found: set[float] = set()
     for table in tables:
-        numeric: list[list[float]] = []
-        for values in table.columns.values():
+        numeric: list[tuple[frozenset[str], list[float]]] = []
+        for key, values in table.columns.items():
             column = [each for each in map(figure_of, values) if each is not None]
             if len(column) > 1:
                 found.update(of_column(column))
-            numeric.append(column)
+            numeric.append((frozenset(UNITS.findall(key.casefold())), column))
         # Of lines of text nobody knows what their figures measure.
         if len(numeric) <= 12 and "-1" not in table.columns:
             found.update(of_rows(numeric))
@@ -217,6 +218,9 @@ def derived(tables: Sequence[Table], numbers: Sequence[float]) -> set[float]:
         whole = [each for each in numbers if each >= 1]
         found.update(a + b for a in whole for b in whole if a != b)
         found.update(a - b for a in numbers for b in numbers)
+        rates = [each for each in numbers if each != int(each)]
+        found.update(a * b for a in asked for b in rates)
+        found.update(a / b for a in asked for b in rates if b)
     found.update([-each for each in found if each < 0])
     found.discard(0.0)
     return found
@@ -230,7 +234,7 @@ def of_column(column: Sequence[float]) -> Iterable[float]:
     yield (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
     yield ordered[-1] - ordered[0]
     yield abs(column[-1] - column[0])
-    yield from (abs(a - b) for a, b in zip(column, column[1:], strict=False))
+    yield from (abs(a - b) for a, b in itertools.pairwise(column))
     if len(column) <= 6:
         yield from (abs(a - b) for a in column for b in column)
     running = 0.0
@@ -239,13 +243,23 @@ def of_column(column: Sequence[float]) -> Iterable[float]:
         yield running
 
 
-def of_rows(columns: Sequence[Sequence[float]]) -> Iterable[float]:
-    for at, first in enumerate(columns):
-        for second in columns[at + 1 :]:
+UNITS = re.compile(
+    r"km|minutes|seconds?|sec\b|ms\b|kg|bytes|[kmgt]b|pages|hours?|percent|rating|price"
+    r"|amount|score"
+)
+
+
+def of_rows(columns: Sequence[tuple[frozenset[str], Sequence[float]]]) -> Iterable[float]:
+    """What two figures of a row come to; sums only of figures in one unit."""
+    for at, (unit, first) in enumerate(columns):
+        for other, second in columns[at + 1 :]:
             if len(first) != len(second):
                 continue
             for a, b in zip(first, second, strict=True):
-                yield from (a + b, abs(a - b))
+                if unit == other:
+                    yield from (a + b, abs(a - b))
+                elif a and b:
+                    yield from (a / b, b / a)
             products = [a * b for a, b in zip(first, second, strict=True)]
             yield from products
             yield sum(products)
@@ -278,9 +292,12 @@ def ratios(tables: Sequence[Table], counts: Iterable[int], numbers: Sequence[flo
             total = sum(column)
             if len(column) > 1 and total:
                 found.update(100 * each / total for each in column)
-                found.update(change(a, b) for a, b in zip(column, column[1:], strict=False) if a)
+                found.update(change(a, b) for a, b in itertools.pairwise(column) if a)
                 if column[0]:
                     found.add(change(column[0], column[-1]))
+    sums = [sum(each) for each in columns_of(tables) if len(each) > 1]
+    single = [each[0] for each in columns_of(tables) if len(each) == 1][:12]
+    found.update(100 * a / b for a in sums for b in single if b)
     whole = sorted(set(counts))[-24:]
     found.update(100 * a / b for b in whole if b for a in whole if a <= b)
     if len(numbers) <= FEW:
@@ -297,6 +314,12 @@ def ratios(tables: Sequence[Table], counts: Iterable[int], numbers: Sequence[flo
                         abs(change(b, a)) for a, b in zip(first, second, strict=True) if a and b
                     )
     return found
+
+
+def columns_of(tables: Sequence[Table]) -> Iterator[list[float]]:
+    for table in tables:
+        for values in table.columns.values():
+            yield [each for each in map(figure_of, values) if each is not None]
 
 
 def change(first: float, second: float) -> float:

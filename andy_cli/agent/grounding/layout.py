@@ -20,13 +20,18 @@ ABBREVIATED = Expression(
 NUMBERED = Expression(r"[\s>]*\d{1,3}[.)]\s*")
 DAY_OF = re.compile(r"\D?\d{1,2}\.\s(?:jan|feb|märz|apr|mai|jun|jul|aug|sep|okt|nov|dez)", re.I)
 OFFER = Expression(
-    r"\b(?:(?:i|we|you|one|that) (?:can|could|may|might|would|will|shall)|i(?:'ll|’ll|'d|’d)|let me"
-    r"|would you|do you want|shall i|should i|should we|if you|if it|want me to|let us|let's|feel free"
+    r"\b(?:(?:i|we|you|one|that) (?:can(?! (?:see|tell|confirm|report|find))|could|may"
+    r"|might|would|will|shall)|i(?:'ll|’ll)|i['’]d (?:like|love|be|suggest|recommend|need"
+    r"|do|start|go)|let me"
+    r"|would you|do you want|shall i|should i|should we|if you|if it|want me to|let us"
+    r"|let's|feel free"
     r"|happy to|able to|going to|plan to|try|for example|e\.g\.|such as|for instance|you(?:'d|’d)"
-    r"|next steps?|i suggest|i recommend|suggestion|consider|please|möchten sie|soll ich|wenn (?:sie"
+    r"|next steps?|i suggest|i recommend|suggestion|consider|please|möchten sie|soll ich"
+    r"|wenn (?:sie"
     r"|du)|kann ich|ich kann|ich könnte|ich werde|puis-je|je peux|si vous|si tu|voulez|souhaitez"
     r"|puedo|si quieres|quieres|podría|desea|could be|typically|usually|commonly|often|in general"
-    r"|generally|by default|conventionally|willst du|magst du|zum beispiel|par exemple|por ejemplo)\b",
+    r"|generally|by default|conventionally|willst du|magst du|zum beispiel|par exemple"
+    r"|por ejemplo)\b",
     re.IGNORECASE,
 )
 NEGATION = Expression(
@@ -38,9 +43,12 @@ NEGATION = Expression(
 
 
 IMPERATIVE = Expression(
-    r"\s*(?:[-*•+]|\d{1,2}[.)])\s+[*_]{0,2}(?:create|move|leave|delete|rename|save|add|open|check|remove|put|copy"
-    r"|play|send|show|list|find|search|run|install|use|make|write|read|sort|group|keep|look|ask|set|reply"
-    r"|schedule|book|download|archive|update|review|compare|export|summari[sz]e|draft|start|stop)\s(?![-–—])",
+    r"\s*(?:[-*•+]|\d{1,2}[.)])\s+[*_]{0,2}(?:create|move|leave|delete|rename|save|add"
+    r"|open|check|remove|put|copy"
+    r"|play|send|show|list|find|search|run|install|use|make|write|read|sort|group|keep"
+    r"|look|ask|set|reply"
+    r"|schedule|book|download|archive|update|review|compare|export|summari[sz]e|draft"
+    r"|start|stop)\s(?![-–—])",
     re.IGNORECASE,
 )
 """An item that says what to do: of a plan or an offer."""

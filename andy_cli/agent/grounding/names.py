@@ -30,9 +30,11 @@ TRAILING = Expression(rf"(?:^|(?<=\s))({NAME})$")
 QUOTED = Expression(r"[\"“„«][^\"“”»\n]*[\"”“»]|`[^`\n]*`")
 GERMAN = Expression(r"\b(?:der|die|das|und|den|dem|ist|sind|ich|hast|eine[nrm]?|von|vom|mit)\b")
 """German writes every noun with a capital."""
-RUN = Expression(rf"{CAPITAL}(?:\s{CAPITAL}){{1,3}}")
+RUN = Expression(rf"{CAPITAL}(?:\s(?:(?:of|the|a|de|la|van|von|and)\s)?{CAPITAL}){{1,3}}")
 OWNER = Expression(rf"\b(?:by|from|von|par|por|sender|artist|author)\s+({NAME})(?=$|\W)")
-OWNERS = re.compile(r"\b(?:by|from|artist|author|sender|owner|organizer|assignee|von|composer|name)\b")
+OWNERS = re.compile(
+    r"\b(?:by|from|artist|author|sender|owner|organizer|assignee|von|composer|name)\b"
+)
 PLAIN = KNOWN_NAMES | LABELS | STOP | MONTHS.keys() | WEEKDAYS.keys() | NUMBER_WORDS.keys()
 
 
@@ -58,10 +60,10 @@ def altered(sentence: Sentence, text: str, index: Index) -> Iterator[Claim]:
     """A name of several words that is one of the results but for one word: `Maya Chan`."""
     for match in RUN.finditer(text):
         name = match[0].removesuffix("'s").removesuffix("’s")
-        words = tuple(words_of(folded(name)))
-        while words and words[0] in STOP | PLAIN:
+        words = tuple(each for each in words_of(folded(name)) if each not in STOP)
+        while words and words[0] in PLAIN:
             words = words[1:]
-        if len(words) < 2 or index.says(" ".join(words)) or words[0] in PLAIN:
+        if len(words) < 2 or index.says(folded(name)):
             continue
         for at, word in enumerate(words):
             rest = (*words[:at], "", *words[at + 1 :])
@@ -77,7 +79,12 @@ def siblings(
     known = [index.says(folded(name), given=True) for name, _ in found]
     for at, (name, start) in enumerate(found):
         beside = known[max(0, at - 1) : at] + known[at + 1 : at + 2]
-        if any(beside) and not known[at] and strange(name, index) and not (nouns and " " not in name):
+        if (
+            any(beside)
+            and not known[at]
+            and strange(name, index)
+            and not (nouns and " " not in name)
+        ):
             yield claim(name, at_start + start)
 
 
@@ -94,8 +101,8 @@ def enumerated(text: str) -> Iterator[tuple[str, int]]:
     edges = [0, *(end for _, end in cuts)]
     ends = [*(start for start, _ in cuts), len(text)]
     for start, end in zip(edges, ends, strict=True):
-        piece = text[start:end].rstrip(" .!?*_\"\0")
-        shift = len(piece) - len(piece.lstrip(" *_\""))
+        piece = text[start:end].rstrip(' .!?*_"\0')
+        shift = len(piece) - len(piece.lstrip(' *_"'))
         body = piece[shift:]
         match = LEADING.match(body)
         if start and match:

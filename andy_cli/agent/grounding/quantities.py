@@ -17,8 +17,14 @@ SCALES = {
     "trillion": 1e12, "hundred": 1e2, "dozen": 12,
 }  # fmt: skip
 SECONDS = {"s": 1, "m": 60, "h": 3600}
-UNIT = r"(?:hours?|hrs?|h|stunden?|heures?|horas?|minutes?|mins?|min|m|minuten?|minutos?|seconds?|secs?|s|sekunden?|secondes?|segundos?)"
-LONG_UNIT = r"(?:hours?|hrs?|h|stunden?|heures?|horas?|minutes?|mins?|minuten?|minutos?|seconds?|secs?|s|sekunden?|secondes?|segundos?)"
+UNIT = (
+    r"(?:hours?|hrs?|h|stunden?|heures?|horas?|minutes?|mins?|min|m|minuten?|minutos?"
+    r"|seconds?|secs?|s|sekunden?|secondes?|segundos?)"
+)
+LONG_UNIT = (
+    r"(?:hours?|hrs?|h|stunden?|heures?|horas?|minutes?|mins?|minuten?|minutos?"
+    r"|seconds?|secs?|s|sekunden?|secondes?|segundos?)"
+)
 SPELLED = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
 
 
@@ -125,8 +131,8 @@ def durations(text: str) -> list[Figure]:
         figures = readings(number) if word is None else [Figure(word, 0.5)]
         if not figures:
             return []
-        total += figures[-1].value * unit
-        slack = figures[-1].slack * unit
+        total += figures[0].value * unit
+        slack = figures[0].slack * unit
     return [Figure(total, slack)] if slack else []
 
 

@@ -47,7 +47,9 @@ def matching(number: int, said: str, wanted: Sequence[str], index: Index) -> boo
         named = holding(known, table)
         both = set.intersection(*named) if named else None
         counted = [each & both for each in ways if both is not None] or [*ways]
-        if any(len(each) == number for each in [*counted, *([] if ways else [*named, both or set()])]):
+        if any(
+            len(each) == number for each in [*counted, *([] if ways else [*named, both or set()])]
+        ):
             return True
         if ways and any(len(each) == number for each in ways):
             return both is None or not both
@@ -93,12 +95,13 @@ def bounds_of(said: str) -> tuple[int, list[float]] | None:
 
 
 def compared(table: Table, sign: int, figures: Sequence[float]) -> Iterator[Rows]:
-    for values in table.columns.values():
-        column = [figure_of(each) for each in values]
-        if len(column) != len(table.rows) or None in column:
-            continue
-        for figure in figures:
-            numbers = [each for each in column if each is not None]
+    """The rows beyond each figure, by the columns it lies within if there are any: a limit of 120
+    is none for ratings up to ten."""
+    columns = [column for column in map(numeric, table.columns.values()) if column]
+    columns = [each for each in columns if len(each) == len(table.rows)]
+    for figure in figures:
+        within = [each for each in columns if min(each) <= figure <= max(each)]
+        for numbers in within or columns:
             yield {at for at, each in enumerate(numbers) if sign * each > sign * figure}
             yield {at for at, each in enumerate(numbers) if sign * each >= sign * figure}
     measured = [row_sizes(each) for each in table.rows]
@@ -107,6 +110,12 @@ def compared(table: Table, sign: int, figures: Sequence[float]) -> Iterator[Rows
             yield {
                 at for at, row in enumerate(measured) if any(sign * e > sign * figure for e in row)
             }
+
+
+def numeric(values: Sequence[object]) -> list[float]:
+    """The column as figures; empty where one is none."""
+    found = [each for each in map(figure_of, values) if each is not None]
+    return found if len(found) == len(values) else []
 
 
 def row_sizes(row: str) -> list[float]:

@@ -38,7 +38,7 @@ def file_holds(text: str, before: str, index: Index) -> bool:
         return path_holds(text, before, index)
     if index.says(name) and not index.holds(name):
         return " " in name or "_" in name or "-" in name
-    return any(whole_name(name, folded(before), index))
+    return any(whole_name(name, before, index))
 
 
 def whole_name(name: str, before: str, index: Index) -> list[bool]:
@@ -61,13 +61,14 @@ def joined(said: str, known: str) -> bool:
     are prose."""
     if not known.endswith(" ") or known.endswith(("  ", ": ", ", ", "; ")):
         return True
-    word, last = said.split()[-1:], known.split()[-1:]
-    if not word or not last or word == last:
+    spoken, last = said.split(), known.split()[-1:]
+    word = spoken[-1:]
+    if not word or not last or folded(word[0]) == last[0].lstrip("\"'([=/"):
         return True
-    return (
-        not (word[0].isdigit() or word[0] in "-–&")
-        or (last[0] in {"-", "and", "|"}
-        and word == ["-"])
+    if word[0][0].isupper() and len(spoken) > 1:
+        return f" {folded(word[0])} " in f" {known}".replace('"', " ")
+    return not (word[0].isdigit() or word[0] in "-–&") or (
+        last[0] in {"-", "and", "|"} and word == ["-"]
     )
 
 
@@ -152,7 +153,11 @@ def day_known(day: Day, index: Index) -> bool:
     return not day.year or 0 in years
 
 
-LATER = re.compile(r"\b(?:delay\w*|plus|late|later|early|earlier|expect\w*|until|ends?|done by|ready)\b", re.I)
+AT = re.compile(r"\b(?:at|from|um|ab|a las|à|until|till|by|bis|vers)\s*$", re.IGNORECASE)
+"""A time of day follows, no duration."""
+LATER = re.compile(
+    r"\b(?:delay\w*|plus|late|later|early|earlier|expect\w*|until|ends?|done by|ready)\b", re.I
+)
 
 
 def time_holds(text: str, before: str, index: Index) -> bool:
@@ -162,10 +167,16 @@ def time_holds(text: str, before: str, index: Index) -> bool:
     ends = times(match)
     if all(any(each.minutes in index.minutes for each in end) for end in ends):
         return True
-    if any(index.seconds.near(Figure(each, 0.5)) for each in clock_seconds(text)):
+    if not AT.search(before) and any(
+        index.seconds.near(Figure(each, 0.5)) for each in clock_seconds(text)
+    ):
         return True
     if LATER.search(before) and all(
-        any(abs(each.minutes - other) in index.numbers.values for each in end for other in index.minutes)
+        any(
+            abs(each.minutes - other) in index.numbers.values
+            for each in end
+            for other in index.minutes
+        )
         for end in ends
     ):
         return True
@@ -195,7 +206,9 @@ def size_holds(text: str, before: str, index: Index) -> bool:
         return True
     units = [1000**power for power, letter in enumerate("kmgt", 1) if unit_named(letter, index)]
     units += [1024**power for power, letter in enumerate("kmgt", 1) if unit_named(letter, index)]
-    return index.has(Figure(each.value / unit, each.slack / unit) for unit in units for each in asked)
+    return index.has(
+        Figure(each.value / unit, each.slack / unit) for unit in units for each in asked
+    )
 
 
 def unit_named(letter: str, index: Index) -> bool:
@@ -244,9 +257,15 @@ def number_holds(text: str, before: str, index: Index) -> bool:
     unit = (match["after"] or "").strip()
     if unit.startswith("°"):
         asked = []
-    if re.search(r"\b(?:year|annual\w*|yearly|jahr|jährlich|par an|al año)\b", before, re.IGNORECASE):
+    if re.search(
+        r"\b(?:year|annual\w*|yearly|jahr|jährlich|par an|al año)\b", before, re.IGNORECASE
+    ):
         asked += [Figure(each.value / 12, each.slack / 12) for each in asked]
     ways = CONVERSIONS.get(unit.strip("° ").casefold(), ())
+    if not unit.startswith("°") and not re.search(
+        r"mile|mph|\bmi\b|m/s|_ms\b|km/?h|kph", index.given
+    ):
+        ways = ()
     plain = readings(match["number"])
     return index.has([*asked, *(Figure(way(each.value), 0.6) for way in ways for each in plain)])
 

@@ -63,11 +63,16 @@ NUMBER_WORDS = {
 } | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80}
 
 EXTENSIONS = frozenset(
-    """mp3 wav flac ogg m4a aac opus wma aiff mid txt md rst pdf doc docx odt rtf tex epub xls xlsx ods
-    csv tsv ppt pptx odp json jsonl toml yaml yml xml html htm css scss js mjs ts tsx jsx vue py pyi
-    ipynb sh bash zsh bat ps1 c h cc cpp hpp rs go java kt swift rb php pl lua r sql db sqlite log ini
-    cfg conf env lock png jpg jpeg gif svg webp bmp tiff heic ico psd mp4 mkv avi mov webm m4v zip tar
-    gz tgz bz2 xz 7z rar iso dmg exe msi deb rpm apk jar whl bak tmp eml ics vcf m3u m3u8 pem key crt
+    """mp3 wav flac ogg m4a aac opus wma aiff mid txt md rst pdf doc docx odt rtf tex epub xls
+    xlsx ods
+    csv tsv ppt pptx odp json jsonl toml yaml yml xml html htm css scss js mjs ts tsx jsx vue py
+    pyi
+    ipynb sh bash zsh bat ps1 c h cc cpp hpp rs go java kt swift rb php pl lua r sql db sqlite log
+    ini
+    cfg conf env lock png jpg jpeg gif svg webp bmp tiff heic ico psd mp4 mkv avi mov webm m4v zip
+    tar
+    gz tgz bz2 xz 7z rar iso dmg exe msi deb rpm apk jar whl bak tmp eml ics vcf m3u m3u8 pem key
+    crt
     gguf bin dat parquet tf proto dart scala""".split()
 )
 LIBRARIES = frozenset(
@@ -79,23 +84,31 @@ LIBRARIES = frozenset(
 ITEMS = {
     word: family
     for family, words in {
-        "file": """file files document documents doc docs photo photos picture pictures image images
-            pdf pdfs mp3 mp3s entry entries item items datei dateien fichier fichiers archivo archivos
-            attachment attachments script scripts video videos recording recordings csv csvs dokument
-            dokumente documento documentos elemento elementos einträge foto fotos bilder png pngs jpg
+        "file": """file files document documents doc docs photo photos picture pictures image
+    images
+            pdf pdfs mp3 mp3s entry entries item items datei dateien fichier fichiers archivo
+            archivos
+            attachment attachments script scripts video videos recording recordings csv csvs
+            dokument
+            dokumente documento documentos elemento elementos einträge foto fotos bilder png pngs
+            jpg
             jpgs jpegs notebooks log logs book books""",
         "folder": """folder folders directory directories subfolder subfolders subdirectory
             subdirectories ordner unterordner dossier dossiers carpeta carpetas""",
-        "song": """song songs track tracks tune tunes title titles lied lieder titel chanson chansons
+        "song": """song songs track tracks tune tunes title titles lied lieder titel chanson
+    chansons
             canción canciones piste pistes album albums stücke morceaux""",
-        "mail": """email emails e-mail e-mails mail mails message messages conversation conversations
+        "mail": """email emails e-mail e-mails mail mails message messages conversation
+    conversations
             thread threads letter letters nachricht nachrichten mensaje mensajes correo correos
             courriel courriels newsletters""",
-        "event": """event events meeting meetings appointment appointments call calls session sessions
+        "event": """event events meeting meetings appointment appointments call calls session
+    sessions
             termin termine réunion réunions reunión reuniones rendez-vous événement événements cita
             citas eventos evento invitation invitations""",
-        "task": """task tasks todo todos to-do to-dos reminder reminders aufgabe aufgaben tâche tâches
-            tarea tareas step steps issue issues ticket tickets bug bugs""",
+        "task": """task tasks todo todos to-do to-dos reminder reminders aufgabe aufgaben tâche
+    tâches
+            tarea tareas issue issues ticket tickets bug bugs""",
         "row": """row rows record records line lines column columns zeile zeilen ligne lignes fila
             filas sheet sheets spreadsheet spreadsheets table tables cell cells product products
             order orders customer customers employee employees person people contact contacts member
@@ -104,9 +117,11 @@ ITEMS = {
             website websites source sources ergebnis ergebnisse résultat résultats resultado
             resultados option options paper papers post posts treffer""",
         "code": """commit commits branch branches test tests error errors warning warnings process
-            processes package packages container containers user users change changes author authors
+            processes package packages container containers user users change changes author
+            authors
             module modules function functions dependency dependencies note notes failure failures
-            repository repositories repo repos playlist playlists artist artists calendar calendars""",
+            repository repositories repo repos playlist playlists artist artists calendar
+            calendars""",
     }.items()
     for word in words.split()
 }
@@ -120,7 +135,8 @@ APPROXIMATE = re.compile(
     r"(?:\b(?:about|around|roughly|approximately|approx\.?|close to|some|circa|ca\.|etwa|rund"
     r"|ungefähr|environ|unos|unas|cerca de|alrededor de|aproximadamente|(?P<above>over|above|more"
     r" than|just over|at least|über|plus de|más de|a little over|well over|mehr als)"
-    r"|(?P<below>nearly|almost|under|below|less than|just (?:under|short of)|up to|at most|fast|knapp"
+    r"|(?P<below>nearly|almost|under|below|less than|just (?:under|short of)|up to|at most"
+    r"|fast|knapp"
     r"|presque|près de|casi|fewer than|unter|weniger als|moins de|menos de))"
     r"(?:\s+(?:a|an))?|[~≈])\s*[$€£]?$",
     re.IGNORECASE,
@@ -128,7 +144,8 @@ APPROXIMATE = re.compile(
 """Stands before a figure that is meant roughly."""
 
 STOP = frozenset(
-    """the a an and or of in on at to for from by with is are was were be been it its this that these
+    """the a an and or of in on at to for from by with is are was were be been it its this that
+    these
     those there here you your yours i my me we our they them their he she his her as but not no all
     any some each every both more most other another such than then so if when while which who what
     where how do does did has have had will would can could may might must shall should also just
@@ -140,7 +157,8 @@ STOP = frozenset(
 
 LABELS = frozenset(
     """total totals overall average mean median largest smallest biggest longest shortest newest
-    oldest latest earliest first last highest lowest summary note notes size sizes duration date time
+    oldest latest earliest first last highest lowest summary note notes size sizes duration date
+    time
     name title subject sender from to type kind status location where when who what attendees
     participants details duration length artist album format next upcoming priority due range count
     number result results conclusion key highlights observations findings overview most least sum
@@ -153,7 +171,8 @@ LABELS = frozenset(
 """Words that name a row of an account, not an entry of a list."""
 
 KNOWN_NAMES = frozenset(
-    """gmail google outlook microsoft windows linux macos apple excel word drive calendar docs sheets
+    """gmail google outlook microsoft windows linux macos apple excel word drive calendar docs
+    sheets
     python javascript java spotify youtube github gitlab wikipedia chrome firefox slack zoom teams
     english german french spanish italian monday tuesday wednesday thursday friday saturday sunday
     android iphone amazon unix""".split()
