@@ -179,9 +179,9 @@ class Audit:
             return self.titled(claim, sentence)
         if claim.kind == "count":
             return self.counted(claim, sentence)
-        if claim.kind in KINDS_LACKING and DEFINITION.match(sentence.text):
-            if not KINDS_LACKING[claim.kind].search(self.index.given):
-                return False
+        lacking = KINDS_LACKING.get(claim.kind)
+        if lacking and DEFINITION.match(sentence.text) and not lacking.search(self.index.given):
+            return False
         if claim.kind in {"number", "percent"} and not self.figured(claim, sentence):
             return False
         return self.is_about(sentence)

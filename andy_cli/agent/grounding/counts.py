@@ -118,42 +118,42 @@ def none_holds(before: str, between: str, after: str, index: Index) -> bool:
 
 def totals_of(index: Index, noun: str) -> set[int]:
     """How long the lists are, together too, and how many different values a column has."""
-    if found := special(noun, index):
+    if found := special(noun, index) or folders_of(noun, index):
         return found
-    if ITEMS.get(noun) == "folder":
-        folders = {sum(map(is_folder, map(str.casefold, each.rows))) for each in index.tables}
-        if folders - {0}:
-            return folders - {0}
-    counted = [each for each in index.tables if each.rows]
-    if ITEMS.get(noun) in {"file", "song"} and singular(noun) not in {
-        "item",
-        "entry",
-        "entrie",
-        "element",
-    }:
-        # Where folders are marked as such, they are no files.
-        counted = [
-            each for each in counted if not any(map(is_folder, map(str.casefold, each.rows)))
-        ]
-    if ITEMS.get(noun) == "file":
-        # Several lines may be of one file.
-        counted = [each for each in counted if not repeats_names(each)]
-    lengths = [len(each.rows) for each in counted]
-    found = {*lengths, len(index.results), len(index.evidence.deeds)}
-    per_result: list[int] = []
-    for text in index.by_result:
-        per_result.append(max((len(each.rows) for each in text if each.rows), default=0))
-    if len(per_result) > 1:
-        found.add(sum(per_result))
-    stem = singular(noun)
+    found = {len(each.rows) for each in index.tables if each.rows and lists_such(each, noun)}
+    found |= {len(index.results), len(index.evidence.deeds)}
+    longest = [max((len(each.rows) for each in tables), default=0) for tables in index.by_result]
+    if len(longest) > 1:
+        found.add(sum(longest))
     for table in index.tables:
-        for key, values in table.columns.items():
-            if stem in folded(key):
-                found.add(len({str(each) for each in values}))
-                if len(values) > 1:
-                    found.add(sum(len(each) for each in values if isinstance(each, list)))
+        found.update(different(table, singular(noun)))
         found.update(kinds_of(table, noun))
     return found - {0}
+
+
+def folders_of(noun: str, index: Index) -> set[int]:
+    if ITEMS.get(noun) != "folder":
+        return set()
+    return {sum(map(is_folder, map(str.casefold, each.rows))) for each in index.tables} - {0}
+
+
+def lists_such(table: Table, noun: str) -> bool:
+    """Is each of its rows one of these? Not where folders are marked as such, nor where several
+    lines are of one file."""
+    family = ITEMS.get(noun)
+    if family in {"file", "song"} and singular(noun) not in {"item", "entry", "entrie", "element"}:
+        return not any(map(is_folder, map(str.casefold, table.rows))) and not (
+            family == "file" and repeats_names(table)
+        )
+    return True
+
+
+def different(table: Table, stem: str) -> Iterator[int]:
+    """How many values the columns of this name have."""
+    for key, values in table.columns.items():
+        if stem in folded(key):
+            yield len({str(each) for each in values})
+            yield sum(len(each) for each in values if isinstance(each, list))
 
 
 def repeats_names(table: Table) -> bool:
@@ -163,7 +163,8 @@ def repeats_names(table: Table) -> bool:
 
 
 MEDIA = {
-    "photo": "jpe?g|png|heic|gif|webp|tiff?|bmp|raw", "picture": "jpe?g|png|heic|gif|webp|tiff?|bmp|svg",
+    "photo": "jpe?g|png|heic|gif|webp|tiff?|bmp|raw",
+    "picture": "jpe?g|png|heic|gif|webp|tiff?|bmp|svg",
     "image": "jpe?g|png|heic|gif|webp|tiff?|bmp|svg|iso", "foto": "jpe?g|png|heic|gif|webp",
     "bilder": "jpe?g|png|heic|gif|webp", "video": "mp4|mkv|avi|mov|webm|m4v",
     "script": "sh|py|js|ps1|bat|rb|pl", "recording": "mp3|wav|m4a|ogg|flac|mp4",

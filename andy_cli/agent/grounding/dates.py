@@ -111,7 +111,7 @@ TIME = Expression(
 
 
 class Clock(NamedTuple):
-    """Minutes since midnight; `offset` is the zone in minutes east of Greenwich, if one is named."""
+    """Minutes since midnight; `offset` is its zone in minutes east of Greenwich, if named."""
 
     minutes: int
     offset: int | None = None

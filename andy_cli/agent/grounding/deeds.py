@@ -2,74 +2,14 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from andy_cli.agent.grounding.claim import Claim, Deed
 from andy_cli.agent.grounding.entities import FILE
 from andy_cli.agent.grounding.evidence import Index, folded
+from andy_cli.agent.grounding.families import FAMILIES, Family
 from andy_cli.agent.grounding.layout import Sentence
 from andy_cli.compiler.expression import Expression
 
-
-class Family(NamedTuple):
-    """Words for one kind of deed."""
-
-    name: str
-    done: str
-    """As it is said to have been done."""
-    doing: str = ""
-    """As it is said to be under way."""
-    traces: str = ""
-    """As calls and results tell of it."""
-    outward: bool = False
-    """It may as well be done to words of the answer: only a thing outside makes it a deed."""
-
-
-FAMILIES = (
-    Family("delete", "deleted|erased|trashed|wiped|discarded|gelöscht|supprimée?|effacée?"
-    "|eliminado|borrado|emptied", "deleting|erasing", "delet|remov|eras|trash|unlink|rmdir|rm |discard|wip|clean"),
-    Family("remove", "removed|entfernt|enlevé|cleared|uninstalled|unsubscribed", "removing|clearing|uninstalling", "delet|remov|eras|trash|unlink|rm |clear|uninstall|discard", True),
-    Family("send", "sent|e-?mailed|mailed|forwarded|replied|gesendet|verschickt|geschickt"
-    "|envoyée?|enviado|texted|messaged|shared|invited", "sending|e-?mailing|forwarding", "sen[dt]|mail|forward|repl|message|post|shar|invit|upload"),
-    Family("play", "played|gespielt|abgespielt|jouée?|reproducido", "playing|spiele|streaming", "play|start|queue|music|mpv|aplay|stream"),
-    Family("queue", "queued|enqueued", "queueing|queuing", "queue|play|enqueue|add"),
-    Family("start", "started|launched|gestartet|begonnen|lancée?|démarrée?|iniciado|restarted"
-    "|rebooted", "starting|launching|restarting", "start|play|launch|run|boot|open|begin|exec|begun|systemctl", True),
-    Family("save", "saved|stored|exported|backed up|gespeichert|enregistrée?|sauvegardée?"
-    "|guardado|archived", "saving|exporting|backing up", "sav|writ|wrote|stor|export|put|creat|commit|back|copied|archiv|zip|tar |byte"),
-    Family("create", "created|made|written|wrote|added|generated|put|recorded|noted|logged"
-    "|erstellt|angelegt|geschrieben|hinzugefügt|créée?|ajoutée?|écrit|creado"
-    "|añadido|agregado|escrito|built|inserted|appended|posted|uploaded|set", "creating|writing|adding|uploading|setting", "creat|made|mak|writ|wrote|add|put|new|insert|generat|append|touch|mkdir|sav"
-    "|upload|post|schedul|book|set|remind|regist|posted|committed|queue|built"
-    "|build", True),
-    Family("move", "moved|relocated|verschoben|déplacée?|movido", "moving", "mov|mv |relocat|transfer|renam", True),
-    Family("rename", "renamed|umbenannt|renommée?|renombrado", "renaming", "renam|mv |mov"),
-    Family("copy", "copied|duplicated|cloned|kopiert|copiée?|copiado", "copying|cloning", "cop[yi]|cp |duplicat|clon", True),
-    Family("schedule", "scheduled|booked|reserved|rescheduled|ordered|purchased|bought|arranged"
-    "|gebucht|geplant|eingetragen|réservée?|planifiée?|reservado|programado"
-    "|agendado", "scheduling|booking|ordering", "schedul|book|reserv|creat|event|appointment|calendar|arrang|order|purchas"
-    "|insert|add|updat|mov"),
-    Family("cancel", "cancell?ed|declined|accepted|abgesagt|annulée?|cancelado|confirmed|approved", "cancell?ing", "cancel|delet|remov|declin|accept|confirm|approv|updat|respon"),
-    Family("open", "opened|geöffnet|ouverte?|abierto", "opening", "open|launch|start|brows|visit|url", True),
-    Family("fetch", "downloaded|heruntergeladen|téléchargée?|descargado|pulled|fetched", "downloading|fetching", "download|fetch|curl|wget|get|pull|saved|clon"),
-    Family("run", "ran|run|executed|ausgeführt|exécutée?|ejecutado|compiled|deployed|tested", "running|executing|deploying", "run|ran|exec|terminal|shell|command|bash|script|compil|deploy|test|exit"
-    "|built|passed|pytest", True),
-    Family("install", "installed|upgraded|installiert|installée?|instalado", "installing|upgrading", "install|upgrad|pip|apt|npm|brew|added|setup"),
-    Family("update", "updated|edited|changed|modified|replaced|fixed|adjusted|corrected|renewed"
-    "|reset|merged|committed|pushed|marked|completed|enabled|disabled|configured"
-    "|aktualisiert|geändert|bearbeitet|modifiée?|changée?|actualizado|modificado"
-    "|cambiado|turned|switched|assigned|closed|unlocked|locked", "updating|editing|changing|enabling|disabling", "updat|edit|chang|modif|replac|writ|wrote|fix|adjust|correct|reset|merg"
-    "|commit|push|mark|complet|enabl|disabl|config|patch|set|put|clos|assign"
-    "|switch|turn|lock|sed ", True),
-    Family("stop", "stopped|paused|halted|muted|skipped|resumed|unpaused|gestoppt|angehalten"
-    "|pausiert|arrêtée?|detenido|pausado|killed|terminated", "stopping|pausing", "stop|paus|halt|mut|kill|end|skip|resum|terminat|cancel|next", True),
-    Family("pay", "paid|transferred|donated|refunded|bezahlt|überwiesen|payée?|pagado", "paying|transferring", "pay|paid|transfer|donat|refund|order|purchas"),
-    Family("submit", "submitted|registered|subscribed|published|printed|signed up|synced|restored"
-    "|recovered|connected", "submitting|printing|publishing|syncing|restoring", "submit|regist|subscri|publish|print|sign|sync|restor|recover|connect|post"
-    "|put", True),
-    Family("convert", "converted|compressed|zipped|extracted|unzipped|encrypted|resized|archived", "converting|compressing|extracting|zipping", "convert|compress|zip|extract|tar |encrypt|resiz|ffmpeg|archiv|magick", True),
-    Family("say", "said|spoken|spoke|announced|vorgelesen|read", "", "say|said|speak|spok|utter|voice|tts|announc|read aloud", True),
-)  # fmt: skip
 READING = re.compile(
     r"list|read|get|search|find|found|show|look|check|time|now_playing|status|fetch_page"
     r"|view|query|count|weather|glob|grep|stat"
@@ -204,7 +144,8 @@ def deed_claims(sentences: Sequence[Sentence], index: Index, text: str) -> Itera
 
 
 AND_ALSO = Expression(
-    rf"\band\s+(?:(?:also|then|now|have|I|I['’]ve|I have)\s+)*(?P<more>{DONE})\b(?P<subject>)(?P<things>)",
+    rf"\band\s+(?:(?:also|then|now|have|I|I['’]ve|I have)\s+)*(?P<more>{DONE})\b"
+    r"(?P<subject>)(?P<things>)",
     re.IGNORECASE,
 )
 
@@ -349,13 +290,18 @@ def same_thing(rest: str, met: Sequence[str], index: Index) -> bool:
 
 
 FAILURE = re.compile(
-    r"\b(?:error|failed|failure|not found|denied|cannot|could not|unable|refused|not allowed|no such|timed? ?out|not configured|does not|doesn't|invalid|forbidden|cancell?ed by|exit code [1-9]|not done|nothing)\b|\"ok\": ?false|\"success\": ?false"
+    r"\b(?:error|failed|failure|not found|denied|cannot|could not|unable|refused|not allowed|no such|timed? ?out"
+    r"|not configured|does not|doesn't|invalid|forbidden|cancell?ed by"
+    r"|exit code [1-9]|not done|nothing)\b"
+    r"|\"ok\": ?false|\"success\": ?false"
 )
 
 
 ANY_DEED = Expression(rf"\b(?:{DONE}|{DOING})\b", re.IGNORECASE)
 SUCCESS = re.compile(
-    r"^\W*(?:ok|done|success\w*|true|erledigt)\W*$|\"(?:ok|success|done)\": ?true|\"(?:status|result|state)\": ?\"(?:ok|success|succeeded|done|accepted|confirmed)\""
+    r"^\W*(?:ok|done|success\w*|true|erledigt)\W*$"
+    r"|\"(?:ok|success|done)\": ?true"
+    r"|\"(?:status|result|state)\": ?\"(?:ok|success|succeeded|done|accepted|confirmed)\""
 )
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from andy_cli.agent.grounding.claim import Claim
 from andy_cli.agent.grounding.dates import DATE, TIME, WEEKDAY
@@ -156,10 +157,10 @@ def trimmed(match: re.Match[str]) -> tuple[int, int]:
 def delimited(finder: Finder) -> None:
     """What is quoted, emphasised or set as code is one name, if it is a file, a path or a title."""
     for wanted in ("file", "path", "code", "subject"):
-        finder.take(DELIMITED, wanted, lambda match, kind=wanted: inner_span(match, kind))  # type: ignore[misc]
+        finder.take(DELIMITED, wanted, partial(inner_span, kind=wanted))
     emphasised = Finder(finder.text)
     emphasised.rest = finder.rest
-    emphasised.take(DELIMITED, "title", lambda match: inner_span(match, "title"))
+    emphasised.take(DELIMITED, "title", partial(inner_span, kind="title"))
     finder.found += emphasised.found
 
 

@@ -1,4 +1,4 @@
-"""How many rows of the results are such as words say: with a value, above a figure, of a day. Pure."""
+"""How many rows of the results are as words say: with a value, above a figure, of a day. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -69,7 +69,7 @@ def singular(noun: str) -> str:
 
 
 def holding(words: Iterable[str], table: Table) -> list[Rows]:
-    """Which rows hold each word; a flag of that name must be true, `unread` a `read` that is not."""
+    """Which rows hold each word; a flag of that name must be true, for `unread` `read` false."""
     rows = [each.casefold() for each in table.rows]
     joined = "\n".join(rows)
     found = []

@@ -50,7 +50,11 @@ def whole_name(name: str, before: str, index: Index) -> list[bool]:
         at = text.find(name, at + 1)
         if at < 0:
             break
-        if text[at + len(name)].isalnum() or text[at - 1].isalnum() or text[at - 1] in "_.-":
+        if (
+            text[at + len(name)].isalnum()
+            or text[at - 1].isalnum()
+            or (text[at - 1] in "_.-" and text[at - 2].isalnum())
+        ):
             continue
         found.append(joined(before, text[max(0, at - 80) : at]))
     return found
