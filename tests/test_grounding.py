@@ -136,7 +136,8 @@ def test_the_debug_part_takes_texts_values_and_messages() -> None:
 
 PIECES = st.sampled_from(
     [
-        "ghost.mp3", "song1.mp3", "3 files", "on Nov 21", "14:30", "1.2 MB", "`", "**", "```\n", "\n",
+        "ghost.mp3", "song1.mp3", "3 files", "on Nov 21", "14:30", "1.2 MB", "`", "**", "```\n",
+        "\n",
         "- ", "| a | b |\n", "I have deleted ", "it. ", '"A Title"', "a@b.example", "/x/y", " and ",
         "#12", "5 %", "no files", "\u2026", "\0", "\ud800", "1,2,3", "of 14", "(", ")", "two songs",
     ]

@@ -8,7 +8,9 @@ from typing import NamedTuple
 from andy_cli.agent.grounding.vocabulary import MONTHS, WEEKDAYS
 from andy_cli.compiler.expression import Expression
 
-MONTH = "|".join(sorted(map(re.escape, MONTHS), key=len, reverse=True))
+BEGINNING = "|".join(sorted({name[:3] for name in MONTHS}))
+"""Looked for first: that is far quicker than to try every name at every word."""
+MONTH = f"(?={BEGINNING})(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})"
 WEEKDAY = "|".join(sorted((each for each in WEEKDAYS if len(each) > 4), key=len, reverse=True))
 SPAN = (
     r"(?:\s?(?:[-–—]|to|bis|until|and|und)\s?(?P<{}>\d{{1,2}})(?:st|nd|rd|th)?"

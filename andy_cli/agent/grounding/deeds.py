@@ -290,7 +290,8 @@ def same_thing(rest: str, met: Sequence[str], index: Index) -> bool:
 
 
 FAILURE = re.compile(
-    r"\b(?:error|failed|failure|not found|denied|cannot|could not|unable|refused|not allowed|no such|timed? ?out"
+    r"\b(?:error|failed|failure|not found|denied|cannot|could not|unable|refused"
+    r"|not allowed|no such|timed? ?out"
     r"|not configured|does not|doesn't|invalid|forbidden|cancell?ed by"
     r"|exit code [1-9]|not done|nothing)\b"
     r"|\"ok\": ?false|\"success\": ?false"

@@ -73,6 +73,7 @@ class Index:
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
+        self.seen: dict[str, bool] = {}
         self.results = [folded(unescaped(each)) for each in evidence.results]
         self.given = "\n".join(self.results)
         deeds = (f"{each.action}\n{each.did}" for each in evidence.deeds)
@@ -95,6 +96,12 @@ class Index:
     @cached_property
     def stream(self) -> str:
         return f"{self.given_stream}| {' '.join(words_of(self.said))} "
+
+    def gives(self, pattern: str) -> bool:
+        """Is there a match of the pattern in the results? Each is looked for once."""
+        if pattern not in self.seen:
+            self.seen[pattern] = re.search(pattern, self.given) is not None
+        return self.seen[pattern]
 
     def holds(self, phrase: str) -> bool:
         """Does it occur as it is, not as a part of longer words?"""

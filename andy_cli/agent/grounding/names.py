@@ -4,7 +4,6 @@ A capital tells a name from prose, and its neighbours tell whether it is one of 
 enumeration most of which is known, what is not known was made up.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 
 from andy_cli.agent.grounding.claim import Claim
@@ -32,9 +31,7 @@ GERMAN = Expression(r"\b(?:der|die|das|und|den|dem|ist|sind|ich|hast|eine[nrm]?|
 """German writes every noun with a capital."""
 RUN = Expression(rf"{CAPITAL}(?:\s(?:(?:of|the|a|de|la|van|von|and)\s)?{CAPITAL}){{1,3}}")
 OWNER = Expression(rf"\b(?:by|from|von|par|por|sender|artist|author)\s+({NAME})(?=$|\W)")
-OWNERS = re.compile(
-    r"\b(?:by|from|artist|author|sender|owner|organizer|assignee|von|composer|name)\b"
-)
+OWNERS = r"\b(?:by|from|artist|author|sender|owner|organizer|assignee|von|composer|name)\b"
 PLAIN = KNOWN_NAMES | LABELS | STOP | MONTHS.keys() | WEEKDAYS.keys() | NUMBER_WORDS.keys()
 
 
@@ -50,7 +47,7 @@ def strange_names(sentence: Sentence, index: Index) -> Iterator[Claim]:
         inner = match[0].strip(" ()")
         at = sentence.start + match.start() + match[0].index("(") + 1
         yield from siblings([*enumerated(f", {inner}")], at - 2, index, nouns)
-    if OWNERS.search(index.given):
+    if index.gives(OWNERS):
         for match in OWNER.finditer(text):
             if strange(match[1], index) and not index.says(folded(match[1])):
                 yield claim(match[1], sentence.start + match.start(1))
