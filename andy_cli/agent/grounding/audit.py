@@ -158,7 +158,7 @@ class Audit:
         """A count of what the results list or the user asked for; else a number like any other."""
         match = TALLY.match(claim.text)
         if match and (noun := singular(match["noun"])):
-            if noun in self.index.keys or noun in words_of(self.index.said):
+            if noun in self.index.keys or noun in self.index.asked_of:
                 return claim._replace(kind="count")
             if match["number"][0].isdigit():
                 end = claim.start + match.end("number")

@@ -34,7 +34,7 @@ OUTSIDE = (
     r"|befehl|skript"
     r"|kalender|seite|fichier|dossier|rendez-vous|tâche|rappel|musique|chanson|réunion"
     r"|commande|courriel|archivo|carpeta|documento|evento|reunión|tarea"
-    r"|recordatorio|música|canción|correo|comando|cita|it|them)s?"
+    r"|recordatorio|música|canción|correo|comando|cita|it|them|everything|backups?)s?"
 )
 THING = Expression(
     rf"\b{OUTSIDE}\b|[\w-]\.(?:[a-z][a-z0-9]{{1,4}})\b|[~/]\w|@\w|[\"“«]\w|\b[A-Z]+-\d",
@@ -128,10 +128,14 @@ def deed_claims(sentences: Sequence[Sentence], index: Index, text: str) -> Itera
     for sentence in sentences:
         if sentence.question:
             continue
+        real = False
         for match, verb, group in told(sentence):
             family = family_of(verb)
             rest = clause(sentence.text, match.end())
-            if outside(family, match, group, rest) and not done(family, rest, group, index):
+            if (group == "more" and not real) or not outside(family, match, group, rest):
+                continue
+            real = True
+            if not done(family, rest, group, index):
                 start = (
                     sentence.start
                     + match.start()
@@ -161,7 +165,7 @@ def told(sentence: Sentence) -> Iterator[tuple[re.Match[str], str, str]]:
     if own:
         for match in AND_ALSO.finditer(sentence.text):
             if not UNREAL.search(sentence.text):
-                yield match, match["more"], "past"
+                yield match, match["more"], "more"
 
 
 def stated(match: re.Match[str], group: str, sentence: Sentence) -> bool:
@@ -322,7 +326,11 @@ def told_by_results(traces: re.Pattern[str], index: Index) -> bool:
 def reporting(text: str) -> str:
     """A short result that is no list; of a longer one its last line."""
     plain = text.strip()
-    listing = plain.startswith("[") or re.search(r":\s*\[\s*[{\"]", plain) or plain.count("\n") > 3
+    listing = (
+        plain.startswith("[")
+        or re.search(r":\s*\[\s*(?:\{|\"[^\"]*\",)", plain)
+        or plain.count("\n") > 3
+    )
     if listing:
         last = plain.rpartition("\n")[2]
         return last if plain[0] not in "[{" and len(last) < 200 else ""

@@ -35,6 +35,8 @@ PLAIN = str.maketrans(
     | {"…": "...", "\u200b": "", "\ufeff": ""}
 )
 ESCAPE = Expression(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/])|([nrt]))")
+CELL = Expression(r"(?:^|(?<=,))\d+(?:\.\d+)?(?=,|$)", re.MULTILINE)
+"""A cell of comma-separated values: `58,590` are two figures as well as one."""
 PORT = Expression(r"(?:\.\d{1,3}:|[a-z]:|\d/)(\d{1,5})(?![\d/])")
 CAPITALS = Expression(
     r"[A-ZÀ-Þ][^\W\d_]*(?:[ -](?:(?:of|the|a|de|la|van|von|and) )?[A-ZÀ-Þ][^\W\d_]+){1,3}"
@@ -178,6 +180,7 @@ class Index:
             for text in set(FIGURE.compiled.findall(self.text))
             for reading in readings(text)
         }
+        found.update(float(each) for each in CELL.compiled.findall(self.given))
         found.update(float(each) for each in PORT.compiled.findall(self.text))
         for word in self.words:
             value = spelled(word)
@@ -236,6 +239,11 @@ class Index:
         return frozenset(
             word for table in self.tables for key in table.columns for word in words_of(folded(key))
         )
+
+    @cached_property
+    def asked_of(self) -> frozenset[str]:
+        """The words of the user and the history without their plural endings."""
+        return frozenset(each.removesuffix("s") for each in words_of(self.said))
 
     @cached_property
     def measured(self) -> frozenset[str]:

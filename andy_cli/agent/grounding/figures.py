@@ -16,7 +16,8 @@ HEADING = Expression(r".*:\s*|total\s+[\d.,]+\w?\s*|#+\s.*|[├└│─\s]*\.\s
 SUMMARY = Expression(
     r"^\W*(?:total|found|showing|listed|\d+ (?:files?|director\w+|results?|rows?|matches|items"
     r"|entries|e?-?mails?|messages?|events?|tasks?|songs?|commits?|total|passed)\b"
-    r"|there (?:is|are)\b|page \d+|results? \d|on branch|contents of|listing)",
+    r"|there (?:is|are)\b|page \d+|results? \d|on branch|contents of|listing)"
+    r"|\b\d+ (?:files?|director\w+|rows?|items|entries)\W*$",
     re.IGNORECASE,
 )
 ENDING = Expression(r"\.([a-z][a-z0-9]{1,4})(?![\w.])")

@@ -24,7 +24,7 @@ SMALL = r"(?:of|the|a|de|la|le|du|des|del|van|von|der|in|on|to|for|y|&)"
 NAME = rf"{CAPITAL}(?:\s(?:{SMALL}\s){{0,2}}(?:{CAPITAL}|\d+\b))*"
 ASIDE = Expression(r"\s?\([^()\n]*\)")
 BETWEEN = Expression(r",\s(?:and\s|or\s|und\s|et\s|y\s)?|\s(?:and|or|und|oder|et|ou|y|o|&)\s|:\s")
-LEADING = Expression(rf"\s*({NAME})(?=$|\s|[.,;!?])")
+LEADING = Expression(rf"\s*(?:the\s)?({NAME})(?=$|\s|[.,;!?])")
 TRAILING = Expression(rf"(?:^|(?<=\s))({NAME})$")
 QUOTED = Expression(r"[\"“„«][^\"“”»\n]*[\"”“»]|`[^`\n]*`")
 GERMAN = Expression(r"\b(?:der|die|das|und|den|dem|ist|sind|ich|hast|eine[nrm]?|von|vom|mit)\b")

@@ -172,6 +172,12 @@ def time_holds(text: str, before: str, index: Index) -> bool:
         index.seconds.near(Figure(each, 0.5)) for each in clock_seconds(text)
     ):
         return True
+    if "* *" in index.given and all(
+        any(index.holds(f"{each.minutes % 60} {each.minutes // 60} *") for each in end)
+        for end in ends
+    ):
+        # A line of a crontab: minute, then hour.
+        return True
     if LATER.search(before) and all(
         any(
             abs(each.minutes - other) in index.numbers.values
