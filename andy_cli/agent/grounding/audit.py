@@ -206,6 +206,8 @@ class Audit:
     def of_a_series(self, claim: Claim) -> bool:
         """A letter with a figure is the name of a room where the results name such rooms."""
         name = folded(claim.text)
+        if re.fullmatch(r"[\d-]+", name):
+            return True
         if name.count(".") > 1 and not name[0].isdigit():
             return self.half_known_host(name)
         if not COMMON.fullmatch(claim.text) and len(name) > 2:
@@ -277,7 +279,7 @@ class Audit:
         known = known or any(
             family and ITEMS.get(each) == family for each in words_of(self.index.said)[:200]
         )
-        if family in CORE or known:
+        if family in CORE or known or not family:
             return self.is_about(sentence)
         return number[0].isdigit() and self.is_about(sentence)
 

@@ -9,6 +9,7 @@ from andy_cli.agent.grounding.figures import NAMED, Table
 from andy_cli.agent.grounding.quantities import (
     Figure,
     approximate,
+    loosened,
     readings,
     spelled,
 )
@@ -67,22 +68,30 @@ def count_holds(text: str, before: str, after: str, listed: int, index: Index) -
         return none_holds(before, between, after, index)
     if number == listed or index_says(number, noun, words_of(folded(between)), index):
         return True
-    if singular(noun) in index.measured and index.has(readings(str(number))):
-        return True
+    asked = [loosened(each, before) for each in readings(match["number"])]
+    asked = asked or [Figure(number, 0.5)]
     totals = totals_of(index, noun)
+    if (singular(noun) in index.measured or not totals) and index.has(asked):
+        return True
     if number in totals and not narrowed(between, after, index):
         return True
     if approximate(before) and any(abs(each - number) <= 0.1 * each for each in totals):
         return True
-    if not totals or (ITEMS.get(noun) not in CORE and index.has(readings(str(number)))):
-        return index.has(readings(str(number)))
+    plain = ITEMS.get(noun) not in CORE and not narrowed(between, after, index)
+    if plain and (index.has(asked) or number in rows_with(noun, index)):
+        return True
     if of_all := re.search(r"\bof\b.*?(\d+)", between):
         return number <= int(of_all[1]) and (
             int(of_all[1]) in totals or index_says(int(of_all[1]), noun, (), index)
         )
     if PARTIAL.search(between) or PARTIAL.search(before[-12:]):
-        return number <= max(totals)
-    return part_holds(number, between, after, noun, max(totals), index)
+        return number <= max(totals, default=0)
+    return part_holds(number, between, after, noun, max(totals, default=0), index)
+
+
+def rows_with(noun: str, index: Index) -> set[int]:
+    """How many rows hold the word itself: `two errors` of a log."""
+    return {len(holding([noun], each)[0]) for each in index.tables}
 
 
 def narrowed(between: str, after: str, index: Index) -> bool:

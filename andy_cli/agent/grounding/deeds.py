@@ -154,6 +154,14 @@ AND_ALSO = Expression(
 )
 
 
+ALSO = Expression(
+    rf"\bI(?:['’]ve|\shave)?\s+\w+ed\s(?:[\w'’]+\s){{0,5}}and\s+(?P<past>{DONE})\b"
+    r"(?P<subject>)(?P<things>)",
+    re.IGNORECASE,
+)
+"""After a verb that is none of ours: `I tidied up and deleted 14 files`."""
+
+
 def told(sentence: Sentence) -> Iterator[tuple[re.Match[str], str, str]]:
     """Each verb that says what was done, and which of GROUPS it is; `and sent it` included."""
     own = False
@@ -162,6 +170,10 @@ def told(sentence: Sentence) -> Iterator[tuple[re.Match[str], str, str]]:
         if stated(match, group, sentence):
             own = own or group in {"past", "doing", "begun", "bare"}
             yield match, match[group], group
+    if not own:
+        for match in ALSO.finditer(sentence.text):
+            if stated(match, "past", sentence):
+                yield match, match["past"], "past"
     if own:
         for match in AND_ALSO.finditer(sentence.text):
             if not UNREAL.search(sentence.text):

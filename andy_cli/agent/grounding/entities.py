@@ -41,6 +41,7 @@ ID = Expression(
     r"|(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w]{2,}(?:[-_]\w+)*)(?![\w/-])"
 )
 PHONE = Expression(r"(?<![\w.])\+?\d[\d ()/-]{7,}\d(?!\w)")
+ACCOUNT = Expression(r"(?<![\w.,-])(\d{4,12})-(\d{2,12})(?![\w-])")
 PERCENT = Expression(
     rf"(?<![\w.])[-+−]?(?:{NUMBER})(?:\s|\u00a0)?(?:%|percent\b|prozent\b|por ciento\b)", re.I
 )
@@ -131,6 +132,7 @@ def entities(text: str, taken: Sequence[tuple[int, int]]) -> list[Claim]:
     finder.drop(VERSION)
     finder.take(PHONE, "id", phone)
     finder.take(ID, "id", record_id)
+    finder.take(ACCOUNT, "id", account)
     finder.drop(ORDINAL)
     finder.take(COUNT, "count", count)
     finder.take(TALLY, "tally", count)
@@ -254,6 +256,11 @@ def duration(match: re.Match[str]) -> tuple[int, int] | None:
 def phone(match: re.Match[str]) -> tuple[int, int] | None:
     digits = re.sub(r"\D", "", match[0])
     return whole(match) if 7 <= len(digits) <= 15 and re.search(r"[ ()/+-]", match[0]) else None
+
+
+def account(match: re.Match[str]) -> tuple[int, int] | None:
+    """`4471-09`, but no span of figures, which goes up."""
+    return whole(match) if int(match[1]) > int(match[2]) else None
 
 
 def record_id(match: re.Match[str]) -> tuple[int, int] | None:

@@ -214,6 +214,7 @@ class Index:
         found.update(each * 3600 for each in self.numbers.values if each < 1e6)
         for match in DURATION.finditer(self.text):
             found.update(each.value for each in durations(match[0]))
+        found.update(int(each) / 1000 for each in re.findall(r"(\d+)\s?ms\b", self.text))
         minutes = [each.minutes for each in self.clocks]
         found.update((b - a) * 60.0 for a, b in itertools.pairwise(minutes) if b > a)
         found.update((b - a) * 60.0 for a, b in zip(minutes, minutes[2:], strict=False) if b > a)

@@ -254,6 +254,9 @@ def number_holds(text: str, before: str, index: Index) -> bool:
         loosened(Figure(each.value * scale, each.slack * scale), before)
         for each in readings(match["number"])
     ]
+    if match["number"].isdigit() and index.gives(rf"(?<![\d.]){match['number']}\.\d+\.\d"):
+        # The first part of a version.
+        return True
     heat = "°" in (match["after"] or "")
     if any(map(index.numbers.near if heat else index.near, asked)):
         return True
