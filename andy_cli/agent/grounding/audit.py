@@ -195,7 +195,7 @@ class Audit:
                     return False
             if sentence.negated and self.denied(claim, sentence):
                 return False
-            before = sentence.text[: claim.start - sentence.start]
+            before = words_before(claim, sentence)
             return not ((sentence.question or sentence.offer) and MAKING.search(before))
         if claim.kind == "url" and (sentence.question or sentence.offer):
             return False
@@ -225,8 +225,8 @@ class Audit:
 
     def denied(self, claim: Claim, sentence: Sentence) -> bool:
         """Is it said not to be there?"""
-        before = sentence.text[: claim.start - sentence.start]
-        after = re.split(r"[,;.]\s|\sbut\s", sentence.text[claim.end - sentence.start :])[0][:40]
+        before = words_before(claim, sentence)
+        after = re.split(r"[,;.]\s|\sbut\s", words_after(claim, sentence))[0][:40]
         before = re.split(r"[;]\s|\s(?:but|however|aber|mais|pero)\s", before)[-1]
         if PLACED.search(before):
             return False
@@ -235,7 +235,7 @@ class Audit:
     def titled(self, claim: Claim, sentence: Sentence) -> bool:
         if sentence.negated or not self.is_about(sentence, claim.text):
             return False
-        if MEANING.search(sentence.text[: claim.start - sentence.start]):
+        if MEANING.search(words_before(claim, sentence)):
             return False
         words = claim.text.split()
         capitals = sum(each[:1].isupper() or each[:1].isdigit() for each in words)
@@ -262,7 +262,7 @@ class Audit:
             return False
         noun, number = match["noun"].casefold(), match["number"]
         family = ITEMS.get(noun)
-        before = sentence.text[: claim.start - sentence.start]
+        before = words_before(claim, sentence)
         if number.casefold() in {"one", "ein", "eine", "un", "une", "una", "uno"} and not re.search(
             r"\b(?:only|exactly|just|there is|contains|have|has|found|nur|seulement|solo)\s$",
             before,
@@ -284,7 +284,7 @@ class Audit:
         return number[0].isdigit() and self.is_about(sentence)
 
     def figured(self, claim: Claim, sentence: Sentence) -> bool:
-        before = sentence.text[: claim.start - sentence.start]
+        before = words_before(claim, sentence)
         if ORDER.search(before):
             return False
         if self.in_marker(claim):
@@ -308,8 +308,8 @@ class Audit:
         return after[:1] == ")" and line.endswith("(") and len(claim.text) == 1
 
     def held(self, claim: Claim, sentence: Sentence) -> bool:
-        before = sentence.text[: claim.start - sentence.start]
-        after = sentence.text[claim.end - sentence.start :]
+        before = words_before(claim, sentence)
+        after = words_after(claim, sentence)
         word = re.search(r"\w\s([A-Z][\w.-]+)\s$", before)
         if claim.kind == "number" and word and claim.text.isdigit():
             # `Room 204` is a name: where rooms have numbers it must be this one.
@@ -388,6 +388,21 @@ class Audit:
         if not strange or (verbatim and not entry.label):
             return not strange
         return not title and len(strange) < 0.6 * len(telling)
+
+
+NEAR = 300
+"""Characters of a sentence that are looked at around a claim: a bound, so that an endless sentence
+costs no more than its length."""
+
+
+def words_before(claim: Claim, sentence: Sentence) -> str:
+    at = claim.start - sentence.start
+    return sentence.text[max(0, at - NEAR) : at]
+
+
+def words_after(claim: Claim, sentence: Sentence) -> str:
+    at = claim.end - sentence.start
+    return sentence.text[at : at + NEAR]
 
 
 def is_file_name(text: str) -> bool:

@@ -73,7 +73,7 @@ CLAIMED = Expression(
     rf"|^\W*(?:(?:done|ok|okay|all set|sure|great|alright|perfect|got it|success|fertig"
     rf"|erledigt|gut|voilà|listo|hecho)\W+)*"
     rf"(?:{ADVERBS}|now\s)(?P<bare>{DONE}|{DOING})\b(?!\s*:?\s*$)"
-    rf"|\b(?P<subject>(?:the|your|this|that|both|all|it|they|everything|\S+\.\w{{2,4}}|die"
+    rf"|\b(?P<subject>(?:the|your|this|that|both|all|it|they|everything|\S{{1,80}}\.\w{{2,4}}|die"
     rf"|der|das|dein\w*|ihr\w*|alle|le|la|les|votre|ton|el|los|su"
     rf"|tu)\b[^.!?;:\n]{{0,60}}?)\s*{AUX}\s+{ADVERBS}(?P<passive>{DONE}|{DOING})\b"
     rf"|\bich\s+(?:habe|bin)\s+{OBJECT_FIRST}(?P<german>{DONE})\b|\bich\s+(?P<german_now>spiele)\b"

@@ -14,7 +14,7 @@ from andy_cli.compiler.expression import Expression
 Reader = Callable[[re.Match[str]], tuple[int, int] | None]
 
 URL = Expression(r"\b(?:https?|ftp|file)://[^\s<>\"'`|\0]+|\bwww\.[^\s<>\"'`|\0]+", re.IGNORECASE)
-ADDRESS = Expression(r"(?<![\w.+-])[\w.+'-]*[\w+]@[\w-]+(?:\.[\w-]+)+", re.IGNORECASE)
+ADDRESS = Expression(r"(?<![\w.+-])[\w.+'-]{0,64}[\w+]@[\w-]+(?:\.[\w-]+)+", re.IGNORECASE)
 UUID = Expression(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.IGNORECASE)
 HOST = Expression(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.]*\w)")
 DOTTED = Expression(r"(?<![\w.@/-])[a-z][\w-]*(?:\.[a-z][\w-]*){2,}(?![\w(/-])")
@@ -26,7 +26,8 @@ PATH = Expression(
 )
 EXTENSION = "|".join(sorted(EXTENSIONS, key=len, reverse=True))
 FILE = Expression(
-    rf"(?<![\w./@\\-])[\w][\w.+&'’()\[\]-]*?\.(?:{EXTENSION})\b(?![\w-]|\.\w)", re.IGNORECASE
+    rf"(?<![\w./@\\-])[\w][\w.+&'’()\[\]-]{{0,200}}?\.(?:{EXTENSION})\b(?![\w-]|\.\w)",
+    re.IGNORECASE,
 )
 DELIMITED = Expression(
     r"`([^`\n]+)`|“([^”\n]{1,200})”|„([^“”\n]{1,200})[“”]|«\s?([^»\n]{1,200}?)\s?»"

@@ -21,7 +21,10 @@ SUMMARY = Expression(
     re.IGNORECASE,
 )
 ENDING = Expression(r"\.([a-z][a-z0-9]{1,4})(?![\w.])")
-NAMED = Expression(rf"[^\s,;:\"'/|]+\.(?:{'|'.join(sorted(EXTENSIONS))})(?![\w.])", re.IGNORECASE)
+NAMED = Expression(
+    rf"(?<![^\s,;:\"'/|])[^\s,;:\"'/|]{{1,200}}\.(?:{'|'.join(sorted(EXTENSIONS))})(?![\w.])",
+    re.IGNORECASE,
+)
 
 
 class Table(NamedTuple):

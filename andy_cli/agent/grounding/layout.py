@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from andy_cli.compiler.expression import Expression
 
-FENCE = Expression(r"^[ \t]*(```+|~~~+)([^\n]*)\n(.*?)(?:^[ \t]*\1[^\S\n]*$|\Z)", re.M | re.S)
+FENCE = Expression(r"^[ \t]*(`{3,12}|~{3,12})([^\n]*)\n(.*?)(?:^[ \t]*\1[^\S\n]*$|\Z)", re.M | re.S)
 OUTPUT = frozenset(["", "text", "txt", "console", "output", "plaintext", "log", "csv", "tree"])
 """What stands behind the opening of a fence that shows a result rather than code."""
 
@@ -129,7 +129,7 @@ ITEM = Expression(
     r"^(?P<lead>[ \t>]*(?:[-*•+–◦]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)(?P<rest>\S.*)$", re.M
 )
 LEAD_END = Expression(
-    r"\s+[-–—|→>]+\s+|\s*[–—]\s*|:(?=[\s*_]|$)|\s*\(|;|\s\|\s|\*\*\s|[.!?]\s|[.!?]$"
+    r"\s{1,8}[-–—|→>]{1,8}\s|\s{0,8}[–—]|:(?=[\s*_]|$)|\s?\(|;|\s\|\s|\*\*\s|[.!?]\s|[.!?]$"
 )
 PEEL = " \t*_`\"'“”‘’~[]\0"
 

@@ -8,7 +8,7 @@ from andy_cli.agent.grounding.layout import fences
 from andy_cli.compiler.expression import Expression
 
 MARKER = " (not verified)"
-CODE = Expression(r"(`+)(?!`).+?(?<!`)\1(?!`)")
+CODE = Expression(r"(`{1,4})(?!`).+?(?<!`)\1(?!`)")
 LINK = Expression(r"\[[^\]\n]*\]\([^)\n]*\)")
 CLOSING = re.compile(r"[*_~]{1,3}(?!\w)|[\"”’»](?!\w)")
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from andy_cli.agent.grounding.vocabulary import APPROXIMATE, NUMBER_WORDS
 from andy_cli.compiler.expression import Expression
 
-NUMBER = r"\d{1,3}(?:[,.'’\u00a0\u202f]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?"
+NUMBER = r"\d{1,3}(?:[,.'’\u00a0\u202f]\d{3}){1,6}(?:[.,]\d{1,12})?|\d{1,24}(?:[.,]\d{1,12})?"
 FIGURE = Expression(rf"(?<![\w.])(?<!\d[:/-])(?:{NUMBER})(?![\w]|[.,:/-]\d)")
 POWERS = {"b": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 SCALES = {
