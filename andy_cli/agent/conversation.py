@@ -104,6 +104,12 @@ class Conversation:
         self._failed: set[str] = set()
         self._shortened: tuple[str, ...] = ()
         self._warned = ""
+        self.turn_began = 0
+        """Where in the history the user's last message stands."""
+        self.deeds: list[tuple[str, str, str, bool]] = []
+        """What was done in this session: tool, what was to be done, what was, and whether."""
+        self.account: object = None
+        """What the last answer rests on (`endings.Account`)."""
         self._given_up = False  # this model does not keep to the letter of its protocol
         self.exchanges: deque[Exchange] = deque(maxlen=EXCHANGES)
         self.limits = Limits(
@@ -163,6 +169,7 @@ class Conversation:
     def hear(self, user: str) -> None:
         """The user's next message; the places it names may be read."""
         self.gate.heard(user)
+        self.turn_began = len(self.history)
         self.add(Message("user", user))
 
     def add(self, message: Message, logged: Message | None = None) -> None:
@@ -171,9 +178,9 @@ class Conversation:
             self._log.message(logged or message)
         self.history.append(message)
 
-    def voice(self) -> Voice:
-        asked = asks_about_tools(self.last_words()[-1], tuple(self.speech.tools))
-        return Voice(self.speech.sanitizer(asked), held=self._by_the_letter)
+    def voice(self, held: bool = False) -> Voice:
+        asked = asks_about_tools(self.history[self.turn_began].content, tuple(self.speech.tools))
+        return Voice(self.speech.sanitizer(asked), held or self._by_the_letter)
 
     @property
     def lenient(self) -> bool:

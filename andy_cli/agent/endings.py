@@ -1,19 +1,69 @@
-"""What is looked at when a turn is over: whether the answer holds, and what went on beside it."""
+"""When a turn is over: does the answer rest on what was found, and what went on beside it?"""
 
-from collections.abc import AsyncIterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.grounding import unsupported
+from andy_cli.agent.grounding.audit import (
+    Claim,
+    Deed,
+    Evidence,
+    marked,
+    rewrite_request,
+    unsupported,
+)
 from andy_cli.agent.tally import Tally
 from andy_cli.events import Event
+from andy_cli.messages import Message
 
 
-async def look_back(chat: Conversation, tally: Tally) -> AsyncIterator[Event]:
+class Account(NamedTuple):
+    """What the last answer rests on, for whoever asks why."""
+
+    answer: str
+    evidence: Evidence
+    changes: tuple[str, ...] = ()
+    """What was corrected in requests: `file -> path`."""
+
+
+def evidence(chat: Conversation, tally: Tally) -> Evidence:
+    """The results of this turn, and what was said and found before it."""
+    now = chat.turn_began
+    known = tuple(each.content for each in chat.history[:now] if each.role != "system")
+    deeds = tuple(Deed(*each) for each in chat.deeds)
+    return Evidence(tuple(tally.results), chat.history[now].content, known, deeds)
+
+
+def rewrite(chat: Conversation, tally: Tally) -> Iterator[Event]:
+    """Once: ask the model to answer again without what nothing supports (R16)."""
+    claims = found(chat, tally)
+    if not claims or tally.rewriting:
+        return
+    yield events.Audited(named(claims))
+    chat.add(Message("user", rewrite_request(claims)))
+    tally.answer_again()
+
+
+def look_back(chat: Conversation, tally: Tally) -> Iterator[Event]:
+    """What is still not supported is marked beside the claim; nothing is taken out."""
+    claims = found(chat, tally)
+    tally.unsupported = named(claims)
+    if tally.rewriting:
+        tally.answer = marked(tally.answer or tally.rewriting, claims)
+        yield events.Said("assistant", tally.answer, delta=True)
+    if claims:
+        yield events.Audited(tally.unsupported)
     for failure in chat.background.failures():
         yield events.Failed("warning", "background", f"Could not {failure.did}: {failure.content}")
-    if tally.calls and tally.answer:
-        sources = [each.content for each in chat.history if each.role in ("user", "tool")]
-        tally.unsupported = unsupported(tally.answer, sources)
-        if tally.unsupported:
-            yield events.Audited(tally.unsupported)
+    chat.account = Account(tally.answer, evidence(chat, tally), tuple(tally.changes))
+
+
+def found(chat: Conversation, tally: Tally) -> Sequence[Claim]:
+    if not tally.answer or tally.exit_code:
+        return ()
+    return unsupported(tally.answer, evidence(chat, tally))
+
+
+def named(claims: Sequence[Claim]) -> tuple[str, ...]:
+    return tuple(each.text for each in claims)

@@ -76,8 +76,9 @@ async def answered(
     chat: Conversation, tally: Tally, reply: Reply, request: ToolRequest, resolved: Resolved
 ) -> AsyncIterator[Event]:
     """Run one call, if it may be run, and put the result where the model will look for it."""
-    call = resolved.call
+    call, action = resolved.call, ""
     if resolved.changes:
+        tally.changes += resolved.changes
         yield events.Corrected(call.id, resolved.changes)
     if resolved.fault:
         result = ToolResult(call.id, call.name, resolved.fault, Status.FAILED)
@@ -85,6 +86,7 @@ async def answered(
         yield events.ToolUsed(call.id, call.name, call.arguments, "")
     else:
         proposal = chat.proposal(call, request.quoted or resolved.doubtful)
+        action = proposal.action
         yield events.ToolUsed(call.id, call.name, call.arguments, proposal.action)
         verdict = await chat.consent(proposal)
         if verdict.asked:
@@ -98,6 +100,7 @@ async def answered(
                 for event in shown_as_text(tally, reply, request):
                     yield event
     tally.count(result)
+    chat.deeds.append((call.name, action, result.did, result.ok))
     await chat.tell(result)
     guard_against_loops(chat, tally, call, result)
     output, error = (result.content, "") if result.ok else ("", result.content)

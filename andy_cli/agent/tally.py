@@ -45,6 +45,9 @@ class Tally:
     failed: set[str] = field(default_factory=set)
     """Ids of the calls that ended badly."""
     results: list[str] = field(default_factory=list)
+    changes: list[str] = field(default_factory=list)
+    rewriting: str = ""
+    """The answer that did not hold, while another is asked for."""
     unsupported: tuple[str, ...] = ()
     _seen: dict[tuple[str, str, str], int] = field(default_factory=dict)
 
@@ -77,6 +80,9 @@ class Tally:
         parted = f"\n\n{text}" if self.answer else text
         self.answer += parted
         return events.Said("assistant", parted, delta=True)
+
+    def answer_again(self) -> None:
+        self.rewriting, self.answer, self.done = self.answer, "", False
 
     def stop(self, why: str) -> None:
         self.stopped, self.subtype, self.exit_code = why, "error_limit", 4

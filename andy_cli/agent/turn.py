@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.endings import look_back
+from andy_cli.agent.endings import look_back, rewrite
 from andy_cli.agent.reply import Reply
 from andy_cli.agent.steps import carried_out
 from andy_cli.agent.tally import Tally
@@ -34,7 +34,11 @@ async def turn(chat: Conversation, user: str) -> AsyncIterator[Event]:
         chat.hear(user)
         async for event in rounds(chat, tally):
             yield event
-        async for event in look_back(chat, tally):
+        for event in rewrite(chat, tally):
+            yield event
+        async for event in rounds(chat, tally):  # nothing, unless the answer was refused
+            yield event
+        for event in look_back(chat, tally):
             yield event
     except AndyError as error:
         yield tally.fail(error)
@@ -80,7 +84,7 @@ async def one_round(chat: Conversation, tally: Tally) -> AsyncIterator[Event]:
 
 async def said(chat: Conversation, tally: Tally, reply: Reply) -> AsyncIterator[Event]:
     """The reply as it arrives. Whatever ends it, what was said is in the history."""
-    voice = chat.voice()
+    voice = chat.voice(held=bool(tally.rewriting))
     try:
         async for visible in reply:
             for event in voice.hear(visible):
@@ -109,7 +113,7 @@ def heard(chat: Conversation, tally: Tally, reply: Reply, voice: Voice) -> Itera
     yield from voice.end()
     if tally.hear(voice.said, chat.letter(reply), chat.lenient):
         chat.give_up_letter()
-    if not tally.refused:
+    if not (tally.refused or tally.rewriting):
         yield from voice.let_go()
     if warning := chat.dropped(reply):
         yield events.Failed("warning", "context", warning)
