@@ -36,8 +36,9 @@ async def turn(chat: Conversation, user: str) -> AsyncIterator[Event]:
             yield event
         for event in rewrite(chat, tally):
             yield event
-        async for event in rounds(chat, tally):  # nothing, unless the answer was refused
-            yield event
+        if tally.rewriting:
+            async for event in rounds(chat, tally):
+                yield event
         for event in look_back(chat, tally):
             yield event
     except AndyError as error:
