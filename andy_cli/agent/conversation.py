@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli import events
+from andy_cli.agent.account import Account
 from andy_cli.agent.background import Background
 from andy_cli.agent.compression import compressed, fitted, size, window_warning
 from andy_cli.agent.reply import Reply, as_record
@@ -108,8 +109,7 @@ class Conversation:
         """Where in the history the user's last message stands."""
         self.deeds: list[tuple[str, str, str, bool]] = []
         """What was done in this session: tool, what was to be done, what was, and whether."""
-        self.account: object = None
-        """What the last answer rests on (`endings.Account`)."""
+        self.account: Account | None = None
         self._given_up = False  # this model does not keep to the letter of its protocol
         self.exchanges: deque[Exchange] = deque(maxlen=EXCHANGES)
         self.limits = Limits(

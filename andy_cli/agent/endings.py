@@ -1,9 +1,9 @@
 """When a turn is over: does the answer rest on what was found, and what went on beside it?"""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from andy_cli import events
+from andy_cli.agent.account import Account
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.grounding.audit import (
     Claim,
@@ -13,18 +13,14 @@ from andy_cli.agent.grounding.audit import (
     rewrite_request,
     unsupported,
 )
+from andy_cli.agent.sanitizer import leaks, sanitize
 from andy_cli.agent.tally import Tally
+from andy_cli.compiler.expression import Expression
 from andy_cli.events import Event
 from andy_cli.messages import Message
 
-
-class Account(NamedTuple):
-    """What the last answer rests on, for whoever asks why."""
-
-    answer: str
-    evidence: Evidence
-    changes: tuple[str, ...] = ()
-    """What was corrected in requests: `file -> path`."""
+ESCAPED = Expression(r"\\([^\w\s])")
+"""What Markdown shows without its backslash."""
 
 
 def evidence(chat: Conversation, tally: Tally) -> Evidence:
@@ -54,9 +50,23 @@ def look_back(chat: Conversation, tally: Tally) -> Iterator[Event]:
         yield events.Said("assistant", tally.answer, delta=True)
     if claims:
         yield events.Audited(tally.unsupported)
+    yield from strip_leaks(chat, tally)
     for failure in chat.background.failures():
         yield events.Failed("warning", "background", f"Could not {failure.did}: {failure.content}")
-    chat.account = Account(tally.answer, evidence(chat, tally), tuple(tally.changes))
+    chat.account = Account(
+        tally.answer, evidence(chat, tally), tuple(tally.changes), tally.unsupported
+    )
+
+
+def strip_leaks(chat: Conversation, tally: Tally) -> Iterator[Event]:
+    """The last look, at what Markdown makes of the answer: escaped marks are marks again (C29)."""
+    rendered = ESCAPED.sub(r"\1", tally.answer)
+    markers, tools = chat.speech.markers, chat.speech.tools
+    leaked = leaks(rendered, markers, tools, tally.answer)
+    if leaked:
+        yield events.Audited(leaks=leaked)
+        tally.answer = sanitize(rendered, markers, tools)
+        yield events.Said("assistant", tally.answer, delta=True)
 
 
 def found(chat: Conversation, tally: Tally) -> Sequence[Claim]:

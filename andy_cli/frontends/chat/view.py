@@ -82,6 +82,8 @@ class View:
             case events.Failed(severity=severity, message=message, hint=hint):
                 style = paint.ERROR if severity == "error" else paint.WARNING
                 self._line(problem(message, hint), style)
+            case events.Audited(leaks=leaks) if leaks:
+                self._line("Once more, without what did not belong in it:", paint.QUIET)
             case events.Audited(unsupported=names) if names:
                 self._line(f"Nothing that was found supports: {', '.join(names)}", paint.WARNING)
             case events.Ended(is_error=failed):

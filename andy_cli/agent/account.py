@@ -1,0 +1,13 @@
+"""What the last answer rests on, for whoever asks why."""
+
+from typing import NamedTuple
+
+from andy_cli.agent.grounding.claim import Evidence
+
+
+class Account(NamedTuple):
+    answer: str
+    evidence: Evidence
+    changes: tuple[str, ...] = ()
+    """What was corrected in requests: `file -> path`."""
+    unsupported: tuple[str, ...] = ()
