@@ -207,7 +207,7 @@ def replay(
 
 @app.command()
 def debug(
-    name: Annotated[str, typer.Argument(help="compile: calls, visible text and reasoning")],
+    name: Annotated[str, typer.Argument(help="compile, map, sanitize, ground, ...")],
     chunk: Annotated[int, typer.Option(help="feed so many characters at a time; 0: all")] = 0,
     chunk_seed: Annotated[int, typer.Option(help="cut at random, by this seed")] = -1,
     set_: Set = None,

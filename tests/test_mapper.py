@@ -244,7 +244,7 @@ def test_a_valid_call_is_handed_back_itself() -> None:
         b"bytes",
         object(),
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_what_json_cannot_say_is_a_problem_or_is_left_out(arguments: object) -> None:
     closed = {

@@ -368,7 +368,7 @@ def test_strict_fails_an_answer_that_nothing_supports(tmp_path: Path) -> None:
     script = [called("list_mp3s", '{"path": "tests/music"}'), streamed("There is ghost.mp3.")]
     with ModelServer(script) as server:
         done = run(server, tmp_path, "--strict", "list tests/music")
-    assert (done.code, done.out) == (1, "There is ghost.mp3.\n")
+    assert (done.code, done.out) == (1, "There is ghost.mp3 (not verified).\n")
     assert "ghost.mp3" in done.err
 
 
