@@ -166,3 +166,22 @@ class Request(NamedTuple):
     constraint: Constraint | None = None
     stop: tuple[str, ...] = ()
     max_tokens: int | None = None
+
+
+class Learned(NamedTuple):
+    """What a model at one endpoint has shown so far; empty where nothing is known."""
+
+    native: bool | None = None
+    """False: its server refused tools. True: it called them in a probe."""
+    dialect: str = ""
+    """What did best in a probe; empty if there was none, or nothing worked."""
+    right: int = 0
+    tasks: int = 0
+    """How many of how many tasks it carried out in that dialect."""
+    tokens: int = 0
+    """Those it took for them, the prompts included."""
+    on: str = ""
+    """The day of the probe, as `2026-11-21`."""
+
+
+NOTHING_LEARNED = Learned()

@@ -18,9 +18,10 @@ from andy_cli.compiler.detect import (
     told,
 )
 from andy_cli.compiler.dialect import Dialect
+from andy_cli.compiler.size import billions
 from andy_cli.discover import discover
 from andy_cli.errors import UsageError
-from andy_cli.messages import ToolRequest
+from andy_cli.messages import Learned, ToolRequest
 
 DIALECTS = {each.name: each for each in discover(dialects, Dialect, "DIALECT")}
 NAMES = Path(__file__).parent / "corpora" / "model_names.jsonl"
@@ -151,7 +152,93 @@ def test_what_a_server_says_comes_first_then_its_template_then_the_name() -> Non
         DIALECTS["harmony"],
         "its name says so",
     )
-    assert chosen("m", Template("{{ .Prompt }}"), (), every).dialect.name == "andybot"
+
+
+@pytest.mark.parametrize(
+    ("model", "size"),
+    [
+        ("qwen2.5:7b", 7),
+        ("Some/SmolLM2-135M-Instruct", 0.135),
+        ("Mixtral-8x7B-v0.1", 56),
+        ("gemma3n:e4b", 4),
+        ("Name-30B-A3B", 30),
+        ("Name-A3B", 3),
+        ("stable-2-1_6b", 1.6),
+        ("llama_3_8b", 8),
+        ("llama-v3p1-405b", 405),
+        ("name-1p5b", 1.5),
+        ("falcon7b", 7),
+        ("kimi:1t", 1000),
+        ("name-9b-chat-1m", 9),
+        ("/models/70b/name-1b.Q4_K_M.gguf", 1),
+        ("C:\\70b\\name-3b.gguf", 3),
+        ("name-1m", None),
+        ("70b-lab/name", None),
+        ("name-4bit", None),
+        ("name-3.5bpw-exl2", None),
+        ("name:8f3b", None),
+        ("name-q8_0", None),
+        ("name-128k", None),
+        ("m", None),
+        ("", None),
+    ],
+)
+def test_a_name_may_say_how_large_the_model_is(model: str, size: float | None) -> None:
+    assert billions(model) == (pytest.approx(size) if size else None)
+
+
+@given(st.text() | st.text(alphabet="0123456789.xbmte-_pa/"))
+def test_any_text_may_be_asked_for_a_size(text: str) -> None:
+    assert (billions(text) or 1) > 0
+
+
+@pytest.mark.parametrize(
+    ("model", "dialect", "why"),
+    [
+        ("nobody-knows-0.5b", "andybot", "small"),
+        ("nobody-knows:4b", "andybot", "small"),
+        ("nobody-knows-e4b", "andybot", "small"),
+        ("nobody-knows-7b", "action", "large enough"),
+        ("nobody-knows-8x7b", "action", "large enough"),
+        ("nobody-knows", "andybot", "nothing says"),
+        ("qwen2.5:0.5b", "hermes", "name says so"),
+        ("gpt-oss:120b", "harmony", "name says so"),
+    ],
+)
+def test_of_whom_nothing_is_known_the_size_counts(model: str, dialect: str, why: str) -> None:
+    found = chosen(model, Template("{{ .Prompt }}"), (), DIALECTS.values())
+    assert found.dialect.name == dialect
+    assert why in found.why
+
+
+def test_what_did_best_in_a_probe_comes_before_all_else() -> None:
+    hermes = Template('<tool_call>{"name"}</tool_call>')
+    best = Learned(dialect="react", right=7, tasks=8, on="2026-11-21")
+    for capabilities in ((), ("tools",)):
+        assert chosen("gpt-oss", hermes, capabilities, DIALECTS.values(), best) == (
+            DIALECTS["react"],
+            "it did best when it was probed on 2026-11-21, 7 of 8",
+        )
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "learned", "dialect"),
+    [
+        (("tools",), Learned(), "native"),
+        (("tools",), Learned(native=True), "native"),
+        (("tools",), Learned(native=False), "hermes"),
+        (("tools",), Learned(native=True, dialect="native"), "native"),
+        (("tools",), Learned(native=False, dialect="native"), "hermes"),
+        ((), Learned(native=True), "hermes"),
+        ((), Learned(native=True, dialect="native"), "hermes"),
+        ((), Learned(dialect="no-such-dialect"), "hermes"),
+    ],
+)
+def test_what_was_learned_takes_native_calls_away_and_never_gives_them(
+    capabilities: tuple[str, ...], learned: Learned, dialect: str
+) -> None:
+    found = chosen("qwen2.5:7b", NO_TEMPLATE, capabilities, DIALECTS.values(), learned)
+    assert found.dialect.name == dialect
 
 
 def test_a_dialect_that_does_not_exist_is_refused_with_those_that_do() -> None:

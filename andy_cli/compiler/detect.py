@@ -1,4 +1,5 @@
-"""Which dialect a model writes: from what its server says, from its template, from its name.
+"""Which dialect a model writes: from what it has shown, from what its server says, from its
+template, from its name, and where none of them tells, from its size.
 
 The name counts whoever serves the model (C18), in all the spellings there are:
 
@@ -22,11 +23,20 @@ from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.size import billions
 from andy_cli.errors import UsageError
-from andy_cli.messages import ToolRequest
+from andy_cli.messages import NOTHING_LEARNED, Learned, ToolRequest
+
+NATIVE = "native"
 
 DIALOGUE = "andybot"
 """What any model can do that can follow a conversation."""
+
+OBJECT = "action"
+"""What a model can do that can write JSON: all of a request in one reply."""
+
+SMALL = 4.5
+"""Billions of parameters up to which a model is asked for one value at a time."""
 
 LARGEST = 2**18
 """Characters of a template that are looked at."""
@@ -72,12 +82,22 @@ class Detected(NamedTuple):
 
 
 def chosen(
-    model: str, template: Template, capabilities: Sequence[str], dialects: Iterable[Dialect]
+    model: str,
+    template: Template,
+    capabilities: Sequence[str],
+    dialects: Iterable[Dialect],
+    learned: Learned = NOTHING_LEARNED,
 ) -> Detected:
-    """What is known best counts first; `capabilities` are those a server told, e.g. `tools`."""
+    """What is known best counts first; `capabilities` are those a server told, e.g. `tools`.
+
+    `learned` is what models/memory.py recalls. It takes native calls away, never gives them.
+    """
     there = {each.name: each for each in dialects}
-    if "tools" in capabilities:
-        return Detected(there["native"], "its server takes tools")
+    native = "tools" in capabilities and learned.native is not False
+    if learned.dialect in there and (native or learned.dialect != NATIVE):
+        return Detected(there[learned.dialect], probed(learned))
+    if native:
+        return Detected(there[NATIVE], "its server takes tools")
     named = by_name(model, there.values())
     if wrote := by_rendered(template.rendered, there.values(), named):
         return Detected(wrote, "its chat template writes its calls so")
@@ -85,7 +105,26 @@ def chosen(
         return Detected(*shown)
     if named:
         return Detected(named, "its name says so")
-    return Detected(there[DIALOGUE], "nothing says what it writes, so it is led by questions")
+    name, why = _by_size(model)
+    return Detected(there[name], why)
+
+
+def _by_size(model: str) -> tuple[str, str]:
+    """The dialect for a model of which nothing else is known.
+
+    Where the size is not known either, the dialogue: led by questions, a large model is slower
+    than it could be; left to write JSON, a small one gets nothing done.
+    """
+    size = billions(model)
+    if size is None:
+        return DIALOGUE, "nothing says what it writes, so it is led by questions"
+    if size <= SMALL:
+        return DIALOGUE, "its name says that it is small, so it is led by questions"
+    return OBJECT, "its name says that it is large enough to write JSON"
+
+
+def probed(learned: Learned) -> str:
+    return f"it did best when it was probed on {learned.on}, {learned.right} of {learned.tasks}"
 
 
 def told(name: str, origin: str, dialects: Mapping[str, Dialect]) -> Detected:

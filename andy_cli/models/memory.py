@@ -1,0 +1,139 @@
+"""What was learned about models, kept from one start to the next.
+
+    {"models": [{"endpoint": "http://127.0.0.1:11434/v1", "model": "m", "native": false,
+                 "native_on": "2026-11-02", "dialect": "hermes", "right": 7, "tasks": 8,
+                 "tokens": 5120, "on": "2026-11-21"}]}
+
+One file in the state folder, for its owner alone, replaced in one step. Never a key or a prompt in
+it: an address is kept without user name and query. It is a help and no record: what cannot be read
+was never learned, what cannot be written is learned again, and of two processes that write at once
+one may lose its entry.
+"""
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping
+from datetime import date, timedelta
+from pathlib import Path
+
+from andy_cli.messages import NOTHING_LEARNED, Learned
+from andy_cli.models.client import Endpoint
+from andy_cli.models.http.addresses import shown
+from andy_cli.settings import state_folder
+
+MOST = 300
+"""Models that are remembered; whoever was learned about longest ago goes first."""
+
+LARGEST = 2**20
+"""Bytes of the file; a larger one is not ours."""
+
+PATIENCE = timedelta(days=30)
+"""How long a refusal of tools is believed: servers are updated."""
+
+Entry = Mapping[str, object]
+Key = tuple[str, str]
+
+
+def recall(endpoint: Endpoint, today: date | None = None) -> Learned:
+    """What is known of the model there. Never raises."""
+    entry = _read(_file()).get(_key(endpoint))
+    if entry is None:
+        return NOTHING_LEARNED
+    native = entry.get("native")
+    if native is False and not _fresh(entry, today or date.today()):
+        native = None
+    return Learned(
+        native=native if isinstance(native, bool) else None,
+        dialect=_text(entry, "dialect"),
+        right=_count(entry, "right"),
+        tasks=_count(entry, "tasks"),
+        tokens=_count(entry, "tokens"),
+        on=_text(entry, "on"),
+    )
+
+
+def learn(
+    endpoint: Endpoint,
+    *,
+    native: bool | None = None,
+    probe: Learned | None = None,
+    today: date | None = None,
+) -> bool:
+    """Keep that the server takes tools or refused them, or all that a probe found.
+
+    A probe replaces what was known, of tools too. Returns whether it is kept. Never raises.
+    """
+    day = (today or date.today()).isoformat()
+    path = _file()
+    entries = _read(path)
+    key = _key(endpoint)
+    entry = {**entries.pop(key, {}), "endpoint": key[0], "model": key[1]}
+    if probe is not None:
+        entry |= {**probe._asdict(), "on": day, "native_on": day}
+    elif native is not None:
+        entry |= {"native": native, "native_on": day}
+    entries[key] = entry
+    return _write(path, [*entries.values()][-MOST:])
+
+
+def _file() -> Path:
+    return state_folder() / "models.json"
+
+
+def _key(endpoint: Endpoint) -> Key:
+    where = shown(endpoint.base_url) if endpoint.base_url else endpoint.provider
+    return where, endpoint.model
+
+
+def _fresh(entry: Entry, today: date) -> bool:
+    try:
+        return today - date.fromisoformat(_text(entry, "native_on")) <= PATIENCE
+    except ValueError:
+        return False
+
+
+def _read(path: Path) -> dict[Key, Entry]:
+    """The entries, the oldest first. Whatever else stands there is passed over."""
+    try:
+        if path.stat().st_size > LARGEST:
+            return {}
+        tree = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    rows = tree.get("models") if isinstance(tree, dict) else None
+    found: dict[Key, Entry] = {}
+    for row in rows if isinstance(rows, list) else []:
+        if isinstance(row, dict) and (where := _text(row, "endpoint")) and row.get("model"):
+            found[where, _text(row, "model")] = row
+    return found
+
+
+def _write(path: Path, entries: list[Entry]) -> bool:
+    text = json.dumps({"models": entries}, ensure_ascii=False, indent=1) + "\n"
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
+                file.write(text)
+            draft.replace(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                draft.unlink()
+            raise
+    except OSError:
+        return False
+    return True
+
+
+def _text(entry: Entry, name: str) -> str:
+    value = entry.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _count(entry: Entry, name: str) -> int:
+    value = entry.get(name)
+    whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return value if whole and isinstance(value, int) else 0

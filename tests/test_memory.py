@@ -1,0 +1,186 @@
+"""What is remembered of models: kept for one, for its time, and never in the way."""
+
+import json
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from andy_cli.messages import NOTHING_LEARNED, Learned
+from andy_cli.models.client import Endpoint
+from andy_cli.models.memory import LARGEST, MOST, PATIENCE, learn, recall
+
+HERE = Endpoint("openai", "some-model", "http://127.0.0.1:9/v1")
+DAY = date(2026, 11, 21)
+PROBE = Learned(native=False, dialect="hermes", right=7, tasks=8, tokens=5120)
+
+
+@pytest.fixture
+def file(home: Path) -> Path:
+    return home / ".local/state/andy/models.json"
+
+
+def test_nothing_is_known_at_first_and_asking_writes_nothing(home: Path, file: Path) -> None:
+    assert recall(HERE) == NOTHING_LEARNED
+    assert not file.parent.exists()
+
+
+def test_a_refusal_of_tools_is_believed_for_a_month(file: Path) -> None:
+    assert learn(HERE, native=False, today=DAY)
+    assert recall(HERE, DAY + PATIENCE).native is False
+    assert recall(HERE, DAY + PATIENCE + timedelta(days=1)) == NOTHING_LEARNED
+
+
+def test_a_probe_is_kept_with_its_figures_and_its_day(file: Path) -> None:
+    learn(HERE, probe=PROBE, today=DAY)
+    assert recall(HERE, DAY) == PROBE._replace(on="2026-11-21")
+    assert recall(HERE, DAY + 2 * PATIENCE) == PROBE._replace(on="2026-11-21", native=None)
+
+
+def test_a_probe_says_otherwise(file: Path) -> None:
+    learn(HERE, native=False, today=DAY)
+    learn(HERE, probe=Learned(native=True, dialect="native", right=8, tasks=8), today=DAY)
+    assert recall(HERE, DAY).native is True
+    learn(HERE, native=False, today=DAY)
+    assert recall(HERE, DAY)[:2] == (False, "native")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        HERE.__class__("openai", "another-model", HERE.base_url),
+        HERE.__class__("openai", "some-model", "http://127.0.0.1:10/v1"),
+        HERE.__class__("local", "some-model"),
+    ],
+)
+def test_what_holds_for_one_model_at_one_address_holds_for_no_other(
+    other: Endpoint, file: Path
+) -> None:
+    learn(HERE, probe=PROBE)
+    learn(other, native=True)
+    assert recall(other) == Learned(native=True)
+    assert recall(HERE).dialect == "hermes"
+
+
+def test_models_inside_andy_are_known_by_their_provider(file: Path) -> None:
+    learn(Endpoint("local", "m"), native=True)
+    assert recall(Endpoint("local", "m")) == Learned(native=True)
+    assert recall(Endpoint("other", "m")) == NOTHING_LEARNED
+
+
+def test_the_file_is_its_owners_alone_and_holds_no_key(file: Path) -> None:
+    url = "https://me:sk-secret@example.org/v1?key=sk-secret"
+    endpoint = Endpoint("openai", "m", url, "sk-secret", "KEY")
+    learn(endpoint, probe=PROBE)
+    assert recall(endpoint).dialect == "hermes"
+    assert "sk-secret" not in file.read_text(encoding="utf-8")
+    if os.name == "posix":
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert [each.name for each in file.parent.iterdir()] == [file.name]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b'{"models": [{"endpoint": "http://127.0.0.1:9/v1", "model": "some-mo',
+        b"\xff\xfe\x00",
+        b"[" * 100_000,
+        b'{"models": {"a": 1}}',
+        b"[1, 2]",
+        b"null",
+        b" " * (LARGEST + 1),
+        json.dumps({"models": [7, None, {"endpoint": 3}, {"model": "some-model"}]}).encode(),
+    ],
+)
+def test_a_torn_or_foreign_file_is_as_none(content: bytes, file: Path) -> None:
+    file.parent.mkdir(parents=True)
+    file.write_bytes(content)
+    assert recall(HERE) == NOTHING_LEARNED
+    assert learn(HERE, probe=PROBE)
+    assert recall(HERE).dialect == "hermes"
+
+
+def test_one_bad_entry_or_value_spoils_no_other(file: Path) -> None:
+    learn(HERE, probe=PROBE, today=DAY)
+    tree = json.loads(file.read_text(encoding="utf-8"))
+    odd = {"endpoint": "x", "model": "m", "native": "no", "dialect": ["a"], "right": -1, "tasks": 1}
+    tree["models"] = ["torn", odd, *tree["models"], {"endpoint": "y"}]
+    file.write_text(json.dumps(tree), encoding="utf-8")
+    assert recall(HERE, DAY).dialect == "hermes"
+    assert recall(Endpoint("x", "m")) == Learned(tasks=1)
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner),
+    max_leaves=5,
+)
+names = st.sampled_from(["native", "native_on", "dialect", "right", "tasks", "tokens", "on"])
+
+
+@settings(
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(st.dictionaries(names, values))
+def test_whatever_an_entry_holds_it_is_read_and_replaced(
+    file: Path, entry: dict[str, object]
+) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    row = {**entry, "endpoint": HERE.base_url, "model": HERE.model}
+    file.write_text(json.dumps({"models": [row]}), encoding="utf-8")
+    known = recall(HERE)
+    assert known.native in (None, True, False)
+    assert isinstance(known.dialect, str)
+    assert min(known.right, known.tasks, known.tokens) >= 0
+    assert learn(HERE, probe=PROBE, today=DAY)
+    assert recall(HERE, DAY) == PROBE._replace(on="2026-11-21")
+
+
+def test_only_the_newest_are_remembered(file: Path) -> None:
+    first = Endpoint("local", "m0")
+    for at in range(MOST):
+        learn(Endpoint("local", f"m{at}"), native=True)
+    learn(first, native=True)  # seen again: it is no longer the oldest
+    learn(Endpoint("local", "new"), native=True)
+    assert len(json.loads(file.read_text(encoding="utf-8"))["models"]) == MOST
+    assert recall(first).native
+    assert recall(Endpoint("local", "m1")) == NOTHING_LEARNED
+
+
+def test_where_nothing_can_be_written_nothing_is_kept_and_nothing_breaks(file: Path) -> None:
+    file.parent.parent.mkdir(parents=True)
+    file.parent.write_text("a file where the folder should be", encoding="utf-8")
+    assert learn(HERE, probe=PROBE) is False
+    assert recall(HERE) == NOTHING_LEARNED
+
+
+def test_a_folder_in_its_place_is_left_alone(file: Path) -> None:
+    file.mkdir(parents=True)
+    assert learn(HERE, probe=PROBE) is False
+    assert recall(HERE) == NOTHING_LEARNED
+    assert [*file.parent.iterdir()] == [file]
+
+
+def _many(name: str) -> None:
+    for at in range(40):
+        learn(Endpoint("local", f"{name}{at}"), native=True)
+
+
+def test_writers_at_the_same_time_never_leave_a_torn_file(file: Path) -> None:
+    with ThreadPoolExecutor(3) as pool:
+        work = [pool.submit(_many, name) for name in "abc"]
+        while not all(each.done() for each in work):
+            if file.exists():
+                json.loads(file.read_text(encoding="utf-8"))
+        for each in work:
+            each.result()
+    assert [each.name for each in file.parent.iterdir()] == [file.name]
+    assert any(recall(Endpoint("local", f"{name}39")).native for name in "abc")
