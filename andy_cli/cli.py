@@ -183,6 +183,23 @@ def models_info(
     show_model(options, json)
 
 
+@models_app.command("probe")
+def models_probe(
+    name: Annotated[str, typer.Argument(help="NAME or PROVIDER:NAME; nothing: the one used")] = "",
+    tries: Annotated[int, typer.Option(min=1, max=50, help="how often each task is tried")] = 1,
+    json: AsJson = False,
+    base_url: BaseUrl = "",
+    api_key_env: KeyName = "",
+    set_: Set = None,
+) -> None:
+    """Find out by a few harmless tasks how a model uses tools best, and keep to it."""
+    from andy_cli.frontends.options import Options
+    from andy_cli.frontends.probe.command import probe
+
+    options = Options(model=name, base_url=base_url, api_key_env=api_key_env, set=set_ or ())
+    raise typer.Exit(probe(options, tries, json))
+
+
 @app.command()
 def replay(
     capture: Annotated[str, typer.Argument(help="a file of ANDY_DEBUG_RAW, or their folder")],

@@ -5,16 +5,18 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from andy_cli.compiler import dialects
-from andy_cli.compiler.detect import Detected, Template, chosen, told
+from andy_cli.compiler.detect import NATIVE, Detected, Template, chosen, told
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.discover import discover
 from andy_cli.errors import UsageError
 from andy_cli.frontends.lists import print_json
 from andy_cli.frontends.options import Options
 from andy_cli.guard.neutralizer import neutralize
+from andy_cli.messages import Learned
 from andy_cli.models import select
 from andy_cli.models.http.addresses import is_loopback, shown
 from andy_cli.models.inside import weights
+from andy_cli.models.memory import recall
 from andy_cli.models.rendering import rendered
 from andy_cli.models.select import Chosen
 from andy_cli.models.server_facts import Facts, facts
@@ -38,13 +40,14 @@ def show_model(options: Options, as_json: bool) -> None:
 
 async def _record(options: Options) -> dict[str, object]:
     settings = options.settings()
-    found = await _found(options, settings)
+    found = await named(options, settings)
     endpoint = found.endpoint
     listed = await select.models_at(endpoint, settings) if endpoint.base_url else []
     _there(found, listed)
     known = await facts(endpoint, settings)
     template = Template(known.template, await rendered(known.template))
-    dialect, fallback = _dialects(found, known, template, settings)
+    learned = recall(endpoint)
+    dialect, fallback = _dialects(found, known, template, settings, learned)
     return {
         "name": f"{endpoint.provider}:{endpoint.model}",
         "endpoint": shown(endpoint.base_url) if endpoint.base_url else "inside andy",
@@ -54,14 +57,16 @@ async def _record(options: Options) -> dict[str, object]:
         "dialect": dialect.dialect.name,
         "dialect_because": dialect.why,
         "without_native_tools": fallback.dialect.name if fallback else None,
-        "native_tools": _native(found, known),
+        "native_tools": _native(found, known, learned),
+        "probe": learned._asdict() if learned.dialect else None,
         "context": known.context,
         "capabilities": list(known.capabilities),
         **_weights(found),
     }
 
 
-async def _found(options: Options, settings: Settings) -> Chosen:
+async def named(options: Options, settings: Settings) -> Chosen:
+    """The model that the options name, else the one that is used. Raises UsageError."""
     try:
         return await select.choose(settings)
     except UsageError as error:
@@ -82,7 +87,7 @@ def _there(found: Chosen, listed: Sequence[str]) -> None:
 
 
 def _dialects(
-    found: Chosen, known: Facts, template: Template, settings: Settings
+    found: Chosen, known: Facts, template: Template, settings: Settings, learned: Learned
 ) -> tuple[Detected, Detected | None]:
     """The dialect, and where it is native the one that would be used without."""
     there: Mapping[str, Dialect] = {
@@ -91,19 +96,25 @@ def _dialects(
     wanted = settings["dialect"]
     if wanted.value != "auto":
         return told(str(wanted.value), wanted.origin, there), None
-    written = chosen(found.endpoint.model, template, (), there.values())
-    if _native(found, known) is False:
-        return written, None
-    why = "its server says it takes tools"
-    if "tools" not in known.capabilities:
+    model, every = found.endpoint.model, there.values()
+    takes = () if _native(found, known, learned) is False else ("tools",)
+    used = chosen(model, template, takes, every, learned)
+    if used.dialect.name != NATIVE:
+        return used, None
+    if learned.dialect != NATIVE:
         why = "tools are offered until its server refuses them"
-    return Detected(there["native"], why), written
+        if "tools" in known.capabilities:
+            why = "its server says it takes tools"
+        used = Detected(used.dialect, why)
+    return used, chosen(model, template, (), every)
 
 
-def _native(found: Chosen, known: Facts) -> bool | None:
+def _native(found: Chosen, known: Facts, learned: Learned) -> bool | None:
     """Whether the server takes tools; None when only a request can tell."""
     if not found.provider.tools:
         return False
+    if learned.native is not None:
+        return learned.native
     return "tools" in known.capabilities if known.capabilities else None
 
 
@@ -132,4 +143,6 @@ def _said(name: str, value: object) -> str:
         return f"{value} tokens"
     if name == "size" and isinstance(value, int):
         return f"{value / 10**6:.0f} MB"
+    if isinstance(value, dict):
+        return "{right} of {tasks} tasks with {dialect} on {on}, {tokens} tokens".format(**value)
     return str(value)

@@ -1,0 +1,226 @@
+"""The tasks that `andy models probe` gives a model, and when one is carried out.
+
+The tools say what their scripts say and touch nothing. What a right answer needs cannot be guessed.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, NamedTuple
+
+from pydantic import BaseModel, Field
+
+from andy_cli import events
+from andy_cli.events import Event
+from andy_cli.messages import Arguments, Schema, Status
+from andy_cli.toolbox.registry import Registry
+from andy_cli.toolbox.tool import tool
+
+
+class Guest(BaseModel):
+    name: str
+    people: int = Field(ge=1, description="how many come, the guest included")
+
+
+@tool(effect="read", action="look up the weather in {city}")
+def current_weather(city: str) -> dict[str, object]:
+    """Tell the weather in a city"""
+    degrees = {"oslo": 4, "cairo": 31, "lisbon": 17}.get(city.partition(",")[0].strip().lower(), 12)
+    return {"city": city, "degrees_celsius": degrees, "sky": "cloudy"}
+
+
+@tool(effect="read", action="set a timer for {minutes} minutes")
+def set_timer(minutes: int, repeat: bool = False) -> str:
+    """Set a kitchen timer"""
+    return f"The timer is set for {minutes} minutes{', repeating' if repeat else ''}."
+
+
+@tool(effect="read", action="look up {name}")
+def find_contact(name: str) -> dict[str, str]:
+    """Find a person in the address book"""
+    return {"name": name, "phone": "+46 70 555 01 42", "town": "Lund"}
+
+
+@tool(effect="read", action="search the notes for {text}")
+def search_notes(
+    text: Annotated[str, Field(description="what to search for")],
+    folder: Annotated[str | None, Field(description="only in this folder")] = None,
+    limit: Annotated[int, Field(ge=1, description="how many notes at most")] = 10,
+) -> list[dict[str, str]]:
+    """Search the user's notes"""
+    return [{"title": "Rye and water", "about": text}]
+
+
+@tool(effect="read", action="look up order {number}")
+def order_status(number: int) -> dict[str, object]:
+    """Tell where an order is"""
+    return {"number": number, "state": "at the shop", "pickup_code": "KESTREL-88"}
+
+
+@tool(effect="read", action="book a table at {restaurant}")
+def book_table(restaurant: str, guest: Guest) -> dict[str, object]:
+    """Book a table at a restaurant"""
+    return {"restaurant": restaurant, "confirmed": True}
+
+
+@tool(effect="read", action="convert {amount} {unit}")
+def convert_length(amount: float, unit: str, into: str) -> dict[str, object]:
+    """Convert a length into another unit"""
+    return {"amount": round(amount * 1.609, 3), "unit": into}
+
+
+TOOLS = {
+    each.name: each
+    for each in (
+        current_weather,
+        set_timer,
+        find_contact,
+        search_notes,
+        order_status,
+        book_table,
+        convert_length,
+    )
+}
+
+ANY = tuple(name for name in TOOLS if name != "book_table")
+
+
+class Wanted(NamedTuple):
+    """A call: arguments that are not named must be left out or have their default."""
+
+    tool: str
+    arguments: Arguments
+
+
+class Task(NamedTuple):
+    name: str
+    said: str
+    """What the user says."""
+    tools: tuple[str, ...]
+    calls: tuple[Wanted, ...] = ()
+    """Each must be made, in whatever order, and no other."""
+    answer: str = ""
+    """What the answer must hold; it stands in a result."""
+
+
+TASKS = (
+    Task(
+        "one call",
+        "What is the weather in Lisbon?",
+        ("current_weather", "set_timer"),
+        (Wanted("current_weather", {"city": "Lisbon"}),),
+    ),
+    Task(
+        "typed arguments",
+        "Set a timer for 25 minutes and let it repeat.",
+        ("current_weather", "set_timer"),
+        (Wanted("set_timer", {"minutes": 25, "repeat": True}),),
+    ),
+    Task(
+        "one tool of six",
+        "What is the phone number of Mara Lindqvist?",
+        ANY,
+        (Wanted("find_contact", {"name": "Mara Lindqvist"}),),
+    ),
+    Task(
+        "two calls",
+        "Tell me the weather in Oslo and the weather in Cairo.",
+        ("current_weather", "order_status"),
+        (
+            Wanted("current_weather", {"city": "Oslo"}),
+            Wanted("current_weather", {"city": "Cairo"}),
+        ),
+    ),
+    Task(
+        "use of a result",
+        "What is the pickup code of order 4711?",
+        ("order_status", "find_contact"),
+        (Wanted("order_status", {"number": 4711}),),
+        answer="KESTREL-88",
+    ),
+    Task("no call", "Good morning! How are you today?", ("current_weather", "find_contact")),
+    Task(
+        "optional left out",
+        "Search my notes for sourdough.",
+        ("search_notes", "find_contact"),
+        (Wanted("search_notes", {"text": "sourdough"}),),
+    ),
+    Task(
+        "nested argument",
+        "Book a table at Trattoria Blu for Ines Moreau, 4 people.",
+        ("book_table", "find_contact"),
+        (
+            Wanted(
+                "book_table",
+                {"restaurant": "Trattoria Blu", "guest": {"name": "Ines Moreau", "people": 4}},
+            ),
+        ),
+    ),
+)
+
+
+def offered(task: Task) -> Registry:
+    return Registry(TOOLS[name] for name in task.tools)
+
+
+def lacking(task: Task, seen: Sequence[Event]) -> str:
+    """Why the turn did not carry the task out, in words; empty if it did.
+
+    Calls that were refused and corrected do not count against it: they cost tokens.
+    """
+    made = _made(seen)
+    for each in made:
+        if not any(_fits(each, wanted) for wanted in task.calls):
+            return f"it called {each.tool} with {dict(each.arguments)}"
+    for wanted in task.calls:
+        if not any(_fits(each, wanted) for each in made):
+            return f"it did not call {wanted.tool} with {dict(wanted.arguments)}"
+    answer = next((each.result for each in reversed(seen) if isinstance(each, events.Ended)), "")
+    if not answer.strip():
+        return "it answered nothing"
+    if task.answer.lower() not in answer.lower():
+        return f"the answer does not say {task.answer}"
+    return ""
+
+
+def _made(seen: Sequence[Event]) -> list[Wanted]:
+    """The calls that were carried out."""
+    done = {
+        each.tool_id
+        for each in seen
+        if isinstance(each, events.ToolAnswered) and each.status is Status.SUCCESS
+    }
+    return [
+        Wanted(each.tool_name, each.parameters)
+        for each in seen
+        if isinstance(each, events.ToolUsed) and each.tool_id in done
+    ]
+
+
+def _fits(made: Wanted, wanted: Wanted) -> bool:
+    if made.tool != wanted.tool:
+        return False
+    written = _written(made.arguments, TOOLS[made.tool].schema["properties"])
+    return written.keys() == wanted.arguments.keys() and all(
+        _same(written[name], value) for name, value in wanted.arguments.items()
+    )
+
+
+def _written(arguments: Arguments, properties: Mapping[str, Schema]) -> Arguments:
+    """Without those that say what would be so without them."""
+    return {
+        name: value
+        for name, value in arguments.items()
+        if value not in (None, "") and value != properties.get(name, {}).get("default", ...)
+    }
+
+
+def _same(made: object, wanted: object) -> bool:
+    """A text may say more (`Lisbon, Portugal`); everything else is equal and of the same type."""
+    if isinstance(wanted, str):
+        return isinstance(made, str) and wanted.lower() in made.lower()
+    if isinstance(wanted, Mapping):
+        return (
+            isinstance(made, Mapping)
+            and made.keys() == wanted.keys()
+            and all(_same(made[name], value) for name, value in wanted.items())
+        )
+    return type(made) is type(wanted) and made == wanted

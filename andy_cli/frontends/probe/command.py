@@ -1,0 +1,158 @@
+"""`andy models probe [NAME]`: in which notation a model uses tools best, found out by trying.
+
+Every notation that may be its best is tried against the real endpoint. Kept is the one with the
+most tasks right, then with the fewest tokens; what is interrupted keeps nothing.
+"""
+
+import asyncio
+import gc
+import sys
+from collections.abc import Iterator, Sequence
+
+from andy_cli.compiler.detect import NATIVE
+from andy_cli.frontends.lists import print_json, print_table
+from andy_cli.frontends.model_info import named
+from andy_cli.frontends.opening import fetched, template_of
+from andy_cli.frontends.options import Options
+from andy_cli.frontends.probe.counting import Counting
+from andy_cli.frontends.probe.trials import (
+    Bench,
+    Row,
+    best,
+    candidates,
+    fail_if_nobody_answered,
+    tried,
+)
+from andy_cli.guard.neutralizer import neutralize
+from andy_cli.messages import Learned
+from andy_cli.models import select
+from andy_cli.models.http.addresses import shown
+from andy_cli.models.memory import learn
+from andy_cli.models.select import Chosen
+from andy_cli.settings import Settings, state_folder
+
+
+def probe(options: Options, tries: int, as_json: bool) -> int:
+    """The exit code: 1 if nothing worked. Raises UsageError, ModelError: nobody answers."""
+    progress = Progress()
+    try:
+        return asyncio.run(_probe(options, tries, as_json, progress))
+    except KeyboardInterrupt:
+        progress.show("")
+        sys.stderr.write("andy: stopped; nothing is kept.\n")
+        return 130
+
+
+async def _probe(options: Options, tries: int, as_json: bool, progress: "Progress") -> int:
+    settings = options.settings()
+    found = await named(options, settings)
+    if found.provider.name == "local":
+        await fetched(found.endpoint.model)
+    gc.enable()  # the door switched it off, and this takes its time
+    client = Counting(select.connect(found, settings, progress.tell))
+    bench = Bench(found, client, options, tries, progress.show)
+    try:
+        template = await template_of(found, settings)()
+        rows = [await tried(bench, each) for each in candidates(bench, template)]
+    finally:
+        progress.show("")
+        await client.close()
+    fail_if_nobody_answered(rows)
+    winner = best(rows)
+    kept = keep(found, rows, winner)
+    if as_json:
+        print_json(as_record(bench, rows, winner if kept else None))
+    else:
+        show(rows, winner)
+        sys.stdout.write("\n" + "\n".join(conclusion(found, settings, winner, kept)) + "\n")
+    return 0 if winner else 1
+
+
+def keep(found: Chosen, rows: Sequence[Row], winner: Row | None) -> bool:
+    """Learn what the probe showed; whether it could be kept."""
+    native = next((_native(row) for row in rows if row.protocol == NATIVE), None)
+    if winner is None:
+        return native is not False or learn(found.endpoint, native=False)
+    figures = (winner.right, len(winner.outcomes), sum(winner.usage))
+    return learn(found.endpoint, probe=Learned(native, winner.protocol, *figures))
+
+
+def _native(row: Row) -> bool | None:
+    if row.note:
+        return False
+    return True if row.works else None
+
+
+def show(rows: Sequence[Row], winner: Row | None) -> None:
+    print_table(
+        [("", "protocol", "right", "tokens in", "out", "seconds", ""), *_cells(rows, winner)]
+    )
+
+
+def _cells(rows: Sequence[Row], winner: Row | None) -> Iterator[tuple[str, ...]]:
+    for row in rows:
+        mark = "*" if row is winner else ""
+        if not row.outcomes:
+            yield (mark, row.protocol, "-", "-", "-", f"{row.seconds:.1f}", neutralize(row.note))
+            continue
+        right = f"{row.right} of {len(row.outcomes)}"
+        tokens = (f"{row.usage.input_tokens:,}", f"{row.usage.output_tokens:,}")
+        yield (mark, row.protocol, right, *tokens, f"{row.seconds:.1f}", neutralize(row.note))
+
+
+def conclusion(found: Chosen, settings: Settings, winner: Row | None, kept: bool) -> list[str]:
+    """What will be done from now on."""
+    name = neutralize(f"{found.endpoint.provider}:{found.endpoint.model}")
+    if winner is None:
+        return [f"{name} used no tool in any of them: nothing changes."]
+    if not kept:
+        return [f"* did best, but {state_folder()} cannot be written: it is not remembered."]
+    lines = [f"* is used with {name} from now on."]
+    wanted = settings["dialect"]
+    if wanted.value != "auto":
+        lines.append(f"Now {wanted.origin} says {wanted.value}, which comes first.")
+    return lines
+
+
+def as_record(bench: Bench, rows: Sequence[Row], kept: Row | None) -> dict[str, object]:
+    endpoint = bench.chosen.endpoint
+    return {
+        "name": f"{endpoint.provider}:{endpoint.model}",
+        "endpoint": shown(endpoint.base_url) if endpoint.base_url else "inside andy",
+        "tries": bench.tries,
+        "protocols": [
+            {
+                "protocol": row.protocol,
+                "right": row.right,
+                "tasks": len(row.outcomes),
+                "input_tokens": row.usage.input_tokens,
+                "output_tokens": row.usage.output_tokens,
+                "seconds": row.seconds,
+                "note": row.note,
+                "outcomes": [
+                    {"task": each.task.name, "right": not each.why, "why": each.why}
+                    for each in row.outcomes
+                ],
+            }
+            for row in rows
+        ],
+        "kept": kept.protocol if kept else None,
+    }
+
+
+class Progress:
+    """A line on stderr that is rewritten; nothing where that is no terminal."""
+
+    def __init__(self) -> None:
+        self._terminal = sys.stderr.isatty()
+
+    def show(self, line: str) -> None:
+        if self._terminal:
+            sys.stderr.write("\r\x1b[K" + neutralize(line))
+            sys.stderr.flush()
+
+    def tell(self, line: str) -> None:
+        """What a retry says: of use to whoever watches."""
+        if self._terminal:
+            self.show("")
+            sys.stderr.write(neutralize(line) + "\n")

@@ -1,0 +1,52 @@
+"""A client around a client that counts tokens where the server does not."""
+
+import json
+from collections.abc import AsyncGenerator
+
+from andy_cli.agent.tokens import MESSAGE, tokens
+from andy_cli.messages import Chunk, Request, Usage
+from andy_cli.models.client import ModelClient
+from andy_cli.models.streams import closing
+
+
+class Counting:
+    """Every reply ends with a usage: the server's own, else our estimate."""
+
+    def __init__(self, client: ModelClient) -> None:
+        self._client = client
+
+    @property
+    def name(self) -> str:
+        return self._client.name
+
+    @property
+    def tools(self) -> bool:
+        return self._client.tools
+
+    @property
+    def guided(self) -> bool:
+        return self._client.guided
+
+    async def reply(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        told, written = False, 0
+        async with closing(self._client.reply(request)) as chunks:
+            async for chunk in chunks:
+                told = told or (chunk.usage is not None and any(chunk.usage))
+                written += tokens(chunk.text + chunk.reasoning)
+                if chunk.call:
+                    written += tokens(chunk.call.name + chunk.call.arguments)
+                yield chunk
+        if not told:
+            yield Chunk(usage=Usage(asked(request), written))
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
+def asked(request: Request) -> int:
+    """About how many tokens the request is."""
+    texts = (json.dumps(each, ensure_ascii=False, default=str) for each in request.tools)
+    return sum(map(tokens, texts)) + sum(
+        MESSAGE + tokens(json.dumps(each, ensure_ascii=False, default=str))
+        for each in request.messages
+    )

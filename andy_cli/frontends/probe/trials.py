@@ -1,0 +1,149 @@
+"""One notation after the other gets the same tasks, each a whole turn of the product."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from andy_cli import events
+from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.turn import turn
+from andy_cli.compiler import dialects
+from andy_cli.compiler.detect import DIALOGUE, NATIVE, OBJECT, Template, chosen
+from andy_cli.compiler.dialect import Dialect
+from andy_cli.discover import discover
+from andy_cli.errors import AuthError, ModelError, TransientError
+from andy_cli.events import Event
+from andy_cli.frontends.options import Options
+from andy_cli.frontends.probe.battery import TASKS, Task, lacking, offered
+from andy_cli.guard.gate import Gate
+from andy_cli.messages import Usage
+from andy_cli.models.client import ModelClient
+from andy_cli.models.select import Chosen
+from andy_cli.settings import Settings
+
+GENERAL = (OBJECT, DIALOGUE, "hermes")
+"""What any model may be able to write, whoever made it."""
+
+BOUNDS = ("limits.rounds=6", "limits.calls=8")
+MOST_TOKENS = "max_tokens=2000"
+"""A model that has lost its way costs no more than this."""
+
+PASSING = ("server", "protocol")
+"""Kinds of failure that may be the notation's: servers fail over calls they cannot read."""
+
+HOPELESS = ("no_model", "not_found", "quota", "redirect")
+"""Kinds that no other notation will mend."""
+
+
+class Outcome(NamedTuple):
+    """One task, tried once."""
+
+    task: Task
+    why: str = ""
+    """What was wrong; empty if it was carried out."""
+    error: ModelError | None = None
+    """What the server said, if it was the server that failed."""
+
+
+class Row(NamedTuple):
+    """How one notation did."""
+
+    protocol: str
+    outcomes: tuple[Outcome, ...] = ()
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    note: str = ""
+    """Why it was not tried to the end."""
+
+    @property
+    def right(self) -> int:
+        return sum(not each.why for each in self.outcomes)
+
+    @property
+    def works(self) -> bool:
+        """Whether something was done with it: an answer to small talk shows nothing."""
+        return any(each.task.calls and not each.why for each in self.outcomes)
+
+
+class Bench(NamedTuple):
+    """What is probed, and how often."""
+
+    chosen: Chosen
+    client: ModelClient
+    options: Options
+    tries: int
+    progress: Callable[[str], None] = lambda line: None
+
+    def conversation(self, protocol: str, task: Task) -> Conversation:
+        """A new one: no task knows of another."""
+        settings = self.settings(protocol)
+        return Conversation(self.client, offered(task), Gate(Path.cwd()), settings, Path.cwd())
+
+    def settings(self, protocol: str) -> Settings:
+        bounds: tuple[str, ...] = BOUNDS
+        if not (self.chosen.provider.connect or self.options.settings().whole("max_tokens")):
+            bounds += (MOST_TOKENS,)
+        return replace(
+            self.options, set=(*self.options.set, f"dialect={protocol}", *bounds)
+        ).settings()
+
+
+def candidates(bench: Bench, template: Template) -> list[str]:
+    """The notations worth trying, each once; where two are equal, the first is kept."""
+    there = discover(dialects, Dialect, "DIALECT")
+    native = [NATIVE] if bench.client.tools else []
+    family = chosen(bench.chosen.endpoint.model, template, (), there).dialect.name
+    return [*dict.fromkeys([*native, family, *GENERAL])]
+
+
+async def tried(bench: Bench, protocol: str) -> Row:
+    """All tasks in one notation."""
+    started = time.monotonic()
+    outcomes: list[Outcome] = []
+    usage, note = Usage(), ""
+    for at, task in enumerate(TASKS * bench.tries, 1):
+        bench.progress(f"{protocol}  {at} of {len(TASKS) * bench.tries}: {task.name}")
+        chat = bench.conversation(protocol, task)
+        seen = [event async for event in turn(chat, task.said)]
+        usage = Usage(*(one + more for one, more in zip(usage, chat.usage, strict=True)))
+        error = failure(seen)
+        if error and error.kind == "no_tools":
+            note = str(error)
+            break
+        if error and hopeless(error):
+            raise error
+        outcomes.append(Outcome(task, str(error) if error else lacking(task, seen), error))
+    return Row(protocol, tuple(outcomes), usage, round(time.monotonic() - started, 1), note)
+
+
+def failure(seen: Sequence[Event]) -> ModelError | None:
+    """What ended the turn, as the error it was."""
+    code = next((each.exit_code for each in seen if isinstance(each, events.Ended)), 1)
+    kinds: Mapping[int, type[ModelError]] = {75: TransientError, 77: AuthError}
+    for each in seen:
+        if isinstance(each, events.Failed) and each.severity == "error":
+            error: ModelError = kinds.get(code, ModelError)(each.message, each.hint)
+            error.kind = each.kind
+            return error
+    return None
+
+
+def hopeless(error: ModelError) -> bool:
+    """Whether every other request would end so too."""
+    if isinstance(error, TransientError):
+        return error.kind not in PASSING
+    return isinstance(error, AuthError) or error.kind in HOPELESS
+
+
+def fail_if_nobody_answered(rows: Sequence[Row]) -> None:
+    errors = [each.error for row in rows for each in row.outcomes]
+    if errors and errors[-1] and all(errors):
+        raise errors[-1]
+
+
+def best(rows: Sequence[Row]) -> Row | None:
+    """Most tasks right, then fewest tokens; None if nothing was ever done."""
+    working = [row for row in rows if row.works]
+    return min(working, key=lambda row: (-row.right, sum(row.usage)), default=None)
