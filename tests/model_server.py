@@ -4,7 +4,8 @@
         ... server.url ... server.requests
 
 A script is a list of answers, an answer a list of operations; request n gets answer n, and the last
-one repeats. The operations are those of corpora/faults.jsonl: status, json, sse, raw, repeat_raw,
+one repeats; or a script is a function from the request to its answer. The operations are those of
+corpora/faults.jsonl: status, json, sse, raw, repeat_raw,
 split, sleep, stall, reset, close. After `"transfer-encoding": "chunked"` in a status the connection
 stays open for the next request.
 """
@@ -17,7 +18,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -79,7 +80,11 @@ def answered(body: object) -> list[Operation]:
 
 
 class ModelServer:
-    def __init__(self, script: Sequence[Answer], models: Sequence[str] = ("m",)) -> None:
+    def __init__(
+        self,
+        script: Sequence[Answer] | Callable[[Received], Answer],
+        models: Sequence[str] = ("m",),
+    ) -> None:
         self.requests: list[Received] = []
         """Those to the chat API; `others` are the rest."""
         self.others: list[Received] = []
@@ -139,9 +144,12 @@ class ModelServer:
             self.others.append(received)
             listed = {"data": [{"id": name, "object": "model"} for name in self._models]}
             return Answering(connection, self._closing).run(answered(listed))
-        turn = min(len(self.requests), len(self._script) - 1)
         self.requests.append(received)
-        return Answering(connection, self._closing).run(self._script[turn])
+        if callable(self._script):
+            answer = self._script(received)
+        else:
+            answer = self._script[min(len(self.requests), len(self._script)) - 1]
+        return Answering(connection, self._closing).run(answer)
 
 
 def _shut(connection: socket.socket) -> None:

@@ -21,7 +21,7 @@ from andy_cli.frontends.probe.trials import (
     best,
     candidates,
     fail_if_nobody_answered,
-    tried,
+    in_turn,
 )
 from andy_cli.guard.neutralizer import neutralize
 from andy_cli.messages import Learned
@@ -53,7 +53,7 @@ async def _probe(options: Options, tries: int, as_json: bool, progress: "Progres
     bench = Bench(found, client, options, tries, progress.show)
     try:
         template = await template_of(found, settings)()
-        rows = [await tried(bench, each) for each in candidates(bench, template)]
+        rows = await in_turn(bench, candidates(bench, template))
     finally:
         progress.show("")
         await client.close()
@@ -78,7 +78,7 @@ def keep(found: Chosen, rows: Sequence[Row], winner: Row | None) -> bool:
 
 
 def _native(row: Row) -> bool | None:
-    if row.note:
+    if not row.outcomes:
         return False
     return True if row.works else None
 

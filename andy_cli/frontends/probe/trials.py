@@ -31,7 +31,10 @@ MOST_TOKENS = "max_tokens=2000"
 """A model that has lost its way costs no more than this."""
 
 PASSING = ("server", "protocol")
-"""Kinds of failure that may be the notation's: servers fail over calls they cannot read."""
+"""Kinds of failure that may be those of native calls: servers fail over what they cannot read."""
+
+PATIENCE = 2
+"""Tasks at which the server may fail before it has answered any."""
 
 HOPELESS = ("no_model", "not_found", "quota", "redirect")
 """Kinds that no other notation will mend."""
@@ -98,24 +101,43 @@ def candidates(bench: Bench, template: Template) -> list[str]:
     return [*dict.fromkeys([*native, family, *GENERAL])]
 
 
-async def tried(bench: Bench, protocol: str) -> Row:
-    """All tasks in one notation."""
-    started = time.monotonic()
-    outcomes: list[Outcome] = []
-    usage, note = Usage(), ""
-    for at, task in enumerate(TASKS * bench.tries, 1):
-        bench.progress(f"{protocol}  {at} of {len(TASKS) * bench.tries}: {task.name}")
+async def in_turn(bench: Bench, protocols: Sequence[str]) -> list[Row]:
+    """How each of them did. One that cannot become the best any more is not tried to the end."""
+    rows: list[Row] = []
+    for each in protocols:
+        rows.append(await tried(bench, each, best(rows)))
+    return rows
+
+
+async def tried(bench: Bench, protocol: str, ahead: Row | None = None) -> Row:
+    """All tasks in one notation; `ahead` is the one that did best before it."""
+    tasks = TASKS * bench.tries
+    started, row = time.monotonic(), Row(protocol)
+    for at, task in enumerate(tasks, 1):
+        bench.progress(f"{protocol}  {at} of {len(tasks)}: {task.name}")
         chat = bench.conversation(protocol, task)
         seen = [event async for event in turn(chat, task.said)]
-        usage = Usage(*(one + more for one, more in zip(usage, chat.usage, strict=True)))
+        used = Usage(*(one + more for one, more in zip(row.usage, chat.usage, strict=True)))
+        row = row._replace(usage=used, seconds=round(time.monotonic() - started, 1))
         error = failure(seen)
         if error and error.kind == "no_tools":
-            note = str(error)
-            break
-        if error and hopeless(error):
+            return row._replace(outcomes=(), note=str(error))
+        if error and hopeless(error, protocol):
             raise error
-        outcomes.append(Outcome(task, str(error) if error else lacking(task, seen), error))
-    return Row(protocol, tuple(outcomes), usage, round(time.monotonic() - started, 1), note)
+        outcome = Outcome(task, str(error) if error else lacking(task, seen), error)
+        row = row._replace(outcomes=(*row.outcomes, outcome))
+        if error and at >= PATIENCE and all(each.error for each in row.outcomes):
+            return row._replace(note=str(error))
+        if ahead and at < len(tasks) and _beaten(row, len(tasks) - at, ahead):
+            return row._replace(note="stopped: another does better")
+    return row
+
+
+def _beaten(row: Row, left: int, ahead: Row) -> bool:
+    """Whether it would lose even if it did all that is left to do."""
+    if row.right + left == ahead.right:
+        return sum(row.usage) >= sum(ahead.usage)
+    return row.right + left < ahead.right
 
 
 def failure(seen: Sequence[Event]) -> ModelError | None:
@@ -130,10 +152,10 @@ def failure(seen: Sequence[Event]) -> ModelError | None:
     return None
 
 
-def hopeless(error: ModelError) -> bool:
+def hopeless(error: ModelError, protocol: str) -> bool:
     """Whether every other request would end so too."""
     if isinstance(error, TransientError):
-        return error.kind not in PASSING
+        return protocol != NATIVE or error.kind not in PASSING
     return isinstance(error, AuthError) or error.kind in HOPELESS
 
 

@@ -1,0 +1,428 @@
+"""`andy models probe`: the notation that works best is found, kept and used."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from andy_cli import events
+from andy_cli.compiler.dialects import action, hermes
+from andy_cli.events import Event
+from andy_cli.frontends.options import Options
+from andy_cli.frontends.probe.battery import TASKS, TOOLS, Task, lacking, offered
+from andy_cli.frontends.probe.command import probe
+from andy_cli.messages import Arguments, Learned, Status, ToolRequest
+from andy_cli.models.client import Endpoint
+from andy_cli.models.memory import learn, recall
+from tests.model_server import (
+    Answer,
+    ModelServer,
+    Operation,
+    Received,
+    event,
+    raw,
+    refused,
+    status,
+    streamed,
+)
+from tests.shell import ANDY, ROOT, andy, environment
+
+MODEL = "nobody-knows:7b"
+QUICK = ("network.first_backoff=0.01", "network.scan=false")
+CODE = "KESTREL-88"
+REFUSED = "this model does not support tools"
+
+
+# A model that can use tools in some notations and in no other.
+
+
+def asked_in(body: Mapping[str, Any]) -> str:
+    """The notation that a request teaches."""
+    if body.get("tools"):
+        return "native"
+    system = str(body["messages"][0]["content"])
+    signs = {"<tool_call>": "hermes", '{"action"': "action", "DEAR ANDYBOT": "andybot"}
+    return next(name for sign, name in signs.items() if sign in system)
+
+
+def task_of(body: Mapping[str, Any]) -> Task:
+    said = [str(each.get("content")) for each in body["messages"]]
+    return next(task for task in TASKS if task.said in said)
+
+
+def results(body: Mapping[str, Any]) -> str:
+    """What came back since the user spoke; empty at first."""
+    at = [each.get("content") for each in body["messages"]].index(task_of(body).said)
+    return " ".join(str(each.get("content")) for each in body["messages"][at + 2 :])
+
+
+def requests_of(task: Task) -> list[ToolRequest]:
+    return [ToolRequest(each.tool, each.arguments) for each in task.calls]
+
+
+def native_calls(task: Task) -> Answer:
+    calls = [
+        {
+            "index": at,
+            "id": f"c{at}",
+            "type": "function",
+            "function": {"name": each.tool, "arguments": json.dumps(each.arguments)},
+        }
+        for at, each in enumerate(task.calls)
+    ]
+    return [status(), event({"tool_calls": calls}), event({}, "tool_calls")]
+
+
+WRITERS = {
+    "hermes": lambda task: "\n".join(map(hermes.DIALECT.write, requests_of(task))),
+    "action": lambda task: "\n".join(map(action.DIALECT.write, requests_of(task)[:1])),
+}
+
+
+def model(
+    *speaks: str,
+    takes_tools: bool = False,
+    tokens: Mapping[str, int] | None = None,
+) -> Callable[[Received], Answer]:
+    """`tokens` is what it says that a request costs, by notation."""
+
+    def answer(received: Received) -> Answer:
+        body = received.body
+        protocol, task = asked_in(body), task_of(body)
+        if protocol == "native" and not takes_tools:
+            return refused(400, REFUSED)
+        usage = counted(tokens[protocol]) if tokens else []
+        found = results(body)
+        if not task.calls or found or protocol not in speaks:
+            said = "I am fine, but I cannot do that."
+            if found:
+                said = f"It is {CODE}." if CODE in found else "That is done."
+            return with_usage(streamed(said), usage)
+        if protocol == "native":
+            return with_usage(native_calls(task), usage)
+        return with_usage(streamed(WRITERS[protocol](task)), usage)
+
+    return answer
+
+
+def counted(tokens: int) -> list[Operation]:
+    usage = {"prompt_tokens": tokens, "completion_tokens": 1}
+    return [{"op": "sse", "data": {"id": "c1", "choices": [], "usage": usage}}]
+
+
+def with_usage(answer: Answer, usage: Sequence[Operation]) -> Answer:
+    ended = raw("data: [DONE]\n\n")
+    return [*(each for each in answer if each != ended), *usage, ended]
+
+
+class Found:
+    """What a probe printed, and what is known now."""
+
+    def __init__(self, code: int, out: str, url: str) -> None:
+        self.code = code
+        self.record = json.loads(out)
+        self.rows = {each["protocol"]: each for each in self.record["protocols"]}
+        self.learned = recall(Endpoint("openai", MODEL, url))
+
+
+def probed(
+    server: ModelServer,
+    capsys: pytest.CaptureFixture[str],
+    *settings: str,
+    tries: int = 1,
+) -> Found:
+    options = Options(model=MODEL, base_url=server.url, set=(*QUICK, *settings))
+    code = probe(options, tries, as_json=True)
+    return Found(code, capsys.readouterr().out, server.url)
+
+
+pytestmark = pytest.mark.usefixtures("home")
+
+
+def test_the_only_notation_that_works_is_found_and_kept(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with ModelServer(model("hermes")) as server:
+        found = probed(server, capsys)
+    assert (found.code, found.record["kept"]) == (0, "hermes")
+    assert [*found.rows] == ["native", "action", "andybot", "hermes"]
+    assert (found.rows["hermes"]["right"], found.rows["hermes"]["tasks"]) == (8, 8)
+    assert found.rows["native"]["outcomes"] == []
+    assert REFUSED in found.rows["native"]["note"]
+    assert found.rows["action"]["right"] == 1  # small talk
+    learned = found.learned
+    assert learned[:4] == (False, "hermes", 8, 8)
+    spent = found.rows["hermes"]
+    assert learned.tokens == spent["input_tokens"] + spent["output_tokens"] > 1000
+
+
+def test_what_was_learned_is_said_and_used_from_then_on(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ModelServer(model("hermes"), models=(MODEL,)) as server:
+        where = ("models", "info", MODEL, "--base-url", server.url, "--json")
+        before = json.loads(andy(*where, home=home).out)
+        probed(server, capsys)
+        after = json.loads(andy(*where, home=home).out)
+        words = andy(*where[:-1], home=home).out
+        told = json.loads(andy(*where, "--set", "dialect=react", home=home).out)
+    assert (before["dialect"], before["native_tools"], before["probe"]) == ("native", None, None)
+    assert before["without_native_tools"] == "action"
+    assert (after["dialect"], after["native_tools"]) == ("hermes", False)
+    assert after["dialect_because"].startswith("it did best when it was probed on 20")
+    assert after["probe"]["right"] == after["probe"]["tasks"] == 8
+    assert "8 of 8 tasks with hermes on 20" in words
+    assert told["dialect"] == "react"
+
+
+def test_a_later_probe_says_otherwise(capsys: pytest.CaptureFixture[str]) -> None:
+    with ModelServer(model("native", takes_tools=True)) as server:
+        endpoint = Endpoint("openai", MODEL, server.url)
+        learn(endpoint, probe=Learned(False, "hermes", 8, 8, 9))
+        found = probed(server, capsys)
+    assert found.record["kept"] == "native"
+    assert found.learned[:4] == (True, "native", 8, 8)
+
+
+@pytest.mark.parametrize("cheapest", ["native", "hermes"])
+def test_of_those_that_do_as_well_the_cheapest_is_kept(
+    cheapest: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tokens = {"native": 50, "action": 90, "andybot": 40, "hermes": 50, cheapest: 10}
+    with ModelServer(model("native", "hermes", takes_tools=True, tokens=tokens)) as server:
+        found = probed(server, capsys)
+    assert found.record["kept"] == cheapest
+    # Seven tasks take two replies, small talk takes one.
+    assert found.rows[cheapest]["input_tokens"] == 15 * 10
+    assert found.rows[cheapest]["output_tokens"] == 15
+
+
+def test_more_tasks_right_outweigh_any_tokens(capsys: pytest.CaptureFixture[str]) -> None:
+    tokens = {"native": 1, "action": 1, "andybot": 1, "hermes": 10**5}
+    speaking = model("action", "hermes", tokens=tokens)
+    with ModelServer(speaking) as server:
+        found = probed(server, capsys)
+    # In the action protocol this model writes one call a reply and never a second.
+    assert found.rows["action"]["right"] == 7
+    assert found.record["kept"] == "hermes"
+
+
+def test_what_cannot_become_the_best_is_not_tried_to_the_end(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with ModelServer(model("native", takes_tools=True)) as server:
+        found = probed(server, capsys)
+    for name in ("action", "andybot", "hermes"):
+        assert found.rows[name]["tasks"] == 1
+        assert found.rows[name]["note"]
+
+
+def test_each_task_may_be_tried_more_than_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with ModelServer(model("hermes")) as server:
+        found = probed(server, capsys, tries=2)
+    assert (found.rows["hermes"]["right"], found.rows["hermes"]["tasks"]) == (16, 16)
+    assert found.learned.tasks == 16
+
+
+def test_where_nothing_works_only_the_refusal_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    with ModelServer(model()) as server:
+        found = probed(server, capsys)
+    assert (found.code, found.record["kept"]) == (1, None)
+    assert found.learned == Learned(native=False)
+
+
+def test_a_server_that_fails_over_one_notation_is_used_with_another(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    speaking = model("hermes")
+
+    def answer(received: Received) -> Answer:
+        if asked_in(received.body) == "native":
+            return refused(500, "error parsing tool call")
+        return speaking(received)
+
+    with ModelServer(answer) as server:
+        found = probed(server, capsys)
+    assert "error parsing tool call" in found.rows["native"]["note"]
+    assert found.record["kept"] == "hermes"
+    assert found.learned.native is None
+
+
+def test_people_get_a_table_and_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    with ModelServer(model("hermes")) as server:
+        options = Options(model=MODEL, base_url=server.url, set=(*QUICK, "dialect=action"))
+        assert probe(options, 1, as_json=False) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    marked = [line for line in out.splitlines() if line.startswith("*  ")]
+    assert len(marked) == 1
+    assert "hermes" in marked[0]
+    assert "8 of 8" in marked[0]
+    assert f"* is used with openai:{MODEL} from now on." in out
+    assert "--set says action, which comes first" in out
+
+
+def test_where_nothing_can_be_kept_the_table_is_printed_all_the_same(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / ".local").write_text("no folder", encoding="utf-8")
+    with ModelServer(model("hermes")) as server:
+        options = Options(model=MODEL, base_url=server.url, set=QUICK)
+        assert probe(options, 1, as_json=False) == 0
+    assert "cannot be written" in capsys.readouterr().out
+
+
+def test_a_server_that_is_down_is_one_sentence(home: Path) -> None:
+    where = ("--base-url", "http://127.0.0.1:9/v1", "--set", QUICK[0])
+    done = andy("models", "probe", MODEL, *where, home=home)
+    assert (done.code, done.out) == (75, "")
+    assert done.err.startswith("andy: cannot reach http://127.0.0.1:9/v1")
+    assert len(done.err.splitlines()) <= 2
+    assert not (home / ".local").exists()
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (refused(401, "bad key"), 77),
+        (refused(404, "model 'm' not found"), 1),
+        (refused(500, "out of order"), 75),
+        (refused(400, "nonsense"), 1),
+        (refused(429, "slow down", {"retry-after": "900"}), 75),
+    ],
+)
+def test_a_server_that_answers_nobody_ends_the_probe(answer: Answer, code: int, home: Path) -> None:
+    with ModelServer([answer]) as server:
+        where = ("--base-url", server.url, "--set", QUICK[0])
+        done = andy("models", "probe", MODEL, *where, home=home)
+    assert (done.code, done.out) == (code, "")
+    assert len(done.err.splitlines()) <= 2
+    assert not (home / ".local/state/andy/models.json").exists()
+
+
+def test_a_server_that_goes_away_in_the_middle_leaves_nothing(home: Path) -> None:
+    speaking = model("hermes", takes_tools=True)
+
+    def answer(received: Received) -> Answer:
+        return speaking(received) if len(server.requests) < 20 else [{"op": "reset"}]
+
+    with ModelServer(answer) as server:
+        where = ("--base-url", server.url, "--set", QUICK[0])
+        done = andy("models", "probe", MODEL, *where, home=home)
+    assert (done.code, done.out) == (75, "")
+    assert not (home / ".local/state/andy/models.json").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no such signal")
+def test_ctrl_c_keeps_nothing(home: Path) -> None:
+    speaking = model("hermes")
+
+    def answer(received: Received) -> Answer:
+        head, *rest = speaking(received)
+        return [head, {"op": "sleep", "s": 0.2}, *rest]
+
+    with ModelServer(answer) as server:
+        command = [str(ANDY), "models", "probe", MODEL, "--base-url", server.url]
+        with subprocess.Popen(
+            command, cwd=ROOT, env=environment(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            until = time.monotonic() + 30
+            while len(server.requests) < 4 and time.monotonic() < until:
+                time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, b"")
+    assert err == b"andy: stopped; nothing is kept.\n"
+    assert not (home / ".local/state/andy/models.json").exists()
+
+
+# The tasks.
+
+
+def turn_of(*calls: tuple[str, Arguments], answer: str = "Done.") -> list[Event]:
+    seen: list[Event] = []
+    for at, (tool, arguments) in enumerate(calls):
+        ended = Status.SUCCESS if tool in TOOLS else Status.FAILED
+        seen.append(events.ToolUsed(f"c{at}", tool, arguments, ""))
+        seen.append(events.ToolAnswered(f"c{at}", ended))
+    return [*seen, events.Ended("success", False, answer, answer, "", 1, 0, 0)]
+
+
+def task(name: str) -> Task:
+    return next(each for each in TASKS if each.name == name)
+
+
+@pytest.mark.parametrize("each", TASKS, ids=lambda each: each.name)
+def test_a_task_is_carried_out_by_what_it_wants_and_by_nothing_less(each: Task) -> None:
+    calls = [(wanted.tool, wanted.arguments) for wanted in each.calls]
+    answer = each.answer or "Done."
+    assert lacking(each, turn_of(*calls, answer=answer)) == ""
+    assert lacking(each, turn_of(*calls, answer=" "))
+    stranger = ("current_weather", {"city": "Paris"})
+    assert lacking(each, turn_of(*calls, stranger, answer=answer))
+    if calls:
+        assert lacking(each, turn_of(*calls[1:], answer=answer))
+        # A call that was refused counts neither way.
+        assert lacking(each, turn_of(("no_such_tool", {}), *calls, answer=answer)) == ""
+
+
+@pytest.mark.parametrize("each", TASKS, ids=lambda each: each.name)
+def test_a_task_can_be_done_with_the_tools_it_offers(each: Task) -> None:
+    registry = offered(each)
+    assert {wanted.tool for wanted in each.calls} <= {tool.name for tool in registry}
+    said = ""
+    for wanted in each.calls:
+        assert registry.check(wanted.tool, wanted.arguments) == ()
+        assert registry.harmless(wanted.tool)
+        said += str(TOOLS[wanted.tool].run(wanted.arguments))
+    assert each.answer in said
+    assert not each.answer or each.answer not in each.said
+
+
+def test_the_tasks_are_of_many_kinds() -> None:
+    assert len({each.name for each in TASKS}) == len(TASKS) >= 8
+    assert any(len(each.tools) == 6 for each in TASKS)
+    assert any(len(each.calls) == 2 for each in TASKS)
+    assert any(not each.calls for each in TASKS)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "right"),
+    [
+        ("typed arguments", {"minutes": 25, "repeat": True}, True),
+        ("typed arguments", {"minutes": 25}, False),
+        ("typed arguments", {"minutes": 25.5, "repeat": True}, False),
+        ("typed arguments", {"minutes": True, "repeat": True}, False),
+        ("one call", {"city": "lisbon, Portugal"}, True),
+        ("one call", {"city": ["Lisbon"]}, False),
+        ("optional left out", {"text": "sourdough", "limit": 10, "folder": ""}, True),
+        ("optional left out", {"text": "sourdough", "folder": None}, True),
+        ("optional left out", {"text": "sourdough", "folder": "recipes"}, False),
+        ("optional left out", {"text": "sourdough", "limit": 5}, False),
+        (
+            "nested argument",
+            {"restaurant": "Trattoria Blu", "guest": {"name": "Ines Moreau", "people": 4}},
+            True,
+        ),
+        ("nested argument", {"restaurant": "Trattoria Blu", "guest": {"people": 4}}, False),
+        ("nested argument", {"restaurant": "Trattoria Blu", "guest": "Ines Moreau"}, False),
+    ],
+)
+def test_arguments_are_right_by_type_and_value(
+    name: str, arguments: Arguments, right: bool
+) -> None:
+    found = lacking(task(name), turn_of((task(name).calls[0].tool, arguments)))
+    assert (found == "") is right
+
+
+def test_an_answer_has_to_hold_what_came_back() -> None:
+    each = task("use of a result")
+    call = (each.calls[0].tool, each.calls[0].arguments)
+    assert lacking(each, turn_of(call, answer="It is kestrel-88.")) == ""
+    assert "KESTREL-88" in lacking(each, turn_of(call, answer="I do not know."))
