@@ -173,6 +173,9 @@ class Learned(NamedTuple):
 
     native: bool | None = None
     """False: its server refused tools. True: it called them in a probe."""
+    instead: str = ""
+    """The dialect that was found for it then, from its template perhaps; `why` says so."""
+    why: str = ""
     dialect: str = ""
     """What did best in a probe; empty if there was none, or nothing worked."""
     right: int = 0

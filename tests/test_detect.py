@@ -229,6 +229,8 @@ def test_what_did_best_in_a_probe_comes_before_all_else() -> None:
         (("tools",), Learned(native=False), "hermes"),
         (("tools",), Learned(native=True, dialect="native"), "native"),
         (("tools",), Learned(native=False, dialect="native"), "hermes"),
+        (("tools",), Learned(native=False, instead="react", why="w"), "react"),
+        (("tools",), Learned(native=False, instead="gone", why="w"), "hermes"),
         ((), Learned(native=True), "hermes"),
         ((), Learned(native=True, dialect="native"), "hermes"),
         ((), Learned(dialect="no-such-dialect"), "hermes"),

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from andy_cli.messages import NOTHING_LEARNED, Learned
 from andy_cli.models.client import Endpoint
-from andy_cli.models.memory import LARGEST, MOST, PATIENCE, learn, recall
+from andy_cli.models.memory import LARGEST, MOST, PATIENCE, learn_probe, learn_refusal, recall
 
 HERE = Endpoint("openai", "some-model", "http://127.0.0.1:9/v1")
 DAY = date(2026, 11, 21)
+NATIVE = Learned(native=True, dialect="native", right=8, tasks=8)
 PROBE = Learned(native=False, dialect="hermes", right=7, tasks=8, tokens=5120)
 
 
@@ -31,23 +32,27 @@ def test_nothing_is_known_at_first_and_asking_writes_nothing(home: Path, file: P
 
 
 def test_a_refusal_of_tools_is_believed_for_a_month(file: Path) -> None:
-    assert learn(HERE, native=False, today=DAY)
-    assert recall(HERE, DAY + PATIENCE).native is False
+    assert learn_refusal(HERE, "react", "its name says so", DAY)
+    believed = Learned(native=False, instead="react", why="its name says so")
+    assert recall(HERE, DAY + PATIENCE) == believed
     assert recall(HERE, DAY + PATIENCE + timedelta(days=1)) == NOTHING_LEARNED
 
 
 def test_a_probe_is_kept_with_its_figures_and_its_day(file: Path) -> None:
-    learn(HERE, probe=PROBE, today=DAY)
+    learn_probe(HERE, PROBE, DAY)
     assert recall(HERE, DAY) == PROBE._replace(on="2026-11-21")
     assert recall(HERE, DAY + 2 * PATIENCE) == PROBE._replace(on="2026-11-21", native=None)
 
 
 def test_a_probe_says_otherwise(file: Path) -> None:
-    learn(HERE, native=False, today=DAY)
-    learn(HERE, probe=Learned(native=True, dialect="native", right=8, tasks=8), today=DAY)
+    learn_refusal(HERE, "react", "its name says so", DAY)
+    learn_probe(HERE, NATIVE, DAY)
     assert recall(HERE, DAY).native is True
-    learn(HERE, native=False, today=DAY)
-    assert recall(HERE, DAY)[:2] == (False, "native")
+    learn_refusal(HERE, "react", "its name says so", DAY)
+    learned = recall(HERE, DAY)
+    assert (learned.native, learned.instead, learned.dialect) == (False, "react", "native")
+    learn_probe(HERE, PROBE, DAY)
+    assert recall(HERE, DAY) == PROBE._replace(on="2026-11-21")
 
 
 @pytest.mark.parametrize(
@@ -61,22 +66,22 @@ def test_a_probe_says_otherwise(file: Path) -> None:
 def test_what_holds_for_one_model_at_one_address_holds_for_no_other(
     other: Endpoint, file: Path
 ) -> None:
-    learn(HERE, probe=PROBE)
-    learn(other, native=True)
-    assert recall(other) == Learned(native=True)
+    learn_probe(HERE, PROBE)
+    learn_probe(other, NATIVE)
+    assert recall(other).dialect == "native"
     assert recall(HERE).dialect == "hermes"
 
 
 def test_models_inside_andy_are_known_by_their_provider(file: Path) -> None:
-    learn(Endpoint("local", "m"), native=True)
-    assert recall(Endpoint("local", "m")) == Learned(native=True)
+    learn_probe(Endpoint("local", "m"), NATIVE)
+    assert recall(Endpoint("local", "m")).native
     assert recall(Endpoint("other", "m")) == NOTHING_LEARNED
 
 
 def test_the_file_is_its_owners_alone_and_holds_no_key(file: Path) -> None:
     url = "https://me:sk-secret@example.org/v1?key=sk-secret"
     endpoint = Endpoint("openai", "m", url, "sk-secret", "KEY")
-    learn(endpoint, probe=PROBE)
+    learn_probe(endpoint, PROBE)
     assert recall(endpoint).dialect == "hermes"
     assert "sk-secret" not in file.read_text(encoding="utf-8")
     if os.name == "posix":
@@ -102,12 +107,12 @@ def test_a_torn_or_foreign_file_is_as_none(content: bytes, file: Path) -> None:
     file.parent.mkdir(parents=True)
     file.write_bytes(content)
     assert recall(HERE) == NOTHING_LEARNED
-    assert learn(HERE, probe=PROBE)
+    assert learn_probe(HERE, PROBE)
     assert recall(HERE).dialect == "hermes"
 
 
 def test_one_bad_entry_or_value_spoils_no_other(file: Path) -> None:
-    learn(HERE, probe=PROBE, today=DAY)
+    learn_probe(HERE, PROBE, DAY)
     tree = json.loads(file.read_text(encoding="utf-8"))
     odd = {"endpoint": "x", "model": "m", "native": "no", "dialect": ["a"], "right": -1, "tasks": 1}
     tree["models"] = ["torn", odd, *tree["models"], {"endpoint": "y"}]
@@ -140,16 +145,16 @@ def test_whatever_an_entry_holds_it_is_read_and_replaced(
     assert known.native in (None, True, False)
     assert isinstance(known.dialect, str)
     assert min(known.right, known.tasks, known.tokens) >= 0
-    assert learn(HERE, probe=PROBE, today=DAY)
+    assert learn_probe(HERE, PROBE, DAY)
     assert recall(HERE, DAY) == PROBE._replace(on="2026-11-21")
 
 
 def test_only_the_newest_are_remembered(file: Path) -> None:
     first = Endpoint("local", "m0")
     for at in range(MOST):
-        learn(Endpoint("local", f"m{at}"), native=True)
-    learn(first, native=True)  # seen again: it is no longer the oldest
-    learn(Endpoint("local", "new"), native=True)
+        learn_probe(Endpoint("local", f"m{at}"), NATIVE)
+    learn_probe(first, NATIVE)  # seen again: it is no longer the oldest
+    learn_probe(Endpoint("local", "new"), NATIVE)
     assert len(json.loads(file.read_text(encoding="utf-8"))["models"]) == MOST
     assert recall(first).native
     assert recall(Endpoint("local", "m1")) == NOTHING_LEARNED
@@ -158,20 +163,20 @@ def test_only_the_newest_are_remembered(file: Path) -> None:
 def test_where_nothing_can_be_written_nothing_is_kept_and_nothing_breaks(file: Path) -> None:
     file.parent.parent.mkdir(parents=True)
     file.parent.write_text("a file where the folder should be", encoding="utf-8")
-    assert learn(HERE, probe=PROBE) is False
+    assert learn_probe(HERE, PROBE) is False
     assert recall(HERE) == NOTHING_LEARNED
 
 
 def test_a_folder_in_its_place_is_left_alone(file: Path) -> None:
     file.mkdir(parents=True)
-    assert learn(HERE, probe=PROBE) is False
+    assert learn_probe(HERE, PROBE) is False
     assert recall(HERE) == NOTHING_LEARNED
     assert [*file.parent.iterdir()] == [file]
 
 
 def _many(name: str) -> None:
     for at in range(40):
-        learn(Endpoint("local", f"{name}{at}"), native=True)
+        learn_probe(Endpoint("local", f"{name}{at}"), NATIVE)
 
 
 def test_writers_at_the_same_time_never_leave_a_torn_file(file: Path) -> None:

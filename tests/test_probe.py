@@ -19,7 +19,7 @@ from andy_cli.frontends.probe.battery import TASKS, TOOLS, Task, lacking, offere
 from andy_cli.frontends.probe.command import probe
 from andy_cli.messages import Arguments, Learned, Status, ToolRequest
 from andy_cli.models.client import Endpoint
-from andy_cli.models.memory import learn, recall
+from andy_cli.models.memory import learn_probe, recall
 from tests.model_server import (
     Answer,
     ModelServer,
@@ -157,7 +157,8 @@ def test_the_only_notation_that_works_is_found_and_kept(
     assert REFUSED in found.rows["native"]["note"]
     assert found.rows["action"]["right"] == 1  # small talk
     learned = found.learned
-    assert learned[:4] == (False, "hermes", 8, 8)
+    assert (learned.native, learned.dialect) == (False, "hermes")
+    assert (learned.right, learned.tasks) == (8, 8)
     spent = found.rows["hermes"]
     assert learned.tokens == spent["input_tokens"] + spent["output_tokens"] > 1000
 
@@ -184,10 +185,10 @@ def test_what_was_learned_is_said_and_used_from_then_on(
 def test_a_later_probe_says_otherwise(capsys: pytest.CaptureFixture[str]) -> None:
     with ModelServer(model("native", takes_tools=True)) as server:
         endpoint = Endpoint("openai", MODEL, server.url)
-        learn(endpoint, probe=Learned(False, "hermes", 8, 8, 9))
+        learn_probe(endpoint, Learned(native=False, dialect="hermes", right=8, tasks=8))
         found = probed(server, capsys)
     assert found.record["kept"] == "native"
-    assert found.learned[:4] == (True, "native", 8, 8)
+    assert (found.learned.native, found.learned.dialect) == (True, "native")
 
 
 @pytest.mark.parametrize("cheapest", ["native", "hermes"])
@@ -234,7 +235,8 @@ def test_where_nothing_works_only_the_refusal_is_kept(capsys: pytest.CaptureFixt
     with ModelServer(model()) as server:
         found = probed(server, capsys)
     assert (found.code, found.record["kept"]) == (1, None)
-    assert found.learned == Learned(native=False)
+    why = "its name says that it is large enough to write JSON"
+    assert found.learned == Learned(native=False, instead="action", why=why)
 
 
 def test_a_server_that_fails_over_one_notation_is_used_with_another(

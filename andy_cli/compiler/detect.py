@@ -103,6 +103,8 @@ def chosen(
         return Detected(wrote, "its chat template writes its calls so")
     if template.text and (shown := _by_template(template.text, there.values(), named)):
         return Detected(*shown)
+    if learned.instead in there:
+        return Detected(there[learned.instead], learned.why)
     if named:
         return Detected(named, "its name says so")
     name, why = _by_size(model)

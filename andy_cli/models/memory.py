@@ -1,8 +1,8 @@
 """What was learned about models, kept from one start to the next.
 
-    {"models": [{"endpoint": "http://127.0.0.1:11434/v1", "model": "m", "native": false,
-                 "native_on": "2026-11-02", "dialect": "hermes", "right": 7, "tasks": 8,
-                 "tokens": 5120, "on": "2026-11-21"}]}
+    {"models": [{"endpoint": "http://127.0.0.1:11434/v1", "model": "m",
+                 "native": false, "native_on": "2026-11-02", "instead": "react", "why": "...",
+                 "dialect": "hermes", "right": 7, "tasks": 8, "tokens": 5120, "on": "2026-11-21"}]}
 
 One file in the state folder, for its owner alone, replaced in one step. Never a key or a prompt in
 it: an address is kept without user name and query. It is a help and no record: what cannot be read
@@ -28,6 +28,9 @@ MOST = 300
 LARGEST = 2**20
 """Bytes of the file; a larger one is not ours."""
 
+LONGEST = 200
+"""Characters of a reason that are kept."""
+
 PATIENCE = timedelta(days=30)
 """How long a refusal of tools is believed: servers are updated."""
 
@@ -40,11 +43,12 @@ def recall(endpoint: Endpoint, today: date | None = None) -> Learned:
     entry = _read(_file()).get(_key(endpoint))
     if entry is None:
         return NOTHING_LEARNED
-    native = entry.get("native")
-    if native is False and not _fresh(entry, today or date.today()):
-        native = None
+    refused = entry.get("native") is False and _fresh(entry, today or date.today())
+    called = True if entry.get("native") is True else None
     return Learned(
-        native=native if isinstance(native, bool) else None,
+        native=False if refused else called,
+        instead=_text(entry, "instead") * refused,
+        why=_text(entry, "why") * refused,
         dialect=_text(entry, "dialect"),
         right=_count(entry, "right"),
         tasks=_count(entry, "tasks"),
@@ -53,26 +57,27 @@ def recall(endpoint: Endpoint, today: date | None = None) -> Learned:
     )
 
 
-def learn(
-    endpoint: Endpoint,
-    *,
-    native: bool | None = None,
-    probe: Learned | None = None,
-    today: date | None = None,
-) -> bool:
-    """Keep that the server takes tools or refused them, or all that a probe found.
+def learn_refusal(endpoint: Endpoint, instead: str, why: str, today: date | None = None) -> bool:
+    """Keep that the server refused tools, and the dialect that was found instead.
 
-    A probe replaces what was known, of tools too. Returns whether it is kept. Never raises.
+    `why` in the words of compiler/detect.py. Returns whether it is kept; never raises.
     """
     day = (today or date.today()).isoformat()
+    said = why[:LONGEST]
+    return _keep(endpoint, {"native": False, "native_on": day, "instead": instead, "why": said})
+
+
+def learn_probe(endpoint: Endpoint, probe: Learned, today: date | None = None) -> bool:
+    """Keep what a probe found; what was known before is forgotten. Returns as `learn_refusal`."""
+    day = (today or date.today()).isoformat()
+    return _keep(endpoint, {**probe._asdict(), "on": day, "native_on": day})
+
+
+def _keep(endpoint: Endpoint, changes: Entry) -> bool:
     path = _file()
     entries = _read(path)
     key = _key(endpoint)
-    entry = {**entries.pop(key, {}), "endpoint": key[0], "model": key[1]}
-    if probe is not None:
-        entry |= {**probe._asdict(), "on": day, "native_on": day}
-    elif native is not None:
-        entry |= {"native": native, "native_on": day}
+    entry = {**entries.pop(key, {}), "endpoint": key[0], "model": key[1], **changes}
     entries[key] = entry
     return _write(path, [*entries.values()][-MOST:])
 

@@ -9,7 +9,7 @@ import gc
 import sys
 from collections.abc import Iterator, Sequence
 
-from andy_cli.compiler.detect import NATIVE
+from andy_cli.compiler.detect import NATIVE, Detected
 from andy_cli.frontends.lists import print_json, print_table
 from andy_cli.frontends.model_info import named
 from andy_cli.frontends.opening import fetched, template_of
@@ -21,13 +21,14 @@ from andy_cli.frontends.probe.trials import (
     best,
     candidates,
     fail_if_nobody_answered,
+    family_of,
     in_turn,
 )
 from andy_cli.guard.neutralizer import neutralize
 from andy_cli.messages import Learned
 from andy_cli.models import select
 from andy_cli.models.http.addresses import shown
-from andy_cli.models.memory import learn
+from andy_cli.models.memory import learn_probe, learn_refusal
 from andy_cli.models.select import Chosen
 from andy_cli.settings import Settings, state_folder
 
@@ -52,14 +53,14 @@ async def _probe(options: Options, tries: int, as_json: bool, progress: "Progres
     client = Counting(select.connect(found, settings, progress.tell))
     bench = Bench(found, client, options, tries, progress.show)
     try:
-        template = await template_of(found, settings)()
-        rows = await in_turn(bench, candidates(bench, template))
+        family = family_of(bench, await template_of(found, settings)())
+        rows = await in_turn(bench, candidates(bench, family.dialect.name))
     finally:
         progress.show("")
         await client.close()
     fail_if_nobody_answered(rows)
     winner = best(rows)
-    kept = keep(found, rows, winner)
+    kept = keep(found, rows, winner, family)
     if as_json:
         print_json(as_record(bench, rows, winner if kept else None))
     else:
@@ -68,13 +69,20 @@ async def _probe(options: Options, tries: int, as_json: bool, progress: "Progres
     return 0 if winner else 1
 
 
-def keep(found: Chosen, rows: Sequence[Row], winner: Row | None) -> bool:
+def keep(found: Chosen, rows: Sequence[Row], winner: Row | None, family: Detected) -> bool:
     """Learn what the probe showed; whether it could be kept."""
     native = next((_native(row) for row in rows if row.protocol == NATIVE), None)
     if winner is None:
-        return native is not False or learn(found.endpoint, native=False)
-    figures = (winner.right, len(winner.outcomes), sum(winner.usage))
-    return learn(found.endpoint, probe=Learned(native, winner.protocol, *figures))
+        instead = (family.dialect.name, family.why)
+        return native is not False or learn_refusal(found.endpoint, *instead)
+    found_best = Learned(
+        native=native,
+        dialect=winner.protocol,
+        right=winner.right,
+        tasks=len(winner.outcomes),
+        tokens=sum(winner.usage),
+    )
+    return learn_probe(found.endpoint, found_best)
 
 
 def _native(row: Row) -> bool | None:

@@ -10,7 +10,7 @@ from andy_cli import events
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.turn import turn
 from andy_cli.compiler import dialects
-from andy_cli.compiler.detect import DIALOGUE, NATIVE, OBJECT, Template, chosen
+from andy_cli.compiler.detect import DIALOGUE, NATIVE, OBJECT, Detected, Template, chosen
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.discover import discover
 from andy_cli.errors import AuthError, ModelError, TransientError
@@ -93,11 +93,15 @@ class Bench(NamedTuple):
         ).settings()
 
 
-def candidates(bench: Bench, template: Template) -> list[str]:
-    """The notations worth trying, each once; where two are equal, the first is kept."""
+def family_of(bench: Bench, template: Template) -> Detected:
+    """What would be written if nothing was known from trying."""
     there = discover(dialects, Dialect, "DIALECT")
+    return chosen(bench.chosen.endpoint.model, template, (), there)
+
+
+def candidates(bench: Bench, family: str) -> list[str]:
+    """The notations worth trying, each once; where two are equal, the first is kept."""
     native = [NATIVE] if bench.client.tools else []
-    family = chosen(bench.chosen.endpoint.model, template, (), there).dialect.name
     return [*dict.fromkeys([*native, family, *GENERAL])]
 
 
