@@ -32,6 +32,7 @@ from tests.model_server import (
     streamed,
 )
 from tests.shell import ANDY, ROOT, andy, environment
+from tests.terminal import Terminal
 
 MODEL = "nobody-knows:7b"
 QUICK = ("network.first_backoff=0.01", "network.scan=false")
@@ -342,6 +343,25 @@ def test_ctrl_c_keeps_nothing(home: Path) -> None:
     assert (process.returncode, out) == (130, b"")
     assert err == b"andy: stopped; nothing is kept.\n"
     assert not (home / ".local/state/andy/models.json").exists()
+
+
+@pytest.mark.slow
+def test_on_a_terminal_a_line_says_how_far_it_is_and_goes_away() -> None:
+    speaking = model("hermes")
+
+    def answer(received: Received) -> Answer:
+        head, *rest = speaking(received)
+        return [head, {"op": "sleep", "s": 0.1}, *rest]
+
+    with (
+        ModelServer(answer) as server,
+        Terminal("models", "probe", MODEL, "--base-url", server.url) as terminal,
+    ):
+        terminal.sees("action  2 of 8: typed arguments")
+        terminal.sees("hermes  4 of 8: two calls")
+        terminal.sees("from now on")
+        assert terminal.leaves() == 0
+        assert " of 8:" not in terminal.text
 
 
 # The tasks.

@@ -32,6 +32,9 @@ from andy_cli.models.memory import learn_probe, learn_refusal
 from andy_cli.models.select import Chosen
 from andy_cli.settings import Settings, state_folder
 
+NOTE = 100
+"""Characters of what a server said that stand in the table; `--json` has all."""
+
 
 def probe(options: Options, tries: int, as_json: bool) -> int:
     """The exit code: 1 if nothing worked. Raises UsageError, ModelError: nobody answers."""
@@ -99,13 +102,13 @@ def show(rows: Sequence[Row], winner: Row | None) -> None:
 
 def _cells(rows: Sequence[Row], winner: Row | None) -> Iterator[tuple[str, ...]]:
     for row in rows:
+        figures = ("-", "-", "-")
+        if row.outcomes:
+            right = f"{row.right} of {len(row.outcomes)}"
+            figures = (right, f"{row.usage.input_tokens:,}", f"{row.usage.output_tokens:,}")
+        note = neutralize(row.note if len(row.note) <= NOTE else f"{row.note[:NOTE]}…")
         mark = "*" if row is winner else ""
-        if not row.outcomes:
-            yield (mark, row.protocol, "-", "-", "-", f"{row.seconds:.1f}", neutralize(row.note))
-            continue
-        right = f"{row.right} of {len(row.outcomes)}"
-        tokens = (f"{row.usage.input_tokens:,}", f"{row.usage.output_tokens:,}")
-        yield (mark, row.protocol, right, *tokens, f"{row.seconds:.1f}", neutralize(row.note))
+        yield (mark, row.protocol, *figures, f"{row.seconds:.1f}", note)
 
 
 def conclusion(found: Chosen, settings: Settings, winner: Row | None, kept: bool) -> list[str]:
