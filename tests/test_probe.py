@@ -35,7 +35,7 @@ from tests.shell import ANDY, ROOT, andy, environment
 from tests.terminal import Terminal
 
 MODEL = "nobody-knows:7b"
-QUICK = ("network.first_backoff=0.01", "network.scan=false")
+QUICK = ("network.first_backoff=0.01", "network.scan=false", "network.idle_timeout=4")
 CODE = "KESTREL-88"
 REFUSED = "this model does not support tools"
 
@@ -48,7 +48,7 @@ def asked_in(body: Mapping[str, Any]) -> str:
     if body.get("tools"):
         return "native"
     system = str(body["messages"][0]["content"])
-    signs = {"<tool_call>": "hermes", '{"action"': "action", "DEAR ANDYBOT": "andybot"}
+    signs = {"<tool_call>": "hermes", '"final"': "action", "DEAR ANDYBOT": "andybot"}
     return next(name for sign, name in signs.items() if sign in system)
 
 
@@ -104,7 +104,8 @@ def model(
             said = "I am fine, but I cannot do that."
             if found:
                 said = f"It is {CODE}." if CODE in found else "That is done."
-            return with_usage(streamed(said), usage)
+            final = json.dumps({"final": {"content": said}})
+            return with_usage(streamed(final if protocol == "action" else said), usage)
         if protocol == "native":
             return with_usage(native_calls(task), usage)
         return with_usage(streamed(WRITERS[protocol](task)), usage)

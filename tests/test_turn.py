@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from andy_cli import events
-from andy_cli.agent.conversation import Conversation, Known
+from andy_cli.agent.conversation import Conversation, Known, Server
 from andy_cli.agent.turn import turn
 from andy_cli.compiler.detect import Template
 from andy_cli.errors import ModelError, TransientError
@@ -193,7 +193,7 @@ def test_a_server_that_takes_no_tools_is_asked_what_its_model_writes() -> None:
     call = '<tool_call>{"name": "ping", "arguments": {}}</tool_call>'
     model = Refusing([call, "pong"], tools=True)
     chat = conversation(model)
-    chat.use(model, facts)
+    chat.use(model, Server(facts))
     seen = happened(chat, "ping it")
     assert (ended(seen).result, chat.dialect.name) == ("pong", "hermes")
     assert chat.speech.why == "its chat template writes <tool_call>"

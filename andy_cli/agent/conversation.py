@@ -29,7 +29,9 @@ from andy_cli.discover import discover
 from andy_cli.errors import ModelError
 from andy_cli.guard.gate import Gate, Proposal, Verdict
 from andy_cli.messages import (
+    NOTHING_LEARNED,
     Constraint,
+    Learned,
     Message,
     Request,
     ToolCall,
@@ -70,8 +72,24 @@ class Known(NamedTuple):
 
 
 NOTHING_KNOWN = Known()
-Facts = Callable[[], Awaitable[Known]]
-"""Asks a model's server what it tells of the model."""
+
+
+async def nothing() -> Known:
+    return NOTHING_KNOWN
+
+
+class Server(NamedTuple):
+    """Where a model is served, as far as it matters here."""
+
+    ask: Callable[[], Awaitable[Known]] = nothing
+    """What it tells of the model; asked when that is needed, and not before."""
+    learned: Learned = NOTHING_LEARNED
+    """What is remembered of the model there."""
+    refused: Callable[[str, str], object] = lambda instead, why: None
+    """To be told that it takes no tools, and which dialect is used instead and why."""
+
+
+NO_SERVER = Server()
 
 WINDOW = 64_000
 """Tokens of a window of which nothing is known."""
@@ -92,7 +110,7 @@ class Conversation:
         folder: Path,
         log: Log | None = None,
         session_id: str = "",
-        facts: Facts | None = None,
+        server: Server = NO_SERVER,
     ) -> None:
         self.registry = registry
         self.gate = gate
@@ -110,6 +128,7 @@ class Conversation:
         self.deeds: list[tuple[str, str, str, bool]] = []
         """What was done in this session: tool, what was to be done, what was, and whether."""
         self.account: Account | None = None
+        self._refused = False  # its server takes no tools
         self._given_up = False  # this model does not keep to the letter of its protocol
         self.exchanges: deque[Exchange] = deque(maxlen=EXCHANGES)
         self.limits = Limits(
@@ -120,15 +139,15 @@ class Conversation:
         self._folder = folder
         self._log = log
         self.dialects = {each.name: each for each in discover(dialects, Dialect, "DIALECT")}
-        self.use(client, facts)
+        self.use(client, server)
 
-    def use(self, client: ModelClient, facts: Facts | None = None) -> None:
+    def use(self, client: ModelClient, server: Server = NO_SERVER) -> None:
         """Speak with this model from now on: a new compiler, and the dialect it writes (C17).
 
-        `facts` asks its server what it knows of the model, should it be needed.
+        `server` is asked what it knows of the model, should it be needed.
         """
-        self._facts = facts
-        self._window, self._shortened, self._given_up = 0, (), False
+        self._server = server
+        self._window, self._shortened, self._given_up, self._refused = 0, (), False, False
         self._speak(client, NO_TEMPLATE)
 
     def _speak(self, client: ModelClient, template: Template) -> None:
@@ -148,8 +167,10 @@ class Conversation:
         """The server said it takes no tools: from now on they are taught in the prompt."""
         if error.kind != "no_tools" or self.dialect.name != "native":
             return False
-        known = await self._facts() if self._facts else NOTHING_KNOWN
+        known = await self._server.ask()
+        self._refused = True
         self._speak(self.client, known.template)
+        self._server.refused(self.dialect.name, self.speech.why)
         return self.dialect.name != "native"
 
     def _dialect(self, client: ModelClient, template: Template) -> Detected:
@@ -160,7 +181,8 @@ class Conversation:
         if client.guided:
             return Detected(self.dialects["andybot"], "it is so small that each step is chosen")
         _, _, model = client.name.partition(":")
-        return chosen(model, template, ("tools",) if client.tools else (), self.dialects.values())
+        takes = ("tools",) if client.tools and not self._refused else ()
+        return chosen(model, template, takes, self.dialects.values(), self._server.learned)
 
     def init(self) -> events.Init:
         names = tuple(tool.name for tool in self.registry)
@@ -324,7 +346,7 @@ class Conversation:
     async def window(self) -> int:
         """Tokens of prompt and reply together: as set, as the server says, or a guess."""
         if not self._window:
-            known = await self._facts() if self._facts else NOTHING_KNOWN
+            known = await self._server.ask()
             self._window = self.settings.whole("limits.context") or known.context or WINDOW
         return self._window
 

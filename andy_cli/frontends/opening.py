@@ -3,15 +3,16 @@
 import asyncio
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from andy_cli.agent.conversation import Conversation, Facts, Known, new_id
+from andy_cli.agent.conversation import Conversation, Known, Server, new_id
 from andy_cli.compiler.detect import Template
 from andy_cli.frontends.options import Options
 from andy_cli.guard.gate import Asker, Gate
 from andy_cli.models import select
+from andy_cli.models.memory import learn_refusal, recall
 from andy_cli.models.select import Chosen
 from andy_cli.sessions.log import Log
 from andy_cli.settings import Settings, state_folder
@@ -49,15 +50,27 @@ async def open_chat(
     session_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{new_id()[:4]}"
     log = None if options.no_session else Log(state_folder() / "sessions", session_id)
     gate = Gate(folder, settings.texts("music.folders"), options.allow, options.yes, ask)
-    facts = facts_of(chosen, settings)
-    chat = Conversation(client, registry.load(), gate, settings, folder, log, session_id, facts)
+    server = server_of(chosen, settings, options.no_session)
+    chat = Conversation(client, registry.load(), gate, settings, folder, log, session_id, server)
     # The door switched it off; what is loaded by now stays and need not be looked at again.
     gc.freeze()
     gc.enable()
     return Opened(chat, chosen.why, log)
 
 
-def facts_of(chosen: Chosen, settings: Settings) -> Facts:
+def server_of(chosen: Chosen, settings: Settings, forget: bool = False) -> Server:
+    """What is remembered of the chosen model, and how its server is asked; with `forget` nothing
+    is kept."""
+    kept = recall(chosen.endpoint)
+
+    def refused(instead: str, why: str) -> None:
+        if not forget:
+            learn_refusal(chosen.endpoint, instead, why)
+
+    return Server(facts_of(chosen, settings), kept, refused)
+
+
+def facts_of(chosen: Chosen, settings: Settings) -> Callable[[], Awaitable[Known]]:
     """How to ask the chosen model's server what it tells of the model, once."""
     known: list[Known] = []
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from andy_cli.compiler.detect import NATIVE, Detected
 from andy_cli.frontends.lists import print_json, print_table
 from andy_cli.frontends.model_info import named
-from andy_cli.frontends.opening import fetched, template_of
+from andy_cli.frontends.opening import facts_of, fetched
 from andy_cli.frontends.options import Options
 from andy_cli.frontends.probe.counting import Counting
 from andy_cli.frontends.probe.trials import (
@@ -56,7 +56,7 @@ async def _probe(options: Options, tries: int, as_json: bool, progress: "Progres
     client = Counting(select.connect(found, settings, progress.tell))
     bench = Bench(found, client, options, tries, progress.show)
     try:
-        family = family_of(bench, await template_of(found, settings)())
+        family = family_of(bench, (await facts_of(found, settings)()).template)
         rows = await in_turn(bench, candidates(bench, family.dialect.name))
     finally:
         progress.show("")

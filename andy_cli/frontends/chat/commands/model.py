@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from andy_cli.frontends.chat.command import Command
 from andy_cli.frontends.chat.desk import Desk
-from andy_cli.frontends.opening import Opened, facts_of, fetched
+from andy_cli.frontends.opening import Opened, fetched, server_of
 from andy_cli.frontends.options import Options
 from andy_cli.models import select
 
@@ -46,7 +46,7 @@ async def switch(desk: Desk, opened: Opened) -> None:
         await fetched(chosen.endpoint.model)
     before = opened.chat.client
     client = select.connect(chosen, settings, desk.tell)
-    opened.chat.use(client, facts_of(chosen, settings))
+    opened.chat.use(client, server_of(chosen, settings, desk.options.no_session))
     opened.why = chosen.why
     await before.close()
 

@@ -1,0 +1,51 @@
+"""What a run has learned of a model is used by the next one."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from andy_cli.messages import Learned
+from andy_cli.models.client import Endpoint
+from andy_cli.models.memory import learn_probe, recall
+from tests.model_server import Answer, ModelServer, Received, refused, streamed
+from tests.shell import andy
+
+MODEL = "nobody-knows:7b"
+
+pytestmark = pytest.mark.usefixtures("home")
+
+
+def answer(received: Received) -> Answer:
+    if received.body.get("tools"):
+        return refused(400, "this model does not support tools")
+    return streamed('{"final": {"content": "Hello."}}')
+
+
+def run(home: Path, server: ModelServer, *more: str) -> list[dict[str, Any]]:
+    where = ("--base-url", server.url, "--model", MODEL, "-o", "stream-json")
+    done = andy("run", *where, *more, "hi", home=home)
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+def test_tools_that_were_refused_are_not_offered_again(home: Path) -> None:
+    with ModelServer(answer) as server:
+        first, second = run(home, server), run(home, server)
+    assert (first[0]["dialect"], second[0]["dialect"]) == ("native", "action")
+    assert [each["kind"] for each in first if each["type"] == "error"] == ["no_tools"]
+    assert [each for each in second if each["type"] == "error"] == []
+    assert [bool(each.body.get("tools")) for each in server.requests] == [True, False, False]
+
+
+def test_without_a_session_nothing_is_remembered(home: Path) -> None:
+    with ModelServer(answer) as server:
+        assert run(home, server, "--no-session")[0]["dialect"] == "native"
+        assert recall(Endpoint("openai", MODEL, server.url)) == Learned()
+
+
+def test_what_did_best_in_a_probe_is_written(home: Path) -> None:
+    with ModelServer(answer) as server:
+        learn_probe(Endpoint("openai", MODEL, server.url), Learned(dialect="react"))
+        assert run(home, server)[0]["dialect"] == "react"
+        assert run(home, server, "--set", "dialect=hermes")[0]["dialect"] == "hermes"
