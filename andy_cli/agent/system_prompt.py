@@ -4,6 +4,7 @@ from datetime import date
 from pathlib import Path
 from string import Template
 
+from andy_cli.agent.stand_ins import stand_ins
 from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.messages import ToolRequest
 from andy_cli.resources import bundled
@@ -23,12 +24,12 @@ def lesson(dialect: Dialect, tools: Tools) -> str:
 
 
 def example(dialect: Dialect, tools: Tools) -> str:
-    """How the dialect writes a call of the first tool, with stand-ins for its required values."""
-    name, tool = next(iter(tools.items()))
-    schema = tool["function"].get("parameters") or {}
-    properties = schema.get("properties") or {}
-    arguments = {each: f"<{each}>" for each in schema.get("required") or properties}
-    return dialect.write(ToolRequest(name=name, arguments=arguments))
+    """How the dialect writes a call: of the first tool that stand-ins are sure to fit."""
+    for name, tool in tools.items():
+        arguments = stand_ins(tool["function"].get("parameters") or {})
+        if arguments is not None:
+            return dialect.write(ToolRequest(name=name, arguments=arguments))
+    return dialect.write(ToolRequest(name=next(iter(tools)), arguments={}))
 
 
 def template(name: str) -> Template:

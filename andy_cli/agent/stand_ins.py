@@ -1,0 +1,174 @@
+"""Values for the example of a call: each fits its schema, `<path>` where any text does.
+
+No validator is asked, for it would cost more than the whole prompt: what is not sure to fit is
+`Unsure`, and another tool makes the example.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from andy_cli.compiler.mapper.cleaning import cleaned, resolved
+from andy_cli.messages import Schema
+
+Part = Mapping[str, Any]
+
+DEEPEST = 6
+UNREAD = frozenset(
+    "not if then else contains propertyNames dependentSchemas dependentRequired patternProperties"
+    " unevaluatedItems unevaluatedProperties minProperties".split()
+)
+"""Rules that are not followed: with one of them nothing is sure."""
+
+FORMATS = {
+    "date": "2026-01-31",
+    "date-time": "2026-01-31T12:00:00Z",
+    "time": "12:00:00Z",
+    "duration": "PT1H",
+    "email": "name@example.org",
+    "hostname": "example.org",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+    "uri": "https://example.org/",
+    "url": "https://example.org/",
+    "uuid": "00000000-0000-4000-8000-000000000000",
+}
+TEXTS = (
+    *("text", "A1", "AB12", "en-US", "12:00", "12:00:00", "2026", "2026-01", "1.0", "1.0.0"),
+    *("#aabbcc", "#a", "+1234567890", "/a", "a/b", "@name", "a.txt", "https://example.org", "1h"),
+    *("A1:B2", "Word", "two words", *FORMATS.values()),
+    *(each * count for each in "aA1" for count in range(1, 17)),
+)
+"""What may fit a pattern."""
+
+
+class Unsure(Exception):
+    """No value is sure to fit."""
+
+
+def stand_ins(schema: Schema) -> dict[str, object] | None:
+    """Arguments that fit: the required ones, else all there are; None if none is sure to."""
+    root = cleaned(schema)
+    try:
+        return _object(root, root, 0)
+    except (Unsure, RecursionError):
+        return None
+
+
+def _value(name: str, schema: object, root: Part, depth: int) -> object:
+    part = _whole(schema, root, depth)
+    if "const" in part:
+        return part["const"]
+    if "enum" in part:
+        return next((each for each in part["enum"] if each is not None), None)
+    match _kind(part):
+        case "object":
+            return _object(part, root, depth)
+        case "array":
+            return _list(name, part, root, depth)
+        case "boolean":
+            return True
+        case "integer":
+            return _number(part, whole=True)
+        case "number":
+            return _number(part, whole=False)
+        case "string":
+            return _text(name, part)
+    raise Unsure
+
+
+def _whole(schema: object, root: Part, depth: int) -> Part:
+    """The schema with its reference followed, its parts joined and one alternative taken."""
+    if depth > DEEPEST or not isinstance(schema, Mapping):
+        raise Unsure
+    part = dict(schema)
+    joined: list[object] = [*part.pop("allOf", ())]
+    if reference := part.pop("$ref", ""):
+        joined.append(resolved(reference, root))
+    for key in ("anyOf", "oneOf"):
+        choices = [each for each in part.pop(key, ()) if each != {"type": "null"}]
+        joined += choices[:1]
+    for each in joined:
+        part = {**_whole(each, root, depth + 1), **part}
+    if UNREAD & part.keys():
+        raise Unsure
+    return part
+
+
+def _kind(part: Part) -> str:
+    kinds = part.get("type")
+    if isinstance(kinds, list):
+        kinds = next((each for each in kinds if each != "null"), None)
+    if kinds is None:
+        guess = {"properties": "object", "items": "array"}
+        return next((kind for key, kind in guess.items() if key in part), "string")
+    return str(kinds)
+
+
+def _object(schema: Part, root: Part, depth: int) -> dict[str, object]:
+    part = _whole(schema, root, depth)
+    properties = part.get("properties") or {}
+    required = part.get("required") or ()
+    found: dict[str, object] = {}
+    for name in required or properties:
+        try:
+            found[name] = _value(name, properties.get(name, {}), root, depth + 1)
+        except Unsure:
+            if required:
+                raise
+    return found
+
+
+def _list(name: str, part: Part, root: Part, depth: int) -> list[object]:
+    first = [_value(name, each, root, depth + 1) for each in part.get("prefixItems", ())]
+    least, most = part.get("minItems", 0), part.get("maxItems", math.inf)
+    count = max(least, min(1, most)) - len(first)
+    if len(first) + max(count, 0) > most or (count > 1 and part.get("uniqueItems")):
+        raise Unsure
+    if count <= 0:
+        return first
+    return [*first, *[_value(name, part.get("items", {}), root, depth + 1)] * count]
+
+
+def _number(part: Part, whole: bool) -> int | float:
+    low = max(part.get("minimum", -math.inf), part.get("exclusiveMinimum", -math.inf))
+    high = min(part.get("maximum", math.inf), part.get("exclusiveMaximum", math.inf))
+    for each in _numbers(low, high, part.get("multipleOf", 1), whole):
+        above = each >= low and each != part.get("exclusiveMinimum")
+        below = each <= high and each != part.get("exclusiveMaximum")
+        if above and below and (step := part.get("multipleOf", each)) and not each % step:
+            return each
+        if above and below and not each and not low > 0:
+            return each
+    raise Unsure
+
+
+def _numbers(low: float, high: float, step: float, whole: bool) -> Iterator[int | float]:
+    yield from (1, 10, 0)
+    near = low if math.isfinite(low) else high
+    if not math.isfinite(near):
+        yield int(step) if step == int(step) else step
+        return
+    at = math.ceil(near / step) if near == low else math.floor(near / step)
+    for each in (at, at + 1, at - 1):
+        value = each * step
+        if value == int(value):
+            yield int(value)
+        elif not whole:
+            yield value
+    if not whole and math.isfinite(low + high):
+        yield (low + high) / 2
+
+
+def _text(name: str, part: Part) -> str:
+    least, most = part.get("minLength", 0), part.get("maxLength", math.inf)
+    pattern, form = part.get("pattern"), part.get("format", "")
+    stand_in = f"<{name}>"
+    for each in (part.get("default"), FORMATS.get(form), stand_in, stand_in * 9, *TEXTS):
+        if not isinstance(each, str) or (form in FORMATS and each != FORMATS[form]):
+            continue
+        text = each[: int(most)] if each == stand_in * 9 and most < math.inf else each
+        if least <= len(text) <= most and (not pattern or re.search(pattern, text)):
+            return text
+    raise Unsure
