@@ -15,9 +15,10 @@ from andy_cli import events
 from andy_cli.agent.account import Account
 from andy_cli.agent.background import Background
 from andy_cli.agent.compression import compressed, fitted, size, window_warning
+from andy_cli.agent.plumbing.rendered import as_rendered
 from andy_cli.agent.reply import Reply, as_record
 from andy_cli.agent.resolve import Offer
-from andy_cli.agent.sanitizer import asks_about_tools
+from andy_cli.agent.sanitizer import asks_about_tools, leaks, sanitize
 from andy_cli.agent.speech import speech
 from andy_cli.agent.voice import Voice
 from andy_cli.compiler import dialects
@@ -203,6 +204,16 @@ class Conversation:
     def voice(self, held: bool = False) -> Voice:
         asked = asks_about_tools(self.history[self.turn_began].content, tuple(self.speech.tools))
         return Voice(self.speech.sanitizer(asked), held or self._by_the_letter)
+
+    def leaks(self, answer: str) -> tuple[str, ...]:
+        """The plumbing that would stand in the answer once it is rendered."""
+        return leaks(as_rendered(answer), self.speech.markers, self.speech.tools, answer)
+
+    def cleaned(self, answer: str) -> str:
+        """The answer, or a piece of it, so that nothing leaks when it is rendered."""
+        if as_rendered(answer) == answer or not self.leaks(answer):
+            return answer
+        return sanitize(as_rendered(answer), self.speech.markers, self.speech.tools)
 
     @property
     def lenient(self) -> bool:

@@ -13,14 +13,9 @@ from andy_cli.agent.grounding.audit import (
     rewrite_request,
     unsupported,
 )
-from andy_cli.agent.sanitizer import leaks, sanitize
 from andy_cli.agent.tally import Tally
-from andy_cli.compiler.expression import Expression
 from andy_cli.events import Event
 from andy_cli.messages import Message
-
-ESCAPED = Expression(r"\\([^\w\s])")
-"""What Markdown shows without its backslash."""
 
 
 def evidence(chat: Conversation, tally: Tally) -> Evidence:
@@ -59,14 +54,11 @@ def look_back(chat: Conversation, tally: Tally) -> Iterator[Event]:
 
 
 def strip_leaks(chat: Conversation, tally: Tally) -> Iterator[Event]:
-    """The last look, at what Markdown makes of the answer: escaped marks are marks again (C29)."""
-    rendered = ESCAPED.sub(r"\1", tally.answer)
-    markers, tools = chat.speech.markers, chat.speech.tools
-    leaked = leaks(rendered, markers, tools, tally.answer)
-    if leaked:
-        yield events.Audited(leaks=leaked)
-        tally.answer = sanitize(rendered, markers, tools)
-        yield events.Said("assistant", tally.answer, delta=True)
+    """The last look, at what Markdown makes of the answer (C29)."""
+    clean = chat.cleaned(tally.answer)
+    if clean != tally.answer:
+        yield events.Audited(leaks=chat.leaks(tally.answer))
+        tally.answer = clean
 
 
 def found(chat: Conversation, tally: Tally) -> Sequence[Claim]:

@@ -26,7 +26,9 @@ async def carried_out(chat: Conversation, tally: Tally, reply: Reply) -> AsyncIt
     text = "\n\n".join(filter(None, [compiled.text, *plan.said]))
     chat.add(Message("assistant", text, calls, reasoning=compiled.reasoning))
     for each in plan.said:
-        yield tally.say(sanitize(each, chat.speech.markers, chat.speech.tools))
+        event = tally.say(sanitize(each, chat.speech.markers, chat.speech.tools))
+        if not tally.rewriting:  # then it is shown when it has been looked at
+            yield event
     open_calls = list(calls)
     try:
         for request, step in resolved:

@@ -24,6 +24,8 @@ MESSAGE = 4
 WRONG_BY = 0.5
 """If a server counts less than this part of our estimate, no estimate is that wrong."""
 LEAST = 1000
+WINDOW = 500
+"""No window is smaller: a server that reports less counts something else."""
 
 
 @lru_cache(maxsize=4096)
@@ -41,7 +43,7 @@ def window_warning(estimated: int, reported: int) -> str:
     `estimated` is ours for the whole request, `reported` the server's `usage.prompt_tokens`. Not
     for short prompts, where the estimate may be off by more than anything was dropped.
     """
-    if not 0 < reported < estimated * WRONG_BY or estimated < LEAST:
+    if not WINDOW < reported < estimated * WRONG_BY or estimated < LEAST:
         return ""
     return (
         f"The server read about {reported:,} tokens of some {estimated:,} that were sent: it may "

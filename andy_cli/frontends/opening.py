@@ -27,6 +27,7 @@ class Opened:
     log: Log | None = None
 
     async def close(self) -> None:
+        await self.chat.background.join()
         await self.chat.client.close()
         if self.log is not None:
             self.log.close()

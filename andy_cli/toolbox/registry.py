@@ -7,7 +7,10 @@ import json
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
+
+from pydantic import BaseModel
 
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.messages import Arguments, Effect, Problem, Schema, Status, ToolCall, ToolResult
@@ -90,22 +93,35 @@ def said(returned: object) -> tuple[str, str]:
     """What the model is told and what the user is told (C10)."""
     outcome = returned if isinstance(returned, Outcome) else Outcome(returned, "")
     if outcome.data is None:
-        return "", outcome.did
+        return outcome.did, outcome.did
     if isinstance(outcome.data, str):
         return outcome.data, outcome.did
     return json.dumps(camel(outcome.data), ensure_ascii=False, default=str), outcome.did
 
 
+FIELD = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
+"""A key that is the name of a field; others are data and stay as they are."""
+
+
 def camel(value: object) -> object:
-    """The keys of our own records in camelCase (C10)."""
+    """Records of any kind as objects, with the names of their fields in camelCase (C10)."""
+    if isinstance(value, BaseModel):
+        value = value.model_dump(mode="json")
+    elif is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    elif isinstance(value, tuple) and hasattr(value, "_asdict"):
+        value = value._asdict()
     if isinstance(value, Mapping):
-        return {
-            re.sub(r"_(\w)", lambda match: match[1].upper(), str(key)): camel(each)
-            for key, each in value.items()
-        }
+        return {field_name(str(key)): camel(each) for key, each in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return [camel(each) for each in value]
     return value
+
+
+def field_name(key: str) -> str:
+    if not FIELD.fullmatch(key):
+        return key
+    return re.sub(r"_(\w)", lambda match: match[1].upper(), key)
 
 
 def load(folder: Path | None = None) -> Registry:

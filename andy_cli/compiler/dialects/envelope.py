@@ -36,6 +36,8 @@ class Envelope:
 
     calls: tuple[ToolRequest, ...] = ()
     errors: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What had to be put right in good items."""
     found: bool = False
     """There was an object with the key `toolCalls`."""
 
@@ -66,9 +68,10 @@ def read_envelope(text: str, tools: Tools | None = None) -> Envelope:
         return Envelope(errors=("failed to parse JSON: there is no object in the reply",))
     items = value.get("toolCalls") if isinstance(value, dict) else None
     if not isinstance(items, list):
-        return Envelope()
+        return Envelope(errors=("the object has no list toolCalls",))
     good: list[ToolRequest] = []
     errors: list[str] = []
+    notes: list[str] = []
     seen: set[str] = set()
     for at, item in enumerate(items):
         read = request_of(item, at, tools, seen)
@@ -76,8 +79,10 @@ def read_envelope(text: str, tools: Tools | None = None) -> Envelope:
             errors.append(read)
         else:
             good.append(read)
+            if item.get("id") in seen:
+                notes.append(f"the id {item['id']!r} was given twice: it became {read.id!r}")
             seen.add(read.id)
-    return Envelope(tuple(good), tuple(errors), found=True)
+    return Envelope(tuple(good), tuple(errors), tuple(notes), found=True)
 
 
 def request_of(item: object, at: int, tools: Tools | None, seen: set[str]) -> ToolRequest | str:
@@ -124,6 +129,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     said = [] if any(each.name == SPOKEN for each in known) else said
     return Parsed(
         tuple(known),
+        repairs=envelope.notes,
         text="\n\n".join(filter(None, said)),
         fault="; ".join(envelope.errors),
         settled=True,

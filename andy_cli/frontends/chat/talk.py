@@ -69,6 +69,7 @@ class Talk:
         alive = asyncio.create_task(self._keep_alive(shown))
         try:
             opened = await self.desk.opened()
+            shown.audit = opened.chat.cleaned
             shown.busy = f"{opened.chat.client.name} is working"
             async for event in turn(opened.chat, line):
                 shown.show(event)

@@ -38,7 +38,10 @@ class View:
         console: Console,
         busy: str = "andy is getting ready",
         clock: Callable[[], float] = time.monotonic,
+        audit: Callable[[str], str] = str,
     ) -> None:
+        """`audit` looks at each block once more before it is printed, and says what to print."""
+        self.audit = audit
         self._console = console
         self._tail = Tail(console)
         self._clock = clock
@@ -82,8 +85,6 @@ class View:
             case events.Failed(severity=severity, message=message, hint=hint):
                 style = paint.ERROR if severity == "error" else paint.WARNING
                 self._line(problem(message, hint), style)
-            case events.Audited(leaks=leaks) if leaks:
-                self._line("Once more, without what did not belong in it:", paint.QUIET)
             case events.Audited(unsupported=names) if names:
                 self._line(f"Nothing that was found supports: {', '.join(names)}", paint.WARNING)
             case events.Ended(is_error=failed):
@@ -145,7 +146,7 @@ class View:
     def _pages(self, text: str) -> list[RenderableType]:
         if not text.strip():
             return []
-        page = paint.Page(text, first=not self._above)
+        page = paint.Page(self.audit(text), first=not self._above)
         self._above = "text"
         return [page]
 
