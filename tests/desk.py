@@ -22,7 +22,7 @@ from andy_cli.toolbox.tool import Outcome, ToolError, tool
 from tests.fakes import ScriptedModel
 
 MAILS = [
-    {"id": "m1", "subject": "Rent for May", "sender": "bea@example.org"},
+    {"id": "m1", "subject": "Your rent", "sender": "bea@example.org"},
     {"id": "m2", "subject": "Choir on Friday", "sender": "tom@example.org"},
 ]
 

@@ -231,7 +231,7 @@ def test_B10_without_an_end_the_turn_stops_with_a_notice() -> None:
 
 def test_B11_results_go_back_and_the_turn_goes_on() -> None:
     played = enveloping(enveloped(item("gmail_list", maxResults=1)), ANSWER)
-    assert "Rent for May" in played.told(1)
+    assert "Your rent" in played.told(1)
     assert played.sent(1)[-1]["role"] == "user"
     assert [each.role for each in played.chat.history] == ["user", "assistant", "tool", "assistant"]
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from rich.console import Console
 
 from andy_cli import events
+from andy_cli.agent.grounding.audit import Evidence, unsupported
 from andy_cli.agent.sanitizer import leaks
 from andy_cli.agent.speech import Speech
 from andy_cli.agent.system_prompt import system_prompt
@@ -609,12 +610,12 @@ def test_C31_no_tool_is_mentioned_even_when_things_go_wrong() -> None:
 def test_C32_nothing_invented_is_left_unmarked() -> None:
     asked = "which mails are there?"
     calls = native(("gmail_list", "{}"))
-    invented = "There are 'Rent for May' and 'Bill from the dentist', both from bea@example.com."
+    invented = "There are 'Your rent' and 'Bill from the dentist', both from bea@example.com."
     played = play([calls, invented], asked, tools=True)
     unsupported = str(played.ended.grounding["unsupported"])
     assert "bea@example.com" in unsupported
     assert "(not verified)" in played.answer
-    right = "There are 'Rent for May' and 'Choir on Friday'."
+    right = "There are 'Your rent' and 'Choir on Friday'."
     assert play([calls, invented, right], asked, tools=True).answer == right
 
 
@@ -623,6 +624,14 @@ def test_C32_an_answer_that_is_written_again_is_shown_once_in_the_envelope_too()
     replies[-1] = str(replies[-1]).replace("plan.txt", "ghost.txt")
     played = play(replies, "what is here?", "dialect=envelope")
     assert [each.count("ghost.txt") for each in played.said] == [1, 1]
+
+
+@pytest.mark.xfail(strict=True, reason="the number of the next line is read as a day of the month")
+@pytest.mark.parametrize("month", ["May", "March", "June"])
+def test_C32_an_honest_list_is_not_marked(month: str) -> None:
+    result = json.dumps([{"subject": f"Rent for {month}"}, {"subject": "Choir on Friday"}])
+    answer = f"Here they are:\n\n1. Rent for {month}\n2. Choir on Friday"
+    assert unsupported(answer, Evidence((result,), "what is in my mail?")) == ()
 
 
 def test_C33_a_correction_is_made_once_and_never_after_a_tool_has_run() -> None:

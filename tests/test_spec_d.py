@@ -58,7 +58,7 @@ def test_D3_the_result_comes_back_as_the_next_message() -> None:
     played = acting(act("gmail_list", maxResults=1), ANSWER)
     kept = played.chat.history[2]
     assert (kept.role, kept.name, kept.call_id) == ("tool", "gmail_list", played.used[0].tool_id)
-    assert json.loads(kept.content)[0]["subject"] == "Rent for May"
+    assert json.loads(kept.content)[0]["subject"] == "Your rent"
     assert kept.content in played.told(1)
 
 
