@@ -5,6 +5,7 @@ A test proves the demand that its name begins with: `test_B12_...`. Cases of the
 """
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,59 @@ TABLE = FOLDER / "SPEC.md"
 DEMANDS = FOLDER / "corpora" / "spec" / "demands.txt"
 NEXT = frozenset([f"B{at}" for at in range(13, 30)] + ["B38", "B40", "B41", "D11", "D17"])
 """Demands of tools that are not there yet."""
+
+REPLIES = FOLDER / "corpora" / "spec" / "replies.jsonl"
+BY_DATA = "test_spec_cases.py::test_what_a_reply_does"
+CASES = {
+    16: "an envelope raw, fenced, with text around it",
+    17: "an envelope with good and bad items",
+    18: "priorities",
+    19: "a claim before its result",
+    20: "several texts",
+    21: "calls behind the end, no end, plain prose",
+    22: "speech that fails or goes on",
+    23: "a tool that is not configured",
+    24: "paths out of the workspace",
+    25: "an example of a request in an answer",
+    26: "action objects with text around them",
+    27: "action objects of odd shapes",
+    28: "`@tool` lines",
+    29: "unknown tools, fields that do not fit",
+    30: "the note, through an MCP server",
+    31: "plumbing is stripped",
+    32: "what looks like plumbing is kept",
+    33: "sanitizing twice, and fast",
+    42: "a long listing",
+    43: "the same step again",
+    44: "cut off, and cancelled",
+    45: "a switch of models",
+    46: "examples in prompts",
+    47: "captures",
+    48: "a file that is not in the listing",
+}
+NEXT_CASES = frozenset([24, 30])
+ELSEWHERE = {
+    30: ["test_sessions.py::test_a_session_goes_as_its_document_says"],
+    31: [
+        "test_sanitizer.py::test_plumbing_is_taken_out_without_a_trace",
+        "test_sanitizer.py::test_where_plumbing_is_cut_never_matters",
+    ],
+    32: [
+        "test_sanitizer.py::test_what_is_no_plumbing_comes_out_byte_for_byte",
+        "test_sanitizer.py::test_prose_is_never_touched",
+    ],
+    33: [
+        "test_sanitizer.py::test_what_is_clean_stays_so",
+        "test_sanitizer.py::test_cuts_never_matter",
+    ],
+    45: [
+        "test_sessions.py::test_a_session_goes_as_its_document_says",
+        "test_spec_c.py::test_C26_after_a_switch_of_providers_calls_are_still_found",
+    ],
+    47: ["test_spec_c.py::test_C28_requests_and_replies_are_on_disk_and_never_shown"],
+    48: ["test_spec_c.py::test_C23_a_listing_is_told_with_the_files_that_are_in_it_and_no_others"],
+}
+"""Cases whose tests are named after something else."""
 
 
 class Proof(NamedTuple):
@@ -35,15 +89,20 @@ def demands() -> dict[str, str]:
     return {number: words for number, _, words in pairs}
 
 
-def tests() -> list[Proof]:
-    return [test for file in sorted(FOLDER.glob("test_*.py")) for test in tests_in(file)]
+NUMBERED = r"(?<=_)[ABCDR]\d+(?=_)"
 
 
-def tests_in(file: Path) -> Iterator[Proof]:
+def tests(named: str = NUMBERED) -> list[Proof]:
+    """The tests whose names hold a number."""
+    files = sorted(FOLDER.glob("test_*.py"))
+    return [test for file in files for test in tests_in(file, named)]
+
+
+def tests_in(file: Path, named: str = NUMBERED) -> Iterator[Proof]:
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if not isinstance(node, ast.FunctionDef):
             continue
-        for number in re.findall(r"(?<=_)[ABCDR]\d+(?=_)", node.name):
+        for number in re.findall(named, node.name):
             marks = " ".join(map(ast.unparse, node.decorator_list))
             yield Proof(number, file.name, node.name, "xfail" in marks)
 
@@ -54,6 +113,18 @@ def missing() -> list[str]:
     return [each for each in demands() if each not in proved and each not in NEXT]
 
 
+def case_tests(case: int) -> list[str]:
+    """The tests of a case, by name, by data, or as said above."""
+    found = [each.where for each in tests(rf"test_case_({case})_")]
+    rows = [json.loads(line) for line in REPLIES.read_text(encoding="utf-8").split("\n") if line]
+    found += [BY_DATA] * any(row["case"] == case for row in rows)
+    return [*found, *ELSEWHERE.get(case, [])]
+
+
+def missing_cases() -> list[int]:
+    return [each for each in CASES if each not in NEXT_CASES and not case_tests(each)]
+
+
 def table() -> str:
     """The page: a line for each demand, with the tests that prove it."""
     found = tests()
@@ -61,6 +132,11 @@ def table() -> str:
     for number, words in demands().items():
         names = [shown(each) for each in found if each.number == number]
         lines.append(f"| {number} | {words} | {'<br>'.join(names) or '*next*'} |")
+    lines += ["", "| case | in a few words | proved by |", "| --- | --- | --- |"]
+    for case, words in CASES.items():
+        names = [f"`{each}`" for each in case_tests(case)]
+        later = ["*next*"] * (case in NEXT_CASES)
+        lines.append(f"| {case} | {words} | {'<br>'.join([*names, *later])} |")
     return "\n".join(lines) + "\n"
 
 
