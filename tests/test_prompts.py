@@ -82,16 +82,7 @@ def read(text: str, dialect: Dialect, tools: Tools) -> Sequence[ToolRequest]:
     return compiler.finish()[1].requests
 
 
-KEYWORDS = pytest.mark.xfail(
-    strict=True, reason="written as code, a parameter called `from` and a name with a dash are none"
-)
-
-
-@pytest.mark.parametrize(
-    "dialect",
-    [pytest.param(each, marks=[KEYWORDS] * (each.name == "code")) for each in WRITTEN],
-    ids=lambda each: str(each.name),
-)
+@pytest.mark.parametrize("dialect", WRITTEN, ids=lambda each: str(each.name))
 def test_case_46_the_example_in_a_prompt_is_a_call_that_fits(dialect: Dialect) -> None:
     for tools in registries():
         shown = example(dialect, tools)

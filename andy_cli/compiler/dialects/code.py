@@ -11,11 +11,12 @@ A fence of nothing but calls is read as `pythonic`.
 """
 
 import ast
+from keyword import iskeyword
 
 from andy_cli.compiler.bodies import forms
 from andy_cli.compiler.bodies.ends import Until
 from andy_cli.compiler.bodies.fences import unfenced
-from andy_cli.compiler.bodies.python_calls import NotLiteral, call_of, literal
+from andy_cli.compiler.bodies.python_calls import NotLiteral, call_of, literal, renamed
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
 from andy_cli.messages import ToolRequest
 
@@ -29,18 +30,19 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     body, fenced = unfenced(text.removeprefix("Code:\n"))
     marked = text.startswith(OPENERS)
     body = body.removeprefix("<code>").removesuffix("</code>").strip()
-    try:
-        steps = ast.parse(body).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError):
-        cut_off = marked and not text.rstrip().endswith(CLOSERS)
-        return Parsed(incomplete=True) if cut_off else None
-    if not marked and all(is_call(step, tools) for step in steps):
-        return None
-    try:
-        requests, answer = carried_out(steps, tools)
-    except NotLiteral:
-        return None
-    return Parsed(tuple(requests), quotable=fenced and not marked, text=answer)
+    valid = False
+    for attempt in dict.fromkeys((body, renamed(body))):
+        try:
+            steps = ast.parse(attempt).body
+            valid = True
+            if not marked and all(is_call(step, tools) for step in steps):
+                continue
+            requests, answer = carried_out(steps, tools)
+        except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError):
+            continue  # NotLiteral is a ValueError
+        return Parsed(tuple(requests), quotable=fenced and not marked, text=answer)
+    cut_off = marked and not valid and not text.rstrip().endswith(CLOSERS)
+    return Parsed(incomplete=True) if cut_off else None
 
 
 def is_call(step: ast.stmt, tools: Tools) -> bool:
@@ -114,8 +116,18 @@ def known(call: ast.Call, tools: Tools) -> ToolRequest:
 
 
 def write(request: ToolRequest) -> str:
-    values = ", ".join(f"{name}={value!r}" for name, value in (request.arguments or {}).items())
-    return f"```py\nresult = {request.name}({values})\nprint(result)\n```"
+    plain = {key: value for key, value in (request.arguments or {}).items() if named(key)}
+    other = {key: value for key, value in (request.arguments or {}).items() if not named(key)}
+    values = [
+        *(f"{key}={value!r}" for key, value in plain.items()),
+        *([f"**{other!r}"] * bool(other)),
+    ]
+    return f"```py\nresult = {request.name}({', '.join(values)})\nprint(result)\n```"
+
+
+def named(key: str) -> bool:
+    """Whether Python takes it as the name of an argument."""
+    return key.isidentifier() and not iskeyword(key)
 
 
 DIALECT = Dialect(
