@@ -92,13 +92,13 @@ def demands() -> dict[str, str]:
 NUMBERED = r"(?<=_)[ABCDR]\d+(?=_)"
 
 
-def tests(named: str = NUMBERED) -> list[Proof]:
+def proofs(named: str = NUMBERED) -> list[Proof]:
     """The tests whose names hold a number."""
     files = sorted(FOLDER.glob("test_*.py"))
-    return [test for file in files for test in tests_in(file, named)]
+    return [test for file in files for test in proofs_in(file, named)]
 
 
-def tests_in(file: Path, named: str = NUMBERED) -> Iterator[Proof]:
+def proofs_in(file: Path, named: str = NUMBERED) -> Iterator[Proof]:
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if not isinstance(node, ast.FunctionDef):
             continue
@@ -109,13 +109,13 @@ def tests_in(file: Path, named: str = NUMBERED) -> Iterator[Proof]:
 
 def missing() -> list[str]:
     """Demands that no test proves although one should."""
-    proved = {each.number for each in tests()}
+    proved = {each.number for each in proofs()}
     return [each for each in demands() if each not in proved and each not in NEXT]
 
 
 def case_tests(case: int) -> list[str]:
     """The tests of a case, by name, by data, or as said above."""
-    found = [each.where for each in tests(rf"test_case_({case})_")]
+    found = [each.where for each in proofs(rf"test_case_({case})_")]
     rows = [json.loads(line) for line in REPLIES.read_text(encoding="utf-8").split("\n") if line]
     found += [BY_DATA] * any(row["case"] == case for row in rows)
     return [*found, *ELSEWHERE.get(case, [])]
@@ -127,7 +127,7 @@ def missing_cases() -> list[int]:
 
 def table() -> str:
     """The page: a line for each demand, with the tests that prove it."""
-    found = tests()
+    found = proofs()
     lines = [HEAD, "| demand | in a few words | proved by |", "| --- | --- | --- |"]
     for number, words in demands().items():
         names = [shown(each) for each in found if each.number == number]

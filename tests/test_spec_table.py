@@ -9,14 +9,14 @@ def test_every_demand_has_a_test() -> None:
 
 def test_every_case_has_a_test() -> None:
     assert spec_table.missing_cases() == []
-    there = {each.where for each in spec_table.tests(r"test_(\w)")}
+    there = {each.where for each in spec_table.proofs(r"test_(\w)")}
     named = [each for tests in spec_table.ELSEWHERE.values() for each in tests]
     assert [each for each in [*named, spec_table.BY_DATA] if each not in there] == []
 
 
 def test_what_comes_next_is_demanded_and_has_no_test_yet() -> None:
     """A demand that has its tests is taken off the list."""
-    proved = {each.number for each in spec_table.tests()}
+    proved = {each.number for each in spec_table.proofs()}
     assert sorted(spec_table.NEXT & proved) == []
     assert sorted(spec_table.NEXT - spec_table.demands().keys()) == []
 
