@@ -213,13 +213,15 @@ def replay(
     to_test: Annotated[
         str, typer.Option("--to-test", metavar="FILE", help="append the replies as test cases")
     ] = "",
+    turns: Annotated[bool, typer.Option("--turns", help="the whole turns, as they went")] = False,
+    json: AsJson = False,
     set_: Set = None,
 ) -> None:
     """Compile captured replies again: no network, no tool runs."""
     from andy_cli.frontends.replay import Wanted
     from andy_cli.frontends.replay import replay as again
 
-    raise typer.Exit(again(capture, Wanted(dialect, model_as, diff, to_test)))
+    raise typer.Exit(again(capture, Wanted(dialect, model_as, diff, to_test, turns, json)))
 
 
 @app.command()

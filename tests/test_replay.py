@@ -263,3 +263,55 @@ def test_the_local_model_is_captured_with_its_outcome_too(tmp_path: Path) -> Non
 
 def _b64(data: bytes) -> str:
     return base64.b64encode(data).decode()
+
+
+DENIED = [called("play_mp3", '{"file": "/etc/x.mp3"}'), streamed("I may not.")]
+LEAKY = [called("list_mp3s", '{"folder": "tests/music"}'), streamed("There is ghost.mp3.")]
+
+
+@pytest.mark.parametrize(
+    ("script", "dialect"),
+    [
+        (NATIVE, "native"),
+        (DIALOGUE, "andybot"),
+        (HERMES, "hermes"),
+        (DENIED, "native"),
+        (LEAKY, ""),
+    ],
+    ids=["native", "dialogue", "hermes", "denied", "not supported"],
+)
+def test_a_turn_is_reproduced_from_its_capture_alone(
+    tmp_path: Path, script: Sequence[Answer], dialect: str
+) -> None:
+    folder = tmp_path / "captures"
+    chosen = ("--set", f"dialect={dialect}") if dialect else ()
+    with ModelServer(script) as server:
+        where = ("--base-url", server.url, "--model", "m", *chosen, "-o", "stream-json")
+        then = andy("run", *where, "look into it", home=tmp_path, ANDY_DEBUG_RAW=str(folder))
+    now = replay(tmp_path, folder, "--turns", "--json")
+    assert happened(now.out) == happened(then.out)
+    assert now.code == then.code
+
+
+def happened(lines: str) -> list[dict[str, object]]:
+    """The events, without what differs from run to run; text in one piece."""
+    ids: dict[object, int] = {}
+    found: list[dict[str, object]] = []
+    for row in map(json.loads, lines.splitlines()):
+        for name in ("timestamp", "seconds", "duration_ms", "session_id", "tools", "usage"):
+            row.pop(name, None)
+        if "tool_id" in row:
+            row["tool_id"] = ids.setdefault(row["tool_id"], len(ids))
+        if found and row.get("delta") and found[-1].get("delta"):
+            found[-1]["content"] = f"{found[-1]['content']}{row['content']}"
+        elif row["type"] != "init":
+            found.append(row)
+    return found
+
+
+def test_a_capture_without_turns_says_so(tmp_path: Path) -> None:
+    file = captured(tmp_path, NATIVE)
+    kept = [json.dumps(row) for row in rows(file) if row["kind"] not in ("turn", "result")]
+    file.write_text("\n".join(kept) + "\n", encoding="utf-8")
+    done = replay(tmp_path, file, "--turns")
+    assert (done.code, "Leave --turns out" in done.err) == (2, True)

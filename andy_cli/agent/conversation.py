@@ -6,7 +6,7 @@ one canonical form and is rendered anew for whoever reads it.
 
 import secrets
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -194,6 +194,9 @@ class Conversation:
         self.gate.heard(user)
         self.turn_began = len(self.history)
         self.add(Message("user", user))
+        tools = [*self.speech.tools.values()]
+        said = {"user": user, "model": self.client.name, "dialect": self.dialect.name}
+        self._note("turn", {**said, "tools": tools})
 
     def add(self, message: Message, logged: Message | None = None) -> None:
         """`logged`: the whole of it, where the model is told less."""
@@ -346,9 +349,17 @@ class Conversation:
         self.background.start(self.registry.call(call))
         return ToolResult(call.id, call.name, "started", did=f"started to {action}")
 
+    def _note(self, kind: str, record: Mapping[str, object]) -> None:
+        if self.settings.text("debug.raw"):
+            from andy_cli.models.capture import note  # as above
+
+            note(self.settings, kind, record)
+
     async def tell(self, result: ToolResult) -> None:
         """Put a result where the model will look for it; one that is too long, shortened."""
         content = result.content
+        if result.did:  # else nothing was run
+            self._note("result", result._asdict())
         if result.ok and len(content) > LONG:
             content = fitted(content, await self.window() // 4, result.name)
         whole = Message("tool", result.content, call_id=result.call_id, name=result.name)

@@ -44,6 +44,10 @@ class Recording(NamedTuple):
     requests: tuple[Recorded, ...]
     damage: tuple[str, ...]
     """What is wrong with the file, in words."""
+    turns: tuple[Record, ...] = ()
+    """What the user said, and how the model was spoken to then."""
+    results: tuple[Record, ...] = ()
+    """What tools returned, in order."""
 
 
 class Damaged(Exception):
@@ -60,10 +64,13 @@ def read(path: Path) -> Recording:
         raise UsageError(f"{path} is empty: nothing was captured.", HINT)
     requests: list[Recorded] = []
     damage: list[str] = []
+    beside: dict[str, list[Record]] = {"turn": [], "result": []}
     for number, line in enumerate(data.split(b"\n"), 1):
         try:
             if line.strip():
-                _add(requests, _record(line))
+                record = _record(line)
+                beside.get(text(record, "kind"), []).append(record)
+                _add(requests, record)
         except Damaged as error:
             damage.append(f"line {number} {error}")
     if not requests:
@@ -73,7 +80,7 @@ def read(path: Path) -> Recording:
         for each in requests
         if not each.ended
     ]
-    return Recording(tuple(requests), tuple(damage))
+    return Recording(tuple(requests), tuple(damage), tuple(beside["turn"]), tuple(beside["result"]))
 
 
 def _record(line: bytes) -> Record:

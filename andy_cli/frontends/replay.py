@@ -20,6 +20,7 @@ from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.errors import ModelError, UsageError
 from andy_cli.frontends.recorded import Recorded, Recording, read
+from andy_cli.frontends.rerun import rerun
 from andy_cli.guard.neutralizer import neutralize
 from andy_cli.messages import Chunk
 from andy_cli.models.http.wire import ReplyReader
@@ -37,6 +38,8 @@ class Wanted:
     model_as: str = ""
     diff: bool = False
     to_test: str = ""
+    turns: bool = False
+    json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,8 @@ def replay(path: str, wanted: Wanted) -> int:
     """
     file = _file(path)
     recording = read(file)
+    if wanted.turns:
+        return _damage(recording, file) or rerun(recording, wanted.json)
     only = _only(wanted)
     if wanted.diff and not only and not any(each.outcome for each in recording.requests):
         raise UsageError(

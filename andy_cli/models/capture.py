@@ -56,6 +56,12 @@ def keep(settings: Settings, outcome: Mapping[str, object]) -> None:
         capture.outcome(outcome)
 
 
+def note(settings: Settings, kind: str, record: Mapping[str, object]) -> None:
+    """What happened between replies: the user spoke, a tool returned."""
+    if capture := capture_for(settings):
+        capture.note(kind, record)
+
+
 @cache
 def _in(folder: Path) -> "Capture":
     """One file for the process, however often the model is changed."""
@@ -94,6 +100,9 @@ class Capture:
         if self._count:
             record = {"kind": "outcome", "n": self._count, **outcome}
             self.write(_without_secrets(record, self.secrets))
+
+    def note(self, kind: str, record: Mapping[str, object]) -> None:
+        self.write(_without_secrets({"kind": kind, **record}, self.secrets))
 
     def write(self, *records: Mapping[str, object]) -> None:
         if self._broken:
