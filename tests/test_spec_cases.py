@@ -64,7 +64,7 @@ def test_what_a_reply_does(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['id']} {row['why']}")
 def test_case_16_how_a_reply_is_cut_makes_no_difference(row: dict[str, Any]) -> None:
     whole = row_of(row)
-    for size in (1, 5, 10_000):
+    for size in (1, 10_000):
         again = row_of(row, size)
         assert (again.ran, again.answer) == (whole.ran, whole.answer)
 

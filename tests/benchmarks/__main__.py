@@ -2,10 +2,11 @@
 
 import sys
 
-from tests.benchmarks import compiler, mapper, startup, stream
+from tests.benchmarks import compiler, conversation, mapper, startup, stream
 
 BENCHMARKS = {
     "compiler": compiler.main,
+    "conversation": conversation.main,
     "mapper": mapper.main,
     "startup": startup.main,
     "stream": stream.main,
