@@ -11,6 +11,7 @@ from andy_cli import events
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.turn import turn
 from andy_cli.events import Event
+from andy_cli.frontends.words import action_line
 from andy_cli.guard.gate import Answer, Gate, Proposal
 from andy_cli.messages import Arguments, Chunk
 from andy_cli.models.client import Endpoint, ModelClient, Provider
@@ -207,7 +208,7 @@ class Played(NamedTuple):
     @property
     def feed(self) -> str:
         """All that a person is shown: answers, actions in words, failures; never parameters."""
-        done = [each.did for each in self.results]
+        done = [action_line(each) for each in self.results if each.did]
         planned = [each.action for each in self.used]
         failures = [each.message for each in self.seen if isinstance(each, events.Failed)]
         return "\n".join(["".join(self.said), *planned, *done, *failures])

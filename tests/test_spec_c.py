@@ -350,6 +350,23 @@ def test_C16_what_fails_twice_is_asked_of_the_user_without_plumbing() -> None:
     assert played.ended.exit_code == 1
 
 
+UNFIT = {
+    "hermes": '<tool_call>{"name": "gmail_send", "arguments": {"to": "bea"}}</tool_call>',
+    "action": '{"action": {"tool": "gmail_send", "args": {"to": "bea"}}}',
+    "at_tool": '@tool gmail_send {"to": "bea"}',
+    "envelope": '{"toolCalls": [{"type": "gmail_send", "parameters": {"to": "bea"}}]}',
+}
+
+
+@pytest.mark.parametrize("dialect", UNFIT)
+def test_C16_it_is_the_same_in_every_dialect(dialect: str) -> None:
+    played = play([UNFIT[dialect]] * 3, "write to Bea", f"dialect={dialect}")
+    assert (played.ran, len(played.model.requests)) == ([], 2)
+    assert "subject" in played.told(1)
+    assert played.answer.endswith("?")
+    assert [each for each in (*PLUMBING, "gmail_send") if each in played.feed] == []
+
+
 def test_C17_a_switch_of_models_makes_everything_that_reads_it_anew() -> None:
     chat = desk(ScriptedModel(["hi"], tools=True))
     before: Speech = chat.speech
@@ -605,6 +622,20 @@ def test_C31_no_tool_is_mentioned_even_when_things_go_wrong() -> None:
     for said in wrong.values():
         feed = play([said, "That did not work."], tools=True).feed
         assert [each for each in (*PLUMBING, "list_dir_of_moon") if each in feed] == []
+
+
+@pytest.mark.xfail(strict=True, reason="a tool that breaks is told to the user with its name")
+def test_C31_a_tool_that_breaks_is_not_named() -> None:
+    @tool(effect="read", action="look it up")
+    def look_up_thing() -> str:
+        """Look it up"""
+        raise RuntimeError("out of order")
+
+    model = ScriptedModel([native(("look_up_thing", "{}")), "It did not work."], tools=True)
+    chat = desk(model, registry=Registry([look_up_thing]))
+    played = Played(speak(chat, "look it up"), chat, model)
+    assert "look it up" in played.feed
+    assert "look_up_thing" not in played.feed
 
 
 def test_C32_nothing_invented_is_left_unmarked() -> None:
