@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
+from andy_cli.agent.grounding.arithmetic import MANY, RECKONED, follows, rounding
 from andy_cli.agent.grounding.claim import Backed, Claim, Deed, Evidence
 from andy_cli.agent.grounding.counts import CORE, count_holds, some_hold
 from andy_cli.agent.grounding.deeds import deed_claims
@@ -27,8 +28,9 @@ from andy_cli.agent.grounding.layout import (
 )
 from andy_cli.agent.grounding.marking import marked, rewrite_request
 from andy_cli.agent.grounding.names import strange_names
+from andy_cli.agent.grounding.quantities import FIGURE, Figure, approximate, readings
 from andy_cli.agent.grounding.subsets import singular
-from andy_cli.agent.grounding.support import holds
+from andy_cli.agent.grounding.support import derived_holds, holds
 from andy_cli.agent.grounding.vocabulary import (
     EXTENSIONS,
     ITEMS,
@@ -55,6 +57,9 @@ MAKING = Expression(
     re.IGNORECASE,
 )
 """What follows is to be made, or is an example."""
+EXAMPLE = Expression(
+    r"\b(?:like|such as|e\.g\.,?|example|instance|wie|comme|como)\W*$", re.IGNORECASE
+)
 MEANING = Expression(
     r"\b(?:means?|translat\w+|in (?:english|german|french|spanish)|auf \w+|bedeutet|heißt|signifie"
     r"|significa|as in|so-called|literally|meaning)\b",
@@ -72,11 +77,55 @@ KINDS_LACKING = {
     "size": r"\d ?[kmgt]i?b?\b|byte|size",
 }
 """How a result shows that it has figures of this kind at all."""
+FIGURES = frozenset(["number", "percent", "size", "duration"])
+"""Claims only beside a word of the results: of others everybody may know something."""
+YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
+ROW = re.compile(r"[ \t>]*(?:[-*•+–|]|\d{1,3}[.)]\s)")
+UNIT_AFTER = re.compile(
+    r"\d?(?:\s?(?:to|or|and|bis|oder|–|-)\s?\d[\d.,]*)?[\s*_`-]{0,4}([^\W\d_]+(?:/[hs])?)"
+)
+MEASURE = Expression(
+    r"(?:feet|foot|ft|inch(?:es)?|yards?|miles?|mph|km/h|m/s|kmh|knots|met(?:er|re)s?|centimet\w+"
+    r"|millimet\w+|kilomet\w+|km|cm|mm|m|db|decibels?|years?|months?|weeks?|days?|nights?|decades?"
+    r"|centur(?:y|ies)|degrees?|°\s?[cf]?|watts?|kwh|volts?|amps?|calories|kcal|pounds?|lbs?|ounces?"
+    r"|oz|grams?|g|kg|kilograms?|kilos?|tonnes?|tons?|lit(?:er|re)s?|ml|cups?|tbsp|tsp|tablespoons?"
+    r"|teaspoons?|gallons?|acres|hectares|hz|khz|mhz|ghz|pixels?|px|dpi|jahre\w*|monate\w*|wochen?"
+    r"|tagen?|meter|grad|ans|mois|semaines?|jours?|años|meses|semanas|días|people|inhabitants"
+    r"|einwohner|habitants|people|times|mal|fois|bits?)\b|°",
+    re.IGNORECASE,
+)
+"""Units: where the results have nothing in one, a figure in it is a conversion or is known to all."""
+UNITS = {
+    "c": r"°|temp|\bt?(?:min|max)\b|high|low|celsius|metric|degree|grad",
+    "f": r"°|temp|\bt?(?:min|max)\b|high|low|fahrenheit|imperial|degree", "": r"°|temp|degree",
+    "gr": r"°|temp|\bt?(?:min|max)\b|high|low|grad|celsius", "de": r"°|temp|high|low",
+    "km": r"\bk?m\b|km|kilom|distan", "ki": r"\bk?m\b|km|kg|kilo|distan", "m/": r"m/s|_ms\b", "mi": r"mi\b|mile|distan", "m": r"\dm\b|\bm\b|met(?:er|re)|_m\b",
+    "da": r"\bda(?:y|te)|\d ?d\b|\d{4}-\d\d|tag", "ni": r"night|check", "ye": r"year|\bage\b",
+    "we": r"week|\d{4}-\d\d", "mo": r"month|\d{4}-\d\d", "ti": r"times|count|\bruns?\b|restart",
+    "ta": r"tag|\d{4}-\d\d|datum", "wo": r"woche|\d{4}-\d\d", "ja": r"jahr",
+    "kc": r"kcal|calor", "ca": r"kcal|calor", "kg": r"kg|weight|mass", "mm": r"mm", "pe": r"people|person",
+}  # fmt: skip
+"""By the first letters of a unit: how results show that they have figures in it."""
+EXPLAINED = Expression(r"\bmeans\b|\bstands? for\b|\bbedeutet\b|\bsignifie\b", re.IGNORECASE)
+FREE = Expression(
+    r"\b(?:both|all|are|is|am|be|you['’]re|they['’]re) (?:both |all )?(?:free|available)\b"
+    r"|\b(?:free|available|open) (?:at|from|on|between|after|before|slots?|times?|windows?|hours?)\b"
+    r"|\b(?:slots?|gaps?) (?:at|from|on|between|is|are|in)\b|\bfreie\w? (?:zeit|termin|slot)\w*"
+    r"|\b(?:could|can) (?:i|we) meet\b|\bbeide (?:frei|zeit)\b|\bdisponibles? (?:à|de|entre)\b",
+    re.IGNORECASE,
+)
+"""What is told lies between the times that were given."""
+RECORDED = Expression(
+    r"\b(?:modified|changed|updated|created|saved|sent|received|dated|due|scheduled|published|added"
+    r"|recorded|taken|uploaded|starts?|ends?|expires?|from)\b",
+    re.IGNORECASE,
+)
+"""A date is told of a record."""
 PLACED = Expression(r"\b(?:in|inside|under|at|from|dans|en|unter)\s[*_`\"]*$", re.IGNORECASE)
 ORDER = Expression(
     r"\b(?:step|option|part|phase|level|point|chapter|section|version|top|first|last|next"
     r"|number|no\.?"
-    r"|schritt|étape|paso|scale of|out of|python|tip|rule|choice|example)\s*[#*_]*$",
+    r"|schritt|étape|paso|scale of|python|tip|rule|choice|example)\s*[#*_]*$",
     re.IGNORECASE,
 )
 
@@ -130,6 +179,7 @@ class Audit:
         self.tables = tables(prose) if "|" in prose else []
         self.item_starts = [group[0].start for group in self.lists]
         self.about: dict[int, bool] = {}
+        self.between = bool(FREE.search(prose) or FREE.search(index.evidence.user))
 
     def unsupported(self) -> Iterator[Claim]:
         entries = [each for group in (*self.lists, *self.tables) for each in group]
@@ -158,7 +208,7 @@ class Audit:
         """A count of what the results list or the user asked for; else a number like any other."""
         match = TALLY.match(claim.text)
         if match and (noun := singular(match["noun"])):
-            if noun in self.index.keys or noun in self.index.asked_of:
+            if {noun, singular(folded(match["noun"]))} & (self.index.keys | self.index.asked_of):
                 return claim._replace(kind="count")
             if match["number"][0].isdigit():
                 end = claim.start + match.end("number")
@@ -179,12 +229,76 @@ class Audit:
             return self.titled(claim, sentence)
         if claim.kind == "count":
             return self.counted(claim, sentence)
+        if claim.kind == "version":
+            return self.versioned(claim, sentence)
         lacking = KINDS_LACKING.get(claim.kind)
-        if lacking and DEFINITION.match(sentence.text) and not self.index.gives(lacking):
+        if lacking and claim.kind == "duration" and not self.index.gives(lacking):
             return False
         if claim.kind in {"number", "percent"} and not self.figured(claim, sentence):
             return False
+        if claim.kind == "time" and self.between:
+            return False
+        if claim.kind in FIGURES and not self.anchored(claim, sentence):
+            return False
+        if claim.kind == "date" and not (self.index.days or RECORDED.search(sentence.text)):
+            return False
         return self.is_about(sentence)
+
+    def versioned(self, claim: Claim, sentence: Sentence) -> bool:
+        """Is it one of those that the results give: of three parts, and not of another product?"""
+        if claim.text.count(".") < 2 or not self.index.gives(r"\d\.\d+\.\d"):
+            return False
+        word = re.search(r"([A-Z][\w.+-]*)\s$", words_before(claim, sentence))
+        if word and folded(word[1]) not in self.index.given_words:
+            return False
+        return self.is_about(sentence)
+
+    def anchored(self, claim: Claim, sentence: Sentence) -> bool:
+        """Is it a figure of what the results tell: by what it counts, by the words before it, by
+        the name its line begins with? Of anything else everybody may know something."""
+        if self.leads(claim):
+            return True
+        if YEAR.fullmatch(claim.text):
+            before = words_of(folded(words_before(claim, sentence)[-50:]))
+            return any(map(self.telling, before[-2:]))
+        if EXPLAINED.search(sentence.text):
+            return False
+        unit = UNIT_AFTER.match(claim.text[-1:] + words_after(claim, sentence))
+        measure = MEASURE.search(claim.text) or (unit and MEASURE.fullmatch(unit[1]))
+        if measure and claim.kind == "number":
+            return self.measured(measure[0])
+        if len(re.sub(r"\D", "", claim.text).strip("0")) > 3:
+            return True
+        words = {each for each in words_of(folded(sentence.text)) if each not in STOP}
+        return len(words) < 6 or any(map(self.telling, words)) or self.beside(claim, sentence)
+
+    def beside(self, claim: Claim, sentence: Sentence) -> bool:
+        """Does another figure of the sentence stand in the results?"""
+        text = sentence.text.replace(claim.text, " ")
+        return any(len(each) > 2 and self.index.holds(each) for each in FIGURE.compiled.findall(text))
+
+    def measured(self, unit: str) -> bool:
+        """Do the results tell of anything in this unit, by its name or by the beginning of it?"""
+        name = folded(unit).strip("° ")
+        plain = rf"(?<![^\W\d_]){re.escape(name)}(?![^\W\d_])"
+        return singular(name) in self.index.stems or self.index.gives(UNITS.get(name[:2], plain))
+
+    def leads(self, claim: Claim) -> bool:
+        """Does its line, of a list or a table, begin with a name of the results?"""
+        start = self.prose.rfind("\n", 0, claim.start) + 1
+        lead = self.prose[start : claim.start][:80]
+        if not ROW.match(lead):
+            return False
+        if lead.lstrip().startswith("|") and any(
+            self.index.holds(each) for each in folded(lead).split() if each.strip("|*_")
+        ):
+            return True
+        return any(map(self.telling, words_of(folded(lead))))
+
+    def telling(self, word: str) -> bool:
+        if len(word) < 2 or word[0].isdigit() or word in STOP:
+            return False
+        return word in self.index.stems or singular(word) in self.index.stems
 
     def named(self, claim: Claim, sentence: Sentence) -> bool:
         if claim.kind in {"file", "path"}:
@@ -197,6 +311,8 @@ class Audit:
                 return False
             before = words_before(claim, sentence)
             return not ((sentence.question or sentence.offer) and MAKING.search(before))
+        if claim.kind in {"address", "url"} and EXAMPLE.search(words_before(claim, sentence)):
+            return False
         if claim.kind == "url" and (sentence.question or sentence.offer):
             return False
         if claim.kind == "id":
@@ -319,8 +435,32 @@ class Audit:
         if claim.kind == "number" and some_hold(claim.text, after, self.index):
             return True
         if claim.kind != "count":
-            return holds(claim, before, self.index)
+            return holds(claim, before, self.index) or self.reckoned(claim, sentence)
         return count_holds(claim.text, before, after, self.following(claim.end), self.index)
+
+    def reckoned(self, claim: Claim, sentence: Sentence) -> bool:
+        """Was it worked out, and can it have been?"""
+        if claim.kind == "number" and derived_holds(claim.text, self.index.totals):
+            return True
+        if claim.kind not in FIGURES or not self.worked_out(claim, sentence):
+            return False
+        if claim.kind == "number" and derived_holds(claim.text, self.index.derived):
+            return True
+        digits = FIGURE.search(claim.text.lstrip("-+−$€£¥ "))
+        values = self.index.ingredients
+        if not digits or len(values) > MANY:
+            return False
+        room = rounding(digits[0]) if approximate(words_before(claim, sentence)) else 0.0
+        asked = [Figure(each.value, max(each.slack, room)) for each in readings(digits[0])]
+        return follows(asked, values)
+
+    def worked_out(self, claim: Claim, sentence: Sentence) -> bool:
+        after = re.split(r"[,;:(]\s", words_after(claim, sentence)[:40])[0]
+        said = f"{words_before(claim, sentence)} {claim.text}{after}"
+        if RECKONED.search(said) or self.index.asked:
+            return True
+        aside = claim.kind == "percent" and words_before(claim, sentence).endswith("(")
+        return aside and not self.index.gives(r"\d ?%")
 
     def following(self, at: int) -> int:
         """How many items the list has that follows in a few lines."""
@@ -407,6 +547,9 @@ def words_after(claim: Claim, sentence: Sentence) -> str:
 
 def is_file_name(text: str) -> bool:
     ending = text.rpartition(".")[2].lower()
+    if re.search(r"[`\"*:]|\s(?:a|an|the|is|are|was|were|has|in|of)\s", text):
+        # A sentence that ends with a name is none.
+        return False
     return ending in EXTENSIONS and "." in text and "/" not in text and len(text) < 200
 
 

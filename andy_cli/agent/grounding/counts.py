@@ -268,8 +268,8 @@ def part_holds(number: int, between: str, after: str, noun: str, most: int, inde
     return matching(number, said, wanted, index)
 
 
-LONG = re.compile(r"^[\s-]?(days?|weeks?|months?|years?)\b", re.IGNORECASE)
-DAYS = {"d": 1, "w": 7, "m": 30.4, "y": 365.25}
+LONG = re.compile(r"^[\s-]?(days?|nights?|weeks?|months?|years?)\b", re.IGNORECASE)
+DAYS = {"d": 1, "n": 1, "w": 7, "m": 30.4, "y": 365.25}
 TIMES = re.compile(r"^\s?(?:times|x\b|×|fold|mal\b|fois|veces)", re.IGNORECASE)
 
 

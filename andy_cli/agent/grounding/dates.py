@@ -30,6 +30,8 @@ DATE = Expression(
     rf"|\b(?P<m5>{MONTH})\b\.?(?:\s+de|\s+of)?,?\s+(?P<y5>\d{{4}})(?!\d)",
     re.IGNORECASE,
 )
+DAY_OF_YEAR = Expression(r"(?<![\d-])(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\d-])")
+"""A birthday: `04-22`."""
 EPOCH = Expression(r"(?<![\d.])1[5-9]\d{8}(?:\d{3})?(?![\d.])")
 
 
@@ -75,6 +77,8 @@ def dates(text: str) -> Iterator[Day]:
     for match in DATE.finditer(text):
         for meaning in days(match):
             yield from filter(possible, meaning)
+    for match in DAY_OF_YEAR.finditer(text):
+        yield Day(0, int(match[1]), int(match[2]))
     for match in EPOCH.finditer(text):
         seconds = int(match[0][:10])
         day = date.fromordinal(719163 + seconds // 86400)

@@ -132,6 +132,7 @@ def deed_claims(sentences: Sequence[Sentence], index: Index, text: str) -> Itera
         for match, verb, group in told(sentence):
             family = family_of(verb)
             rest = clause(sentence.text, match.end())
+            real = real or family.name in {"delete", "send"}
             if (group == "more" and not real) or not outside(family, match, group, rest):
                 continue
             real = True
@@ -199,7 +200,24 @@ def stated(match: re.Match[str], group: str, sentence: Sentence) -> bool:
     )
     if UNREAL.search(near) or UNREAL.search(match[0].replace(match[group], "")):
         return False
-    return not (group in {"passive", "short"} and BYSTANDER.search(sentence.text))
+    if re.fullmatch(r"\W*", sentence.text[match.end() :].replace(".", "x")) and re.match(
+        r"\W*(?:\*\*|#)", sentence.text
+    ):
+        # A heading.
+        return False
+    if group in {"passive", "short"}:
+        return not (BYSTANDER.search(sentence.text) or self_done(match[0], match[group]))
+    return True
+
+
+def self_done(said: str, verb: str) -> bool:
+    """`It has restarted`: the thing did it by itself; `was built` alone tells its history."""
+    aux = re.findall(r"\b(?:has|have|had|was|were)\b", said[: said.rfind(verb)], re.IGNORECASE)
+    if not aux:
+        return False
+    if aux[-1].casefold() in {"has", "have", "had"}:
+        return not re.search(r"\bbeen\b", said, re.IGNORECASE)
+    return bool(re.search(r"built|made|founded", verb, re.IGNORECASE))
 
 
 def plain_report(verb: str, said: str, text: str) -> bool:
@@ -226,6 +244,7 @@ def clause(text: str, at: int) -> str:
     return text[at : at + end.start()] if end else text[at:]
 
 
+RECIPIENT = re.compile(r"\b(?:to|an|à|a) (?:[A-Z]|him\b|her\b|them\b)")
 OWN_TEXT = re.compile(r"\b(?:above|below|my (?:thoughts|last|previous|earlier|answer))\b", re.I)
 NAMED = Expression(r"[\w-]\.[a-z][a-z0-9]{1,4}\b|(?<!\w)[~/]\w|\w@\w", re.IGNORECASE)
 
@@ -244,6 +263,8 @@ def outside(family: Family, match: re.Match[str], group: str, rest: str) -> bool
     if OWN_TEXT.search(rest):
         return False
     thing = THING.search(said)
+    if family.name == "send" and RECIPIENT.search(rest):
+        return True
     if (
         (family.outward or family.name == "delete")
         and WORDS.search(said)
@@ -328,7 +349,8 @@ def told_by_results(traces: re.Pattern[str], index: Index) -> bool:
         report = reporting(text)
         if not report or FAILURE.search(report):
             continue
-        if SUCCESS.search(report):
+        if SUCCESS.search(report) and not index.evidence.deeds:
+            # Where the calls are known, it tells of one of them and of nothing else.
             return True
         if any(traces.search(each[0]) for each in ANY_DEED.finditer(report.replace("_", " "))):
             return True

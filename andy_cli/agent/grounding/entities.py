@@ -43,6 +43,11 @@ ID = Expression(
 )
 PHONE = Expression(r"(?<![\w.])\+?\d[\d ()/-]{7,}\d(?!\w)")
 ACCOUNT = Expression(r"(?<![\w.,-])(\d{4,12})-(\d{2,12})(?![\w-])")
+LABELLED = Expression(
+    r"\b(?:no|nr|nos|number|nummer|numéro|número|code|ref|reference|id)(?:\.|:|\s#)?\s[*_`]{0,3}"
+    r"((?=[\w/-]*\d)\w+(?:[/-]\w+)+)(?![\w])", re.IGNORECASE,
+)
+"""`order no. 70-4418`."""
 PERCENT = Expression(
     rf"(?<![\w.])[-+−]?(?:{NUMBER})(?:\s|\u00a0)?(?:%|percent\b|prozent\b|por ciento\b)", re.I
 )
@@ -60,8 +65,8 @@ COUNT = Expression(
 )
 TALLY = Expression(
     rf"(?<![\w.,:#/$€£-])(?P<number>(?:{NUMBER})"
-    rf"|(?i:{SPELLED}))\s+(?P<between>(?:[a-z'’-]+\s){{0,1}}?)"
-    r"(?P<noun>[a-zà-ÿ]{3,}(?:s|en|er))\b(?!\.\w)"
+    rf"|(?i:{SPELLED}))\s+(?P<between>(?:[^\W\d_][\w'’-]*\s){{0,1}}?)"
+    r"(?P<noun>[a-zà-ÿ]{3,}(?:s|en|er)|[A-ZÀ-Þ][a-zà-ÿ]{2,}(?:e|en|er|s))\b(?!\.\w)"
 )
 """A count of what may be anything: only who knows the results can tell."""
 PLAIN_NUMBER = Expression(
@@ -125,12 +130,13 @@ def entities(text: str, taken: Sequence[tuple[int, int]]) -> list[Claim]:
     finder.take(PATH, "path", path)
     finder.take(DOTTED, "id", whole)
     finder.take(FILE, "file", file)
+    finder.take(LABELLED, "id", labelled)
     finder.take(DATE, "date", date)
     finder.take(SIZE, "size", size)
     finder.take(TIME, "time", whole)
     finder.take(DURATION, "duration", duration)
     finder.take(PERCENT, "percent", whole)
-    finder.drop(VERSION)
+    finder.take(VERSION, "version", whole)
     finder.take(PHONE, "id", phone)
     finder.take(ID, "id", record_id)
     finder.take(ACCOUNT, "id", account)
@@ -185,6 +191,8 @@ def named_kind(inner: str, group: int) -> str | None:
         if not re.search(
             r"[{}()=<>;$]|^\w+ -\w|^(?:cd|cat|rm|ls|mv|cp|git|python3?|pip|npm|node|open) ", plain
         ) or re.search(r"\(\d|\([A-Z]", plain):
+            if re.match(r"[a-z][\w-]*\s(?:.*\s)?[-~/.]", plain):
+                return "code"
             parts = plain.split(", ")
             if len(parts) > 1 and all("." in each for each in parts):
                 return None
@@ -262,6 +270,10 @@ def phone(match: re.Match[str]) -> tuple[int, int] | None:
 def account(match: re.Match[str]) -> tuple[int, int] | None:
     """`4471-09`, but no span of figures, which goes up."""
     return whole(match) if int(match[1]) > int(match[2]) else None
+
+
+def labelled(match: re.Match[str]) -> tuple[int, int]:
+    return match.span(1)
 
 
 def record_id(match: re.Match[str]) -> tuple[int, int] | None:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from andy_cli.agent.grounding.claim import Evidence
 from andy_cli.agent.grounding.dates import TIME, Clock, Day, dates, times, weekday
-from andy_cli.agent.grounding.figures import Table, derived, ratios, tables_of
+from andy_cli.agent.grounding.figures import Table, derived, figure_of, ratios, tables_of, totals
 from andy_cli.agent.grounding.quantities import (
     CLOCK,
     DURATION,
@@ -85,6 +85,11 @@ class Index:
     @cached_property
     def given_words(self) -> frozenset[str]:
         return frozenset(words_of(self.given))
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The words of the results, with and without an s at the end."""
+        return self.given_words | {each[:-1] for each in self.given_words if each[-1] == "s"}
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -288,9 +293,25 @@ class Index:
         return [each.value for text in texts[:6] for each in readings(text)]
 
     @cached_property
+    def totals(self) -> "Line":
+        return Line(totals(self.tables))
+
+    @cached_property
     def derived(self) -> "Line":
         """Sums, means and differences of what stands in one column or one row."""
         return Line(derived(self.tables, self.telling, self.asked))
+
+    @cached_property
+    def ingredients(self) -> list[float]:
+        """What other figures may have been worked out from."""
+        sums: set[float] = set()
+        for table in self.tables:
+            for values in table.columns.values():
+                column = [each for each in map(figure_of, values) if each is not None]
+                sums.add(sum(column))
+                if len(column) <= 8:
+                    sums.update(a + b for a, b in itertools.combinations(column, 2))
+        return sorted({*self.numbers.values, *self.lengths, *sums} - {0.0})
 
     @cached_property
     def lengths(self) -> frozenset[float]:

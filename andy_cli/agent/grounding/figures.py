@@ -230,6 +230,19 @@ def derived(
     return found
 
 
+def totals(tables: Sequence[Table]) -> Iterator[float]:
+    """Sums and means of columns, and of their parts by the values of another column: what is told
+    without a word that it was worked out."""
+    for table in tables:
+        for values in table.columns.values():
+            column = [each for each in map(figure_of, values) if each is not None]
+            if len(column) > 1:
+                yield sum(column)
+                yield sum(column) / len(column)
+        if len(table.columns) <= 12 and "-1" not in table.columns:
+            yield from by_group(table)
+
+
 def of_column(column: Sequence[float]) -> Iterable[float]:
     total, ordered = sum(column), sorted(column)
     yield total

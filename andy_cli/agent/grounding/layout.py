@@ -13,7 +13,7 @@ END = Expression(
     r"(?<=[.!?…])[\"'”’)*_`]{0,3}\s+(?=[\"'“‘(*_`\[¿¡]{0,3}[A-ZÀ-Þ0-9~/])|(?<=[:;])\s*\n|\n"
 )
 ABBREVIATED = Expression(
-    r"(?:\b(?:e\.g|i\.e|etc|approx|no|vs|dr|mr|mrs|ms|st|ca|z\.b|jan|feb|mar|apr|jun|jul|aug|sep"
+    r"(?:(?<!\d\s)\b(?:e\.g|i\.e|etc|approx|no|vs|dr|mr|mrs|ms|st|ca|z\.b|jan|feb|mar|apr|jun|jul|aug|sep"
     r"|sept|oct|nov|dec|feat|ft|[ap]\.m)\.)\s*$",
     re.IGNORECASE,
 )
@@ -159,7 +159,7 @@ def entry(text: str, start: int) -> Entry:
     opener = text[:peeled]
     body = text[peeled:]
     close = ""
-    for mark in ("**", "__", "`", '"', "”"):
+    for mark in ("**", "__", "`", '"', "”", "*", "_"):
         if mark in opener.replace("“", "”"):
             close = mark
             break
@@ -177,13 +177,18 @@ def entry(text: str, start: int) -> Entry:
 def tables(text: str) -> list[list[Entry]]:
     """The columns of the tables, each as its cells without the head."""
     columns: list[list[Entry]] = []
-    head, at = -1, 0
+    head, at, labelled = -1, 0, False
     width: list[list[Entry]] = []
     for line in text.split("\n"):
         if line.count("|") >= 2 or (line.lstrip().startswith("|")):
             head += 1
+            if head == 0:
+                labelled = re.match(r"\s*\|\s*\|", line) is not None
             if head > 0 and not set(line.strip()) <= set("|-: +"):
                 for place, cell in enumerate(cells(line, at)):
+                    if place == 0 and labelled:
+                        # The first column names what the others tell.
+                        cell = cell._replace(text="")
                     while len(width) <= place:
                         width.append([])
                     width[place].append(cell)

@@ -4,6 +4,7 @@ A capital tells a name from prose, and its neighbours tell whether it is one of 
 enumeration most of which is known, what is not known was made up.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from andy_cli.agent.grounding.claim import Claim
@@ -32,7 +33,8 @@ GERMAN = Expression(r"\b(?:der|die|das|und|den|dem|ist|sind|ich|hast|eine[nrm]?|
 RUN = Expression(rf"{CAPITAL}(?:\s(?:(?:of|the|a|de|la|van|von|and)\s)?{CAPITAL}){{1,3}}")
 OWNER = Expression(rf"\b(?:by|from|von|par|por|sender|artist|author)\s+({NAME})(?=$|\W)")
 OWNERS = r"\b(?:by|from|artist|author|sender|owner|organizer|assignee|von|composer|name)\b"
-PLAIN = KNOWN_NAMES | LABELS | STOP | MONTHS.keys() | WEEKDAYS.keys() | NUMBER_WORDS.keys()
+TITLES = frozenset("mr mrs ms miss dr prof sir herr herrn frau mme monsieur madame señor señora".split())
+PLAIN = TITLES | KNOWN_NAMES | LABELS | STOP | MONTHS.keys() | WEEKDAYS.keys() | NUMBER_WORDS.keys()
 
 
 def strange_names(sentence: Sentence, index: Index) -> Iterator[Claim]:
@@ -49,8 +51,17 @@ def strange_names(sentence: Sentence, index: Index) -> Iterator[Claim]:
         yield from siblings([*enumerated(f", {inner}")], at - 2, index, nouns)
     if index.gives(OWNERS):
         for match in OWNER.finditer(text):
+            behind = re.search(r"[\w)]([*_\"”»`']{1,3})?\s?$", text[: match.start()])
+            if not (behind and named_before(text[: match.start()], index)):
+                continue
             if strange(match[1], index) and not index.says(folded(match[1])):
                 yield claim(match[1], sentence.start + match.start(1))
+
+
+def named_before(text: str, index: Index) -> bool:
+    """Does the last word name one of the results: `Harbour by ...`?"""
+    word = re.search(r"([A-ZÀ-Þ0-9][\w'’-]*|\0)[\W_]{0,4}$", text)
+    return word is not None and (word[1] == "\0" or folded(word[1]) in index.given_words)
 
 
 def altered(sentence: Sentence, text: str, index: Index) -> Iterator[Claim]:
@@ -104,7 +115,7 @@ def enumerated(text: str) -> Iterator[tuple[str, int]]:
         match = LEADING.match(body)
         if start and match:
             yield match[1], start + shift + match.start(1)
-        elif (not start or text[start - 2] == ":") and (trailing := TRAILING.search(body[-60:])):
+        elif not start and text[end : end + 1] != ":" and (trailing := TRAILING.search(body[-60:])):
             place = max(0, len(body) - 60) + trailing.start(1)
             if place or start:
                 yield trailing[1], start + shift + place

@@ -93,7 +93,7 @@ SIZE = Expression(
     r"(?!/s|ps)",
     re.IGNORECASE,
 )
-SHORT_SIZE = Expression(r"(?<![\w.,])(\d+(?:[.,]\d+)?)([kmgt])(?![\w])", re.IGNORECASE)
+SHORT_SIZE = Expression(r"(?<![\w.,])(\d+(?:[.,]\d+)?)([kmgt]i?)(?![\w])", re.IGNORECASE)
 
 
 def sizes(number: str, unit: str) -> list[Figure]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from andy_cli.agent.grounding.claim import Claim
 from andy_cli.agent.grounding.dates import DATE, TIME, Day, days, times
 from andy_cli.agent.grounding.entities import PLAIN_NUMBER
-from andy_cli.agent.grounding.evidence import Index, folded, words_of
+from andy_cli.agent.grounding.evidence import Index, Line, folded, words_of
 from andy_cli.agent.grounding.quantities import (
     FIGURE,
     SCALES,
@@ -124,6 +124,10 @@ def id_holds(text: str, before: str, index: Index) -> bool:
     if index.holds(name) or index.holds(name.removeprefix("#")):
         return True
     return bool(re.fullmatch(r"[0-9a-f]{6,40}", name)) and index.gives(rf"(?<!\w){name}")
+
+
+def version_holds(text: str, before: str, index: Index) -> bool:
+    return index.text.find(folded(text).lstrip("v")) >= 0
 
 
 def subject_holds(text: str, before: str, index: Index) -> bool:
@@ -257,8 +261,7 @@ def number_holds(text: str, before: str, index: Index) -> bool:
     if match["number"].isdigit() and index.gives(rf"(?<![\d.]){match['number']}\.\d+\.\d"):
         # The first part of a version.
         return True
-    heat = "°" in (match["after"] or "")
-    if any(map(index.numbers.near if heat else index.near, asked)):
+    if any(map(index.numbers.near, asked)):
         return True
     if scale == 1 and len(match["number"]) > 2 and index.holds(match["number"]):
         return True
@@ -275,7 +278,17 @@ def number_holds(text: str, before: str, index: Index) -> bool:
     if ways and unit[0] != "°" and not index.gives(r"mile|mph|\bmi\b|m/s|_ms\b|km/?h|kph"):
         ways = ()
     plain = readings(match["number"])
-    return index.has([*asked, *(Figure(way(each.value), 0.6) for way in ways for each in plain)])
+    return any(map(index.numbers.near, [*asked, *(Figure(way(each.value), 0.6) for way in ways for each in plain)]))
+
+
+def derived_holds(text: str, line: Line) -> bool:
+    """Is it one of these figures, which follow from what the results list?"""
+    match = PLAIN_NUMBER.match(text)
+    if not match or "°" in (match["after"] or ""):
+        return False
+    scale = SCALES.get((match["scale"] or "").strip().casefold(), 1)
+    asked = (Figure(each.value * scale, each.slack * scale) for each in readings(match["number"]))
+    return any(map(line.near, asked))
 
 
 HOLDS: dict[str, Callable[[str, str, Index], bool]] = {
@@ -284,6 +297,7 @@ HOLDS: dict[str, Callable[[str, str, Index], bool]] = {
     "url": url_holds,
     "address": address_holds,
     "id": id_holds,
+    "version": version_holds,
     "subject": subject_holds,
     "title": subject_holds,
     "date": date_holds,
@@ -297,7 +311,7 @@ HOLDS: dict[str, Callable[[str, str, Index], bool]] = {
 """By kind: the text of a claim and the words of its sentence before it."""
 
 
-VERBATIM = frozenset(["date", "time", "duration", "size", "percent"])
+VERBATIM = frozenset(["date", "time", "duration", "size", "percent", "number"])
 """Kinds that hold when they were given in the same words: much the quickest to see."""
 
 
