@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from andy_cli.agent.grounding.arithmetic import MANY, RECKONED, follows, rounding
+from andy_cli.agent.grounding.arithmetic import MANY, RECKONED, SUMMED, follows, rounding, sums_up
 from andy_cli.agent.grounding.claim import Backed, Claim, Deed, Evidence
 from andy_cli.agent.grounding.counts import CORE, count_holds, some_hold
 from andy_cli.agent.grounding.deeds import deed_claims
@@ -79,6 +79,8 @@ KINDS_LACKING = {
 """How a result shows that it has figures of this kind at all."""
 FIGURES = frozenset(["number", "percent", "size", "duration"])
 """Claims only beside a word of the results: of others everybody may know something."""
+RATE = re.compile(r"\s(?:a|an|per|pro|par|por|each|every)\s\w", re.IGNORECASE)
+TO_TIME = re.compile(r"\s?(?:to|bis|-|–|until|à|a)\s?\d{1,2}(?::\d\d| ?[ap]\.?m)", re.IGNORECASE)
 YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 ROW = re.compile(r"[ \t>]*(?:[-*•+–|]|\d{1,3}[.)]\s)")
 UNIT_AFTER = re.compile(
@@ -106,7 +108,15 @@ UNITS = {
     "kc": r"kcal|calor", "ca": r"kcal|calor", "kg": r"kg|weight|mass", "mm": r"mm", "pe": r"people|person",
 }  # fmt: skip
 """By the first letters of a unit: how results show that they have figures in it."""
-EXPLAINED = Expression(r"\bmeans\b|\bstands? for\b|\bbedeutet\b|\bsignifie\b", re.IGNORECASE)
+EXPLAINED = Expression(
+    r"\bmeans\b|\bstands? for\b|\bbedeutet\b|\bsignifie\b|\bby the way\b|\bübrigens\b"
+    r"|\b(?:sensible|reasonable|recommended|advised|considered|normally|nowadays|benchmark"
+    r"|rule of thumb|faustregel|limit of many|at least|at most|mindestens"
+    r"|höchstens|au moins|al menos|since (?:version|python|node|java)|deprecated|by default|requires?"
+    r"|guidelines?|experts?|scientists?|on earth|in (?:most|many|some) (?:countries|cases))\b",
+    re.IGNORECASE,
+)
+"""Ordinary knowledge, or advice."""
 FREE = Expression(
     r"\b(?:both|all|are|is|am|be|you['’]re|they['’]re) (?:both |all )?(?:free|available)\b"
     r"|\b(?:free|available|open) (?:at|from|on|between|after|before|slots?|times?|windows?|hours?)\b"
@@ -208,7 +218,10 @@ class Audit:
         """A count of what the results list or the user asked for; else a number like any other."""
         match = TALLY.match(claim.text)
         if match and (noun := singular(match["noun"])):
-            if {noun, singular(folded(match["noun"]))} & (self.index.keys | self.index.asked_of):
+            named = {noun, singular(folded(match["noun"]))}
+            if named & self.index.keys or named & self.index.asked_of or (
+                not match["number"][0].isdigit() and named & self.index.stems
+            ):
                 return claim._replace(kind="count")
             if match["number"][0].isdigit():
                 end = claim.start + match.end("number")
@@ -236,7 +249,9 @@ class Audit:
             return False
         if claim.kind in {"number", "percent"} and not self.figured(claim, sentence):
             return False
-        if claim.kind == "time" and self.between:
+        if claim.kind == "time" and (self.between or RATE.match(words_after(claim, sentence))):
+            return False
+        if claim.kind == "number" and TO_TIME.match(words_after(claim, sentence)):
             return False
         if claim.kind in FIGURES and not self.anchored(claim, sentence):
             return False
@@ -261,7 +276,7 @@ class Audit:
         if YEAR.fullmatch(claim.text):
             before = words_of(folded(words_before(claim, sentence)[-50:]))
             return any(map(self.telling, before[-2:]))
-        if EXPLAINED.search(sentence.text):
+        if EXPLAINED.search(sentence.text) or DEFINITION.match(sentence.text):
             return False
         unit = UNIT_AFTER.match(claim.text[-1:] + words_after(claim, sentence))
         measure = MEASURE.search(claim.text) or (unit and MEASURE.fullmatch(unit[1]))
@@ -270,7 +285,7 @@ class Audit:
         if len(re.sub(r"\D", "", claim.text).strip("0")) > 3:
             return True
         words = {each for each in words_of(folded(sentence.text)) if each not in STOP}
-        return len(words) < 6 or any(map(self.telling, words)) or self.beside(claim, sentence)
+        return len(words) < 4 or any(map(self.telling, words)) or self.beside(claim, sentence)
 
     def beside(self, claim: Claim, sentence: Sentence) -> bool:
         """Does another figure of the sentence stand in the results?"""
@@ -298,6 +313,8 @@ class Audit:
     def telling(self, word: str) -> bool:
         if len(word) < 2 or word[0].isdigit() or word in STOP:
             return False
+        if word in CALENDAR and self.index.gives(r"\d{4}-\d\d-\d\d"):
+            return True
         return word in self.index.stems or singular(word) in self.index.stems
 
     def named(self, claim: Claim, sentence: Sentence) -> bool:
@@ -385,6 +402,8 @@ class Audit:
             re.I,
         ):
             return False
+        if RATE.search(claim.text + words_after(claim, sentence)[:8]):
+            return False
         if ORDER.search(before) or (number in {"24", "7"} and "24/7" in sentence.text):
             return False
         known = singular(noun) in {"row", "record", "line", "column"} or (
@@ -392,12 +411,9 @@ class Audit:
             and not self.index.keys.isdisjoint({"email", "name", "user", "from", "person"})
         )
         known = known or singular(noun) in self.index.words or noun in self.index.words
-        known = known or any(
-            family and ITEMS.get(each) == family for each in words_of(self.index.said)[:200]
-        )
         if family in CORE or known or not family:
             return self.is_about(sentence)
-        return number[0].isdigit() and self.is_about(sentence)
+        return False
 
     def figured(self, claim: Claim, sentence: Sentence) -> bool:
         before = words_before(claim, sentence)
@@ -450,14 +466,25 @@ class Audit:
         values = self.index.ingredients
         if not digits or len(values) > MANY:
             return False
-        room = rounding(digits[0]) if approximate(words_before(claim, sentence)) else 0.0
+        before = words_before(claim, sentence)
+        room = rounding(digits[0]) if approximate(before) else 0.0
         asked = [Figure(each.value, max(each.slack, room)) for each in readings(digits[0])]
+        if SUMMED.search(before[-25:]) and claim.kind != "percent":
+            return any(sums_up(each, values) for each in asked)
         return follows(asked, values)
 
     def worked_out(self, claim: Claim, sentence: Sentence) -> bool:
         after = re.split(r"[,;:(]\s", words_after(claim, sentence)[:40])[0]
         said = f"{words_before(claim, sentence)} {claim.text}{after}"
-        if RECKONED.search(said) or self.index.asked:
+        if RECKONED.search(said):
+            return True
+        mine = {float(each.value) for text in FIGURE.compiled.findall(claim.text) for each in readings(text)}
+        stated = FIGURE.compiled.findall(sentence.text)
+        if any(
+            each.value in self.index.asked and each.value not in mine
+            for text in stated
+            for each in readings(text)
+        ):
             return True
         aside = claim.kind == "percent" and words_before(claim, sentence).endswith("(")
         return aside and not self.index.gives(r"\d ?%")
@@ -494,15 +521,21 @@ class Audit:
         names = [each for each in group if self.is_name(each)]
         if len(names) < 2:
             return
-        known = [self.index.says(folded(each.text)) for each in names]
+        known = [self.knows(each) for each in names]
         for entry, good in zip(names, known, strict=True):
             others = len(names) - 1
             backed = sum(known) - good
             needed = others if entry.label or others < 3 else others * 0.6
             verbatim = backed == others and (others > 1 or not listed)
-            if good or backed < needed or self.reworded(entry, verbatim):
+            if good or backed < needed or (entry.label and " " not in entry.text):
+                continue
+            if not coded(entry.text) and self.reworded(entry, verbatim):
                 continue
             yield Claim(entry.text, entry.start, entry.end, "item")
+
+    def knows(self, entry: Entry) -> bool:
+        name = folded(entry.text)
+        return self.index.holds(name) if coded(name) else self.index.says(name)
 
     def is_name(self, entry: Entry) -> bool:
         words = words_of(folded(entry.text))
@@ -543,6 +576,11 @@ def words_before(claim: Claim, sentence: Sentence) -> str:
 def words_after(claim: Claim, sentence: Sentence) -> str:
     at = claim.end - sentence.start
     return sentence.text[at : at + NEAR]
+
+
+def coded(text: str) -> bool:
+    """`id_rsa_old`, `aws_s3_bucket.logs`: a name in one piece, of several parts."""
+    return re.fullmatch(r"[a-z0-9]+(?:[_.]+[a-z0-9]+)+", text) is not None
 
 
 def is_file_name(text: str) -> bool:

@@ -77,6 +77,13 @@ def count_holds(text: str, before: str, after: str, listed: int, index: Index) -
         return True
     if approximate(before) and any(abs(each - number) <= 0.1 * each for each in totals):
         return True
+    if ITEMS.get(noun) not in CORE or number > 9:
+        if index.numbers.near(Figure(number, 0.4)) or index.totals.near(Figure(number, 0.4)):
+            return True
+    following = [each for each in words_of(folded(after[:40]))[:4]
+        if len(each) > 2 and each not in STOP and stem_known(each, index)]  # fmt: skip
+    if number in {len(rows) for each in index.tables for rows in holding(following, each)}:
+        return True
     plain = ITEMS.get(noun) not in CORE and not narrowed(between, after, index)
     if plain and (index.has(asked) or number in rows_with(noun, index)):
         return True

@@ -322,7 +322,7 @@ def same_thing(rest: str, met: Sequence[str], index: Index) -> bool:
     named = [folded(each[0]) for each in FILE.finditer(rest)]
     if not named:
         return True
-    theirs = " ".join(met)
+    theirs = " ".join([*met, *(each for each in map(reporting, index.results) if ANY_DEED.search(each))])
     return not FILE.search(theirs) or any(each in theirs for each in named)
 
 

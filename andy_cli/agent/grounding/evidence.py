@@ -89,7 +89,11 @@ class Index:
     @cached_property
     def stems(self) -> frozenset[str]:
         """The words of the results, with and without an s at the end."""
-        return self.given_words | {each[:-1] for each in self.given_words if each[-1] == "s"}
+        words = self.given_words
+        if sum(each.isalpha() for each in words) < 3:
+            # Bare figures: what they are of stands in the question.
+            words = words | set(words_of(folded(self.evidence.user)))
+        return words | {each[:-1] for each in words if each[-1] == "s"}
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -151,7 +155,9 @@ class Index:
     @cached_property
     def ordinals(self) -> list[int]:
         """The first dates as days since the year 1."""
-        complete = sorted(each for each in self.days if weekday(each) is not None)
+        years = sorted({each.year for each in self.days if each.year})[:2]
+        named = {Day(each.year or year, *each[1:]) for each in self.days for year in years}
+        complete = sorted(each for each in named if weekday(each) is not None)
         return [date(*each).toordinal() for each in complete[:24]]
 
     @cached_property
@@ -229,7 +235,7 @@ class Index:
             if tracks:
                 found.update((sum(each[0] for each in tracks), sum(each[-1] for each in tracks)))
                 found.update((sum(each[0] for each in tracks) / len(tracks),))
-        summed = self.derived.values
+        summed = self.totals.values
         found.update(each * 60 for each in summed if each < 10_000)
         found.update(each / 1000 for each in summed)
         return Line([*found, *summed])

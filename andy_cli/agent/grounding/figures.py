@@ -238,9 +238,13 @@ def totals(tables: Sequence[Table]) -> Iterator[float]:
             column = [each for each in map(figure_of, values) if each is not None]
             if len(column) > 1:
                 yield sum(column)
-                yield sum(column) / len(column)
+                if "-1" not in table.columns:
+                    yield sum(column) / len(column)
         if len(table.columns) <= 12 and "-1" not in table.columns:
             yield from by_group(table)
+            columns = [[figure_of(each) or 0.0 for each in column] for column in table.columns.values()]
+            if len({len(each) for each in columns}) == 1:
+                yield from map(sum, zip(*columns, strict=True))
 
 
 def of_column(column: Sequence[float]) -> Iterable[float]:

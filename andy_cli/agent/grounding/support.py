@@ -242,10 +242,12 @@ def percent_holds(text: str, before: str, index: Index) -> bool:
     exact = readings(digits[0])
     near = (loosened(each, before) for each in exact)
     asked = [*exact, *(Figure(each.value, min(each.slack, 2.5)) for each in near)]
-    if index.has(asked):
+    if any(map(index.numbers.near, asked)):
         return True
     if any(index.numbers.near(Figure(each.value / 100, each.slack / 100)) for each in asked):
         return True
+    if index.gives(r"\d ?%"):
+        return False
     return any(index.percents.near(each) for each in asked)
 
 
@@ -311,11 +313,11 @@ HOLDS: dict[str, Callable[[str, str, Index], bool]] = {
 """By kind: the text of a claim and the words of its sentence before it."""
 
 
-VERBATIM = frozenset(["date", "time", "duration", "size", "percent", "number"])
+VERBATIM = frozenset(["date", "time", "duration", "size", "percent"])
 """Kinds that hold when they were given in the same words: much the quickest to see."""
 
 
 def holds(claim: Claim, before: str, index: Index) -> bool:
-    if claim.kind in VERBATIM and index.holds(folded(claim.text)):
+    if (claim.kind in VERBATIM or claim.text[-1:].isalpha()) and index.holds(folded(claim.text)):
         return True
     return HOLDS[claim.kind](claim.text, before, index)
