@@ -81,6 +81,7 @@ FIGURES = frozenset(["number", "percent", "size", "duration"])
 """Claims only beside a word of the results: of others everybody may know something."""
 RATE = re.compile(r"\s(?:a|an|per|pro|par|por|each|every)\s\w", re.IGNORECASE)
 TO_TIME = re.compile(r"\s?(?:to|bis|-|–|until|à|a)\s?\d{1,2}(?::\d\d| ?[ap]\.?m)", re.IGNORECASE)
+INNER_CAPITAL = re.compile(r"\S\s[\"'(*_“„«]{0,4}[A-ZÀ-Þ]")
 YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 ROW = re.compile(r"[ \t>]*(?:[-*•+–|]|\d{1,3}[.)]\s)")
 UNIT_AFTER = re.compile(
@@ -200,13 +201,15 @@ class Audit:
         ]
         taken = [(each.start, each.end) for each in named]
         for claim in entities(self.prose, taken):
+            if self.given(claim):
+                continue
             sentence = self.sentence(claim.start)
             if claim.kind == "tally":
                 claim = self.settled(claim)
             if sentence and self.claimed(claim, sentence) and not self.held(claim, sentence):
                 yield claim
         for sentence in self.spoken:
-            if not (sentence.question or sentence.offer):
+            if INNER_CAPITAL.search(sentence.text) and not (sentence.question or sentence.offer):
                 yield from strange_names(sentence, self.index)
         yield from (each for each in named if not holds(each, "", self.index))
         for group in self.lists:
@@ -214,14 +217,30 @@ class Audit:
         for column in self.tables:
             yield from self.strangers(column, listed=False)
 
+    def given(self, claim: Claim) -> bool:
+        """Does it stand in the evidence as it is? That settles most, and is quick to see."""
+        if claim.kind in {"file", "path", "address"}:
+            # Those may be the end of another name.
+            return False
+        text = folded(claim.text)
+        if claim.kind in {"number", "percent"}:
+            text = text.strip("-+−$€£¥ ")
+            return self.index.given_figure(text) if text[:1].isdigit() else False
+        if claim.kind in {"date", "time"} and text[0].isdigit() and text[-1].isdigit():
+            return self.index.given_day(text)
+        if claim.kind == "size" and text.endswith(("byte", "bytes")):
+            text = text.split()[0]
+            return self.index.given_figure(text) or self.index.given_figure(text.replace(",", ""))
+        return self.index.holds(text)
+
     def settled(self, claim: Claim) -> Claim:
         """A count of what the results list or the user asked for; else a number like any other."""
         match = TALLY.match(claim.text)
         if match and (noun := singular(match["noun"])):
             named = {noun, singular(folded(match["noun"]))}
-            if named & self.index.keys or named & self.index.asked_of or (
-                not match["number"][0].isdigit() and named & self.index.stems
-            ):
+            known = named & self.index.stems
+            spelled = not match["number"][0].isdigit()
+            if named & self.index.asked_of or (known and (spelled or named & self.index.keys)):
                 return claim._replace(kind="count")
             if match["number"][0].isdigit():
                 end = claim.start + match.end("number")
@@ -411,6 +430,8 @@ class Audit:
             and not self.index.keys.isdisjoint({"email", "name", "user", "from", "person"})
         )
         known = known or singular(noun) in self.index.words or noun in self.index.words
+        if not known and approximate(before):
+            return False
         if family in CORE or known or not family:
             return self.is_about(sentence)
         return False
@@ -446,7 +467,7 @@ class Audit:
         if claim.kind == "number" and word and claim.text.isdigit():
             # `Room 204` is a name: where rooms have numbers it must be this one.
             name = re.escape(folded(word[1]))
-            if self.index.gives(rf"\b{name} \d"):
+            if f"{folded(word[1])} " in self.index.given and self.index.gives(rf"\b{name} \d"):
                 return self.index.says(folded(f"{word[1]} {claim.text}"))
         if claim.kind == "number" and some_hold(claim.text, after, self.index):
             return True
@@ -469,13 +490,13 @@ class Audit:
         before = words_before(claim, sentence)
         room = rounding(digits[0]) if approximate(before) else 0.0
         asked = [Figure(each.value, max(each.slack, room)) for each in readings(digits[0])]
-        if SUMMED.search(before[-25:]) and claim.kind != "percent":
+        if SUMMED.search(before[-14:]) and claim.kind != "percent":
             return any(sums_up(each, values) for each in asked)
         return follows(asked, values)
 
     def worked_out(self, claim: Claim, sentence: Sentence) -> bool:
         after = re.split(r"[,;:(]\s", words_after(claim, sentence)[:40])[0]
-        said = f"{words_before(claim, sentence)} {claim.text}{after}"
+        said = f"{words_before(claim, sentence)}{claim.text}{after}"
         if RECKONED.search(said):
             return True
         mine = {float(each.value) for text in FIGURE.compiled.findall(claim.text) for each in readings(text)}

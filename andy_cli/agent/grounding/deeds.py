@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from andy_cli.agent.grounding.claim import Claim, Deed
 from andy_cli.agent.grounding.entities import FILE
-from andy_cli.agent.grounding.evidence import Index, folded
+from andy_cli.agent.grounding.evidence import Index, folded, words_of
 from andy_cli.agent.grounding.families import FAMILIES, Family
 from andy_cli.agent.grounding.layout import Sentence
 from andy_cli.compiler.expression import Expression
@@ -126,7 +127,7 @@ OPINION = re.compile(
 def deed_claims(sentences: Sequence[Sentence], index: Index, text: str) -> Iterator[Claim]:
     """What the answer says was done, with no call or result that did it."""
     for sentence in sentences:
-        if sentence.question:
+        if sentence.question or verbs().isdisjoint(words_of(folded(sentence.text))):
             continue
         real = False
         for match, verb, group in told(sentence):
@@ -146,6 +147,20 @@ def deed_claims(sentences: Sequence[Sentence], index: Index, text: str) -> Itera
                 end = sentence.start + match.end() + len(rest.rstrip(" *_\"'`\0"))
                 yield Claim(text[start:end], start, end, "deed")
                 break
+
+
+@lru_cache(maxsize=1)
+def verbs() -> frozenset[str]:
+    """Every verb of the families; of one with a hyphen its last part."""
+    alternatives = (
+        each for family in FAMILIES for each in f"{family.done}|{family.doing}".split("|")
+    )
+    spelled = {
+        form
+        for each in alternatives
+        for form in (each.replace("?", ""), re.sub(r".\?", "", each))
+    }
+    return frozenset(words_of(form)[-1] for form in spelled if form)
 
 
 AND_ALSO = Expression(

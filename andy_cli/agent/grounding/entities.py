@@ -11,6 +11,7 @@ from andy_cli.agent.grounding.quantities import DURATION, NUMBER, SIZE
 from andy_cli.agent.grounding.vocabulary import EXTENSIONS, ITEMS, LIBRARIES, NUMBER_WORDS
 from andy_cli.compiler.expression import Expression
 
+Spans = Sequence[tuple[int, int]]
 Reader = Callable[[re.Match[str]], tuple[int, int] | None]
 
 URL = Expression(r"\b(?:https?|ftp|file)://[^\s<>\"'`|\0]+|\bwww\.[^\s<>\"'`|\0]+", re.IGNORECASE)
@@ -102,17 +103,16 @@ class Finder:
         self.rest = text
         self.found: list[Claim] = []
 
-    def take(self, pattern: Expression, kind: str, read: Reader) -> None:
-        def taken(match: re.Match[str]) -> str:
-            span = read(match)
-            if span is None:
-                return match[0]
-            start, end = span
-            self.found.append(Claim(self.text[start:end], start, end, kind))
-            before, after = match[0][: start - match.start()], match[0][end - match.start() :]
-            return before + "\0" * (end - start) + after
-
-        self.rest = pattern.sub(taken, self.rest)
+    def take(self, pattern: Expression, kind: str, read: Reader, within: Spans = ()) -> None:
+        """Only within these spans, where any are given."""
+        parts, last = [], 0
+        for first, stop in within or ((0, len(self.rest)),):
+            for match in pattern.compiled.finditer(self.rest, first, stop):
+                if (span := read(match)) and span[0] >= last:
+                    self.found.append(Claim(self.text[span[0] : span[1]], *span, kind))
+                    parts += [self.rest[last : span[0]], "\0" * (span[1] - span[0])]
+                    last = span[1]
+        self.rest = "".join(parts) + self.rest[last:] if parts else self.rest
 
     def drop(self, pattern: Expression) -> None:
         self.rest = pattern.sub(lambda match: "\0" * len(match[0]), self.rest)
@@ -122,30 +122,82 @@ def entities(text: str, taken: Sequence[tuple[int, int]]) -> list[Claim]:
     """All that may have to be checked, in the order of the text, outside of what is taken."""
     finder = Finder(text)
     finder.rest = blanked(text, sorted(taken))
-    finder.take(URL, "url", trimmed)
-    finder.take(ADDRESS, "address", trimmed)
-    finder.take(UUID, "id", whole)
-    finder.take(HOST, "id", whole)
-    delimited(finder)
-    finder.take(PATH, "path", path)
-    finder.take(DOTTED, "id", whole)
-    finder.take(FILE, "file", file)
-    finder.take(LABELLED, "id", labelled)
-    finder.take(DATE, "date", date)
-    finder.take(SIZE, "size", size)
-    finder.take(TIME, "time", whole)
-    finder.take(DURATION, "duration", duration)
-    finder.take(PERCENT, "percent", whole)
-    finder.take(VERSION, "version", whole)
-    finder.take(PHONE, "id", phone)
-    finder.take(ID, "id", record_id)
-    finder.take(ACCOUNT, "id", account)
-    finder.drop(ORDINAL)
-    finder.take(COUNT, "count", count)
-    finder.take(TALLY, "tally", count)
-    finder.take(DAY_NAME, "weekday", whole)
-    finder.take(PLAIN_NUMBER, "number", whole)
+    named(finder)
+    figures(finder)
     return sorted(finder.found, key=lambda each: each.start)
+
+
+def named(finder: Finder) -> None:
+    """Addresses, files, paths and what is quoted."""
+    text = finder.rest
+    if "://" in text or "www." in text:
+        finder.take(URL, "url", trimmed)
+    if "@" in text:
+        finder.take(ADDRESS, "address", trimmed)
+    if figured := lines(finder.rest, FIGURED):
+        finder.take(UUID, "id", whole, figured)
+        finder.take(HOST, "id", whole, figured)
+    if QUOTING.search(finder.rest):
+        delimited(finder)
+    if "/" in finder.rest or "\\" in finder.rest:
+        finder.take(PATH, "path", path)
+    if inner := lines(finder.rest, INNER_STOP):
+        finder.take(DOTTED, "id", whole, inner)
+        finder.take(FILE, "file", file, lines(finder.rest, INNER_STOP))
+
+
+def figures(finder: Finder) -> None:
+    """Dates, times, quantities, ids and counts: on lines with a figure or the word for one."""
+    figured = lines(finder.rest, FIGURED)
+    if figured:
+        finder.take(LABELLED, "id", labelled, figured)
+        finder.take(DATE, "date", date, figured)
+        finder.take(SIZE, "size", size, figured)
+        finder.take(TIME, "time", whole, figured)
+    counted = lines(finder.rest, COUNTED, ". ")
+    if counted:
+        finder.take(DURATION, "duration", duration, counted)
+    if figured:
+        finder.take(PERCENT, "percent", whole, figured)
+        finder.take(VERSION, "version", whole, figured)
+        finder.take(PHONE, "id", phone, figured)
+        finder.take(ID, "id", record_id, figured)
+        finder.take(ACCOUNT, "id", account, figured)
+        finder.drop(ORDINAL)
+    if counted:
+        finder.take(COUNT, "count", count, counted)
+        finder.take(TALLY, "tally", count, counted)
+    if daily := lines(finder.rest, DAYLIKE, ". "):
+        finder.take(DAY_NAME, "weekday", whole, daily)
+    if figured:
+        finder.take(PLAIN_NUMBER, "number", whole, figured)
+
+
+QUOTING = Expression(r"[`\"“„«*_'‘]")
+INNER_STOP = Expression(r"\w[)\]]?\.\w")
+FIGURED = Expression(r"\d")
+COUNTED = Expression(
+    rf"\d|\b(?:{SPELLED}|thirty|forty|fifty|sixty|seventy|eighty|no|kein\w*|aucune?|ningún|ninguna)\b",
+    re.IGNORECASE,
+)
+DAYLIKE = Expression(
+    r"day\b|days\b|tags?\b|woch|di\b|dis\b|lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado"
+    r"|manche|domingo",
+    re.IGNORECASE,
+)
+
+
+def lines(text: str, sign: Expression, stop: str = "\n") -> Spans:
+    """The lines that hold the sign, or the pieces between other stops."""
+    found: list[tuple[int, int]] = []
+    at = 0
+    while match := sign.search(text, at):
+        start = max(text.rfind("\n", at, match.start()), text.rfind(stop, at, match.start())) + 1
+        ends = [text.find("\n", match.end()), text.find(stop, match.end())]
+        end = min((each for each in ends if each >= 0), default=len(text))
+        found.append((max(at, start), end))
+        at = end
+    return found
 
 
 def whole(match: re.Match[str]) -> tuple[int, int]:

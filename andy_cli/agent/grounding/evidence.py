@@ -4,12 +4,12 @@ import itertools
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import date
 from functools import cached_property
 
 from andy_cli.agent.grounding.claim import Evidence
-from andy_cli.agent.grounding.dates import TIME, Clock, Day, dates, times, weekday
+from andy_cli.agent.grounding.dates import TIME, Clock, Day, dated, dates, times, weekday
 from andy_cli.agent.grounding.figures import Table, derived, figure_of, ratios, tables_of, totals
 from andy_cli.agent.grounding.quantities import (
     CLOCK,
@@ -41,6 +41,7 @@ PORT = Expression(r"(?:\.\d{1,3}:|[a-z]:|\d/)(\d{1,5})(?![\d/])")
 CAPITALS = Expression(
     r"[A-ZÀ-Þ][^\W\d_]*(?:[ -](?:(?:of|the|a|de|la|van|von|and) )?[A-ZÀ-Þ][^\W\d_]+){1,3}"
 )
+JOINTS = frozenset(".,:/-_")
 WORD = Expression(r"[^\W_]+")
 HIGH_HALF = re.compile("[\ud800-\udfff]")
 
@@ -66,7 +67,12 @@ def unescaped(text: str) -> str:
     return text
 
 
+ONLY_WORDS = bytes(each if chr(each).isalnum() and each < 128 else 32 for each in range(256))
+
+
 def words_of(text: str) -> list[str]:
+    if text.isascii():
+        return text.encode().translate(ONLY_WORDS).decode().split()
     return WORD.compiled.findall(text)
 
 
@@ -132,6 +138,32 @@ class Index:
                 return at
         return -1
 
+    def given_figure(self, figure: str) -> bool:
+        """Does it stand there in the same digits, as no part of a longer figure, date or time?"""
+        text, at = self.text, -1
+        for _ in range(16):
+            at = text.find(figure, at + 1)
+            if at < 0:
+                return False
+            before, after = text[at - 2 : at], text[at + len(figure) : at + len(figure) + 2]
+            if not (before[1:].isalnum() or (before[1:] in JOINTS and before[:1].isdigit())) and (
+                not (after[:1].isalnum() or (after[:1] in JOINTS and after[1:].isdigit()))
+            ):
+                return True
+        return False
+
+    def given_day(self, written: str) -> bool:
+        """Does this date or time stand there, or begin a longer one?"""
+        text, at = self.text, -1
+        for _ in range(16):
+            at = text.find(written, at + 1)
+            if at < 0:
+                return False
+            before, after = text[at - 1], text[at + len(written)]
+            if not (before.isdigit() or before in ":-." or after.isdigit()):
+                return True
+        return False
+
     def says(self, phrase: str, given: bool = False) -> bool:
         """Do these words occur in this order, whatever stands between them?"""
         words = words_of(phrase)
@@ -146,7 +178,7 @@ class Index:
 
     @cached_property
     def days(self) -> frozenset[Day]:
-        return frozenset(dates(self.text))
+        return frozenset(dates("\n".join(dated(self.text, self.words))))
 
     @cached_property
     def day_numbers(self) -> frozenset[tuple[int, int]]:
@@ -169,7 +201,11 @@ class Index:
     def clocks(self) -> tuple[Clock, ...]:
         """In the order of the text; of several readings of one all."""
         return tuple(
-            each for match in TIME.finditer(self.text) for end in times(match) for each in end
+            each
+            for start, stop in windows(self.text, CLOCKED, 14, 16)
+            for match in TIME.compiled.finditer(self.text, start, stop)
+            for end in times(match)
+            for each in end
         )
 
     @cached_property
@@ -203,7 +239,7 @@ class Index:
     def bytes(self) -> "Line":
         found = set(self.numbers.values)
         for pattern in (SIZE, SHORT_SIZE):
-            for match in pattern.finditer(self.text):
+            for match in measured_in(self.text, pattern):
                 found.update(each.value for each in sizes(match[1], match[2]))
         return Line([*found, *self.summed_sizes])
 
@@ -212,7 +248,7 @@ class Index:
         """What the sizes of each result, written with units, come to."""
         totals = []
         for text in self.results:
-            matches = [*SIZE.finditer(text)] or [*SHORT_SIZE.finditer(text)]
+            matches = [*measured_in(text, SIZE)] or [*measured_in(text, SHORT_SIZE)]
             if len(matches) > 1:
                 for way in (0, -1):
                     totals.append(sum(sizes(each[1], each[2])[way].value for each in matches))
@@ -223,8 +259,9 @@ class Index:
         found = set(self.numbers.values) | {each / 1000 for each in self.numbers.values}
         found.update(each * 60 for each in self.numbers.values if each < 1000)
         found.update(each * 3600 for each in self.numbers.values if each < 1e6)
-        for match in DURATION.finditer(self.text):
-            found.update(each.value for each in durations(match[0]))
+        for start, stop in windows(self.text, TIMED, 26, 30):
+            for match in DURATION.compiled.finditer(self.text, start, stop):
+                found.update(each.value for each in durations(match[0]))
         found.update(int(each) / 1000 for each in re.findall(r"(\d+)\s?ms\b", self.text))
         minutes = [each.minutes for each in self.clocks]
         found.update((b - a) * 60.0 for a, b in itertools.pairwise(minutes) if b > a)
@@ -334,6 +371,35 @@ class Index:
 
     def near(self, figure: Figure) -> bool:
         return self.numbers.near(figure) or self.derived.near(figure)
+
+
+TIMED = Expression(
+    r"\d[\s-]?(?:[hms]\b|[hm]\s?\d)|h(?:ou)?rs?\b|\bmin(?:s|ut)?|\bsec(?:s|on)?|stund|heure|hora"
+    r"|segund|sekund|\dmin|\dsec",
+)
+CLOCKED = Expression(r"\d[:h.]\d\d|\d\s?(?:[ap]\.?\s?m\b|uhr|heures|o'clock)")
+SIZED = Expression(r"\d[\s-]?(?:[kmgt]i?[bo]?\b|b\b|byte|octet|kilo|mega|giga|tera)")
+"""Quick to look for: only what stands around them is read."""
+
+
+def windows(text: str, sign: Expression, before: int, after: int) -> Iterator[tuple[int, int]]:
+    """What stands around each place of the sign; places near each other have one window."""
+    first = last = -1
+    for match in sign.finditer(text):
+        start, end = match.start() - before, match.end() + after
+        if first >= 0 and start <= last:
+            last = end
+            continue
+        if first >= 0:
+            yield first, last
+        first, last = max(0, start), end
+    if first >= 0:
+        yield first, last
+
+
+def measured_in(text: str, pattern: Expression) -> Iterator[re.Match[str]]:
+    for start, end in windows(text, SIZED, 26, 4):
+        yield from pattern.compiled.finditer(text, start, end)
 
 
 def parsed(text: str) -> object:

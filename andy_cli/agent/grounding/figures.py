@@ -11,6 +11,10 @@ from andy_cli.compiler.expression import Expression
 
 FEW = 6
 """Of so few figures any two may be put together; of more, nearly every figure would follow."""
+MANY = 300
+"""Of so many lines of text nobody adds up the figures."""
+LONG = 100
+"""Of so many rows nobody sets each in terms of each."""
 RULE = Expression(r"[\s\-=|+:_*─┼┬┴]*")
 HEADING = Expression(r".*:\s*|total\s+[\d.,]+\w?\s*|#+\s.*|[├└│─\s]*\.\s*", re.IGNORECASE)
 SUMMARY = Expression(
@@ -28,7 +32,7 @@ NAMED = Expression(
 
 
 class Table(NamedTuple):
-    """What a result lists: each row as text, and what stands under each other."""
+    """What a result lists: each row as text in lower case, and what stands under each other."""
 
     rows: tuple[str, ...]
     columns: Mapping[str, Sequence[object]]
@@ -81,8 +85,8 @@ def pairs(item: object) -> Iterable[tuple[str, object]]:
 
 def row_text(item: object) -> str:
     if isinstance(item, dict):
-        return " ".join(f"{key}={value}" for key, value in item.items())
-    return str(item)
+        return " ".join(f"{key}={value}" for key, value in item.items()).casefold()
+    return str(item).casefold()
 
 
 def text_tables(text: str) -> list[Table]:
@@ -179,7 +183,7 @@ def is_head(lines: Sequence[str]) -> bool:
 def table_of_lines(lines: Sequence[str]) -> Table:
     """Numbers of the lines are columns, counted from both ends."""
     columns: dict[str, list[object]] = {}
-    for line in lines:
+    for line in lines if len(lines) <= MANY else ():
         found = [
             readings(each)[0].value for each in FIGURE.compiled.findall(line) if readings(each)
         ]
@@ -326,6 +330,8 @@ def ratios(tables: Sequence[Table], counts: Iterable[int], numbers: Sequence[flo
         found.update(change(b, a) for b in numbers if b for a in numbers)
         found.update(100 - 100 * a / b for b in numbers if b for a in numbers)
     for table in tables:
+        if len(table.rows) > LONG:
+            continue
         columns = [[figure_of(each) for each in values] for values in table.columns.values()][:8]
         for first in columns:
             for second in columns:

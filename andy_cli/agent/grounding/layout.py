@@ -60,9 +60,15 @@ class Sentence(NamedTuple):
     start: int
     end: int
     question: bool
-    offer: bool
-    """It offers, advises, supposes or gives an example: it states nothing."""
-    negated: bool
+
+    @property
+    def offer(self) -> bool:
+        """Does it offer, advise, suppose or give an example, and state nothing?"""
+        return OFFER.search(self.text) is not None or IMPERATIVE.match(self.text) is not None
+
+    @property
+    def negated(self) -> bool:
+        return NEGATION.search(IN_QUOTES.sub("", self.text)) is not None
 
 
 class Entry(NamedTuple):
@@ -118,8 +124,6 @@ def judged(piece: str, start: int) -> Sentence:
         start,
         start + len(piece),
         "?" in piece and piece.rstrip("\"'”’)*_` \n").endswith("?"),
-        OFFER.search(piece) is not None or IMPERATIVE.match(piece) is not None,
-        NEGATION.search(IN_QUOTES.sub("", piece)) is not None,
     )
 
 

@@ -70,7 +70,7 @@ def singular(noun: str) -> str:
 
 def holding(words: Iterable[str], table: Table) -> list[Rows]:
     """Which rows hold each word; a flag of that name must be true, for `unread` `read` false."""
-    rows = [each.casefold() for each in table.rows]
+    rows = table.rows
     joined = "\n".join(rows)
     found = []
     for word in words:

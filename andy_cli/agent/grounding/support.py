@@ -123,7 +123,7 @@ def id_holds(text: str, before: str, index: Index) -> bool:
         return all(map(index.holds, name.split(":")))
     if index.holds(name) or index.holds(name.removeprefix("#")):
         return True
-    return bool(re.fullmatch(r"[0-9a-f]{6,40}", name)) and index.gives(rf"(?<!\w){name}")
+    return name in index.given and bool(re.fullmatch(r"[0-9a-f]{6,40}", name)) and index.gives(rf"(?<!\w){name}")
 
 
 def version_holds(text: str, before: str, index: Index) -> bool:
@@ -260,7 +260,8 @@ def number_holds(text: str, before: str, index: Index) -> bool:
         loosened(Figure(each.value * scale, each.slack * scale), before)
         for each in readings(match["number"])
     ]
-    if match["number"].isdigit() and index.gives(rf"(?<![\d.]){match['number']}\.\d+\.\d"):
+    whole = match["number"]
+    if whole.isdigit() and f"{whole}." in index.given and index.gives(rf"(?<![\d.]){match['number']}\.\d+\.\d"):
         # The first part of a version.
         return True
     if any(map(index.numbers.near, asked)):

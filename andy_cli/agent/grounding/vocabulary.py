@@ -48,7 +48,7 @@ NUMBER_WORDS = {
         eight acht huit ocho
         nine neun neuf nueve
         ten zehn dix diez
-        eleven elf onze once
+        eleven elf onze
         twelve zwölf douze doce
         thirteen dreizehn treize trece
         fourteen vierzehn quatorze catorce
