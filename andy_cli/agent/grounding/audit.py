@@ -58,7 +58,8 @@ MAKING = Expression(
 )
 """What follows is to be made, or is an example."""
 EXAMPLE = Expression(
-    r"\b(?:like|such as|e\.g\.,?|example|instance|wie|comme|como)\W*$", re.IGNORECASE
+    r"\b(?:like|such as|e\.g\.,?|example|instance|wie|comme|como|in the form(?:at)?"
+    r"|of the form|z\.\s?b\.)\W*$", re.IGNORECASE
 )
 MEANING = Expression(
     r"\b(?:means?|translat\w+|in (?:english|german|french|spanish)|auf \w+|bedeutet|heißt|signifie"
@@ -82,6 +83,8 @@ FIGURES = frozenset(["number", "percent", "size", "duration"])
 RATE = re.compile(r"\s(?:a|an|per|pro|par|por|each|every)\s\w", re.IGNORECASE)
 TO_TIME = re.compile(r"\s?(?:to|bis|-|–|until|à|a)\s?\d{1,2}(?::\d\d| ?[ap]\.?m)", re.IGNORECASE)
 INNER_CAPITAL = re.compile(r"\S\s[\"'(*_“„«]{0,4}[A-ZÀ-Þ]")
+SPECIFIC = Expression(r"(?:(?<=\w\s)|(?<=[*`\"“_(]))[A-ZÀ-Þ0-9`][\w-]+|\w+[_.]\w+")
+PRECISE = re.compile(r"\d[.,]\d\d\b|\d\d[.,]\d|\d{4}|\d[.,]\d{3}")
 YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 ROW = re.compile(r"[ \t>]*(?:[-*•+–|]|\d{1,3}[.)]\s)")
 UNIT_AFTER = re.compile(
@@ -114,7 +117,9 @@ EXPLAINED = Expression(
     r"|\b(?:sensible|reasonable|recommended|advised|considered|normally|nowadays|benchmark"
     r"|rule of thumb|faustregel|limit of many|at least|at most|mindestens"
     r"|höchstens|au moins|al menos|since (?:version|python|node|java)|deprecated|by default|requires?"
-    r"|guidelines?|experts?|scientists?|on earth|in (?:most|many|some) (?:countries|cases))\b",
+    r"|perhaps|maybe|probably|likely|typical(?:ly)?|usually|comparison|compared|fun fact|in general"
+    r"|vielleicht|wohl|üblicherweise|meist(?:ens)?|peut-être|souvent|quizás?|suelen?|normalmente"
+    r"|expect an?|on top|allows?|last (?:\d|for)|guidelines?|experts?|scientists?|on earth|in (?:most|many|some) (?:countries|cases))\b",
     re.IGNORECASE,
 )
 """Ordinary knowledge, or advice."""
@@ -257,6 +262,8 @@ class Audit:
             return self.named(claim, sentence)
         if sentence.question or sentence.offer or claim.kind in {"code", "tally"}:
             return False
+        if claim.kind in FIGURES and EXAMPLE.search(words_before(claim, sentence)):
+            return False
         if claim.kind in {"subject", "title"}:
             return self.titled(claim, sentence)
         if claim.kind == "count":
@@ -304,7 +311,17 @@ class Audit:
         if len(re.sub(r"\D", "", claim.text).strip("0")) > 3:
             return True
         words = {each for each in words_of(folded(sentence.text)) if each not in STOP}
-        return len(words) < 4 or any(map(self.telling, words)) or self.beside(claim, sentence)
+        if claim.kind in {"size", "duration"}:
+            return any(map(self.telling, words)) or self.index.gives(KINDS_LACKING[claim.kind])
+        near = words_of(folded(words_before(claim, sentence)[-40:]))[-3:]
+        near += words_of(folded(words_after(claim, sentence)[:30]))[:2]
+        return len(words) < 4 or any(map(self.telling, near)) or self.specific(claim, sentence)
+
+    def specific(self, claim: Claim, sentence: Sentence) -> bool:
+        """Does the sentence speak of something the results name: by a capital, in quotes?"""
+        if any(map(self.telling, map(folded, SPECIFIC.compiled.findall(sentence.text)))):
+            return True
+        return self.beside(claim, sentence)
 
     def beside(self, claim: Claim, sentence: Sentence) -> bool:
         """Does another figure of the sentence stand in the results?"""
@@ -347,7 +364,7 @@ class Audit:
                 return False
             before = words_before(claim, sentence)
             return not ((sentence.question or sentence.offer) and MAKING.search(before))
-        if claim.kind in {"address", "url"} and EXAMPLE.search(words_before(claim, sentence)):
+        if EXAMPLE.search(words_before(claim, sentence)):
             return False
         if claim.kind == "url" and (sentence.question or sentence.offer):
             return False
@@ -479,6 +496,9 @@ class Audit:
         """Was it worked out, and can it have been?"""
         if claim.kind == "number" and derived_holds(claim.text, self.index.totals):
             return True
+        if claim.kind == "number" and PRECISE.search(claim.text):
+            if derived_holds(claim.text, self.index.derived):
+                return True
         if claim.kind not in FIGURES or not self.worked_out(claim, sentence):
             return False
         if claim.kind == "number" and derived_holds(claim.text, self.index.derived):

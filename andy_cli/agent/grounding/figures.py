@@ -283,7 +283,7 @@ def of_rows(columns: Sequence[tuple[frozenset[str], Sequence[float]]]) -> Iterab
             for a, b in zip(first, second, strict=True):
                 if unit == other:
                     yield from (a + b, abs(a - b))
-                elif a and b:
+                if a and b:
                     yield from (a / b, b / a)
             products = [a * b for a, b in zip(first, second, strict=True)]
             yield from products

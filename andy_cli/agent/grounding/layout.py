@@ -151,8 +151,8 @@ def lists(text: str) -> list[list[Entry]]:
         groups[-1].append(first)
         if CODED.fullmatch(first.text):
             behind = first.end - match.start("rest")
-            gone = len(match["rest"][behind:]) - len(match["rest"][behind:].lstrip(" `*_:-–—|"))
-            rest = match["rest"][behind + gone :]
+            gone = len(match["rest"][behind:]) - len(match["rest"][behind:].lstrip(" `*_:-–—|,"))
+            rest = match["rest"][behind + gone :].split(", ")[0]
             groups[-1].append(entry(rest, match.start("rest") + behind + gone))
     return groups
 
