@@ -28,11 +28,23 @@ def rows(name: str) -> list[dict[str, str]]:
     return [json.loads(line) for line in lines]
 
 
-SCENES = {
-    str(each["scene"]): Evidence(tuple(each["results"]), str(each["user"]), tuple(each["history"]))
-    for each in rows("scenes")
-}
+def scenes(name: str) -> dict[str, Evidence]:
+    lines = (CORPUS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return {
+        each["scene"]: Evidence(
+            tuple(each["results"]),
+            each["user"],
+            tuple(each["history"]),
+            tuple(Deed(*deed) for deed in each.get("deeds", ())),
+        )
+        for each in map(json.loads, lines)
+    }
+
+
+SCENES = scenes("scenes")
 HONEST, ALTERED = rows("honest"), rows("altered")
+FRESH = ("fresh", "fresh2", "fresh3")
+"""Each was written before the audit had seen any of it, and is kept as it was written."""
 LISTED = Evidence(('["song1.mp3", "song2.mp3"]',), "play something")
 
 
@@ -40,8 +52,8 @@ def texts(answer: str, evidence: Evidence) -> list[str]:
     return [each.text for each in unsupported(answer, evidence)]
 
 
-def caught(row: dict[str, str]) -> bool:
-    found = texts(row["answer"], SCENES[row["scene"]])
+def caught(row: dict[str, str], evidence: Evidence) -> bool:
+    found = texts(row["answer"], evidence)
     return any(row["expect"] in each or each in row["expect"] for each in found)
 
 
@@ -56,9 +68,27 @@ def test_hardly_an_honest_answer_raises_an_alarm() -> None:
     assert len(alarms) <= len(HONEST) // 100, alarms
 
 
-def test_hardly_an_altered_answer_is_missed() -> None:
-    missed = [row["id"] for row in ALTERED if not caught(row)]
-    assert len(missed) <= len(ALTERED) // 20, missed
+def test_few_altered_answers_are_missed() -> None:
+    missed = [row["id"] for row in ALTERED if not caught(row, SCENES[row["scene"]])]
+    assert len(missed) <= len(ALTERED) // 12, missed
+
+
+@pytest.mark.parametrize("name", FRESH)
+def test_an_honest_answer_of_a_fresh_set_raises_no_alarm(name: str) -> None:
+    known = scenes(f"{name}_scenes")
+    honest = [row for row in rows(name) if not row["expect"]]
+    alarms = [row["id"] for row in honest if texts(row["answer"], known[row["scene"]])]
+    assert len(honest) > 20
+    assert not alarms
+
+
+@pytest.mark.parametrize("name", FRESH)
+def test_most_altered_answers_of_a_fresh_set_are_caught(name: str) -> None:
+    known = scenes(f"{name}_scenes")
+    altered = [row for row in rows(name) if row["expect"]]
+    missed = [row["id"] for row in altered if not caught(row, known[row["scene"]])]
+    assert len(altered) > 60
+    assert len(missed) <= len(altered) // 4, missed
 
 
 DEEDS = [

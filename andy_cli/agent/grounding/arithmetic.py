@@ -9,21 +9,23 @@ from andy_cli.compiler.expression import Expression
 
 MANY = 400
 """Of more figures than these nearly every other would follow."""
+
 FACTORS = (*range(2, 13), 14, 15, 16, 20, 24, 28, 30, 31, 52, 60, 90, 100, 365, 1000, 1024, 3600)
 RECKONED = Expression(
     r"\b(?:i\.e|that(?:['’]s| is)|which is|thus|hence|comes? to|came to|amounts?|adds? up|totals?"
     r"|totalling|altogether|overall|together|combined|sum|averag\w+|mean (?:is|of)|the mean|each"
     r"|fewer|cheaper|dearer|faster|slower|higher|lower|longer|shorter|older|younger|than|remain\w*"
     r"|the rest|difference|gap of|twice|half|third|quarter|double|share|make up|makes up"
-    r"|out of|another|ago|saves?|saving|spent|short|net|profit|loss|ausgegeben|dépensé\w*|gastado|así que|increase\w*"
+    r"|out of|another|ago|saves?|saving|spent|short|net|profit|loss|ausgegeben|dépensé\w*"
+    r"|gastado|así que|increase\w*"
     r"|decrease\w*|grew|rose|fell|dropped|would be|ratio|margin|late|early|apart|ahead"
     r"|insgesamt|zusammen|also|durchschnitt\w*|schnitt|mehr|weniger|übrig"
     r"|soit|moyenne|ensemble|reste\w*|moins|donc|promedio"
-    r"|más|menos|quedan?|restan?|es decir|suman?)\b|[=≈~×]|(?:%|percent|prozent) (?:of|der|des|du|de|del|von)\b|\bof (?:the |your |its )?\d|\d(?:\s?[kmgt]i?b)? of \S{0,3}\d",
+    r"|más|menos|quedan?|restan?|es decir|suman?)\b|[=≈~×]|(?:%|percent|prozent) (?:of|der|des"
+    r"|du|de|del|von)\b|\bof (?:the |your |its )?\d|\d(?:\s?[kmgt]i?b)? of \S{0,3}\d",
     re.IGNORECASE,
 )
 """It says that the figure was worked out, not read."""
-
 
 SUMMED = Expression(
     r"\b(?:totals?|altogether|in all|sum|add(?:s|ed)? up|combined|insgesamt|zusammen|gesamt\w*"

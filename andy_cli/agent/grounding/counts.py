@@ -1,24 +1,17 @@
 """Is `5 unread mails` true of what the results list? Pure."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from andy_cli.agent.grounding.entities import COUNT, TALLY
-from andy_cli.agent.grounding.evidence import Index, folded, words_of
-from andy_cli.agent.grounding.figures import NAMED, Table
-from andy_cli.agent.grounding.quantities import (
-    Figure,
-    approximate,
-    loosened,
-    readings,
-    spelled,
-)
+from andy_cli.agent.grounding.evidence import Index
+from andy_cli.agent.grounding.folding import folded, words_of
+from andy_cli.agent.grounding.quantities import Figure, approximate, loosened, readings, spelled
+from andy_cli.agent.grounding.shapes import COUNT, TALLY
 from andy_cli.agent.grounding.subsets import bounds_of, holding, matching, singular, stem_known
+from andy_cli.agent.grounding.totals import CORE, totals_of
 from andy_cli.agent.grounding.vocabulary import COUNTING, ITEMS, STOP
 from andy_cli.compiler.expression import Expression
 
-CORE = frozenset(["file", "folder", "song", "mail", "event", "task", "result"])
-"""Families whose words in an answer are always about results."""
 PARTIAL = Expression(
     r"\b(?:first|last|top|next|latest|newest|oldest|largest|smallest|longest|shortest|biggest|other"
     r"|another|additional|more|remaining|these|those|following|previous|recent|different|random|any"
@@ -28,6 +21,7 @@ PARTIAL = Expression(
     re.IGNORECASE,
 )
 """The count is of some, not of all."""
+
 MODIFIER = Expression(
     r"^\W{0,3}\s*(?:(?:that|which|who|are|were|is) )?(?:by|from|with|that|which|who|whose"
     r"|about|larger|bigger|over|under|longer"
@@ -43,6 +37,7 @@ MODIFIER = Expression(
     r"|unread)\b(?P<rest>(?:(?!,\s)[^.;:!?\n(|]){0,90})",
     re.IGNORECASE,
 )
+
 GENERIC = STOP | frozenset(
     """found contains contain listed list lists shows show total altogether including include
     currently
@@ -50,6 +45,7 @@ GENERIC = STOP | frozenset(
     music audio item items entries results result account right exactly just mailbox library
     collection gesamt insgesamt gefunden trouvé encontrado""".split()
 )
+
 NONE = re.compile(r"no|kein\w*|aucune?|ningún|ninguna")
 EMPTY = re.compile(
     r"\bno\b|\bnot\b|\bnone\b|\bempty\b|\[\s*\]|\b0\b|\berror|\bnothing\b|\bkein|\bmissing\b|n't\b"
@@ -68,25 +64,53 @@ def count_holds(text: str, before: str, after: str, listed: int, index: Index) -
         return none_holds(before, between, after, index)
     if number == listed or index_says(number, noun, words_of(folded(between)), index):
         return True
-    asked = [loosened(each, before) for each in readings(match["number"])]
-    asked = asked or [Figure(number, 0.5)]
     totals = totals_of(index, noun)
-    if (singular(noun) in index.measured or not totals) and index.has(asked):
+    if of_whole(match["number"], number, before, noun, totals, index):
         return True
-    if number in totals and not narrowed(between, after, index):
+    narrow = narrowed(between, after, index)
+    if number in totals and not narrow:
+        return True
+    if number in rows_before(after, index):
+        return True
+    if ITEMS.get(noun) not in CORE and not narrow:
+        asked = figures_of(match["number"], number, before)
+        if index.has(asked) or number in rows_with(noun, index):
+            return True
+    return of_some(number, (before, between, after), noun, totals, index)
+
+
+def figures_of(written: str, number: int, before: str) -> list[Figure]:
+    return [loosened(each, before) for each in readings(written)] or [Figure(number, 0.5)]
+
+
+def of_whole(
+    written: str, number: int, before: str, noun: str, totals: set[int], index: Index
+) -> bool:
+    """Is it a figure that the results give, or roughly one of the totals?"""
+    asked = figures_of(written, number, before)
+    if (singular(noun) in index.measured or not totals) and index.has(asked):
         return True
     if approximate(before) and any(abs(each - number) <= 0.1 * each for each in totals):
         return True
-    if ITEMS.get(noun) not in CORE or number > 9:
-        if index.numbers.near(Figure(number, 0.4)) or index.totals.near(Figure(number, 0.4)):
-            return True
-    following = [each for each in words_of(folded(after[:40]))[:4]
-        if len(each) > 2 and each not in STOP and stem_known(each, index)]  # fmt: skip
-    if number in {len(rows) for each in index.tables for rows in holding(following, each)}:
-        return True
-    plain = ITEMS.get(noun) not in CORE and not narrowed(between, after, index)
-    if plain and (index.has(asked) or number in rows_with(noun, index)):
-        return True
+    exact = Figure(number, 0.4)
+    given = index.numbers.near(exact) or index.totals.near(exact)
+    return given and (ITEMS.get(noun) not in CORE or number > 9)
+
+
+def rows_before(after: str, index: Index) -> set[int]:
+    """How many rows hold each of the words that follow: `two invoices are open`."""
+    following = words_of(folded(after[:40]))[:4]
+    telling = [each for each in following if len(each) > 2 and each not in STOP]
+    known = [each for each in telling if stem_known(each, index)]
+    return {len(rows) for each in index.tables for rows in holding(known, each)}
+
+
+def of_some(
+    number: int, said: tuple[str, str, str], noun: str, totals: set[int], index: Index
+) -> bool:
+    """`3 of 14 files`, `the last 3 mails`, `3 mails from Ann`; `said` is what stands before the
+    number, between it and the noun, and after."""
+    before, between, after = said
     if of_all := re.search(r"\bof\b.*?(\d+)", between):
         return number <= int(of_all[1]) and (
             int(of_all[1]) in totals or index_says(int(of_all[1]), noun, (), index)
@@ -130,96 +154,6 @@ def none_holds(before: str, between: str, after: str, index: Index) -> bool:
     ):
         return True
     return any(len(each) < 3 or EMPTY.search(each[:400]) for each in index.results)
-
-
-def totals_of(index: Index, noun: str) -> set[int]:
-    """How long the lists are, together too, and how many different values a column has."""
-    if found := special(noun, index) or folders_of(noun, index):
-        return found
-    found = {len(each.rows) for each in index.tables if each.rows and lists_such(each, noun)}
-    found |= {len(index.results), len(index.evidence.deeds)}
-    longest = [max((len(each.rows) for each in tables), default=0) for tables in index.by_result]
-    if len(longest) > 1:
-        found.add(sum(longest))
-    for table in index.tables:
-        found.update(different(table, singular(noun)))
-        found.update(kinds_of(table, noun))
-    return found - {0}
-
-
-def folders_of(noun: str, index: Index) -> set[int]:
-    if ITEMS.get(noun) != "folder":
-        return set()
-    return {sum(map(is_folder, map(str.casefold, each.rows))) for each in index.tables} - {0}
-
-
-def lists_such(table: Table, noun: str) -> bool:
-    """Is each of its rows one of these? Not where folders are marked as such, nor where several
-    lines are of one file."""
-    family = ITEMS.get(noun)
-    if family in {"file", "song"} and singular(noun) not in {"item", "entry", "entrie", "element"}:
-        return not any(map(is_folder, map(str.casefold, table.rows))) and not (
-            family == "file" and repeats_names(table)
-        )
-    return True
-
-
-def different(table: Table, stem: str) -> Iterator[int]:
-    """How many values the columns of this name have."""
-    for key, values in table.columns.items():
-        if stem in folded(key):
-            yield len({str(each) for each in values})
-            yield sum(len(each) for each in values if isinstance(each, list))
-
-
-def repeats_names(table: Table) -> bool:
-    found = [NAMED.search(each) for each in table.rows]
-    names = [each[0] for each in found if each]
-    return len(names) == len(found) and len(set(names)) < len(names)
-
-
-MEDIA = {
-    "photo": "jpe?g|png|heic|gif|webp|tiff?|bmp|raw",
-    "picture": "jpe?g|png|heic|gif|webp|tiff?|bmp|svg",
-    "image": "jpe?g|png|heic|gif|webp|tiff?|bmp|svg|iso", "foto": "jpe?g|png|heic|gif|webp",
-    "bilder": "jpe?g|png|heic|gif|webp", "video": "mp4|mkv|avi|mov|webm|m4v",
-    "script": "sh|py|js|ps1|bat|rb|pl", "recording": "mp3|wav|m4a|ogg|flac|mp4",
-    "log": "log", "pdf": "pdf", "mp3": "mp3", "csv": "csv", "png": "png", "jpg": "jpe?g",
-}  # fmt: skip
-
-
-def special(noun: str, index: Index) -> set[int]:
-    """`two photos` are counted by their file names."""
-    ending = MEDIA.get(singular(noun))
-    if not ending:
-        return set()
-    pattern = re.compile(rf"\.(?:{ending})\b", re.IGNORECASE)
-    found = {sum(bool(pattern.search(row)) for row in each.rows) for each in index.tables}
-    return found - {0}
-
-
-def kinds_of(table: Table, noun: str) -> Iterator[int]:
-    """Files and folders of one listing are counted apart."""
-    family = ITEMS.get(noun)
-    if family not in {"file", "folder", "song"}:
-        return
-    rows = [each.casefold().rstrip() for each in table.rows]
-    folders = sum(is_folder(each) for each in rows)
-    if folders:
-        yield folders if family == "folder" else len(rows) - folders
-    ending = f".{singular(noun)}"
-    if found := sum(ending in each for each in rows):
-        yield found
-    if family == "song":
-        yield sum(bool(re.search(r"\.(?:mp3|wav|flac|ogg|m4a|opus|aac)\b", each)) for each in rows)
-
-
-def is_folder(row: str) -> bool:
-    return row.endswith("/") or bool(
-        re.search(
-            r"\bd[rwx-]{9}|\[dir\]|<dir>|=(?:dir|directory|folder)\b|isdir\w*=true|[/\\]\s", row
-        )
-    )
 
 
 def index_says(number: int, noun: str, beside: Sequence[str], index: Index) -> bool:

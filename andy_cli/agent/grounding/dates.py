@@ -10,12 +10,14 @@ from andy_cli.compiler.expression import Expression
 
 BEGINNING = "|".join(sorted({name[:3] for name in MONTHS}))
 """Looked for first: that is far quicker than to try every name at every word."""
+
 MONTH = f"(?={BEGINNING})(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})"
 WEEKDAY = "|".join(sorted((each for each in WEEKDAYS if len(each) > 4), key=len, reverse=True))
 SPAN = (
     r"(?:\s?(?:[-–—]|to|bis|until|and|und)\s?(?P<{}>\d{{1,2}})(?:st|nd|rd|th)?"
     r"(?![\d:]|[.,]\d|\s+[a-z]+s\b))?"
 )
+
 DATE = Expression(
     r"(?<![\d.])(?P<y1>\d{4})[-/.](?P<m1>\d{1,2})[-/.](?P<d1>\d{1,2})(?!\d)"
     r"|(?<![\d.])(?P<a2>\d{1,2})(?P<sign>[./-])(?P<b2>\d{1,2})(?P=sign)(?P<y2>\d{4}|\d\d)(?![\d])"
@@ -30,8 +32,10 @@ DATE = Expression(
     rf"|\b(?P<m5>{MONTH})\b\.?(?:\s+de|\s+of)?,?\s+(?P<y5>\d{{4}})(?!\d)",
     re.IGNORECASE,
 )
+
 DAY_OF_YEAR = Expression(r"(?<![\d-])(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\d-])")
 """A birthday: `04-22`."""
+
 EPOCH = Expression(r"(?<![\d.])1[5-9]\d{8}(?:\d{3})?(?![\d.])")
 
 
@@ -85,14 +89,14 @@ def dates(text: str) -> Iterator[Day]:
         yield Day(day.year, day.month, day.day)
 
 
-FIGURES = Expression(r"\d{1,4}[-/.]\d{1,2}(?:[-/.](?:\d{1,4})?)?|1[5-9]\d{8}(?:\d{3})?")
+DATED = Expression(r"\d{1,4}[-/.]\d{1,2}(?:[-/.](?:\d{1,4})?)?|1[5-9]\d{8}(?:\d{3})?")
 
 
 def dated(text: str, words: Set[str]) -> set[str]:
     """The pieces of a folded text that may be dates, each once: much less to read. `words` are
     those of the text."""
     found = set()
-    for match in FIGURES.finditer(text):
+    for match in DATED.finditer(text):
         start, end = match.span()
         # With one sign on either side, by which figures of other kinds are told apart.
         found.add(text[max(0, start - 1) : end + 1])
@@ -117,10 +121,12 @@ ZONES = {
     "cst": -360, "cdt": -300, "mst": -420, "mdt": -360, "pst": -480, "pdt": -420, "jst": 540,
     "ist": 330, "eet": 120, "eest": 180, "msk": 180,
 }  # fmt: skip
+
 ZONE = (
     r"(?:\s?(?P<zone>utc|gmt|cest|cet|bst|est|edt|cst|cdt|mst|mdt|pst|pdt|jst|ist|eest"
     r"|eet|msk|z|(?(s1)[+-]\d\d:?\d\d|z))\b)?"
 )
+
 HALF = r"(?:\s?(?P<half{}>[ap])\.?\s?m\b\.?)"
 TIME = Expression(
     r"(?<![\d:.,])(?:(?P<from>\d{1,2})(?P<from_minutes>:\d\d)?(?:\s?[-–—]\s?|\sto\s"

@@ -1,16 +1,16 @@
 """What results, user and history say, in normal forms, each made once and only when asked for."""
 
 import itertools
-import json
 import re
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import date
 from functools import cached_property
 
 from andy_cli.agent.grounding.claim import Evidence
 from andy_cli.agent.grounding.dates import TIME, Clock, Day, dated, dates, times, weekday
-from andy_cli.agent.grounding.figures import Table, derived, figure_of, ratios, tables_of, totals
+from andy_cli.agent.grounding.figures import derived, ratios, totals
+from andy_cli.agent.grounding.folding import folded, unescaped, words_of
+from andy_cli.agent.grounding.line import Line
 from andy_cli.agent.grounding.quantities import (
     CLOCK,
     DURATION,
@@ -24,56 +24,18 @@ from andy_cli.agent.grounding.quantities import (
     sizes,
     spelled,
 )
+from andy_cli.agent.grounding.tables import Table, figure_of, parsed, tables_of
 from andy_cli.agent.grounding.vocabulary import STOP
+from andy_cli.agent.grounding.windows import CLOCKED, TIMED, measured_in, windows
 from andy_cli.compiler.expression import Expression
 
-PLAIN = str.maketrans(
-    {each: "'" for each in "’‘‚ʼ`´"}
-    | {each: '"' for each in "“”„«»"}
-    | {each: "-" for each in "–—‑−‐"}
-    | {each: " " for each in "\u00a0\u202f\u2009\t"}
-    | {"…": "...", "\u200b": "", "\ufeff": ""}
-)
-ESCAPE = Expression(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/])|([nrt]))")
 CELL = Expression(r"(?:^|(?<=,))\d+(?:\.\d+)?(?=,|$)", re.MULTILINE)
 """A cell of comma-separated values: `58,590` are two figures as well as one."""
+
 PORT = Expression(r"(?:\.\d{1,3}:|[a-z]:|\d/)(\d{1,5})(?![\d/])")
 CAPITALS = Expression(
     r"[A-ZÀ-Þ][^\W\d_]*(?:[ -](?:(?:of|the|a|de|la|van|von|and) )?[A-ZÀ-Þ][^\W\d_]+){1,3}"
 )
-JOINTS = frozenset(".,:/-_")
-WORD = Expression(r"[^\W_]+")
-HIGH_HALF = re.compile("[\ud800-\udfff]")
-
-
-def folded(text: str) -> str:
-    """In one spelling: lower case, plain quotes and dashes, no markdown escapes."""
-    if not text.isascii():
-        text = text.translate(PLAIN)
-    return text.casefold().replace("`", "'")
-
-
-def unescaped(text: str) -> str:
-    """JSON's escapes undone, whether or not the text is JSON as a whole."""
-    if "\\" not in text:
-        return text
-
-    def plain(match: re.Match[str]) -> str:
-        return chr(int(match[1], 16)) if match[1] else match[2] or "\n"
-
-    text = ESCAPE.sub(plain, text)
-    if HIGH_HALF.search(text):
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
-ONLY_WORDS = bytes(each if chr(each).isalnum() and each < 128 else 32 for each in range(256))
-
-
-def words_of(text: str) -> list[str]:
-    if text.isascii():
-        return text.encode().translate(ONLY_WORDS).decode().split()
-    return WORD.compiled.findall(text)
 
 
 class Index:
@@ -137,32 +99,6 @@ class Index:
             if not (first and text[at - 1].isalnum()) and not (last and text[end].isalnum()):
                 return at
         return -1
-
-    def given_figure(self, figure: str) -> bool:
-        """Does it stand there in the same digits, as no part of a longer figure, date or time?"""
-        text, at = self.text, -1
-        for _ in range(16):
-            at = text.find(figure, at + 1)
-            if at < 0:
-                return False
-            before, after = text[at - 2 : at], text[at + len(figure) : at + len(figure) + 2]
-            if not (before[1:].isalnum() or (before[1:] in JOINTS and before[:1].isdigit())) and (
-                not (after[:1].isalnum() or (after[:1] in JOINTS and after[1:].isdigit()))
-            ):
-                return True
-        return False
-
-    def given_day(self, written: str) -> bool:
-        """Does this date or time stand there, or begin a longer one?"""
-        text, at = self.text, -1
-        for _ in range(16):
-            at = text.find(written, at + 1)
-            if at < 0:
-                return False
-            before, after = text[at - 1], text[at + len(written)]
-            if not (before.isdigit() or before in ":-." or after.isdigit()):
-                return True
-        return False
 
     def says(self, phrase: str, given: bool = False) -> bool:
         """Do these words occur in this order, whatever stands between them?"""
@@ -322,11 +258,8 @@ class Index:
     @cached_property
     def telling(self) -> list[float]:
         """The numbers but for those that look like years."""
-        found = {
-            each.value
-            for text in set(FIGURE.compiled.findall(self.text))
-            for each in readings(text)
-        }
+        texts = set(FIGURE.compiled.findall(self.text))
+        found = {each.value for text in texts for each in readings(text)}
         return [each for each in found if not 1900 <= each < 2100]
 
     @cached_property
@@ -371,57 +304,3 @@ class Index:
 
     def near(self, figure: Figure) -> bool:
         return self.numbers.near(figure) or self.derived.near(figure)
-
-
-TIMED = Expression(
-    r"\d[\s-]?(?:[hms]\b|[hm]\s?\d)|h(?:ou)?rs?\b|\bmin(?:s|ut)?|\bsec(?:s|on)?|stund|heure|hora"
-    r"|segund|sekund|\dmin|\dsec",
-)
-CLOCKED = Expression(r"\d[:h.]\d\d|\d\s?(?:[ap]\.?\s?m\b|uhr|heures|o'clock)")
-SIZED = Expression(r"\d[\s-]?(?:[kmgt]i?[bo]?\b|b\b|byte|octet|kilo|mega|giga|tera)")
-"""Quick to look for: only what stands around them is read."""
-
-
-def windows(text: str, sign: Expression, before: int, after: int) -> Iterator[tuple[int, int]]:
-    """What stands around each place of the sign; places near each other have one window."""
-    first = last = -1
-    for match in sign.finditer(text):
-        start, end = match.start() - before, match.end() + after
-        if first >= 0 and start <= last:
-            last = end
-            continue
-        if first >= 0:
-            yield first, last
-        first, last = max(0, start), end
-    if first >= 0:
-        yield first, last
-
-
-def measured_in(text: str, pattern: Expression) -> Iterator[re.Match[str]]:
-    for start, end in windows(text, SIZED, 26, 4):
-        yield from pattern.compiled.finditer(text, start, end)
-
-
-def parsed(text: str) -> object:
-    """The JSON that a result is; the text itself where it is none."""
-    if not text.lstrip().startswith(("{", "[")):
-        return text
-    try:
-        value: object = json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        return text
-    return value
-
-
-class Line:
-    """Numbers in order, to be asked which lies near."""
-
-    def __init__(self, values: Iterable[float]) -> None:
-        self.values = sorted(values)
-
-    def near(self, figure: Figure) -> bool:
-        at = bisect_left(self.values, figure.value - figure.slack * 1.0001)
-        if at == len(self.values):
-            return False
-        found = self.values[at]
-        return found <= figure.value + figure.slack * 1.0001

@@ -12,11 +12,14 @@ OUTPUT = frozenset(["", "text", "txt", "console", "output", "plaintext", "log", 
 END = Expression(
     r"(?<=[.!?…])[\"'”’)*_`]{0,3}\s+(?=[\"'“‘(*_`\[¿¡]{0,3}[A-ZÀ-Þ0-9~/])|(?<=[:;])\s*\n|\n"
 )
+
 ABBREVIATED = Expression(
-    r"(?:(?<!\d\s)\b(?:e\.g|i\.e|etc|approx|no|vs|dr|mr|mrs|ms|st|ca|z\.b|jan|feb|mar|apr|jun|jul|aug|sep"
+    r"(?:(?<!\d\s)\b(?:e\.g|i\.e|etc|approx|no|vs|dr|mr|mrs|ms|st|ca|z\.b|jan|feb|mar|apr|jun"
+    r"|jul|aug|sep"
     r"|sept|oct|nov|dec|feat|ft|[ap]\.m)\.)\s*$",
     re.IGNORECASE,
 )
+
 NUMBERED = Expression(r"[\s>]*\d{1,3}[.)]\s*")
 DAY_OF = re.compile(r"\D?\d{1,2}\.\s(?:jan|feb|märz|apr|mai|jun|jul|aug|sep|okt|nov|dez)", re.I)
 OFFER = Expression(
@@ -34,13 +37,13 @@ OFFER = Expression(
     r"|por ejemplo)\b",
     re.IGNORECASE,
 )
+
 NEGATION = Expression(
     r"\b(?:not|no|never|none|nothing|neither|nor|without|unable|cannot|missing|failed|fails|absent"
     r"|instead of|rather than|other than|kein\w*|nicht|nichts|ohne|pas|aucune?|sans|ningun[oa]?|sin"
     r"|wasn|isn|nowhere)\b|n't\b|n’t\b|\bno (?:hay|existe|encontr)",
     re.IGNORECASE,
 )
-
 
 IMPERATIVE = Expression(
     r"\s*(?:[-*•+]|\d{1,2}[.)])\s+[*_]{0,2}(?:create|move|leave|delete|rename|save|add"
@@ -52,6 +55,7 @@ IMPERATIVE = Expression(
     re.IGNORECASE,
 )
 """An item that says what to do: of a plan or an offer."""
+
 IN_QUOTES = Expression(r"[\"“„«][^\"“”»\n]*[\"”“»]|\*\*[^*\n]*\*\*")
 
 
@@ -129,12 +133,15 @@ def judged(piece: str, start: int) -> Sentence:
 
 CODED = Expression(r"(?=\S*\d)[\w#-]+")
 """An id that stands before the name of an item."""
+
 ITEM = Expression(
     r"^(?P<lead>[ \t>]*(?:[-*•+–◦]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)(?P<rest>\S.*)$", re.M
 )
+
 LEAD_END = Expression(
     r"\s{1,8}[-–—|→>]{1,8}\s|\s{0,8}[–—]|:(?=[\s*_]|$)|\s?\(|;|\s\|\s|\*\*\s|[.!?]\s|[.!?]$"
 )
+
 PEEL = " \t*_`\"'“”‘’~[]\0"
 
 

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from andy_cli.agent.grounding.claim import Claim
-from andy_cli.agent.grounding.evidence import Index, folded, words_of
+from andy_cli.agent.grounding.evidence import Index
+from andy_cli.agent.grounding.folding import folded, words_of
 from andy_cli.agent.grounding.layout import Sentence
 from andy_cli.agent.grounding.vocabulary import (
     KNOWN_NAMES,
@@ -30,10 +31,14 @@ TRAILING = Expression(rf"(?:^|(?<=\s))({NAME})$")
 QUOTED = Expression(r"[\"“„«][^\"“”»\n]*[\"”“»]|`[^`\n]*`")
 GERMAN = Expression(r"\b(?:der|die|das|und|den|dem|ist|sind|ich|hast|eine[nrm]?|von|vom|mit)\b")
 """German writes every noun with a capital."""
+
 RUN = Expression(rf"{CAPITAL}(?:\s(?:(?:of|the|a|de|la|van|von|and)\s)?{CAPITAL}){{1,3}}")
 OWNER = Expression(rf"\b(?:by|from|von|par|por|sender|artist|author)\s+({NAME})(?=$|\W)")
 OWNERS = r"\b(?:by|from|artist|author|sender|owner|organizer|assignee|von|composer|name)\b"
-TITLES = frozenset("mr mrs ms miss dr prof sir herr herrn frau mme monsieur madame señor señora".split())
+TITLES = frozenset(
+    "mr mrs ms miss dr prof sir herr herrn frau mme monsieur madame señor señora".split()
+)
+
 PLAIN = TITLES | KNOWN_NAMES | LABELS | STOP | MONTHS.keys() | WEEKDAYS.keys() | NUMBER_WORDS.keys()
 
 

@@ -16,15 +16,18 @@ SCALES = {
     "billion": 1e9, "billions": 1e9, "bn": 1e9, "milliarden": 1e9, "milliards": 1e9,
     "trillion": 1e12, "hundred": 1e2, "dozen": 12,
 }  # fmt: skip
+
 SECONDS = {"s": 1, "m": 60, "h": 3600}
 UNIT = (
     r"(?:hours?|hrs?|h|stunden?|heures?|horas?|minutes?|mins?|min|m|minuten?|minutos?"
     r"|seconds?|secs?|s|sekunden?|secondes?|segundos?)"
 )
+
 LONG_UNIT = (
     r"(?:hours?|hrs?|h|stunden?|heures?|horas?|minutes?|mins?|minuten?|minutos?"
     r"|seconds?|secs?|s|sekunden?|secondes?|segundos?)"
 )
+
 SPELLED = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
 
 
@@ -93,6 +96,7 @@ SIZE = Expression(
     r"(?!/s|ps)",
     re.IGNORECASE,
 )
+
 SHORT_SIZE = Expression(r"(?<![\w.,])(\d+(?:[.,]\d+)?)([kmgt]i?)(?![\w])", re.IGNORECASE)
 
 
@@ -114,6 +118,7 @@ DURATION = Expression(
     rf"|(?<![\w.,:])\d+[hm]\s?\d+(?:[ms]|min)?\b(?:\s?\d+s\b)?",
     re.IGNORECASE,
 )
+
 PIECE = Expression(rf"({NUMBER}|{SPELLED})(?:\s|-)?({UNIT})(?![^\W\d_])", re.IGNORECASE)
 COMPACT = Expression(r"(\d+)([hm])\s?(\d+)$", re.IGNORECASE)
 CLOCK = Expression(r"(\d{1,3}):(\d\d)(?::(\d\d))?")

@@ -4,25 +4,20 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from andy_cli.agent.grounding.dates import DATE, dates, days
 from andy_cli.agent.grounding.evidence import Index
-from andy_cli.agent.grounding.figures import Table, figure_of
-from andy_cli.agent.grounding.quantities import (
-    DURATION,
-    FIGURE,
-    SIZE,
-    durations,
-    readings,
-    sizes,
-)
+from andy_cli.agent.grounding.quantities import DURATION, FIGURE, SIZE, durations, readings, sizes
+from andy_cli.agent.grounding.tables import Table, figure_of
 from andy_cli.compiler.expression import Expression
 
 MORE = Expression(
     r"\b(?:larger|bigger|over|longer|above|more|after|newer|since|greater|exceed\w*|least|later"
     r"|größer|länger|mehr|plus|más)\b"
 )
+
 LESS = Expression(
     r"\b(?:smaller|under|shorter|below|less|before|older|fewer|within|most|earlier|until|kleiner"
     r"|kürzer|weniger|moins|menos)\b"
 )
+
 Rows = set[int]
 
 

@@ -21,6 +21,7 @@ MONTHS = {
     )
     for name in names.split()
 }
+
 WEEKDAYS = {
     name: number
     for number, names in enumerate(
@@ -34,6 +35,7 @@ WEEKDAYS = {
     )
     for name in names.split()
 }
+
 NUMBER_WORDS = {
     name: number
     for number, names in enumerate(
@@ -75,6 +77,7 @@ EXTENSIONS = frozenset(
     crt
     gguf bin dat parquet tf proto dart scala""".split()
 )
+
 LIBRARIES = frozenset(
     """node vue next nuxt express react three d3 chart angular moment backbone ember alpine discord
     p5 asp socket day anime pdf brain solid svelte require knockout bun deno plotly""".split()
@@ -131,6 +134,7 @@ COUNTING = re.compile(
     r"\b(?:count|total|num|number|results?|matches|hits|length|found|items?|entries|summary"
     r"|listed|sum|n|size|rows|records)\b"
 )
+
 APPROXIMATE = re.compile(
     r"(?:\b(?:about|around|roughly|approximately|approx\.?|close to|some|circa|ca\.|etwa|rund"
     r"|ungefähr|environ|unos|unas|cerca de|alrededor de|aproximadamente|(?P<above>over|above|more"
