@@ -34,7 +34,7 @@ DEFINITION = Expression(
 FIGURES = frozenset(["number", "percent", "size", "duration"])
 """Claims only beside a word of the results: of others everybody may know something."""
 
-SPECIFIC = Expression(r"(?:(?<=\w\s)|(?<=[*`\"“_(]))[A-ZÀ-Þ0-9`][\w-]+|\w+[_.]\w+")
+SPECIFIC = Expression(r"(?:(?<=[\w,;:)]\s)|(?<=[*`\"“_(]))[A-ZÀ-Þ0-9`][\w-]+|\w+[_.]\w+")
 YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 UNIT_AFTER = re.compile(
     r"\d?(?:\s?(?:to|or|and|bis|oder|–|-)\s?\d[\d.,]*)?[\s*_`-]{0,4}([^\W\d_]+(?:/[hs])?)"
@@ -113,7 +113,7 @@ def anchored(reading: Reading, claim: Claim, sentence: Sentence) -> bool:
     if len(re.sub(r"\D", "", claim.text).strip("0")) > 3:
         return True
     words = {each for each in words_of(folded(sentence.text)) if each not in STOP}
-    if claim.kind in {"size", "duration"} and any(map(reading.telling, words)):
+    if claim.kind in {"size", "duration", "percent"} and any(map(reading.telling, words)):
         return True
     if claim.kind == "size" and reading.index.gives(KINDS_LACKING["size"]):
         return True

@@ -16,17 +16,19 @@ RECKONED = Expression(
     r"|totalling|altogether|overall|together|combined|sum|averag\w+|mean (?:is|of)|the mean|each"
     r"|fewer|cheaper|dearer|faster|slower|higher|lower|longer|shorter|older|younger|than|remain\w*"
     r"|the rest|difference|gap of|twice|half|third|quarter|double|share|make up|makes up"
-    r"|out of|another|ago|saves?|saving|spent|short|net|profit|loss|ausgegeben|dépensé\w*"
+    r"|out of|ago|saves?|saving|spent|short|net|profit|loss|ausgegeben|dépensé\w*"
     r"|gastado|así que|increase\w*"
     r"|decrease\w*|grew|rose|fell|dropped|would be|ratio|margin|late|early|apart|ahead"
     r"|insgesamt|zusammen|also|durchschnitt\w*|schnitt|mehr|weniger|übrig"
     r"|soit|moyenne|ensemble|reste\w*|moins|donc|promedio"
     r"|más|menos|quedan?|restan?|es decir|suman?)\b|[=≈~×]|(?:%|percent|prozent) (?:of|der|des"
-    r"|du|de|del|von)\b|\bof (?:the |your |its )?\d|\d(?:\s?[kmgt]i?b)? of \S{0,3}\d",
+    r"|du|de|del|von)\b|\bof (?:the |your |its )?\d",
     re.IGNORECASE,
 )
 """It says that the figure was worked out, not read."""
 
+SHARE = Expression(r"\d(?:\s?[kmgt]i?b)? (?:out )?of \S{0,3}\d\S*[^.;]{0,12}$", re.IGNORECASE)
+"""It follows one figure of another: `115.95 of 134.00`."""
 SUMMED = Expression(
     r"\b(?:totals?|altogether|in all|sum|add(?:s|ed)? up|combined|insgesamt|zusammen|gesamt\w*"
     r"|ensemble|en tout|suman?)\b",

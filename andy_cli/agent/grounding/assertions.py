@@ -45,6 +45,7 @@ MEANING = Expression(
 )
 """What is quoted after it is a translation or an explanation."""
 
+PACE = re.compile(r"\s?(?:/|per\b|pro\b|par\b|por\b)", re.IGNORECASE)
 RATE = re.compile(r"\s(?:a|an|per|pro|par|por|each|every)\s\w", re.IGNORECASE)
 TO_TIME = re.compile(r"\s?(?:to|bis|-|–|until|à|a)\s?\d{1,2}(?::\d\d| ?[ap]\.?m)", re.IGNORECASE)
 RECORDED = Expression(
@@ -81,7 +82,7 @@ def figure(reading: Reading, claim: Claim, sentence: Sentence) -> bool:
 
 
 def timed(reading: Reading, claim: Claim, sentence: Sentence) -> bool:
-    if reading.between or RATE.match(words_after(claim, sentence)):
+    if reading.between or PACE.match(words_after(claim, sentence)):
         return False
     return reading.is_about(sentence)
 

@@ -275,10 +275,14 @@ def labelled(match: re.Match[str]) -> tuple[int, int]:
     return match.span(1)
 
 
+SERIES = re.compile(r"[A-Z]{1,3}-?\d{1,3}|[a-z]{3,}[_-]?\d{1,2}")
+"""One of several of a name: a claim where the results have others of the same name."""
+
+
 def record_id(match: re.Match[str]) -> tuple[int, int] | None:
     if len(match[0]) < 3 and not re.fullmatch(r"\d[A-Z]|[A-Z]\d", match[0]):
         return None
-    if COMMON.fullmatch(match[0]) and not re.fullmatch(r"[A-Z]{1,3}-?\d{1,3}", match[0]):
+    if COMMON.fullmatch(match[0]) and not SERIES.fullmatch(match[0]):
         return None
     return whole(match)
 

@@ -3,7 +3,15 @@
 import re
 
 from andy_cli.agent.grounding.anchors import FIGURES
-from andy_cli.agent.grounding.arithmetic import MANY, RECKONED, SUMMED, follows, rounding, sums_up
+from andy_cli.agent.grounding.arithmetic import (
+    MANY,
+    RECKONED,
+    SHARE,
+    SUMMED,
+    follows,
+    rounding,
+    sums_up,
+)
 from andy_cli.agent.grounding.claim import Claim
 from andy_cli.agent.grounding.counts import count_holds, some_hold
 from andy_cli.agent.grounding.folding import folded
@@ -13,6 +21,8 @@ from andy_cli.agent.grounding.quantities import FIGURE, Figure, approximate, rea
 from andy_cli.agent.grounding.reading import Reading, words_after, words_before
 from andy_cli.agent.grounding.support import derived_holds, holds
 
+STRETCH = re.compile(r"\b(?:from|von|de|desde)(?: \S+ (?:to|auf|à|a))?\s$", re.IGNORECASE)
+"""The ends of what a figure went through were read, whatever was worked out of them."""
 PRECISE = re.compile(r"\d[.,]\d\d\b|\d\d[.,]\d|\d{4}|\d[.,]\d{3}")
 
 
@@ -77,7 +87,9 @@ def reckoned(reading: Reading, claim: Claim, sentence: Sentence) -> bool:
 def worked_out(reading: Reading, claim: Claim, sentence: Sentence) -> bool:
     after = re.split(r"[,;:(]\s", words_after(claim, sentence)[:40])[0]
     said = f"{words_before(claim, sentence)}{claim.text}{after}"
-    if RECKONED.search(said):
+    if STRETCH.search(words_before(claim, sentence)):
+        return False
+    if RECKONED.search(said) or SHARE.search(f"{words_before(claim, sentence)}{claim.text}"):
         return True
     mine = {
         float(each.value) for text in FIGURE.compiled.findall(claim.text) for each in readings(text)
