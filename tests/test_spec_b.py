@@ -233,7 +233,6 @@ def test_R7_no_more_than_20_calls_of_a_reply_are_made() -> None:
     assert len(many().used) == 20
 
 
-@pytest.mark.xfail(strict=True, reason="calls past the 20th of a reply are dropped in silence")
 def test_R7_that_calls_were_left_out_is_said() -> None:
     played = many()
     failed = [each for each in played.seen if isinstance(each, events.Failed)]
@@ -250,7 +249,6 @@ def test_R6_a_later_name_for_saying_something_is_understood() -> None:
     assert enveloping(enveloped({"type": "write", "parameters": {"content": "Hi."}}, END)).answer
 
 
-@pytest.mark.xfail(strict=True, reason="send_chat is not corrected: its text is lost")
 @pytest.mark.parametrize("key", ["text", "message", "Content"])
 def test_B9_a_text_under_another_name_is_not_lost(key: str) -> None:
     """What the schema of send_chat itself names as other names of its parameter."""
@@ -258,7 +256,6 @@ def test_B9_a_text_under_another_name_is_not_lost(key: str) -> None:
     assert played.answer == "Hi."
 
 
-@pytest.mark.xfail(strict=True, reason="a send_chat without a text is passed over in silence")
 def test_B39_a_text_that_is_missing_is_told_to_the_model() -> None:
     played = enveloping(enveloped(item("send_chat")), ANSWER)
     assert "content" in played.told(1)

@@ -624,7 +624,6 @@ def test_C31_no_tool_is_mentioned_even_when_things_go_wrong() -> None:
         assert [each for each in (*PLUMBING, "list_dir_of_moon") if each in feed] == []
 
 
-@pytest.mark.xfail(strict=True, reason="a tool that breaks is told to the user with its name")
 def test_C31_a_tool_that_breaks_is_not_named() -> None:
     @tool(effect="read", action="look it up")
     def look_up_thing() -> str:
@@ -657,7 +656,6 @@ def test_C32_an_answer_that_is_written_again_is_shown_once_in_the_envelope_too()
     assert [each.count("ghost.txt") for each in played.said] == [1, 1]
 
 
-@pytest.mark.xfail(strict=True, reason="the number of the next line is read as a day of the month")
 @pytest.mark.parametrize("month", ["May", "March", "June"])
 def test_C32_an_honest_list_is_not_marked(month: str) -> None:
     result = json.dumps([{"subject": f"Rent for {month}"}, {"subject": "Choir on Friday"}])

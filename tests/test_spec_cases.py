@@ -103,7 +103,6 @@ def test_case_44_what_was_cut_off_goes_on_once_and_then_is_kept_as_partial() -> 
     assert [each.partial for each in played.chat.history if each.role == "assistant"][-1]
 
 
-@pytest.mark.xfail(strict=True, reason="a turn that ends on a cut-off answer ends as any other")
 def test_case_44_what_stays_cut_off_ends_in_a_way_of_its_own() -> None:
     half = [Chunk("One two "), Chunk(finish="length")]
     whole = play(["One two "])

@@ -25,6 +25,7 @@ from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler
 from andy_cli.compiler.detect import NO_TEMPLATE, Detected, Template, chosen, told
 from andy_cli.compiler.dialect import Dialect, Question, Tools
+from andy_cli.compiler.mapper.mapper import mapped
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.errors import ModelError
@@ -327,6 +328,17 @@ class Conversation:
     @property
     def offer(self) -> Offer:
         return Offer(self.speech.tools, self.registry.harmless, self.registry.check)
+
+    @property
+    def whole_reply(self) -> bool:
+        """A reply is one object of a protocol and nothing else."""
+        return self.dialect.carries_all or self.dialect.letter is not None
+
+    def text_of(self, request: ToolRequest) -> str | None:
+        """What a request to say something says, whatever the model called it."""
+        made = mapped(request.name, request.arguments or {}, self.registry.functions, bool)
+        text = made.calls[0].arguments.get("content")
+        return text if isinstance(text, str) else None
 
     def proposal(self, call: ToolCall, doubtful: bool) -> Proposal:
         tool = self.registry.get(call.name)

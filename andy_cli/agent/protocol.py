@@ -14,6 +14,7 @@ TOO_EARLY = (
     "What you wrote for the user behind that was not shown, for the results were not known yet:"
     " say it now that they are."
 )
+NO_TEXT = "send_chat needs the text for the user as content: write it again with it."
 SHOWN = "This was shown to the user. Go on, or end your turn with end_turn."
 
 
@@ -25,11 +26,17 @@ class Plan(NamedTuple):
     requests: tuple[ToolRequest, ...]
     held_back: bool = False
     """Texts were written behind a request whose result they could not know (R7)."""
+    unsaid: bool = False
+    """Something was to be said, and its text was missing."""
     ends: bool = False
 
 
-def planned(requests: Sequence[ToolRequest], answers: Callable[[str], bool]) -> Plan:
-    """`answers`: whether a tool has a result that the model waits for.
+Text = Callable[[ToolRequest], str | None]
+
+
+def planned(requests: Sequence[ToolRequest], answers: Callable[[str], bool], text_of: Text) -> Plan:
+    """`answers`: whether a tool has a result that the model waits for. `text_of`: what a request
+    to say something says; None if there is no text in it.
 
     By priority, then as written (B12, R12); what stands behind `end_turn` is not done.
     """
@@ -37,15 +44,17 @@ def planned(requests: Sequence[ToolRequest], answers: Callable[[str], bool]) -> 
     order = sorted(requests[:last], key=lambda request: -request.priority)
     said: list[str] = []
     wanted: list[ToolRequest] = []
-    waiting = held_back = False
+    waiting = held_back = unsaid = False
     for request in order:
         if request.name != SPOKEN:
             wanted.append(request)
             waiting = waiting or answers(request.name)
         elif waiting:
             held_back = True
+        elif (text := text_of(request)) is not None:
+            said.append(text)
         else:
-            said.append(str((request.arguments or {}).get("content", "")))
+            unsaid = True
     # A claim about results that are owed has to wait for them: the end is put off.
-    ends = last < len(requests) and not waiting
-    return Plan(tuple(filter(str.strip, said)), tuple(wanted), held_back, ends)
+    ends = last < len(requests) and not (waiting or unsaid)
+    return Plan(tuple(filter(str.strip, said)), tuple(wanted), held_back, unsaid, ends)

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation, new_id
 from andy_cli.agent.guidance import guidance
-from andy_cli.agent.protocol import SHOWN, TOO_EARLY, Plan, planned
+from andy_cli.agent.protocol import NO_TEXT, SHOWN, TOO_EARLY, Plan, planned
 from andy_cli.agent.reply import Reply
 from andy_cli.agent.resolve import Resolved, resolve
 from andy_cli.agent.sanitizer import sanitize
@@ -20,8 +20,12 @@ from andy_cli.messages import Message, Status, ToolCall, ToolRequest, ToolResult
 async def carried_out(chat: Conversation, tally: Tally, reply: Reply) -> AsyncIterator[Event]:
     """Show what the reply says, put its calls in the history, run them in order, tell the model."""
     compiled = reply.compiled
-    plan = planned(compiled.requests, chat.registry.answers)
-    resolved = await understood(chat, plan.requests, compiled.dialect)
+    plan = planned(compiled.requests, chat.registry.answers, chat.text_of)
+    allowed = plan.requests[: chat.limits.calls_per_reply]
+    left_out = len(plan.requests) - len(allowed)
+    if left_out:
+        yield events.Failed("warning", "limit", f"Only {len(allowed)} steps of one reply are done.")
+    resolved = await understood(chat, allowed, compiled.dialect)
     calls = tuple(each.call for _, each in resolved)
     text = "\n\n".join(filter(None, [compiled.text, *plan.said]))
     chat.add(Message("assistant", text, calls, reasoning=compiled.reasoning))
@@ -41,7 +45,7 @@ async def carried_out(chat: Conversation, tally: Tally, reply: Reply) -> AsyncIt
         await leave(chat, open_calls, "interrupted by the user")
         raise
     await leave(chat, open_calls, "not done: the turn was stopped")
-    note = after(tally, plan, compiled.fault)
+    note = after(tally, plan, compiled.fault, len(allowed) if left_out else 0)
     tally.done = plan.ends and not note
     if tally.repeated:
         note, tally.repeated = "\n".join(filter(None, [note, REPEATED])), False
@@ -49,10 +53,15 @@ async def carried_out(chat: Conversation, tally: Tally, reply: Reply) -> AsyncIt
         chat.add(Message("user", note or SHOWN))
 
 
-def after(tally: Tally, plan: Plan, fault: str) -> str:
-    """What the model is told behind the results."""
-    early = TOO_EARLY if plan.held_back else ""
-    return "\n".join(filter(None, [early, fault if fault and tally.may_resend() else ""]))
+def after(tally: Tally, plan: Plan, fault: str, done: int) -> str:
+    """What the model is told behind the results; `done` of too many requests were carried out."""
+    notes = [
+        TOO_EARLY if plan.held_back else "",
+        NO_TEXT if plan.unsaid and tally.may_resend() else "",
+        f"Only the first {done} requests of your reply were done." if done else "",
+        fault if fault and tally.may_resend() else "",
+    ]
+    return "\n".join(filter(None, notes))
 
 
 async def leave(chat: Conversation, calls: list[ToolCall], why: str) -> None:
@@ -67,7 +76,7 @@ async def understood(
     """In the dialect they were written in, which need not be the one that was taught."""
     dialect = chat.dialects[written_in]
     found: list[tuple[ToolRequest, Resolved]] = []
-    for request in requests[: chat.limits.calls_per_reply]:
+    for request in requests:
         named = request._replace(id=request.id or new_id())
         steps = await resolve(named, dialect, chat.offer, chat.interviewer(dialect, named))
         found += [(named, each) for each in steps]
@@ -87,7 +96,10 @@ async def answered(
         misunderstood(chat, tally, resolved)
         yield events.ToolUsed(call.id, call.name, call.arguments, "")
     else:
-        proposal = chat.proposal(call, request.quoted or resolved.doubtful)
+        # In a protocol that is one object its own fence is framing.
+        framed = reply.compiled.dialect == chat.dialect.name and chat.whole_reply
+        quoted = request.quoted and not framed
+        proposal = chat.proposal(call, quoted or resolved.doubtful)
         action = proposal.action
         yield events.ToolUsed(call.id, call.name, call.arguments, proposal.action)
         verdict = await chat.consent(proposal)

@@ -25,6 +25,8 @@ class Tally:
     rounds: int = 0
     calls: int = 0
     continued: bool = False
+    cut_off: bool = False
+    """The answer still is, after it was continued."""
     repeated: bool = False
     spoken: str = ""
     """What the last reply said to the user."""
@@ -100,6 +102,10 @@ class Tally:
         if self.asked:
             self.answer = self.asked
             yield events.Said("assistant", self.asked, delta=True)
+        elif self.cut_off and not self.rewriting:
+            yield events.Failed(
+                "warning", "length", "The answer is cut off.", "Say `go on`, or set max_tokens."
+            )
         elif self.stopped:
             yield events.Failed("warning", "limit", self.stopped, "Say `go on` to continue.")
 

@@ -136,5 +136,6 @@ def told_to_go_on(chat: Conversation, tally: Tally, reply: Reply) -> bool:
         tally.continued = True
         chat.add(Message("user", AGAIN if compiled.incomplete else CONTINUE))
     else:
+        tally.cut_off = partial
         return False
     return True

@@ -70,7 +70,7 @@ class Registry:
             status, content = Status.FAILED, str(error)
         except Exception as error:
             # A tool is somebody's code: its fault must not end the conversation.
-            status, content = Status.FAILED, f"{tool.name} failed: {type(error).__name__}: {error}"
+            status, content = Status.FAILED, f"It failed: {type(error).__name__}: {error}"
         return ToolResult(
             call_id=call.id,
             name=call.name,
