@@ -102,7 +102,7 @@ def rows_before(after: str, index: Index) -> set[int]:
     following = words_of(folded(after[:40]))[:4]
     telling = [each for each in following if len(each) > 2 and each not in STOP]
     known = [each for each in telling if stem_known(each, index)]
-    return {len(rows) for each in index.tables for rows in holding(known, each)}
+    return {len(held) for rows in index.rows for held in holding(known, rows)}
 
 
 def of_some(
@@ -122,7 +122,7 @@ def of_some(
 
 def rows_with(noun: str, index: Index) -> set[int]:
     """How many rows hold the word itself: `two errors` of a log."""
-    return {len(holding([noun], each)[0]) for each in index.tables}
+    return {len(holding([noun], rows)[0]) for rows in index.rows}
 
 
 def narrowed(between: str, after: str, index: Index) -> bool:
@@ -234,5 +234,5 @@ def some_hold(number: str, after: str, index: Index) -> bool:
     known = [
         each for each in following if len(each) > 2 and each not in STOP and stem_known(each, index)
     ]
-    counts = {len(rows) for table in index.tables for rows in holding(known, table)}
+    counts = {len(held) for rows in index.rows for held in holding(known, rows)}
     return figures[0].value in counts - {0}

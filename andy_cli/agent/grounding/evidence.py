@@ -24,7 +24,7 @@ from andy_cli.agent.grounding.quantities import (
     sizes,
     spelled,
 )
-from andy_cli.agent.grounding.tables import Table, figure_of, parsed, tables_of
+from andy_cli.agent.grounding.tables import MANY, Table, figure_of, parsed, tables_of
 from andy_cli.agent.grounding.vocabulary import STOP
 from andy_cli.agent.grounding.windows import CLOCKED, TIMED, measured_in, windows
 from andy_cli.compiler.expression import Expression
@@ -156,13 +156,15 @@ class Index:
         )
 
     @cached_property
+    def figures(self) -> frozenset[float]:
+        """What its digits say, as they stand."""
+        texts = set(FIGURE.compiled.findall(self.text))
+        return frozenset(each.value for text in texts for each in readings(text))
+
+    @cached_property
     def numbers(self) -> "Line":
         """Every number written anywhere."""
-        found = {
-            reading.value
-            for text in set(FIGURE.compiled.findall(self.text))
-            for reading in readings(text)
-        }
+        found = set(self.figures)
         found.update(float(each) for each in CELL.compiled.findall(self.given))
         found.update(float(each) for each in PORT.compiled.findall(self.text))
         for word in self.words:
@@ -175,8 +177,8 @@ class Index:
     def bytes(self) -> "Line":
         found = set(self.numbers.values)
         for pattern in (SIZE, SHORT_SIZE):
-            for match in measured_in(self.text, pattern):
-                found.update(each.value for each in sizes(match[1], match[2]))
+            written = {match.group(1, 2) for match in measured_in(self.text, pattern)}
+            found.update(each.value for pair in written for each in sizes(*pair))
         return Line([*found, *self.summed_sizes])
 
     @cached_property
@@ -185,7 +187,7 @@ class Index:
         totals = []
         for text in self.results:
             matches = [*measured_in(text, SIZE)] or [*measured_in(text, SHORT_SIZE)]
-            if len(matches) > 1:
+            if 1 < len(matches) <= MANY:
                 for way in (0, -1):
                     totals.append(sum(sizes(each[1], each[2])[way].value for each in matches))
         return totals
@@ -256,11 +258,14 @@ class Index:
         return [each for tables in self.by_result for each in tables]
 
     @cached_property
+    def rows(self) -> frozenset[tuple[str, ...]]:
+        """The lists, each once."""
+        return frozenset(each.rows for each in self.tables if each.rows)
+
+    @cached_property
     def telling(self) -> list[float]:
         """The numbers but for those that look like years."""
-        texts = set(FIGURE.compiled.findall(self.text))
-        found = {each.value for text in texts for each in readings(text)}
-        return [each for each in found if not 1900 <= each < 2100]
+        return [each for each in self.figures if not 1900 <= each < 2100]
 
     @cached_property
     def asked(self) -> list[float]:

@@ -6,7 +6,7 @@ JOINTS = frozenset(".,:/-_")
 def has_figure(text: str, figure: str) -> bool:
     """Does it stand there in the same digits, as no part of a longer figure, date or time?"""
     at = -1
-    for _ in range(16):
+    for _ in range(64):
         at = text.find(figure, at + 1)
         if at < 0:
             return False
@@ -21,7 +21,7 @@ def has_figure(text: str, figure: str) -> bool:
 def has_day(text: str, written: str) -> bool:
     """Does this date or time stand there, or begin a longer one?"""
     at = -1
-    for _ in range(16):
+    for _ in range(64):
         at = text.find(written, at + 1)
         if at < 0:
             return False

@@ -54,10 +54,10 @@ def held(reading: Reading, claim: Claim, sentence: Sentence) -> bool:
         name = re.escape(folded(word[1]))
         if f"{folded(word[1])} " in reading.index.given and reading.index.gives(rf"\b{name} \d"):
             return reading.index.says(folded(f"{word[1]} {claim.text}"))
-    if claim.kind == "number" and some_hold(claim.text, after, reading.index):
-        return True
     if claim.kind != "count":
-        return holds(claim, before, reading.index) or reckoned(reading, claim, sentence)
+        if holds(claim, before, reading.index) or reckoned(reading, claim, sentence):
+            return True
+        return claim.kind == "number" and some_hold(claim.text, after, reading.index)
     return count_holds(claim.text, before, after, reading.following(claim.end), reading.index)
 
 

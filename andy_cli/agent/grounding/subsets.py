@@ -39,7 +39,7 @@ def matching(number: int, said: str, wanted: Sequence[str], index: Index) -> boo
                     if any(day[1:] == each[1:] for day in on for each in dates(row))
                 }
             )
-        named = holding(known, table)
+        named = holding(known, table.rows)
         both = set.intersection(*named) if named else None
         counted = [each & both for each in ways if both is not None] or [*ways]
         if any(
@@ -63,9 +63,8 @@ def singular(noun: str) -> str:
     return noun[:-1] if noun.endswith("s") and len(noun) > 3 else noun
 
 
-def holding(words: Iterable[str], table: Table) -> list[Rows]:
+def holding(words: Iterable[str], rows: Sequence[str]) -> list[Rows]:
     """Which rows hold each word; a flag of that name must be true, for `unread` `read` false."""
-    rows = table.rows
     joined = "\n".join(rows)
     found = []
     for word in words:
