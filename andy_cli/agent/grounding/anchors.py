@@ -35,6 +35,8 @@ FIGURES = frozenset(["number", "percent", "size", "duration"])
 """Claims only beside a word of the results: of others everybody may know something."""
 
 SPECIFIC = Expression(r"(?:(?<=[\w,;:)]\s)|(?<=[*`\"“_(]))[A-ZÀ-Þ0-9`][\w-]+|\w+[_.]\w+")
+WEAK = re.compile(r"\d{1,2}(?:[.,]?0{3}|0*)(?:[.,]000)*(?:\s?(?:thousand|million|billion))?")
+"""Small or round: such figures are everywhere, so only what stands right beside it tells."""
 YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 UNIT_AFTER = re.compile(
     r"\d?(?:\s?(?:to|or|and|bis|oder|–|-)\s?\d[\d.,]*)?[\s*_`-]{0,4}([^\W\d_]+(?:/[hs])?)"
@@ -108,8 +110,12 @@ def anchored(reading: Reading, claim: Claim, sentence: Sentence) -> bool:
         return False
     unit = UNIT_AFTER.match(claim.text[-1:] + words_after(claim, sentence))
     measure = MEASURE.search(claim.text) or (unit and MEASURE.fullmatch(unit[1]))
+    if measure and claim.kind == "number" and not measured(reading, measure[0]):
+        return False
+    if claim.kind == "number" and WEAK.fullmatch(claim.text.strip("-+−$€£¥° ")):
+        return beside_known(reading, claim, sentence)
     if measure and claim.kind == "number":
-        return measured(reading, measure[0])
+        return True
     if len(re.sub(r"\D", "", claim.text).strip("0")) > 3:
         return True
     words = {each for each in words_of(folded(sentence.text)) if each not in STOP}
@@ -120,6 +126,13 @@ def anchored(reading: Reading, claim: Claim, sentence: Sentence) -> bool:
     near = words_of(folded(words_before(claim, sentence)[-40:]))[-3:]
     near += words_of(folded(words_after(claim, sentence)[:30]))[:2]
     return len(words) < 4 or any(map(reading.telling, near)) or specific(reading, claim, sentence)
+
+
+def beside_known(reading: Reading, claim: Claim, sentence: Sentence) -> bool:
+    """Is the very word before it or after it one of the results'?"""
+    before = words_of(folded(words_before(claim, sentence)[-30:]))[-2:]
+    after = words_of(folded(words_after(claim, sentence)[:30]))[:2]
+    return any(map(reading.telling, (*before, *after)))
 
 
 def specific(reading: Reading, claim: Claim, sentence: Sentence) -> bool:

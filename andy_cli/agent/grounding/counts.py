@@ -94,12 +94,13 @@ def of_whole(
         return True
     exact = Figure(number, 0.4)
     given = index.numbers.near(exact) or index.totals.near(exact)
-    return given and (ITEMS.get(noun) not in CORE or number > 9)
+    return given and number > 9
 
 
 def rows_before(after: str, index: Index) -> set[int]:
     """How many rows hold each of the words that follow: `two invoices are open`."""
-    following = words_of(folded(after[:40]))[:4]
+    clause = re.split(r"[:;,.(]", after[:40])[0]
+    following = words_of(folded(clause))[:4]
     telling = [each for each in following if len(each) > 2 and each not in STOP]
     known = [each for each in telling if stem_known(each, index)]
     return {len(held) for rows in index.rows for held in holding(known, rows)}

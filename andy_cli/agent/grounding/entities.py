@@ -263,12 +263,16 @@ def duration(match: re.Match[str]) -> tuple[int, int] | None:
 
 def phone(match: re.Match[str]) -> tuple[int, int] | None:
     digits = re.sub(r"\D", "", match[0])
+    if match[0].count("(") != match[0].count(")"):
+        return None
     return whole(match) if 7 <= len(digits) <= 15 and re.search(r"[ ()/+-]", match[0]) else None
 
 
 def account(match: re.Match[str]) -> tuple[int, int] | None:
-    """`4471-09`, but no span of figures, which goes up."""
-    return whole(match) if int(match[1]) > int(match[2]) else None
+    """`4471-09` and `40-7781`, but no span of figures, which goes up by little."""
+    first, second = match[1], match[2]
+    falls = len(first) > 3 and int(first) > int(second)
+    return whole(match) if falls or len(second) > len(first) + 1 else None
 
 
 def labelled(match: re.Match[str]) -> tuple[int, int]:

@@ -40,7 +40,7 @@ ID = Expression(
 )
 
 PHONE = Expression(r"(?<![\w.])\+?\d[\d ()/-]{7,}\d(?!\w)")
-ACCOUNT = Expression(r"(?<![\w.,-])(\d{4,12})-(\d{2,12})(?![\w-])")
+ACCOUNT = Expression(r"(?<![\w.,-])(\d{2,12})-(\d{2,12})(?![\w-])")
 LABELLED = Expression(
     r"\b(?:no|nr|nos|number|nummer|numéro|número|code|ref|reference|id)(?:\.|:|\s#)?\s[*_`]{0,3}"
     r"((?=[\w/-]*\d)\w+(?:[/-]\w+)+)(?![\w])",
