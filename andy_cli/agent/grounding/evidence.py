@@ -32,6 +32,8 @@ from andy_cli.compiler.expression import Expression
 CELL = Expression(r"(?:^|(?<=,))\d+(?:\.\d+)?(?=,|$)", re.MULTILINE)
 """A cell of comma-separated values: `58,590` are two figures as well as one."""
 
+SCORE = Expression(r"(?<![\d/])(\d{1,4})\s?[/x×]\s?(\d{1,4})(?![\d/])")
+"""`7/10`, `30x20`."""
 PORT = Expression(r"(?:\.\d{1,3}:|[a-z]:|\d/)(\d{1,5})(?![\d/])")
 CAPITALS = Expression(
     r"[A-ZÀ-Þ][^\W\d_]*(?:[ -](?:(?:of|the|a|de|la|van|von|and) )?[A-ZÀ-Þ][^\W\d_]+){1,3}"
@@ -166,6 +168,7 @@ class Index:
         """Every number written anywhere."""
         found = set(self.figures)
         found.update(float(each) for each in CELL.compiled.findall(self.given))
+        found.update(float(each) for pair in SCORE.compiled.findall(self.text) for each in pair)
         found.update(float(each) for each in PORT.compiled.findall(self.text))
         for word in self.words:
             value = spelled(word)

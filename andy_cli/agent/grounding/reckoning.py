@@ -75,7 +75,7 @@ def reckoned(reading: Reading, claim: Claim, sentence: Sentence) -> bool:
     digits = FIGURE.search(claim.text.lstrip("-+−$€£¥ "))
     values = reading.index.ingredients
     if not digits or len(values) > MANY:
-        return False
+        return digits is not None
     before = words_before(claim, sentence)
     room = rounding(digits[0]) if approximate(before) else 0.0
     asked = [Figure(each.value, max(each.slack, room)) for each in readings(digits[0])]
