@@ -125,6 +125,7 @@ class Conversation:
         self._failed: set[str] = set()
         self._shortened: tuple[str, ...] = ()
         self._warned = ""
+        self._counted: tuple[list[Message], int, int] = (self.history, 0, 0)
         self.turn_began = 0
         """Where in the history the user's last message stands."""
         self.deeds: list[tuple[str, str, str, bool]] = []
@@ -241,8 +242,7 @@ class Conversation:
         """A sentence, once, if the server read much less than it was sent."""
         if self._warned:
             return ""
-        estimated = self.speech.fixed + sum(map(size, self.history))
-        self._warned = window_warning(estimated, reply.usage.input_tokens)
+        self._warned = window_warning(self._estimate(), reply.usage.input_tokens)
         return self._warned
 
     def reply(self) -> Reply:
@@ -384,10 +384,19 @@ class Conversation:
             self._window = self.settings.whole("limits.context") or known.context or WINDOW
         return self._window
 
+    def _estimate(self) -> int:
+        """Tokens of all that is sent, about. Counted once for each message: the history grows."""
+        history, count, total = self._counted
+        if history is not self.history or count > len(self.history):
+            count = total = 0
+        total += sum(map(size, self.history[count:]))
+        self._counted = self.history, len(self.history), total
+        return self.speech.fixed + total
+
     async def make_room(self, failed: Collection[str]) -> AsyncIterator[events.Event]:
         """The history may have outgrown the model's window: shorten what is told of it (C30)."""
         self._failed |= set(failed)
-        if sum(map(size, self.history)) + self.speech.fixed < SHORT:
+        if self._estimate() < SHORT:
             return
         fits = compressed(self.history, await self.window(), self.speech.fixed, failed=self._failed)
         if fits.shortened and fits.shortened != self._shortened:

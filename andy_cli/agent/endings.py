@@ -29,7 +29,8 @@ def evidence(chat: Conversation, tally: Tally) -> Evidence:
 def rewrite(chat: Conversation, tally: Tally) -> Iterator[Event]:
     """Once: ask the model to answer again without what nothing supports (R16)."""
     claims = found(chat, tally)
-    if not claims or tally.rewriting:
+    tally.unsupported = named(claims)
+    if not claims:
         return
     yield events.Audited(named(claims))
     chat.add(Message("user", rewrite_request(claims)))
@@ -38,12 +39,12 @@ def rewrite(chat: Conversation, tally: Tally) -> Iterator[Event]:
 
 def look_back(chat: Conversation, tally: Tally) -> Iterator[Event]:
     """What is still not supported is marked beside the claim; nothing is taken out."""
-    claims = found(chat, tally)
-    tally.unsupported = named(claims)
     if tally.rewriting:
+        claims = found(chat, tally)
+        tally.unsupported = named(claims)
         tally.answer = marked(tally.answer or tally.rewriting, claims)
         yield events.Said("assistant", tally.answer, delta=True)
-    if claims:
+    if tally.unsupported:
         yield events.Audited(tally.unsupported)
     yield from strip_leaks(chat, tally)
     for failure in chat.background.failures():
