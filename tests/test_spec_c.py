@@ -24,7 +24,7 @@ from andy_cli.compiler.dialects import native as native_dialect
 from andy_cli.events import Event
 from andy_cli.frontends import paint
 from andy_cli.frontends.chat.view import View
-from andy_cli.messages import CallDelta, Chunk, Request
+from andy_cli.messages import CallDelta, Chunk, Message, Request, ToolCall
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Outcome, ToolError, tool
 from tests import spec_table
@@ -156,6 +156,27 @@ def test_C6_no_event_holds_what_has_to_be_taken_out(text: str, size: int) -> Non
     assert [each for each in ("list_directory", "[Tool", "<", "{") if each in shown] == []
 
 
+def enveloped_answer(text: str) -> str:
+    said = {"type": "send_chat", "parameters": {"content": text}}
+    return json.dumps({"toolCalls": [said, {"type": "end_turn"}]})
+
+
+@pytest.mark.parametrize("text", LEAKY)
+def test_C6_what_is_said_by_a_call_is_looked_at_as_well(text: str) -> None:
+    shown = play([enveloped_answer(text)], "count the files", "dialect=envelope").answer
+    assert "There are two." in shown
+    assert [each for each in ("list_directory", "[Tool", "<", "{") if each in shown] == []
+
+
+@pytest.mark.xfail(
+    strict=True, reason="whether the user asked is not known where send_chat is read"
+)
+def test_C8_who_asks_about_tools_is_answered_in_the_envelope_too() -> None:
+    asked = "Gladly. I'll call list_directory for that. It lists files."
+    played = play([enveloped_answer(asked)], "which tools do you use?", "dialect=envelope")
+    assert played.answer == asked
+
+
 @pytest.mark.parametrize(
     "plumbing",
     [
@@ -181,7 +202,8 @@ def test_C8_a_line_that_only_looks_so_stays() -> None:
     """R10: it must be narration, name a tool, stand outside code, and nobody may have asked."""
     kept = "A hammer is a tool. read_file.py calls a function.\n`list_directory` is its name."
     assert play([kept], "explain", tools=True).answer == kept
-    asked = "I use list_directory for that."
+    asked = "Gladly. I'll call list_directory for that. It lists files."
+    assert play([asked], "count", tools=True).answer == "Gladly. It lists files."
     assert play([asked], "which tools do you use?", tools=True).answer == asked
 
 
@@ -477,6 +499,25 @@ def test_C26_after_a_switch_of_providers_calls_are_still_found() -> None:
     assert "<tool_call>" in str(second.requests[0].messages[0]["content"])
 
 
+@pytest.mark.parametrize("tools", [True, False])
+def test_case_45_what_an_interrupted_session_left_open_is_repaired(tools: bool) -> None:
+    model = ScriptedModel(["Here I am."], name="x:qwen2.5", tools=tools)
+    chat = desk(model)
+    orphan = ToolCall("lost", "gmail_list", {})
+    chat.history += [
+        Message("user", "what is new?"),
+        Message("tool", "nobody asked for this", call_id="stray", name="gmail_list"),
+        Message("assistant", "", (orphan, ToolCall("kept", "gmail_list", {}))),
+        Message("tool", "[]", call_id="kept", name="gmail_list"),
+    ]
+    speak(chat, "are you there?")
+    sent = model.requests[0].messages
+    assert "nobody asked for this" not in str(sent)
+    assert str(sent).count("interrupted") == 1
+    results = [each["tool_call_id"] for each in sent if each["role"] == "tool"]
+    assert sorted(map(str, results)) == (["kept", "lost"] if tools else [])
+
+
 def test_C27_a_streamed_call_is_acted_on_when_the_stream_is_complete() -> None:
     """The server goes on talking behind the call: nothing has run before its last byte is read."""
     ran: list[int] = []
@@ -592,7 +633,7 @@ def test_C30_the_last_call_and_its_result_are_whole_however_long_the_conversatio
         for at, call in enumerate(calls)
     ]
     model = ScriptedModel([*ids, "Done."], tools=True)
-    chat = desk(model, "limits.context=6000", registry=Registry([part]))
+    chat = desk(model, "limits.context=2600", registry=Registry([part]))
     seen = speak(chat, "read all parts")
     assert any(isinstance(each, events.Compressed) for each in seen)
     for at, request in enumerate(model.requests[1:]):
