@@ -9,7 +9,7 @@ from functools import cached_property
 from andy_cli.agent.grounding.claim import Evidence
 from andy_cli.agent.grounding.dates import TIME, Clock, Day, dated, dates, times, weekday
 from andy_cli.agent.grounding.figures import derived, ratios, totals
-from andy_cli.agent.grounding.folding import folded, unescaped, words_of
+from andy_cli.agent.grounding.folding import folded, half_names, unescaped, words_of
 from andy_cli.agent.grounding.line import Line
 from andy_cli.agent.grounding.quantities import (
     CLOCK,
@@ -24,9 +24,8 @@ from andy_cli.agent.grounding.quantities import (
     sizes,
     spelled,
 )
-from andy_cli.agent.grounding.tables import MANY, Table, figure_of, parsed, tables_of
-from andy_cli.agent.grounding.vocabulary import STOP
-from andy_cli.agent.grounding.windows import CLOCKED, TIMED, measured_in, windows
+from andy_cli.agent.grounding.tables import Table, figure_of, parsed, tables_of
+from andy_cli.agent.grounding.windows import CLOCKED, TIMED, measured_in, summed_sizes, windows
 from andy_cli.compiler.expression import Expression
 
 CELL = Expression(r"(?:^|(?<=,))\d+(?:\.\d+)?(?=,|$)", re.MULTILINE)
@@ -35,9 +34,6 @@ CELL = Expression(r"(?:^|(?<=,))\d+(?:\.\d+)?(?=,|$)", re.MULTILINE)
 SCORE = Expression(r"(?<![\d/])(\d{1,4})\s?[/x×]\s?(\d{1,4})(?![\d/])")
 """`7/10`, `30x20`."""
 PORT = Expression(r"(?:\.\d{1,3}:|[a-z]:|\d/)(\d{1,5})(?![\d/])")
-CAPITALS = Expression(
-    r"[A-ZÀ-Þ][^\W\d_]*(?:[ -](?:(?:of|the|a|de|la|van|von|and) )?[A-ZÀ-Þ][^\W\d_]+){1,3}"
-)
 
 
 class Index:
@@ -182,18 +178,7 @@ class Index:
         for pattern in (SIZE, SHORT_SIZE):
             written = {match.group(1, 2) for match in measured_in(self.text, pattern)}
             found.update(each.value for pair in written for each in sizes(*pair))
-        return Line([*found, *self.summed_sizes])
-
-    @cached_property
-    def summed_sizes(self) -> list[float]:
-        """What the sizes of each result, written with units, come to."""
-        totals = []
-        for text in self.results:
-            matches = [*measured_in(text, SIZE)] or [*measured_in(text, SHORT_SIZE)]
-            if 1 < len(matches) <= MANY:
-                for way in (0, -1):
-                    totals.append(sum(sizes(each[1], each[2])[way].value for each in matches))
-        return totals
+        return Line([*found, *summed_sizes(self.results)])
 
     @cached_property
     def seconds(self) -> "Line":
@@ -249,12 +234,7 @@ class Index:
     @cached_property
     def half_names(self) -> frozenset[tuple[str, ...]]:
         """The names of two to four words in the results, each with one of its words left out."""
-        found: set[tuple[str, ...]] = set()
-        for text in self.evidence.results:
-            for run in set(CAPITALS.compiled.findall(text)):
-                words = [each for each in words_of(folded(run)) if each not in STOP]
-                found.update((*words[:at], "", *words[at + 1 :]) for at in range(len(words)))
-        return frozenset(found)
+        return half_names(self.evidence.results)
 
     @cached_property
     def tables(self) -> list[Table]:

@@ -1,7 +1,9 @@
 """One spelling for all: lower case, plain quotes and dashes, words without their signs. Pure."""
 
 import re
+from collections.abc import Iterable
 
+from andy_cli.agent.grounding.vocabulary import STOP
 from andy_cli.compiler.expression import Expression
 
 PLAIN = str.maketrans(
@@ -45,3 +47,18 @@ def words_of(text: str) -> list[str]:
     if text.isascii():
         return text.encode().translate(ONLY_WORDS).decode().split()
     return WORD.compiled.findall(text)
+
+
+CAPITALS = Expression(
+    r"[A-ZÀ-Þ][^\W\d_]*(?:[ -](?:(?:of|the|a|de|la|van|von|and) )?[A-ZÀ-Þ][^\W\d_]+){1,3}"
+)
+
+
+def half_names(texts: Iterable[str]) -> frozenset[tuple[str, ...]]:
+    """The names of two to four words, each with one of its words left out."""
+    found: set[tuple[str, ...]] = set()
+    for text in texts:
+        for run in set(CAPITALS.compiled.findall(text)):
+            words = [each for each in words_of(folded(run)) if each not in STOP]
+            found.update((*words[:at], "", *words[at + 1 :]) for at in range(len(words)))
+    return frozenset(found)

@@ -1,8 +1,10 @@
 """Where a text may hold a time, a duration or a size: much less to read. Pure."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from andy_cli.agent.grounding.quantities import SHORT_SIZE, SIZE, sizes
+from andy_cli.agent.grounding.tables import MANY
 from andy_cli.compiler.expression import Expression
 
 TIMED = Expression(
@@ -33,3 +35,14 @@ def windows(text: str, sign: Expression, before: int, after: int) -> Iterator[tu
 def measured_in(text: str, pattern: Expression) -> Iterator[re.Match[str]]:
     for start, end in windows(text, SIZED, 26, 4):
         yield from pattern.compiled.finditer(text, start, end)
+
+
+def summed_sizes(results: Iterable[str]) -> list[float]:
+    """What the sizes of each result, written with units, come to."""
+    totals = []
+    for text in results:
+        matches = [*measured_in(text, SIZE)] or [*measured_in(text, SHORT_SIZE)]
+        if 1 < len(matches) <= MANY:
+            for way in (0, -1):
+                totals.append(sum(sizes(each[1], each[2])[way].value for each in matches))
+    return totals
