@@ -6,7 +6,7 @@ from andy_cli.agent.grounding.claim import Claim
 from andy_cli.agent.grounding.folding import folded, words_of
 from andy_cli.agent.grounding.layout import Sentence
 from andy_cli.agent.grounding.quantities import FIGURE
-from andy_cli.agent.grounding.reading import Reading, words_after, words_before
+from andy_cli.agent.grounding.reading import Reading, around, words_after, words_before
 from andy_cli.agent.grounding.subsets import singular
 from andy_cli.agent.grounding.vocabulary import STOP
 from andy_cli.compiler.expression import Expression
@@ -106,7 +106,7 @@ def anchored(reading: Reading, claim: Claim, sentence: Sentence) -> bool:
     if YEAR.fullmatch(claim.text):
         before = words_of(folded(words_before(claim, sentence)[-50:]))
         return any(map(reading.telling, before[-2:]))
-    if EXPLAINED.search(sentence.text) or DEFINITION.match(sentence.text):
+    if EXPLAINED.search(around(claim, sentence)) or DEFINITION.match(around(claim, sentence)):
         return False
     unit = UNIT_AFTER.match(claim.text[-1:] + words_after(claim, sentence))
     measure = MEASURE.search(claim.text) or (unit and MEASURE.fullmatch(unit[1]))
@@ -118,7 +118,7 @@ def anchored(reading: Reading, claim: Claim, sentence: Sentence) -> bool:
         return True
     if len(re.sub(r"\D", "", claim.text).strip("0")) > 3:
         return True
-    words = {each for each in words_of(folded(sentence.text)) if each not in STOP}
+    words = {each for each in words_of(folded(around(claim, sentence))) if each not in STOP}
     if claim.kind in {"size", "duration", "percent"} and any(map(reading.telling, words)):
         return True
     if claim.kind == "size" and reading.index.gives(KINDS_LACKING["size"]):
@@ -137,14 +137,14 @@ def beside_known(reading: Reading, claim: Claim, sentence: Sentence) -> bool:
 
 def specific(reading: Reading, claim: Claim, sentence: Sentence) -> bool:
     """Does the sentence speak of something the results name: by a capital, in quotes?"""
-    if any(map(reading.telling, map(folded, SPECIFIC.compiled.findall(sentence.text)))):
+    if any(map(reading.telling, map(folded, SPECIFIC.compiled.findall(around(claim, sentence))))):
         return True
     return beside(reading, claim, sentence)
 
 
 def beside(reading: Reading, claim: Claim, sentence: Sentence) -> bool:
     """Does another figure of the sentence stand in the results?"""
-    text = sentence.text.replace(claim.text, " ")
+    text = around(claim, sentence).replace(claim.text, " ")
     return any(
         len(each) > 2 and reading.index.holds(each) for each in FIGURE.compiled.findall(text)
     )

@@ -12,7 +12,7 @@ from andy_cli.agent.grounding.claim import Claim
 from andy_cli.agent.grounding.folding import folded, words_of
 from andy_cli.agent.grounding.layout import NEGATION, Sentence
 from andy_cli.agent.grounding.quantities import approximate
-from andy_cli.agent.grounding.reading import Reading, words_after, words_before
+from andy_cli.agent.grounding.reading import Reading, around, words_after, words_before
 from andy_cli.agent.grounding.shapes import COMMON, COUNT, TALLY
 from andy_cli.agent.grounding.subsets import singular
 from andy_cli.agent.grounding.totals import CORE
@@ -89,7 +89,7 @@ def timed(reading: Reading, claim: Claim, sentence: Sentence) -> bool:
 
 def dated(reading: Reading, claim: Claim, sentence: Sentence) -> bool:
     """Where the results give no date, only one that is told of a record."""
-    if not reading.index.days and not RECORDED.search(sentence.text):
+    if not reading.index.days and not RECORDED.search(around(claim, sentence)):
         return False
     return reading.is_about(sentence)
 

@@ -42,6 +42,7 @@ class Index:
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
         self.seen: dict[str, bool] = {}
+        self.reckonings = 0
         self.results = [folded(unescaped(each)) for each in evidence.results]
         self.given = "\n".join(self.results)
         deeds = (f"{each.action}\n{each.did}" for each in evidence.deeds)

@@ -1,6 +1,7 @@
 """How an answer is laid out: fences, code, sentences and their mood, lists and tables. Pure."""
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from andy_cli.compiler.expression import Expression
@@ -68,11 +69,22 @@ class Sentence(NamedTuple):
     @property
     def offer(self) -> bool:
         """Does it offer, advise, suppose or give an example, and state nothing?"""
-        return OFFER.search(self.text) is not None or IMPERATIVE.match(self.text) is not None
+        return offers(self.text)
 
     @property
     def negated(self) -> bool:
-        return NEGATION.search(IN_QUOTES.sub("", self.text)) is not None
+        return denies(self.text)
+
+
+@lru_cache(maxsize=64)
+def offers(text: str) -> bool:
+    # Asked once for each claim in it.
+    return OFFER.search(text) is not None or IMPERATIVE.match(text) is not None
+
+
+@lru_cache(maxsize=64)
+def denies(text: str) -> bool:
+    return NEGATION.search(IN_QUOTES.sub("", text)) is not None
 
 
 class Entry(NamedTuple):

@@ -105,3 +105,8 @@ def words_before(claim: Claim, sentence: Sentence) -> str:
 def words_after(claim: Claim, sentence: Sentence) -> str:
     at = claim.end - sentence.start
     return sentence.text[at : at + NEAR]
+
+
+def around(claim: Claim, sentence: Sentence) -> str:
+    """What stands near it in its sentence, before and after."""
+    return f"{words_before(claim, sentence)}{claim.text}{words_after(claim, sentence)}"

@@ -18,11 +18,13 @@ from andy_cli.agent.grounding.folding import folded
 from andy_cli.agent.grounding.layout import Sentence
 from andy_cli.agent.grounding.presence import has_day, has_figure
 from andy_cli.agent.grounding.quantities import FIGURE, Figure, approximate, readings
-from andy_cli.agent.grounding.reading import Reading, words_after, words_before
+from andy_cli.agent.grounding.reading import Reading, around, words_after, words_before
 from andy_cli.agent.grounding.support import derived_holds, holds
 
 STRETCH = re.compile(r"\b(?:from|von|de|desde)(?: \S+ (?:to|auf|à|a))?\s$", re.IGNORECASE)
 """The ends of what a figure went through were read, whatever was worked out of them."""
+MOST = 60
+"""So many figures are worked out again, no more: an endless answer costs but its length."""
 PRECISE = re.compile(r"\d[.,]\d\d\b|\d\d[.,]\d|\d{4}|\d[.,]\d{3}")
 
 
@@ -74,7 +76,8 @@ def reckoned(reading: Reading, claim: Claim, sentence: Sentence) -> bool:
         return True
     digits = FIGURE.search(claim.text.lstrip("-+−$€£¥ "))
     values = reading.index.ingredients
-    if not digits or len(values) > MANY:
+    reading.index.reckonings += 1
+    if not digits or len(values) > MANY or reading.index.reckonings > MOST:
         return digits is not None
     before = words_before(claim, sentence)
     room = rounding(digits[0]) if approximate(before) else 0.0
@@ -94,7 +97,7 @@ def worked_out(reading: Reading, claim: Claim, sentence: Sentence) -> bool:
     mine = {
         float(each.value) for text in FIGURE.compiled.findall(claim.text) for each in readings(text)
     }
-    stated = FIGURE.compiled.findall(sentence.text)
+    stated = FIGURE.compiled.findall(around(claim, sentence))
     if any(
         each.value in reading.index.asked and each.value not in mine
         for text in stated
