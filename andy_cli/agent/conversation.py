@@ -207,8 +207,16 @@ class Conversation:
         self.history.append(message)
 
     def voice(self, held: bool = False) -> Voice:
-        asked = asks_about_tools(self.history[self.turn_began].content, tuple(self.speech.tools))
-        return Voice(self.speech.sanitizer(asked), held or self._by_the_letter)
+        sanitizer = self.speech.sanitizer(self._asked_about_tools())
+        return Voice(sanitizer, held or self._by_the_letter)
+
+    def sanitized(self, text: str) -> str:
+        """A text that a request carries for the user."""
+        asked = self._asked_about_tools()
+        return sanitize(text, self.speech.markers, self.speech.tools, asked)
+
+    def _asked_about_tools(self) -> bool:
+        return asks_about_tools(self.history[self.turn_began].content, tuple(self.speech.tools))
 
     def leaks(self, answer: str) -> tuple[str, ...]:
         """The plumbing that would stand in the answer once it is rendered."""

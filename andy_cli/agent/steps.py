@@ -11,7 +11,6 @@ from andy_cli.agent.guidance import guidance
 from andy_cli.agent.protocol import NO_TEXT, SHOWN, TOO_EARLY, Plan, planned
 from andy_cli.agent.reply import Reply
 from andy_cli.agent.resolve import Resolved, resolve
-from andy_cli.agent.sanitizer import sanitize
 from andy_cli.agent.tally import REPEATED, Tally
 from andy_cli.events import Event
 from andy_cli.messages import Message, Status, ToolCall, ToolRequest, ToolResult
@@ -30,7 +29,7 @@ async def carried_out(chat: Conversation, tally: Tally, reply: Reply) -> AsyncIt
     text = "\n\n".join(filter(None, [compiled.text, *plan.said]))
     chat.add(Message("assistant", text, calls, reasoning=compiled.reasoning))
     for each in plan.said:
-        event = tally.say(sanitize(each, chat.speech.markers, chat.speech.tools))
+        event = tally.say(chat.sanitized(each))
         if not tally.rewriting:  # then it is shown when it has been looked at
             yield event
     open_calls = list(calls)
@@ -76,8 +75,12 @@ async def understood(
     """In the dialect they were written in, which need not be the one that was taught."""
     dialect = chat.dialects[written_in]
     found: list[tuple[ToolRequest, Resolved]] = []
+    used = {call.id for message in chat.history for call in message.calls}
     for request in requests:
-        named = request._replace(id=request.id or new_id())
+        # Some models count from one again in every reply.
+        fresh = request.id and request.id not in used
+        named = request._replace(id=request.id if fresh else new_id())
+        used.add(named.id)
         steps = await resolve(named, dialect, chat.offer, chat.interviewer(dialect, named))
         found += [(named, each) for each in steps]
     return found

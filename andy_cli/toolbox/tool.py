@@ -110,9 +110,16 @@ def tool(
             if each.get("format") == "path"
         ]
 
+        def given(arguments: Arguments) -> dict[str, object]:
+            fitting = model.model_validate(dict(arguments))
+            return {name: getattr(fitting, name) for name in type(fitting).model_fields}
+
         def run(arguments: Arguments) -> object:
-            given = model.model_validate(dict(arguments))
-            return function(**{name: getattr(given, name) for name in type(given).model_fields})
+            return function(**given(arguments))
+
+        async def run_async(arguments: Arguments) -> object:
+            awaited = function(**given(arguments))
+            return await awaited if inspect.isawaitable(awaited) else awaited
 
         def named(arguments: Arguments) -> list[str]:
             return [str(arguments[name]) for name in paths if arguments.get(name)] or ["."] * bool(
@@ -125,7 +132,7 @@ def tool(
             schema=schema,
             effect=Effect(effect),
             action=action,
-            run=run,
+            run=run_async if inspect.iscoroutinefunction(function) else run,
             check=lambda arguments: _problems(model, arguments),
             places=places or named,
             answers=answers and not background,
