@@ -168,9 +168,6 @@ def test_C6_what_is_said_by_a_call_is_looked_at_as_well(text: str) -> None:
     assert [each for each in ("list_directory", "[Tool", "<", "{") if each in shown] == []
 
 
-@pytest.mark.xfail(
-    strict=True, reason="whether the user asked is not known where send_chat is read"
-)
 def test_C8_who_asks_about_tools_is_answered_in_the_envelope_too() -> None:
     asked = "Gladly. I'll call list_directory for that. It lists files."
     played = play([enveloped_answer(asked)], "which tools do you use?", "dialect=envelope")
