@@ -1,17 +1,163 @@
-"""What did not come from us may not drive the terminal: it is shown without control characters.
+"""What did not come from us may not drive the terminal: the last thing before the screen. Pure.
 
-Kept are line breaks and tabs. Dropped are the other C0 and C1 controls, DEL, and the characters
-that turn the direction of text round; what followed an escape character is then plain text.
+    neutralize(text)      what may be shown of a finished text
+    Neutralizer           the same for a text that arrives in pieces, whatever the cuts
+    one_line(text)        for a place that is one line: a title, a tag, a header
+    spelled(text)         for a place where every character counts: a prompt for a yes, a file name
+
+Taken out are whole escape sequences, what is left of broken ones, the other C0 and C1 controls,
+characters that turn the direction of text round, tags and invisible characters. Line breaks, tabs,
+every script, emoji and their joiners stay. No text is hidden by a sequence that does not end in its
+line, and no length of text costs more than its length.
 """
 
 import re
+import unicodedata
 
 CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"
     "\U000e0000-\U000e007f\ud800-\udfff]"
 )
+"""What may never be written to a terminal."""
+
+LONGEST = 4096
+"""Characters of a sequence; what goes on longer is text."""
+
+SEQUENCE = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]{0,99}[ -/]{0,9}[@-~]"
+    rf"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x08\x0a-\x1f\x7f-\x9f]{{0,{LONGEST}}}"
+    r"(?:\x07|\x1b\\|\x9c)"
+    r"|\x1b[ -/]{1,9}[0-~]|\x1b[0-OQ-WYZ\\`-~]"
+)
+OPENER = re.compile("[\x1b\x90\x98\x9b\x9d-\x9f]")
+UNFINISHED = re.compile(
+    r"(?:(?:\x1b\[|\x9b)[0-?]{0,99}[ -/]{0,9}"
+    rf"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x08\x0a-\x1f\x7f-\x9f]{{0,{LONGEST}}}\x1b?"
+    r"|\x1b[ -/]{0,9})\Z"
+)
+INVISIBLE = re.compile(
+    "[\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2060-\u2065\u206a-\u206f\u3164"
+    "\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0080-\U000e0fff]"
+)
+FORMS = "\ufe0e\ufe0f"
+"""Selectors of a character's form: as text, as a picture."""
+
+JOINERS = "\u200c\u200d" + FORMS
+KEYS = "0123456789#*"
+UNSEEN = "\u2800" + FORMS
+"""Printable, and yet nothing is seen."""
+
+JOINING = re.compile(f"[{JOINERS}]+")
+FOREIGN = re.compile(r"[^\x00-\x7f]{9,}")
+FLAGS = re.compile("([\U0001f1e6-\U0001f1ff]{32})[\U0001f1e6-\U0001f1ff]+")
+MARKS = 8
+"""Accents on one letter: more than any script needs."""
+
+CONTEXT = 64
+"""Characters that are looked back at, more than any run that is cut off."""
 
 
 def neutralize(text: str) -> str:
-    """Safe to write to a terminal, whatever it was; pieces may be neutralized one by one."""
-    return CONTROL.sub("", text)
+    """Safe to write to a terminal, whatever it was; doing it twice changes nothing more.
+
+    Pieces of a text are safe too, but a sequence cut in two leaves its letters: see Neutralizer.
+    """
+    return _tidy(_clean(text))
+
+
+class Neutralizer:
+    """Neutralizes a text that arrives in pieces: the cuts never change what is shown."""
+
+    def __init__(self) -> None:
+        self._unfinished = ""
+        self._joiners = ""
+        self._shown = ""
+
+    def feed(self, piece: str) -> str:
+        """What may be shown now; what depends on what follows waits."""
+        text = self._unfinished + piece
+        openers = [match.start() for match in OPENER.finditer(text)]
+        unfinished = (at for at in openers[-2:] if UNFINISHED.match(text, at))
+        cut = next(unfinished, len(text))
+        self._unfinished = text[cut:]
+        clean = self._joiners + _clean(text[:cut])
+        decided = clean.rstrip(JOINERS)
+        self._joiners = JOINING.sub(_one_of_a_kind, clean[len(decided) :])
+        return self._tidied(decided)
+
+    def finish(self) -> str:
+        """What had waited."""
+        rest = self._joiners + _clean(self._unfinished)
+        self._unfinished = self._joiners = ""
+        return self._tidied(rest)
+
+    def _tidied(self, clean: str) -> str:
+        """Tidied as what follows the text shown so far."""
+        new = _tidy(self._shown + clean)[len(self._shown) :]
+        self._shown = (self._shown + new)[-CONTEXT:]
+        return new
+
+
+def one_line(text: str) -> str:
+    """Neutralized, with line breaks and tabs as blanks: nothing of it begins a line."""
+    return re.sub(r"[\n\t]+", " ", neutralize(text))
+
+
+def spelled(text: str) -> str:
+    r"""Every character can be seen: what is invisible or acts is written as `\n` or `\u200b`."""
+    if text.isascii() and text.isprintable():
+        return text
+    marks, shown = 0, []
+    for character in text:
+        marks = marks + 1 if _is_mark(character) else 0
+        seen = character.isprintable() and not INVISIBLE.match(character)
+        unseen = not seen or character in UNSEEN or marks > MARKS
+        shown.append(ascii(character)[1:-1] if unseen else character)
+    return "".join(shown)
+
+
+def _clean(text: str) -> str:
+    """Without sequences, controls and what is never seen."""
+    if text.isascii() and text.isprintable():
+        return text
+    return INVISIBLE.sub("", CONTROL.sub("", SEQUENCE.sub("", text)))
+
+
+def _tidy(text: str) -> str:
+    """Clean text without joiners that join nothing and without endless runs."""
+    if text.isascii():
+        return text
+    text = FLAGS.sub(r"\1", JOINING.sub(_joined, text))
+    return FOREIGN.sub(_with_few_marks, text)
+
+
+def _joined(match: re.Match[str]) -> str:
+    """Of a run of joiners what joins or forms its neighbours; the ends of the text may join."""
+    text = match.string
+    before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
+    run = _one_of_a_kind(match)
+    if before.isascii() and before:
+        return run[:1] if run[0] in FORMS and before in KEYS else ""
+    return run.rstrip("\u200c\u200d") if after.isascii() and after else run
+
+
+def _one_of_a_kind(match: re.Match[str]) -> str:
+    """A run of joiners, shortened: the form that stands first, and the first true joiner."""
+    run = match[0]
+    form = run[0] if run[0] in FORMS else ""
+    return form + run.lstrip(FORMS)[:1]
+
+
+def _with_few_marks(match: re.Match[str]) -> str:
+    """A run of letters that are not plain ones, without the accents nobody could read."""
+    marks, kept = 0, []
+    for character in match[0]:
+        marks = marks + 1 if _is_mark(character) else 0
+        if marks <= MARKS:
+            kept.append(character)
+    return "".join(kept)
+
+
+def _is_mark(character: str) -> bool:
+    """Whether it stands on or between letters and has no room of its own."""
+    return unicodedata.category(character)[0] == "M" or character in JOINERS

@@ -10,6 +10,7 @@ text takes no longer than its length.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 MASK = "[redacted]"
 RUN = 8
@@ -22,34 +23,72 @@ FORMS = re.compile(
     r"""
     (?:(?<![A-Za-z0-9])|(?<=\\[bfnrt])|(?<=\\u[0-9a-fA-F]{4}))(?:  # nothing, or a JSON escape
         [sr]k-(?=[\w-]{0,99}[\dA-Z])[\w-]{16,}      # OpenAI, Anthropic, OpenRouter
-      | [sr]k_(?:live|test)_\w{12,}            # Stripe
-      | csk-[\w-]{16,} | gsk_\w{20,} | xai-[\w-]{20,} | hf_[A-Za-z0-9]{20,}
-      | gh[opusr]_[A-Za-z0-9]{20,} | github_pat_\w{20,} | glpat-[\w-]{16,}
-      | xox[abeoprs]-[\w-]{10,} | pypi-[\w-]{20,} | npm_[A-Za-z0-9]{30,}
-      | A(?:KIA|SIA)[A-Z0-9]{16} | AIza[\w-]{30,}
+      | [sr]k_(?:live|test)_\w{12,} | whsec_[\w+/=]{20,}             # Stripe
+      | csk-[\w-]{16,} | gsk_\w{20,} | xai-[\w-]{20,} | hf_[A-Za-z0-9]{20,} | pplx-[A-Za-z0-9]{20,}
+      | nvapi-[\w-]{20,} | r8_[A-Za-z0-9]{20,} | fw_[A-Za-z0-9]{20,} | sess-[A-Za-z0-9]{20,}
+      | gh[opusr]_[A-Za-z0-9]{20,} | github_pat_\w{20,} | gl[a-z]{2,6}-[\w-]{16,}
+      | gl(?:sa|c)_\w{20,}
+      | xox[abceoprs]-[\w-]{10,} | xapp-[\w-]{20,} | pypi-[\w-]{20,} | npm_[A-Za-z0-9]{20,}
+      | A(?:KIA|SIA|ROA|IDA|BIA|CCA)[A-Z0-9]{16} | AIza[\w-]{30,} | GOCSPX-[\w-]{20,}
       | ya29\.[\w.-]{20,} | 1//0[\w-]{20,}
+      | SG\.[\w-]{16,}\.[\w-]{16,} | key-[0-9a-f]{32} | (?:AC|SK)[0-9a-f]{32}
+      | do[opr]_v1_[0-9a-f]{20,} | dapi[0-9a-f]{32} | dckr_pat_[\w-]{20,} | dp\.[a-z]{2,5}\.\w{20,}
+      | shp(?:at|ca|pa|ss)_[0-9a-fA-F]{20,} | sq0[a-z]{3}-[\w-]{20,} | lin_api_\w{20,} | ntn_\w{20,}
+      | secret_[A-Za-z0-9]{32,} | figd_[\w-]{20,} | PMAK-[0-9a-f-]{20,} | NRAK-\w{20,}
+      | hv[sbr]\.[\w-]{20,} | sbp_[0-9a-f]{20,} | pul-[0-9a-f]{20,} | tskey-[\w-]{16,}
+      | rubygems_[0-9a-f]{20,} | sntry[su]_[\w+/=]{20,} | pscale_(?:tkn|pw)_[\w.-]{20,}
+      | AGE-SECRET-KEY-1[A-Z0-9]{30,} | pat[A-Za-z0-9]{14}\.[0-9a-f]{32,}
       | \d{8,10}:AA[\w-]{30,}                  # Telegram
+      | [MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,}  # Discord
       | eyJ[\w-]{8,999}\.[\w-]{8,}\.[\w-]*        # JWT
     )
-  | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY-----.*?(?:-----END[ ][A-Z ]*PRIVATE[ ]KEY-----|\Z)
+  | hooks\.slack\.com/services/[\w/]{20,} | discord(?:app)?\.com/api/webhooks/\d+/[\w-]{20,}
+  | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY(?:[ ]BLOCK)?-----.*?
+    (?:-----END[ ][A-Z ]*PRIVATE[ ]KEY(?:[ ]BLOCK)?-----|\Z)
     """,
     re.VERBOSE | re.DOTALL,
 )
-PASSWORD_IN_URL = re.compile(r"(?<=://)([^\s/:@\"']*):([^\s/@\"']+)@")
+NAMES = r"""(?:token|secret|password|passwd|passphrase|passcode|credentials?|pwd
+    |(?:\b|_)(?:pass|auth)|_pat
+    |(?:api|access|private|secret|subscription|account|shared|signing|encryption|master|service
+    |license|auth|client)[_-]?key)"""
+"""What a name ends in that stands beside a secret."""
+
+PASSWORD_IN_URL = re.compile(r"(?<=://)([^\s/:@\"']*):([^\s/\"']+)@")
 SCHEME = re.compile(r"\b(?:Bearer|Basic)\s+([\w.~+/=-]{8,})", re.IGNORECASE)
+AUTHORIZED = re.compile(r"authorization\s*[:=]\s*[\w-]{2,20}\s+([\w.~+/=:-]{8,})", re.IGNORECASE)
 COOKIE = re.compile(r"\b(?:Set-)?Cookie\s*:\s*([^\r\n\"]{0,99}=[^\r\n\"]*)", re.IGNORECASE)
+VALUE = r"""([^\s"'`,;()\[\]{}<>$\\&]{8,})(?![(\[{])"""
 NAMED = re.compile(
-    r"""
-    (?:\b|_)(?:[\w-]{0,40}(?:token|secret|password|passwd|api[_-]?key|access[_-]?key|private[_-]?key)
-        |authorization|proxy-authorization)
-     \\?["']?\s*[:=]\s*\\?["']?
-    ([^\s"'`,;()\[\]{}<>$\\]{8,})(?![(\[{])
+    rf"""
+    (?:{NAMES}|authorization)
+     \\?["']?\s*(?:[:=]|=>|:=)\s*\\?["']?
+    {VALUE}
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+QUERY = re.compile(
+    rf"[?&](?:key|sig|signature|code|X-Amz-(?:Signature|Credential|Security-Token))={VALUE}",
+    re.IGNORECASE,
+)
+OPTION = re.compile(
+    rf"""
+    (?<![\w-])--?[\w-]{{0,40}}{NAMES}[ ]+["']?{VALUE}
+  | (?<![\w-])(?:-u|--user|--proxy-user)[ =]?["']?[^\s:"'/]{{1,99}}:([^\s"'/]{{8,}})
+  | \blogin[ \t]+\S{{1,99}}\s+password[ \t]+(\S{{8,}})
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+PROSE = re.compile(
+    r"\b(?:key|token|secret|password|credential)s?\b[^\n:=]{0,60}[:=]\s*[\"'`]?([\w+/-]{20,})",
+    re.IGNORECASE,
+)
 SECRET_NAME = re.compile(
-    r"(?:^|[_-]|\b)(?:token|secret|password|passwd|api[_-]?key|access[_-]?key|private[_-]?key|"
-    r"authorization|cookie)$|(?:Token|Secret|Password|Key)$",
+    rf"(?:^|[_-]|\b|(?<=[a-z])(?-i:(?=[A-Z]))){NAMES}$|^(?:proxy-)?authorization$|^(?:set-)?cookie$",
+    re.IGNORECASE | re.VERBOSE,
+)
+PLACEHOLDER = re.compile(
+    r"(?:your|my|the|some|insert|replace|placeholder|change|example|xxx|\*\*\*|\.\.\.|redacted)[^0-9]*",
     re.IGNORECASE,
 )
 
@@ -78,9 +117,12 @@ def _spans(text: str, secrets: Sequence[str]) -> list[tuple[int, int]]:
     """Where the secrets stand, in order and without overlap."""
     found = [match.span() for match in FORMS.finditer(text)]
     found += [match.span(2) for match in PASSWORD_IN_URL.finditer(text)]
-    found += [match.span(1) for match in SCHEME.finditer(text)]
-    found += [match.span(1) for match in COOKIE.finditer(text)]
-    found += [match.span(1) for match in NAMED.finditer(text) if _telling(match[1])]
+    for form in (SCHEME, COOKIE):
+        found += [match.span(1) for match in form.finditer(text)]
+    for form in (AUTHORIZED, NAMED, QUERY, OPTION):
+        groups = [(match, match.lastindex or 1) for match in form.finditer(text)]
+        found += [match.span(group) for match, group in groups if _telling(match[group])]
+    found += [match.span(1) for match in PROSE.finditer(text) if _random(match[1])]
     for secret in secrets:
         found += _known(text, secret)
     return _merged(found)
@@ -88,7 +130,15 @@ def _spans(text: str, secrets: Sequence[str]) -> list[tuple[int, int]]:
 
 def _telling(value: str) -> bool:
     """Whether what stands after a telling name is a value rather than a word."""
+    if PLACEHOLDER.fullmatch(value):
+        return False
     return len(value) >= LONG or any(c.isdigit() for c in value)
+
+
+def _random(value: str) -> bool:
+    """Whether a word was drawn rather than written: figures stand among its capitals."""
+    changes = sum(one.isdigit() != other.isdigit() for one, other in pairwise(value))
+    return changes >= 3 and value != value.lower()
 
 
 def _known(text: str, secret: str) -> list[tuple[int, int]]:
@@ -113,6 +163,11 @@ def _merged(found: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             merged.append((start, end))
     return merged
+
+
+def secrets_of(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The values that the names of an environment's variables give away as secrets."""
+    return tuple(value for name, value in environment.items() if value and SECRET_NAME.search(name))
 
 
 def redact_value(value: object, secrets: Sequence[str] = ()) -> object:

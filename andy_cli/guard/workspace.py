@@ -1,11 +1,84 @@
-"""Where a path lies: inside what the user gave us to work with, or outside."""
+"""Where a path lies: inside what the user gave us to work with, or outside.
+
+    contain(written, workspace, op)   a verdict on what a model wrote; nothing is ever rewritten
+    open_inside(path, root, mode)     open what was judged, following no link that came since
+    folder_inside(path, root)         the open folder that holds it, to delete or rename in
+
+A path is judged by where it really leads: links are followed as far as there is something, `..`
+climbs from there, and the rest is taken by name. A dot, a percent sign, a dollar or a brace in a
+name is part of the name. What Windows would read as a way out is one everywhere: a workspace is
+shared, and nobody names a file `C:\\x` by intention. Demands B40, R9 and case 24.
+"""
 
 import contextlib
+import os
 import re
-from collections.abc import Iterable
+import stat
+import unicodedata
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO, Literal, NamedTuple, cast
 
 from andy_cli.errors import ToolError
+from andy_cli.guard.archives import MEMBER, escapes, members
+from andy_cli.guard.archives import written as listed
+
+Operation = Literal["read", "write", "list", "delete", "delete_recursive", "extract"]
+Verdict = Literal["inside", "outside", "ask", "invalid"]
+
+CHANGING = ("write", "delete", "delete_recursive")
+LONGEST_NAME, LONGEST_PATH = 255, 4096
+"""Bytes; file systems of all kinds give up there."""
+
+DRIVE = re.compile(r"[A-Za-z]:")
+SCHEME = re.compile(r"[A-Za-z][\w+.-]*://")
+RESERVED = re.compile(
+    r"(?:CON|PRN|AUX|NUL|CLOCK\$|CONIN\$|CONOUT\$|(?:COM|LPT)[0-9\xb9\xb2\xb3])[. ]*(?::.*)?",
+    re.IGNORECASE,
+)
+"""Devices of Windows: a file of such a name can be neither opened nor removed there."""
+
+WILD = re.compile(r"[*?\[{]")
+PROTECTED = frozenset(
+    """.git .hg .svn .jj .bzr .andy .vscode .idea .devcontainer .husky .claude .cursor .gemini
+    .codex .github .gitlab .circleci .direnv .envrc .mcp.json mcp.json .gitconfig .gitmodules
+    .gitattributes .bashrc .bash_profile .bash_login .bash_logout .zshrc .zshenv .zprofile
+    .zlogin .profile .login
+    .cshrc .tcshrc .kshrc .inputrc .vimrc .exrc .nvimrc .emacs .npmrc .yarnrc .yarnrc.yml .pypirc
+    .netrc .ssh .gnupg .aws .pre-commit-config.yaml git~1 hg~1 sitecustomize.py usercustomize.py
+    """.split()
+)
+"""Names that hold programs or settings which something runs by itself: writing there is asked."""
+
+
+class Contained(NamedTuple):
+    """A verdict, with the file itself where it is inside: absolute, without links."""
+
+    verdict: Verdict
+    path: Path | None = None
+    reason: str = ""
+
+
+def contain(written: object, workspace: Path, op: Operation) -> Contained:
+    """Judge what a model wrote as a path; nothing is touched, and nothing raised.
+
+    `outside` needs consent, `ask` is inside and needs consent for another reason, `invalid` cannot
+    be used at all. In a list no member slips through, but a list is no path.
+    """
+    if isinstance(written, list | tuple):
+        verdicts = {contain(each, workspace, op).verdict for each in written[:1000]}
+        return Contained(
+            "outside" if "outside" in verdicts else "invalid", None, "one path, please"
+        )
+    if not isinstance(written, str) or not written.strip():
+        return Contained("invalid", None, "a path is missing")
+    try:
+        root = workspace.resolve()
+        if op == "extract":
+            return _extracted(written, root)
+        return _contained(written, root, op)
+    except (ToolError, OSError, ValueError) as error:
+        return Contained("invalid", None, str(error))
 
 
 def resolve(written: str, workspace: Path) -> Path:
@@ -16,19 +89,193 @@ def resolve(written: str, workspace: Path) -> Path:
     if "\0" in written:
         raise ToolError("A path cannot hold a NUL character.")
     try:
-        return (workspace / Path(written).expanduser()).resolve()
-    except (OSError, RuntimeError) as error:
+        return (workspace / _expanded(written)).resolve()
+    except (OSError, RuntimeError, ValueError) as error:
         raise ToolError(f"{written!r} is not a usable path: {error}.") from error
+
+
+def _expanded(written: str) -> Path:
+    """Two slashes mean one, `~` the home; `~nobody` is a name."""
+    path = Path(re.sub(r"^/+", "/", written))
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        return path
 
 
 def inside(path: Path, roots: Iterable[Path]) -> bool:
     """Whether a resolved path is one of the resolved roots or below it."""
-    return any(path.is_relative_to(root) for root in roots)
+    return any(path.is_relative_to(root) or _below(path, root) for root in roots)
 
 
-def too_wide(path: Path) -> bool:
-    """The whole disk, the whole home: who names `~` does not mean everything in it."""
-    return path in (Path("/"), Path.home().resolve())
+def _below(path: Path, root: Path) -> bool:
+    """The same by what the folders are, not by how they are spelled: disks may fold case."""
+    deeper = len(path.parts) - len(root.parts)
+    if deeper < 0 or not str(path).casefold().startswith(str(root).casefold()):
+        return False
+    above = [path, *path.parents][deeper]
+    try:
+        return above.samefile(root)
+    except OSError:
+        return False
+
+
+def _contained(written: str, root: Path, op: Operation) -> Contained:
+    """Judge one text. Raises ToolError or OSError for what cannot be used."""
+    path = resolve(written, root)
+    if _leaves(written, path, root, op):
+        return Contained("outside", None, "it lies outside the workspace")
+    if SCHEME.match(written):
+        raise ToolError(f"{written!r} is an address, no path.")
+    if op in ("delete", "delete_recursive"):
+        entry = _expanded(written)
+        if entry.name not in ("", ".."):
+            # A link is deleted itself, not what it leads to.
+            path = resolve(str(entry.parent), root) / entry.name
+        if path == root:
+            raise ToolError("The workspace itself is not deleted.")
+    names = path.relative_to(root).parts if path.is_relative_to(root) else path.parts
+    if any(len(os.fsencode(name)) > LONGEST_NAME for name in names):
+        raise ToolError("The name is too long.")
+    state = _state(path)
+    fault = _fault(written, names, state, op)
+    if fault:
+        return Contained("invalid", path, fault)
+    doubt = _doubt(names, state, op)
+    return Contained("ask", path, doubt) if doubt else Contained("inside", path)
+
+
+def _leaves(written: str, path: Path, root: Path, op: Operation) -> bool:
+    """Whether it leads outside by any reading: ours, that of Windows, that of a pattern."""
+    if not inside(path, [root]) or DRIVE.match(written) or written.startswith("\\"):
+        return True
+    if "\\" in written and not inside(resolve(written.replace("\\", "/"), root), [root]):
+        return True
+    wild = WILD.search(written) if op == "list" else None
+    return wild is not None and ".." in re.split(r"[/\\{},]", written[wild.start() :])
+
+
+def _state(path: Path) -> os.stat_result | None:
+    """What is there, or None. Raises OSError for loops and names that are too long."""
+    if len(os.fsencode(path)) > LONGEST_PATH:
+        raise ToolError("The path is too long.")
+    try:
+        return path.lstat()
+    except FileNotFoundError:
+        return None
+
+
+def _fault(written: str, names: Iterable[str], state: os.stat_result | None, op: Operation) -> str:
+    """Why an operation cannot be done with what is there, or nothing."""
+    file = op in ("read", "write")
+    if file and written.endswith(("/", "/.")):
+        return "a folder stands where a file is due"
+    if op == "write" and state is None and any(map(_unportable, names)):
+        return "no file is made under such a name"
+    if state is None or not (file or op == "list"):
+        return ""
+    if stat.S_ISDIR(state.st_mode):
+        return "a folder stands where a file is due" if file else ""
+    if not stat.S_ISREG(state.st_mode):
+        return "it is neither a file nor a folder"
+    # Root may read everything, and yet the owner said no.
+    wanted = 0o222 if op == "write" else 0o444
+    return "" if state.st_mode & wanted else "there is no permission"
+
+
+def _unportable(name: str) -> bool:
+    """A device of Windows, or a name with control characters in it."""
+    controls = any(unicodedata.category(each) == "Cc" for each in name)
+    return controls or RESERVED.fullmatch(name) is not None
+
+
+def _doubt(names: Iterable[str], state: os.stat_result | None, op: Operation) -> str:
+    """Why a change inside is asked, or nothing."""
+    if op not in CHANGING:
+        return ""
+    if op == "write" and state is not None and state.st_nlink > 1:
+        return "the file has other names, perhaps outside"
+    if any(_plain(name) in PROTECTED for name in names):
+        return "something may run by itself from there"
+    if any(unicodedata.category(each) == "Cf" for name in names for each in name):
+        return "the name holds characters that are not seen"
+    return ""
+
+
+def _plain(name: str) -> str:
+    """A name as disks that fold case, blanks and invisible characters know it."""
+    folded = unicodedata.normalize("NFKC", name).casefold().partition(":")[0].rstrip(" .")
+    return "".join(each for each in folded if unicodedata.category(each) != "Cf")
+
+
+def _extracted(written: str, root: Path) -> Contained:
+    """Judge an archive by all its members, or `archive.zip!member` by that one."""
+    named = MEMBER.fullmatch(written)
+    archive = _contained(named["archive"] if named else written, root, "read")
+    if archive.path is None or archive.verdict != "inside":
+        return archive
+    found = listed(named["member"]) if named else members(archive.path)
+    if escapes(found):
+        return Contained("outside", None, "it would unpack outside the workspace")
+    folder = archive.path.parent
+    landed = [
+        _contained(str(folder / each.name), root, "write")
+        for each in found
+        if each.name.rstrip("/") and not each.name.endswith("/") and each.target is None
+    ]
+    for verdict in ("outside", "invalid", "ask"):
+        worst = next((each for each in landed if each.verdict == verdict), None)
+        if worst:
+            return worst
+    return landed[0] if named and landed else Contained("inside", folder)
+
+
+@contextlib.contextmanager
+def folder_inside(path: Path, root: Path) -> Iterator[int]:
+    """The open folder that holds a judged path, for `dir_fd`: no link is followed on the way.
+
+    Raises ToolError where a link or nothing stands where a folder was.
+    """
+    folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for name in path.relative_to(root).parts[:-1]:
+            above = folder
+            folder = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=above)
+            os.close(above)
+        yield folder
+    except OSError as error:
+        raise ToolError(f"{path} cannot be used: {error.strerror}.") from error
+    finally:
+        os.close(folder)
+
+
+MODES = {
+    "r": os.O_RDONLY,
+    "w": os.O_WRONLY | os.O_CREAT,
+    "x": os.O_WRONLY | os.O_CREAT | os.O_EXCL,
+    "a": os.O_WRONLY | os.O_CREAT | os.O_APPEND,
+}
+"""Emptied only once it is known to be a plain file."""
+
+
+def open_inside(path: Path, root: Path, mode: Literal["r", "w", "x", "a"] = "r") -> BinaryIO:
+    """Open the file of a verdict, in bytes. Folders must exist; no link is followed any more.
+
+    Raises ToolError for a link, a folder, a pipe, or whatever has changed since it was judged.
+    """
+    with folder_inside(path, root) as folder:
+        # Without waiting: a pipe may stand here that nobody writes to.
+        flags = MODES[mode] | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        file = os.open(path.name, flags, 0o666, dir_fd=folder)
+        try:
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                raise ToolError(f"{path} is no plain file.")
+            if mode == "w":
+                os.ftruncate(file, 0)
+            return cast(BinaryIO, os.fdopen(file, mode + "b"))
+        except BaseException:
+            os.close(file)
+            raise
 
 
 WORD = re.compile(r"\"([^\"]+)\"|'([^']+)'|`([^`]+)`|(\S+)")
@@ -45,3 +292,8 @@ def named_places(text: str, workspace: Path) -> list[Path]:
             with contextlib.suppress(ToolError):
                 places.append(resolve(written, workspace))
     return places
+
+
+def too_wide(path: Path) -> bool:
+    """The whole disk, the whole home: who names `~` does not mean everything in it."""
+    return path in (Path("/"), Path.home().resolve())

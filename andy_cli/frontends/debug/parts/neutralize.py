@@ -1,0 +1,34 @@
+"""`andy debug neutralize`: what may be shown of a text, in the place where it is shown."""
+
+import base64
+import codecs
+from collections.abc import Iterator
+
+from andy_cli.frontends.debug.part import Cut, Part, Record, list_of, pieces
+from andy_cli.guard.neutralizer import Neutralizer, one_line, spelled
+
+SPELLED = ("approval_prompt", "file_name")
+LINES = ("mp3_tag", "http_header")
+
+
+def shown(record: Record, cut: Cut) -> dict[str, object]:
+    texts = _decoded(record) if "chunks_b64" in record else pieces(record, cut)
+    where = record.get("where")
+    if where in SPELLED:
+        return {"shown": spelled("".join(texts))}
+    if where in LINES:
+        return {"shown": one_line("".join(texts))}
+    neutralizer = Neutralizer()
+    said = [neutralizer.feed(each) for each in texts]
+    return {"shown": "".join(said) + neutralizer.finish()}
+
+
+def _decoded(record: Record) -> Iterator[str]:
+    """The bytes as text; a character may be cut in two."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    for chunk in list_of(record, "chunks_b64"):
+        yield decoder.decode(base64.b64decode(str(chunk)))
+    yield decoder.decode(b"", final=True)
+
+
+PART = Part("neutralize", shown)

@@ -1,0 +1,18 @@
+"""`andy debug redact`: a text as it would be written to disk, secrets of the environment too."""
+
+import os
+
+from andy_cli.frontends.debug.part import Cut, Part, Record
+from andy_cli.guard.redactor import redact, secrets_of
+
+
+def redacted(record: Record, _: Cut) -> dict[str, object]:
+    text = record.get("text")
+    # Pieces of one text: a secret may be cut in two.
+    text = "".join(map(str, text)) if isinstance(text, list) else text
+    if not isinstance(text, str):
+        raise TypeError("text is missing, or is no text")
+    return {"text": redact(text, secrets_of(os.environ))}
+
+
+PART = Part("redact", redacted)

@@ -1,0 +1,26 @@
+"""`andy debug url`: whether an address may be fetched, by answers of names and servers as given."""
+
+from collections.abc import Mapping
+
+from andy_cli.frontends.debug.part import Cut, Part, Record, list_of, text_of
+from andy_cli.guard.addresses import journey
+
+
+def judged(record: Record, _: Cut) -> dict[str, object]:
+    answers = record.get("resolve", {})
+    if not isinstance(answers, Mapping):
+        raise TypeError("resolve is an object: a list of answers for each name")
+
+    def resolver(host: str) -> list[str]:
+        """Whatever the name ever answers: each answer is a list of addresses."""
+        given = answers.get(host)
+        lists = given if isinstance(given, list) else []
+        return [str(each) for one in lists for each in (one if isinstance(one, list) else [one])]
+
+    redirects = [str(each) for each in list_of(record, "redirect")]
+    method = str(record.get("method") or "GET")
+    end = journey(method, text_of(record, "url"), redirects, resolver)
+    return {"verdict": end.verdict, "reason": end.reason}
+
+
+PART = Part("url", judged)

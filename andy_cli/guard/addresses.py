@@ -1,0 +1,174 @@
+"""Which addresses of the network may be fetched: judged after resolution and at each redirect.
+
+    judged = judge("https://example.org/", "GET", resolver)     the first request
+    judged = follow(judged, 302, "https://other.example/", resolver)   each redirect
+
+Nothing is fetched here. Whoever fetches connects to one of `pinned`, the addresses that were
+checked, and to nothing a later lookup says; the name is asked for twice, so that one that changes
+its answer is seen. Loopback, private, link-local and metadata addresses are for the user's own
+settings (`trusted`) to open, never for a model or a page.
+
+    allow           fetch it
+    allow_stripped  fetch it without Authorization and Cookie: it is not where they were meant for
+    ask             fetch it after a yes
+    block           never
+    error           it cannot be fetched: no such name, too many redirects
+"""
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from typing import Literal, NamedTuple
+from urllib.parse import urljoin
+
+from andy_cli.guard.hosts import HostError, is_address, is_public, plain_host, spoofing
+
+Verdict = Literal["allow", "allow_stripped", "ask", "block", "error"]
+Resolver = Callable[[str], Sequence[str]]
+"""The addresses of a name; none where there is no such name."""
+
+HOPS = 10
+URL = re.compile(r"(https?)://([^/?#\\]*)([^\\]*)", re.IGNORECASE | re.DOTALL)
+PORT = re.compile(r"(.*?)(?::([0-9]{0,9}))?", re.DOTALL)
+FORBIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+METHOD = re.compile(r"[A-Z]{3,16}")
+DEFAULT_PORTS = {"http": 80, "https": 443}
+OTHER_PROTOCOLS = frozenset(
+    int(port)
+    for port in """
+    0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113
+    115 117 119 123 135 137 138 139 143 161 162 179 389 427 445 465 512 513 514 515 526 530 531 532
+    540 548 554 556 563 587 601 636 989 990 992 993 995 1433 1521 1719 1720 1723 2049 2181 2375 2376
+    2379 2380 3306 3389 3659 4045 4190 5060 5061 5432 5672 5900 5984 6000 6379 6443 6566 6665 6666
+    6667 6668 6669 6679 6697 9042 9092 9100 9200 9300 10080 10250 11211 27017
+    """.split()
+)
+"""Ports where something else than the web listens, and where a request may be an order to it."""
+
+REFRESH = re.compile(r"http-equiv\s*=\s*[\"']?refresh|^refresh\s*:", re.IGNORECASE | re.MULTILINE)
+
+
+class Judged(NamedTuple):
+    """A verdict on one request. `pinned` are the addresses to connect to, in order."""
+
+    verdict: Verdict
+    reason: str
+    method: str = "GET"
+    url: str = ""
+    host: str = ""
+    """As it is asked for and shown: lower case, punycode, no brackets."""
+
+    port: int = 0
+    pinned: tuple[str, ...] = ()
+    hops: int = 0
+
+    @property
+    def origin(self) -> tuple[str, str, int]:
+        return self.url[:5].lower().rstrip(":"), self.host, self.port
+
+
+def judge(
+    url: str, method: str, resolver: Resolver, trusted: Collection[str] = (), hops: int = 0
+) -> Judged:
+    """Judge one request; `trusted` are hosts, or `host:port`, of the user's own settings."""
+    if not METHOD.fullmatch(method) or method in ("CONNECT", "TRACE", "TRACK"):
+        return Judged("block", f"{method!r} is no method to fetch with")
+    parts = URL.fullmatch(url)
+    if parts is None or FORBIDDEN.search(url):
+        return Judged("block", "only plain http and https addresses are fetched", method)
+    if "@" in parts[2]:
+        return Judged("block", "an address with a user name in it hides where it leads", method)
+    split = PORT.fullmatch(parts[2])
+    assert split is not None
+    port = int(split[2]) if split[2] else DEFAULT_PORTS[parts[1].lower()]
+    named = split[1].lower()
+    if {named, f"{named}:{port}"} & set(trusted):
+        addresses = tuple(_addresses(named, resolver))
+        return Judged("allow", "the settings name it", method, url, named, port, addresses, hops)
+    try:
+        host = plain_host(split[1])
+    except HostError as error:
+        return Judged("block", str(error), method)
+    judged = Judged("allow", "a public address", method, url, host, port, (), hops)
+    return _resolved(judged, split[1], resolver)
+
+
+def _resolved(judged: Judged, written: str, resolver: Resolver) -> Judged:
+    """What the port, the name and its addresses say; a doubt is kept for addresses that pass."""
+    if judged.port in OTHER_PROTOCOLS or judged.port > 65535:
+        return _refused(judged, f"port {judged.port} is not for the web")
+    addresses = _addresses(judged.host, resolver)
+    inner = [each for each in addresses if not is_public(each)]
+    if inner:
+        named = (
+            judged.host if judged.host == inner[0] else f"{judged.host} leads to {inner[0]}, which"
+        )
+        return _refused(judged, f"{named} is not on the public net")
+    doubt = spoofing(written, judged.host)
+    if judged.port < 1024 and judged.port not in DEFAULT_PORTS.values():
+        doubt = f"port {judged.port} is not for the web"
+    if doubt:
+        return judged._replace(verdict="ask", reason=doubt, pinned=tuple(addresses))
+    if not addresses:
+        return judged._replace(verdict="error", reason=f"{judged.host} is not found")
+    return judged._replace(pinned=tuple(addresses))
+
+
+def _addresses(host: str, resolver: Resolver) -> list[str]:
+    """Every address the name has, asked for twice; an address has itself."""
+    if is_address(host):
+        return [host]
+    first = list(resolver(host))
+    return [*first, *(each for each in resolver(host) if each not in first)]
+
+
+def follow(
+    before: Judged, status: int, location: str, resolver: Resolver, trusted: Collection[str] = ()
+) -> Judged:
+    """Judge where an allowed request is sent on to; `before` says how often that happened."""
+    hops = before.hops + 1
+    if hops > HOPS:
+        return before._replace(verdict="error", reason="too many redirects", pinned=())
+    keeps = status in (307, 308) or before.method in ("GET", "HEAD")
+    try:
+        target = urljoin(before.url, location)
+    except ValueError:
+        target = location
+    after = judge(target, before.method if keeps else "GET", resolver, trusted, hops)
+    if after.verdict != "allow" or after.origin == before.origin:
+        stripped = before.verdict == "allow_stripped" and after.verdict == "allow"
+        return after._replace(verdict="allow_stripped") if stripped else after
+    if before.origin[0] == "https" and after.origin[0] == "http":
+        return _refused(after, "the redirect gives up encryption")
+    if after.method not in ("GET", "HEAD"):
+        return _refused(after, "what was sent is not sent again to another place")
+    if _upgraded(before, after):
+        return after._replace(verdict=before.verdict)
+    return after._replace(verdict="allow_stripped", reason="another place: no keys go along")
+
+
+def _refused(judged: Judged, reason: str) -> Judged:
+    return judged._replace(verdict="block", reason=reason, pinned=())
+
+
+def _upgraded(before: Judged, after: Judged) -> bool:
+    """The same host, now encrypted."""
+    return (before.origin, after.origin) == (
+        ("http", after.host, 80),
+        ("https", after.host, 443),
+    )
+
+
+def journey(method: str, url: str, answers: Sequence[str], resolver: Resolver) -> Judged:
+    """The last verdict of a request whose answers are known, such as `302 https://a.example/`."""
+    judged = judge(url, method, resolver)
+    for answer in answers:
+        if judged.verdict not in ("allow", "allow_stripped"):
+            break
+        status, _, rest = answer.partition(" ")
+        if status in ("301", "302", "303", "307", "308"):
+            judged = follow(judged, int(status), rest, resolver)
+        elif REFRESH.search(rest):
+            return _refused(judged, "a page does not send us on")
+        else:
+            break
+    return judged

@@ -1,0 +1,156 @@
+"""Archives: what is in one and where it would land, before anything is unpacked.
+
+Nothing is written here. A member that climbs, is absolute, or goes through a link that leaves the
+folder escapes; devices, bombs and archives nested in archives are not unpacked at all.
+"""
+
+import io
+import posixpath
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from andy_cli.errors import ToolError
+
+MEMBER = re.compile(
+    r"(?P<archive>.+?\.(?:zip|jar|war|ear|whl|apk|epub|docx|xlsx|pptx|cbz|tar(?:\.\w{1,5})?|tgz|tbz2?"
+    r"|txz|tzst|7z|rar|cab|iso|deb|rpm|ar|cpio))!(?P<member>.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""`archive.zip!name/of/member`, or a list of members: `link -> target; link/file`."""
+
+NESTED = re.compile(r".*\.(?:zip|tar(?:\.\w{1,5})?|tgz|tbz2?|txz)", re.IGNORECASE | re.DOTALL)
+MOST_MEMBERS, MOST_BYTES, MOST_PACKED = 100_000, 4 << 30, 200
+"""Members, unpacked bytes, and how many bytes may come of one once there are many."""
+
+DEEPEST, LARGEST_INNER = 2, 64 << 20
+"""Archives in one another, and the bytes of an inner one that is looked into."""
+
+
+class Member(NamedTuple):
+    name: str
+    target: str | None = None
+    """Where it leads, for a link."""
+
+
+def written(text: str) -> list[Member]:
+    """Members as text names them."""
+    if " -> " not in text:
+        return [Member(text)]
+    parts = (each.partition(" -> ") for each in text.split("; "))
+    return [Member(name, target if arrow else None) for name, arrow, target in parts]
+
+
+def escapes(members: Iterable[Member]) -> bool:
+    """Whether any member, unpacked in order, would land outside the folder."""
+    links: dict[str, str] = {}
+    for member in members:
+        place = _landing(member.name, links)
+        if place is None:
+            return True
+        if member.target is not None:
+            end = _landing(posixpath.join(posixpath.dirname(place), member.target), links)
+            if end is None or _absolute(member.target):
+                return True
+            links[place] = end
+    return False
+
+
+def _landing(name: str, links: dict[str, str]) -> str | None:
+    """The place inside the folder, links followed; None for one outside."""
+    if _absolute(name):
+        return None
+    place: list[str] = []
+    for part in name.replace("\\", "/").split("/"):
+        if part == ".." and not place:
+            return None
+        if part == "..":
+            place.pop()
+        elif part not in ("", "."):
+            place.append(part)
+            through = links.get("/".join(place))
+            place = [each for each in through.split("/") if each] if through is not None else place
+    return "/".join(place)
+
+
+def _absolute(name: str) -> bool:
+    return name[:1] in ("/", "\\", "~") or re.match(r"[A-Za-z]:", name) is not None or "\0" in name
+
+
+def members(path: Path) -> list[Member]:
+    """What an archive holds. Raises ToolError for one damaged, a bomb, or full of others."""
+    with path.open("rb") as file:
+        return list(_members(file, path.stat().st_size, DEEPEST))
+
+
+def _members(file: BinaryIO, size: int, deepest: int) -> Iterator[Member]:
+    if not deepest:
+        raise ToolError("Archives nested in archives are not unpacked.")
+    # Not at module level: most sessions unpack nothing.
+    import tarfile
+    import zipfile
+
+    read = _in_zip if zipfile.is_zipfile(file) else _in_tar
+    file.seek(0)
+    total = 0
+    try:
+        for count, (member, unpacked, inner) in enumerate(read(file)):
+            total += unpacked
+            if (
+                count >= MOST_MEMBERS
+                or total > MOST_BYTES
+                or total > MOST_PACKED * (size + 100_000)
+            ):
+                raise ToolError("The archive would unpack to far more than it is.")
+            yield member
+            if inner is not None:
+                list(_members(io.BytesIO(inner), len(inner), deepest - 1))
+    except (
+        tarfile.TarError,
+        zipfile.BadZipFile,
+        EOFError,
+        RuntimeError,
+        NotImplementedError,
+    ) as error:
+        raise ToolError(f"The archive cannot be read: {error}") from error
+
+
+Found = Iterator[tuple[Member, int, bytes | None]]
+"""A member, its unpacked bytes, and its content if it is an archive itself."""
+
+
+def _in_zip(file: BinaryIO) -> Found:
+    from zipfile import ZipFile
+
+    with ZipFile(file) as archive:
+        for each in archive.infolist():
+            small = each.file_size <= LARGEST_INNER
+            if stat.S_ISLNK(each.external_attr >> 16) and small:
+                target = archive.read(each).decode("utf-8", "replace")
+                yield Member(each.orig_filename, target), each.file_size, None
+                continue
+            inner = archive.read(each) if small and NESTED.fullmatch(each.filename) else None
+            yield Member(each.orig_filename), each.file_size, inner
+
+
+def _in_tar(file: BinaryIO) -> Found:
+    import tarfile
+
+    with tarfile.open(fileobj=file) as archive:
+        for each in archive:
+            if each.issym():
+                yield Member(each.name, each.linkname), 0, None
+            elif each.islnk():
+                # A hard link counts from the top of the archive.
+                up = "../" * posixpath.normpath(each.name).count("/")
+                yield Member(each.name, up + each.linkname), 0, None
+            elif each.isfile():
+                content = archive.extractfile(each) if NESTED.fullmatch(each.name) else None
+                inner = content.read(LARGEST_INNER) if content else None
+                yield Member(each.name), each.size, inner
+            elif each.isdir():
+                yield Member(each.name), 0, None
+            else:
+                raise ToolError(f"{each.name!r} in the archive is a device.")

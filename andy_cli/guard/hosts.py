@@ -1,0 +1,147 @@
+"""Hosts: one way to write each, whether an address is public, whether a name means to deceive."""
+
+import re
+import unicodedata
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+
+DOTS = re.compile("[\u3002\uff0e\uff61]")
+LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
+NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
+DOTTED = re.compile(r"(?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3}")
+OURS = frozenset(
+    "local localhost localdomain internal intranet lan home corp private onion arpa".split()
+)
+"""Last labels of names that mean something of one's own network."""
+
+NOT_PUBLIC = tuple(
+    ip_network(each)
+    for each in """
+    192.0.0.0/24 192.88.99.0/24 168.63.129.16/32 100.64.0.0/10 100::/64 2001::/23 3fff::/20
+    5f00::/16 fec0::/10
+    """.split()
+)
+"""What `is_global` lets through, in some versions of Python, beside the address of Azure's own."""
+
+CARRIERS = tuple(
+    (ip_network(net), shift)
+    for net, shift in [
+        ("::ffff:0:0/96", 0),
+        ("::/96", 0),
+        ("::ffff:0:0:0/96", 0),
+        ("64:ff9b::/96", 0),
+        ("64:ff9b:1::/48", 0),
+        ("2002::/16", 80),
+    ]
+)
+"""Version 6 networks whose addresses carry one of version 4, and how many bits stand after it."""
+
+ISATAP = re.compile(r".*:5efe:[0-9a-f]{4}:[0-9a-f]{4}")
+
+
+class HostError(Exception):
+    """A host that is not fetched from, with the reason."""
+
+
+def plain_host(written: str) -> str:
+    """The host as it is resolved: lower case, punycode, no brackets or last dot.
+
+    Raises HostError for what is no host, names this machine or its network, or is an address in
+    disguise: `127.1`, `0x7f000001`, `[::1%eth0]`.
+    """
+    if written.startswith("["):
+        return _version_6(written)
+    host = DOTS.sub(".", unicodedata.normalize("NFKC", written)).lower()
+    host = host.removesuffix(".")
+    labels = host.split(".")
+    if NUMBER.fullmatch(labels[-1]):
+        return _version_4(host, disguised=not written.isascii())
+    host = _punycode(host)
+    labels = host.split(".")
+    if len(host) > 253 or not all(map(LABEL.fullmatch, labels)):
+        raise HostError(f"{written[:80]!r} is no host")
+    if len(labels) == 1 or labels[-1] in OURS or labels[-2:] == ["cluster", "local"]:
+        raise HostError(f"{host} is a name of this machine or its network")
+    return host
+
+
+def _version_6(written: str) -> str:
+    try:
+        address = IPv6Address(written[1:-1] if written.endswith("]") else written)
+    except ValueError as error:
+        raise HostError(f"{written[:80]!r} is no address") from error
+    if address.scope_id:
+        raise HostError("an address with a zone is one of this network")
+    return str(address)
+
+
+def _version_4(host: str, disguised: bool) -> str:
+    # Not read the way old libraries do: who writes 0x7f.1 has something to hide.
+    if disguised or not DOTTED.fullmatch(host) or any(int(each) > 255 for each in host.split(".")):
+        raise HostError(f"{host[:80]} is an address in disguise")
+    return host
+
+
+def _punycode(host: str) -> str:
+    try:
+        return host.encode("idna").decode("ascii").lower()
+    except UnicodeError as error:
+        raise HostError(f"{host[:80]!r} is no host") from error
+
+
+def is_address(host: str) -> bool:
+    """Whether a plain host is an address rather than a name."""
+    return ":" in host or DOTTED.fullmatch(host) is not None
+
+
+def is_public(written: str) -> bool:
+    """Whether an address is on the public net, and whatever it carries too."""
+    try:
+        address = ip_address(written)
+    except ValueError:
+        return False
+    carried = _carried(address) if isinstance(address, IPv6Address) else None
+    if carried is not None:
+        return is_public(str(carried))
+    if any(address in net for net in NOT_PUBLIC if net.version == address.version):
+        return False
+    return address.is_global and not address.is_multicast and not address.is_reserved
+
+
+def _carried(address: IPv6Address) -> IPv4Address | None:
+    """The version 4 address inside one of version 6."""
+    if address.scope_id:
+        return IPv4Address(0)
+    bits = int(address)
+    for net, shift in CARRIERS:
+        if address in net:
+            return IPv4Address(bits >> shift & 0xFFFFFFFF)
+    if ISATAP.fullmatch(address.exploded):
+        return IPv4Address(bits & 0xFFFFFFFF)
+    return None
+
+
+def spoofing(written: str, host: str) -> str:
+    """Why a host may not be what it seems to be, or nothing.
+
+    Letters of Latin script are what they seem; others can look like them.
+    """
+    if not written.isascii() and DOTS.sub(".", written).isascii():
+        return f"{host} is written with unusual dots"
+    try:
+        name = ".".join(_shown(each) for each in host.split("."))
+    except UnicodeError:
+        return f"{host} is no proper name"
+    strange = [each for each in name if not each.isascii() and not _is_latin(each)]
+    if strange:
+        return f"{host} is written with letters that look like others"
+    if not written.isascii() and written.lower() not in (name, name + "."):
+        return f"{host} is written with unusual letters"
+    return ""
+
+
+def _shown(label: str) -> str:
+    return label[4:].encode().decode("punycode") if label.startswith("xn--") else label
+
+
+def _is_latin(character: str) -> bool:
+    return unicodedata.name(character, "").startswith("LATIN SMALL LETTER")
