@@ -1,0 +1,17 @@
+"""`andy debug command`: whether a command line may run."""
+
+from typing import get_args
+
+from andy_cli.frontends.debug.part import Cut, Part, Record, text_of
+from andy_cli.guard.shell import Shell, judge
+
+
+def judged(record: Record, _: Cut) -> dict[str, object]:
+    named = record.get("shell", "sh")
+    shell: Shell | None = next((each for each in get_args(Shell) if each == named), None)
+    if shell is None:
+        raise ValueError(f"shell is one of {', '.join(get_args(Shell))}")
+    return dict(judge(text_of(record, "line"), shell)._asdict())
+
+
+PART = Part("command", judged)

@@ -1,0 +1,419 @@
+"""A line for sh, taken apart: every command in it, however deep, and what flows into it.
+
+The tree is made by tree-sitter. What it cannot read, and whatever is not plain, is marked, so that
+it is asked; the commands inside are still found, so that a bad one is seen.
+"""
+
+import codecs
+import re
+import shlex
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import NamedTuple, Protocol
+
+from andy_cli.guard.commands.places import UNKNOWN
+
+MOST_VALUES, MOST_COMMANDS = 500, 1000
+"""Values of one word, and commands of one line: what has more is never taken at its word."""
+
+
+class TooMuch(Exception):
+    """More than can be judged."""
+
+
+PLAIN_NODES = frozenset(
+    """program command command_name word number raw_string string string_content pipeline list
+    redirected_statement file_redirect file_descriptor negated_command subshell comment
+    compound_statement concatenation test_command unary_expression binary_expression test_operator
+    simple_expansion variable_name""".split()
+)
+"""What a line that may run by itself is made of."""
+
+SHOWN_VARIABLES = frozenset("HOME USER PWD SHELL PATH LANG TERM LOGNAME HOSTNAME EDITOR ?".split())
+"""Variables that may be printed: they hold no secrets."""
+
+
+class Node(Protocol):
+    """What is needed of a node of the tree."""
+
+    @property
+    def type(self) -> str: ...
+    @property
+    def text(self) -> bytes | None: ...
+    @property
+    def children(self) -> Sequence["Node"]: ...
+    @property
+    def is_named(self) -> bool: ...
+    @property
+    def is_missing(self) -> bool: ...
+    @property
+    def has_error(self) -> bool: ...
+
+
+class Word(NamedTuple):
+    """A word of a command. `values` are what it may be, `UNKNOWN` where nobody can say."""
+
+    values: tuple[str, ...]
+    plain: bool
+    """Nothing in it is replaced by the shell, patterns of file names apart."""
+
+    wild: bool = False
+    literal: str = ""
+    """Without its quotes, and with the names of variables as they stand."""
+
+    bare: bool = False
+    """Written without any quoting."""
+
+    @property
+    def text(self) -> str:
+        return self.values[0]
+
+
+class Command(NamedTuple):
+    """One simple command; `words` are its name and arguments."""
+
+    words: tuple[Word, ...]
+    writes: tuple[Word, ...] = ()
+    reads: tuple[Word, ...] = ()
+    given: tuple[Word, ...] = ()
+    """Text that is its input."""
+
+    fed_by: tuple[int, ...] = ()
+    """Which earlier commands of the line flow into it, by pipe or by substitution."""
+
+    plain: bool = True
+    """No assignment, no here-document stands before or behind it."""
+
+
+class Line(NamedTuple):
+    commands: tuple[Command, ...]
+    doubt: str
+    """Why the line cannot be taken at its word, or nothing."""
+
+
+@cache
+def _parser() -> Callable[[bytes], Node]:
+    # Not at module level: 20 ms, and only command lines need it.
+    import tree_sitter
+    import tree_sitter_bash
+
+    parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+    return lambda data: parser.parse(data).root_node
+
+
+def taken_apart(line: str) -> Line:
+    """All commands of a line, in the order in which they are written."""
+    if line.partition("<<")[0].count("|") > MOST_COMMANDS:
+        raise TooMuch  # the parser takes the square of their number
+    root = _parser()(_ascii(line).encode("ascii"))
+    reader = _Reader()
+    reader.read(root, ())
+    doubt = reader.doubt or ("it cannot be read" if root.has_error else "")
+    if not doubt and not _agree(line, reader.leaves):
+        doubt = "it can be read in two ways"
+    return Line(tuple(reader.commands), doubt)
+
+
+def _ascii(line: str) -> str:
+    """The line for the parser, which falls over characters that are not plain: `Zxe9Z` for them."""
+    return re.sub(r"[^\n\t -Y\[-~]", lambda match: f"Zx{ord(match[0]):x}Z", line)
+
+
+def _again(text: str) -> str:
+    """What the parser gave back, as it was written; every Z of the line was put there by us."""
+    return re.sub(r"Zx([0-9a-f]{1,6})Z", lambda match: chr(int(match[1], 16)), text)
+
+
+def _agree(line: str, leaves: Sequence[str]) -> bool:
+    """Whether a second, simple reader finds the same words."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    try:
+        words = [each for each in lexer if not set(each) <= set("();<>|&")]
+    except ValueError:
+        return False
+    return [each for each in words if each not in SIGNS] == [
+        each for each in leaves if each not in SIGNS
+    ]
+
+
+RESERVED = frozenset("do done then else elif fi for in while until case esac select { } !".split())
+SAFE_IN_TEST = re.compile(r"(?!-[vR]\Z)[\w ./=!<>+:,@%-]*")
+SIGNS = frozenset(["{", "}", "!", "[", "]", "[[", "]]"])
+
+
+class _Reader:
+    """Walks the tree once; keeps what variables were given on the way."""
+
+    def __init__(self) -> None:
+        self.commands: list[Command] = []
+        self.leaves: list[str] = []
+        self.doubt = ""
+        self._variables: dict[str, tuple[str, ...]] = {"HOME": ("~",)}
+        self._sources: dict[str, tuple[int, ...]] = {}
+
+    def read(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
+        """Read a node; returns the numbers of the commands in it."""
+        if len(self.commands) > MOST_COMMANDS:
+            raise TooMuch
+        self._notice(node)
+        if node.type == "&":
+            self.doubt = self.doubt or "it goes on in the background"
+        special = {
+            "command": self._command,
+            "declaration_command": self._command,
+            "redirected_statement": self._redirected,
+            "pipeline": self._pipeline,
+            "variable_assignment": self._assignment,
+            "file_redirect": self._bare_redirect,
+        }.get(node.type)
+        if special:
+            return special(node, fed_by)
+        if node.type == "for_statement":
+            self._loop(node)
+        if node.type == "test_command":
+            self._test(node)
+        found: list[int] = []
+        for child in node.children:
+            found += self.read(child, fed_by)
+        return found
+
+    def _test(self, node: Node) -> None:
+        """A test; numbers and names in one may run commands of their own."""
+        words = [self._word(each).literal for each in _leaves(node)]
+        self.leaves += words
+        if _text(node)[:2] == "[[" or not all(map(SAFE_IN_TEST.fullmatch, words)):
+            self.doubt = self.doubt or "a test may do more than look"
+
+    def _pipeline(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
+        found: list[int] = []
+        for child in node.children:
+            found += self.read(child, (*fed_by, *found))
+        return found
+
+    def _redirected(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
+        """A statement with its redirections: they count for each command in it."""
+        inner: list[int] = []
+        for redirect in node.children:
+            if redirect.type not in ("file_redirect", "heredoc_redirect", "herestring_redirect"):
+                continue
+            for child in redirect.children:
+                if child.type != "pipeline":
+                    inner += self._within(child, fed_by)
+        body = node.children[0]
+        if "redirect" not in body.type:
+            found = self.read(body, (*fed_by, *inner))
+        else:
+            self.commands.append(Command((), fed_by=(*fed_by, *inner)))
+            found = [len(self.commands) - 1]
+        for redirect in node.children:
+            self._redirect(redirect, found)
+        for redirect in node.children:
+            for child in redirect.children if redirect.type == "heredoc_redirect" else []:
+                if child.type == "pipeline":
+                    found += self.read(child, (*fed_by, *inner, *found))
+        return [*inner, *found]
+
+    def _bare_redirect(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
+        """A redirection of nothing, which empties a file."""
+        inner = [number for child in node.children for number in self._within(child, fed_by)]
+        self.commands.append(Command((), fed_by=(*fed_by, *inner)))
+        self._redirect(node, [len(self.commands) - 1])
+        return [*inner, len(self.commands) - 1]
+
+    def _redirect(self, node: Node, found: list[int]) -> None:
+        if node.type == "heredoc_redirect":
+            self._mark(found)
+        if node.type != "file_redirect":
+            return
+        sign = next((each.type for each in node.children if not each.is_named), "")
+        named = [each for each in node.children if each.is_named]
+        self.leaves += [_text(each) for each in named if each.type == "file_descriptor"]
+        for target in (each for each in named if each.type != "file_descriptor"):
+            word = self._word(target)
+            self.leaves.append(word.literal)
+            if sign in (">&", "<&") and re.fullmatch(r"[0-9]+|-", word.text):
+                continue
+            for number in found:
+                command = self.commands[number]
+                self.commands[number] = (
+                    command._replace(reads=(*command.reads, word))
+                    if sign == "<"
+                    else command._replace(writes=(*command.writes, word))
+                )
+
+    def _mark(self, found: list[int]) -> None:
+        for number in found:
+            self.commands[number] = self.commands[number]._replace(plain=False)
+
+    def _command(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
+        inner: list[int] = []
+        words: list[Word] = []
+        given: list[Word] = []
+        redirects: list[Node] = []
+        plain = True
+        if node.type == "declaration_command":
+            words.append(Word((_text(node.children[0]),), False, literal=_text(node.children[0])))
+        for child in node.children:
+            inner += self._within(child, fed_by)
+            if child.type == "variable_assignment" and node.type == "command":
+                plain = False
+            elif child.type == "file_redirect":
+                redirects.append(child)
+            elif child.type == "herestring_redirect":
+                given += [self._word(each) for each in child.children if each.is_named]
+            elif child.is_named:
+                named = child.children[0] if child.type == "command_name" else child
+                words.append(self._word(named))
+                inner += self._sources_of(named)
+        self.leaves += [word.literal for word in words]
+        if words and words[0].text in RESERVED:
+            self.doubt = self.doubt or f"{words[0].text} stands where a program is due"
+        sources = (*fed_by, *inner)
+        plain = plain and not given
+        self.commands.append(Command(tuple(words), (), (), tuple(given), sources, plain))
+        number = len(self.commands) - 1
+        for redirect in redirects:
+            self._redirect(redirect, [number])
+        return [*inner, number]
+
+    def _sources_of(self, node: Node) -> list[int]:
+        """The commands whose output the variables of a word hold."""
+        names = [_text(each) for each in _all(node) if each.type == "variable_name"]
+        return [number for name in names for number in self._sources.get(name, ())]
+
+    def _within(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
+        """The commands that stand inside a word; their output flows into it."""
+        if node.type in ("command_substitution", "process_substitution", "variable_assignment"):
+            return self.read(node, fed_by)
+        found: list[int] = []
+        for child in node.children:
+            found += self._within(child, fed_by)
+        self._notice(node)
+        return found
+
+    def _notice(self, node: Node) -> None:
+        if node.is_named and node.type not in PLAIN_NODES:
+            self.doubt = self.doubt or f"{node.type.replace('_', ' ')} is not looked through"
+
+    def _loop(self, node: Node) -> None:
+        named = [each for each in node.children if each.is_named]
+        values = [value for each in named[1:-1] for value in self._word(each).values]
+        self._variables[_text(named[0])] = _bounded(values) or (UNKNOWN,)
+
+    def _assignment(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
+        self.doubt = self.doubt or "a variable is set"
+        name, value = _text(node.children[0]), node.children[-1]
+        inner = self._within(value, fed_by) if value.is_named else []
+        self._variables[name] = self._word(value).values if value.is_named else ("",)
+        self._sources[name] = (*self._sources.get(name, ()), *inner, *self._sources_of(value))
+        return inner
+
+    def _word(self, node: Node) -> Word:
+        text = _text(node)
+        match node.type:
+            case "word" | "number" | "test_operator" | "variable_name":
+                return _bare(text)
+            case "raw_string":
+                return Word((text[1:-1],), True, literal=text[1:-1])
+            case "ansi_c_string":
+                return Word((_decoded(text[2:-1]),), False, literal=text)
+            case "string" if not [each for each in node.children if each.type in EXPANDED]:
+                return _quoted(text[1:-1])
+            case "string":
+                return self._joined(_inside_string(node), text)
+            case "concatenation":
+                return self._joined(node.children, text)
+            case "simple_expansion" | "expansion":
+                return Word(self._expanded(text), text[1:] in SHOWN_VARIABLES, literal=text)
+            case "string_content":
+                return _quoted(text)
+        return Word((UNKNOWN,), False, literal=text)
+
+    def _expanded(self, text: str) -> tuple[str, ...]:
+        name = re.fullmatch(r"\$\{?(\w+)\}?", text)
+        return self._variables.get(name[1], (UNKNOWN,)) if name else (UNKNOWN,)
+
+    def _joined(self, nodes: Sequence[Node], text: str) -> Word:
+        """One word of several parts, in every way in which they may be read."""
+        parts = [self._word(each) for each in nodes]
+        values = [""]
+        for part in parts:
+            values = [one + more for one in values for more in _bounded(part.values)]
+            _bounded(values)
+        if "{" in text and any(_text(each) == "{" for each in nodes):
+            values = [each for value in values for each in _braces(value)]
+            return Word(_bounded(values), False, literal=text)
+        plain, wild = all(each.plain for each in parts), any(each.wild for each in parts)
+        return Word(tuple(values), plain, wild, "".join(each.literal for each in parts))
+
+
+EXPANDED = frozenset(
+    "simple_expansion expansion command_substitution arithmetic_expansion ERROR".split()
+)
+
+
+def _inside_string(node: Node) -> list[Node]:
+    return [each for each in node.children if each.is_named]
+
+
+def _all(node: Node) -> list[Node]:
+    return [node, *(each for child in node.children for each in _all(child))]
+
+
+def _leaves(node: Node) -> list[Node]:
+    """The words and operators of a test, in order."""
+    if node.type in ("word", "number", "string", "raw_string", "concatenation", "test_operator"):
+        return [node]
+    if node.type in ("simple_expansion", "expansion"):
+        return [node]
+    if not node.children and node.type not in SIGNS:
+        return [node]
+    return [each for child in node.children for each in _leaves(child)]
+
+
+def _text(node: Node) -> str:
+    return _again((node.text or b"").decode("ascii"))
+
+
+def _bare(text: str) -> Word:
+    """A word without quotes: a backslash keeps the next character, a wildcard is one."""
+    value = re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
+    braces = re.search(r"(?<!\\)[{}]", text)
+    wild = re.search(r"(?<!\\)[*?\[]", text) is not None
+    values = tuple(_braces(value)) if braces else (value,)
+    return Word(values, braces is None, wild, value, bare=value == text)
+
+
+def _quoted(text: str) -> Word:
+    """What stands in double quotes."""
+    value = re.sub(r'\\([$`"\\\n])', r"\1", text)
+    return Word((value,), True, literal=value)
+
+
+def _braces(text: str) -> list[str]:
+    """`a{b,c}` as the shell would write it out, as far as it is worth knowing."""
+    found = [text]
+    for _ in range(3):
+        found = list(_bounded([each for one in found for each in _one_brace(one)]))
+    return found
+
+
+def _bounded(values: Sequence[str]) -> tuple[str, ...]:
+    if len(values) > MOST_VALUES:
+        raise TooMuch
+    return tuple(values)
+
+
+def _one_brace(text: str) -> list[str]:
+    match = re.search(r"\{([^{}]*,[^{}]*)\}", text)
+    if not match:
+        return [text]
+    return [text[: match.start()] + each + text[match.end() :] for each in match[1].split(",")]
+
+
+def _decoded(text: str) -> str:
+    try:
+        return codecs.decode(text.encode("ascii"), "unicode_escape")
+    except (UnicodeError, ValueError):
+        return UNKNOWN

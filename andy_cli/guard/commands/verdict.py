@@ -1,0 +1,25 @@
+"""What is said of a command: it may run, it is asked, it never runs."""
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+Level = Literal["allow", "ask", "deny"]
+ORDER: tuple[Level, ...] = ("allow", "ask", "deny")
+
+
+class Judged(NamedTuple):
+    verdict: Level
+    reason: str
+
+
+def ask(reason: str) -> Judged:
+    return Judged("ask", reason)
+
+
+def deny(reason: str) -> Judged:
+    return Judged("deny", reason)
+
+
+def strictest(judged: Iterable[Judged]) -> Judged:
+    """The strictest verdict, the first of its kind; nothing at all is asked."""
+    return max(judged, key=lambda each: ORDER.index(each.verdict), default=ask("it says nothing"))

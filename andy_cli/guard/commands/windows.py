@@ -1,0 +1,277 @@
+"""Command lines for cmd and PowerShell, judged by their words.
+
+No grammar of either is read. A line is allowed only if it is made of plain words and pipes and
+every program in it is known to read; it never runs if a known way to destroy, to open a door or to
+send secrets out shows anywhere in it, carets and quotes taken away; anything else is asked.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Literal
+
+from andy_cli.guard.commands.places import SECRET_VARIABLE, is_secret
+from andy_cli.guard.commands.verdict import Judged, ask, deny, strictest
+
+LONGEST = 8191
+"""What cmd itself takes."""
+
+READS = {
+    "cmd": re.compile(
+        r"dir|type|echo|cd|chdir|ver|vol|whoami|hostname|where|tree|find|findstr|fc|comp|sort|tasklist"
+        r"|systeminfo|date|time|more|attrib|help|title|rem|path|driverquery|chcp|prompt"
+    ),
+    "powershell": re.compile(
+        r"get-(?:childitem|content|location|item|itemproperty|date|process|command|help|member|filehash"
+        r"|host|culture|uptime|timezone|acl|alias|unique|random|psdrive|verb|history|service"
+        r"|computerinfo|variable|module|package)"
+        r"|gci|ls|dir|gc|cat|type|gl|pwd|gi|gp|gps|ps|gm|gcm|help|man|h"
+        r"|test-path|resolve-path|split-path|join-path|convert-path|select-string|sls|measure-object|measure"
+        r"|sort-object|sort|select-object|select|format-(?:table|list|wide|hex)|ft|fl|fw|group-object|group"
+        r"|compare-object|compare|diff|convertto-(?:json|csv|html|xml)|convertfrom-(?:json|csv)"
+        r"|out-(?:string|host|default|null)|write-(?:output|host)|echo|whoami|hostname|cd|set-location|sl|findstr"
+        r"|where|tree|get-variable"
+    ),
+}
+ENDLESS = {
+    "cmd": frozenset(["more", "prompt", "title", "path", "help"]),
+    "powershell": frozenset(["man", "help"]),
+}
+"""Listed above for what they show, asked for how: a pager waits, a title changes."""
+
+OPTION = {
+    "cmd": re.compile(r"/(?![a-z]:)[a-z0-9:,+-]{1,12}", re.IGNORECASE),
+    "powershell": re.compile(r"-[a-z]+:?", re.IGNORECASE),
+}
+REFUSED_OPTION = re.compile(
+    r"/o\S+\.\S|/out\S*|/s:\S+|/u:?|/p:?|/f:\S+|/g:\S+|/-?set|-stream|-credential|-computername|-wait"
+    r"|-asjob|-filepath|-outfile|-expandproperty|-online|-follow\w*",
+    re.IGNORECASE,
+)
+PLAIN = re.compile(r"[\w .,:/\\*?='\"+@#~\[\]|-]+")
+
+ROOT = r"(?:[a-z]:[\\/]?(?:\*(?:\.\*)?)?|[\\/](?:\*(?:\.\*)?)?|~[\\/]?\*?)"
+HOME = (
+    r"(?:%userprofile%|%homepath%|%homedrive%%homepath%|%systemroot%|%windir%|%systemdrive%|%programfiles\S*%"
+    r"|%appdata%|%localappdata%|%programdata%|%public%|\$home|\$\{?env:(?:userprofile|home|systemroot|windir"
+    r"|systemdrive|appdata|localappdata|programfiles|programdata|public|homepath|homedrive)\}?"
+    r"|[a-z]:[\\/](?:windows|users|program ?files|programdata)|[\\/](?:windows|users)|/home"
+    r"|/etc|/usr)"
+)
+VITAL = rf"(?:{HOME}(?:[\\/][^\s\\/]*)?[\\/]?\*?(?:\.\*)?|{ROOT})(?=[\s,;|&)\]}}]|\Z)"
+ANYWHERE = rf"[^|&;\n]{{0,999}}?[\s,(=]{VITAL}"
+STARTUP = (
+    r"(?:start menu[\\/]programs[\\/]startup|shell:startup|\$profile|profile\.ps1"
+    r"|currentversion[\\/]run"
+    r"|\\winlogon|image file execution options|system32[\\/](?:drivers[\\/]etc[\\/]hosts|tasks"
+    r"|config)"
+    r"|\.ssh[\\/]|authorized_keys|\.git[\\/](?:hooks|config)|\.gitconfig|appinit_dlls|\\policies\\|\\services\\)"
+)
+DENIED = {
+    "it destroys a disk or the system": r"""
+    \bformat(?:\.com)?\s+[a-z]:
+    \bdiskpart\b|\bbcdedit\b|\bbootrec\b|\bvssadmin\s+\w*\s*delete|\bvssadmin\s+(?:delete
+      |resize)|\bwbadmin\s+delete|\bcipher\s+/w|\bfsutil\b|\breagentc\b|\bmountvol\b|\bsdelete\b
+      |\bchkdsk\b.*/[fr]|\bconvert\s+[a-z]:|\blabel\s+[a-z]:|shadowcopy\s+delete|\bdism\b|\bsfc\b
+      |\bmanage-bde\b|\bclean\s+all
+    \b(?:format-volume|clear-disk|initialize-disk|remove-partition|set-disk|set-partition
+      |new-partition|resize-partition|reset-physicaldisk|remove-vm|clear-content\s+c:
+      |disable-computerrestore|delete-computerrestore\w*|checkpoint-computer|remove-computer
+      |reset-computermachinepassword|remove-physicaldisk|remove-virtualdisk|repair-volume
+      |disable-bitlocker|clear-tpm)\b
+    \b(?:shutdown|stop-computer|restart-computer|logoff|tsshutdn|psshutdown)\b
+    \b(?:rd|rmdir|del|erase|deltree)\b(?=[^|&\n]{0,999}\s/s)<ANYWHERE>
+    \b(?:del|erase)\b<ANYWHERE>
+    \b(?:remove-item|ri|rm|rd|rmdir|del|erase|clear-content|clc)\b(?=[^|;\n]{0,999}\s-(?:r
+      |fo)\w*)<ANYWHERE>
+    (?:get-childitem|gci|ls|dir)\b<ANYWHERE>[^;\n]{0,999}\|\s*(?:remove-item|ri|rm|del|%
+      |foreach)
+    \b(?:takeown|icacls|cacls|attrib)\b(?=[^|&\n]{0,999}\s[/+-])<ANYWHERE>
+    \b(?:move|mv|ren|rename|move-item|mi|rename-item|robocopy|xcopy)\b(?=[^|&\n]{0,999}(?:/mir
+      |/purge|/mov|move|mv|ren))<ANYWHERE>
+    \\\\[.?]\\(?:physicaldrive|[a-z]:)
+    >\s*[a-z]:\\windows|%0\s*\|\s*%0|\bfor\b[^\n]{0,999}\bin\s*\([^)]*(?:[a-z]:\\
+      |%userprofile%)[^)]*\)[^\n]{0,999}\b(?:del|rd|rmdir|erase)\b
+    \bwmic\b[^\n]{0,999}\b(?:delete|format|uninstall)\b|\bstop-process\b[^\n]{0,999}\b(?:lsass
+      |csrss|wininit|winlogon)|taskkill\b[^\n]{0,999}(?:/im\s+\*|lsass|csrss|winlogon|svchost)
+    \[(?:system\.)?io\.(?:directory|file)\]::delete
+    """,
+    "it runs what it just fetched": r"""
+    (?:\biex\b|invoke-expression)[^\n]{0,999}(?:iwr|irm|curl|wget|invoke-(?:webrequest
+      |restmethod)|downloadstring|downloadfile|net\.webclient|frombase64|start-bitstransfer)
+    (?:iwr|irm|curl|wget|invoke-(?:webrequest|restmethod)|downloadstring|downloaddata|openread
+      |frombase64string|net\.webclient)[^\n]{0,999}(?:\|\s*(?:iex\b|invoke-expression|powershell
+      |pwsh|cmd|sh\b|bash|python\w*|node|perl|ruby|&|\.\s)|scriptblock|reflection\.assembly)
+    (?:iwr|irm|curl|wget|certutil|bitsadmin|start-bitstransfer|invoke-(?:webrequest|restmethod)
+      |downloadfile)\b[^\n]{0,999}(?:&|;|\n)\s*(?:call\s+|start\s+(?:\"\"\s+)?|start-process\s+
+      |saps\s+|cmd\b|powershell\b|msiexec|rundll32|regsvr32|wscript|cscript|mshta|python\w*|bash
+      |sh\b|&\s|\.[\\/]|[^\s&|;]*\.(?:exe|bat|cmd|ps1|msi|vbs|js|scr|com|dll|hta)\b)
+    \bmshta\b|\bregsvr32\b[^\n]{0,999}(?:/i:|http|scrobj)|\brundll32\b[^\n]{0,999}(?:javascript
+      |http|url\.dll)|\bmsiexec\b[^\n]{0,999}http|\binstallutil\b|\bmsbuild\b[^\n]{0,999}http
+      |\bcscript\b[^\n]{0,999}http|\bwscript\b[^\n]{0,999}http
+    \bcertutil\b[^\n]{0,999}(?:-|/)(?:urlcache|decode|verifyctl)
+      |\bbitsadmin\b[^\n]{0,999}/transfer
+    (?:powershell|pwsh)(?:\.exe)?\b[^\n]{0,999}\s[-/]e(?:c|n\w*)?\s+[a-z0-9+/=]{8,}
+    \bfor\s+/f\b[^\n]{0,999}(?:curl|iwr|certutil|wget)[^\n]{0,999}\bdo\b
+    add-type\b[^\n]{0,999}(?:http|downloadstring)|\bimport-module\b[^\n]{0,999}(?:http|\\\\)
+    """,
+    "it opens a lasting door or raises rights": r"""
+    <STARTUP>(?=[^\n]{0,999}(?:\|\s*(?:set|add|out)-|\btee))|(?:>|\b(?:copy|xcopy|robocopy|move
+      |cp|mv|mklink|reg\s+(?:add|import|delete|copy|restore|load)|new-item|ni|set-content|sc
+      |add-content|ac|out-file|tee|tee-object|copy-item|move-item|set-item\w*|sp|new-itemproperty
+      |set-itemproperty)\b)[^\n]{0,999}<STARTUP>
+    \b(?:schtasks)\b[^\n]{0,999}/(?:create|change|delete)|\bat\s+\d
+      |\bsc(?:\.exe)?\s+(?:\\\\\S+\s+)?(?:create|config|delete|stop|failure|sdset)
+      |\bnet1?\s+(?:user|localgroup|group|share|accounts|stop)\s+\S|\breg(?:\.exe)?\s+(?:add
+      |delete|import|restore|load|copy)\b|\bregedit\b\s+/s|\bsetx\b|\bnetsh\b[^\n]{0,999}\b(?:add
+      |set|delete|off|disable|reset)\b|\bassoc\s+\.\w+=|\bftype\s+\w+=|\brunas\b
+      |\bmklink\b[^\n]{0,999}(?:windows|startup)|\bwmic\b[^\n]{0,999}(?:create|call)
+      |\bwevtutil\s+cl|\bauditpol\b[^\n]{0,999}/(?:clear|set|remove)
+      |\bicacls\b[^\n]{0,999}everyone|\bpsexec\b|\bgpupdate\b|\bsecedit\b|\bdsquery\b
+      |\bcmdkey\s+/(?:add|delete)|\btakeown\b[^\n]{0,999}windows|\bpowercfg\b[^\n]{0,999}/h
+    \b(?:register-scheduledtask|new-scheduledtask\w*|set-scheduledtask|register-scheduledjob
+      |new-service|set-service|stop-service|remove-service|new-localuser|set-localuser
+      |enable-localuser|remove-localuser|add-localgroupmember|new-aduser|set-executionpolicy
+      |set-mppreference|add-mppreference|disable-windowsoptionalfeature
+      |enable-windowsoptionalfeature|set-netfirewall\w*|new-netfirewallrule|remove-netfirewallrule
+      |disable-netfirewallrule|enable-psremoting|set-wsmaninstance|register-wmievent
+      |set-wmiinstance|new-ciminstance|register-cimindicationevent|new-psdrive|set-acl
+      |clear-eventlog|remove-eventlog|new-smbshare|enable-wsman\w*|register-objectevent
+      |add-windowscapability|set-psrepository|uninstall-windowsfeature|install-windowsfeature)\b
+    -verb\s+\"?runas|-ex(?:ec\w*|p\w*)?\s+(?:bypass|unrestricted)\b|amsiutils|amsiinitfailed
+    \[environment\]::setenvironmentvariable\([^\n]{0,999}(?:'|\")(?:user|machine)
+      |net\.sockets\.tcpclient|\bnc(?:at)?(?:\.exe)?\b[^\n]{0,999}\s-\w*[ec]\b
+      |\bgit\b\s+config\s+--(?:global|system)\s+(?:core\.|alias\.|credential|include|url)
+      |\bgit\s+config\s+(?:core\.(?:hookspath|fsmonitor|sshcommand|pager|editor)|alias\.)
+    \b(?:ssh)\b[^\n]{0,999}\s-\w*r\s+\d|\bwsl\b[^\n]{0,999}\b(?:sudo|rm\s+-rf)\b|\bmimikatz\b
+      |\bprocdump\b[^\n]{0,999}lsass|comsvcs\.dll|\bntdsutil\b|\breg\s+save\b
+    """,
+    "it sends secrets out": r"""
+    (?:^|[\s\"'=,(<>@|&;:])\\\\(?![.?]\\)[^\s\\]+\\|(?:^|[\s\"'=(])//[\w.-]+/\w
+    \\\\[?.]\\unc\\
+    """,
+}
+"""Ways to do it, one a line; a deeper line goes on with the one above."""
+SENDS = re.compile(
+    r"\b(?:curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod|webclient|uploadstring|uploadfile|uploaddata|httpclient|ftp|tftp|sftp|scp|ssh|nc|ncat|telnet|send-mailmessage|start-bitstransfer|bitsadmin|certutil|ping|nslookup|resolve-dnsname|test-netconnection|tcpclient|rclone|azcopy|aws|gh)\b",
+    re.IGNORECASE,
+)
+DUMPS = re.compile(
+    r"(?:^|[|&;({]\s*)(?:set|env)\s*(?:$|[|&;)}>])|(?:get-childitem|gci|ls|dir|get-item|gi)\s+(?:-path\s+)?env:|\bget-clipboard\b|\bcmdkey\s+/list|get-storedcredential|\bgetenvironmentvariables\b|\[environment\]::getenv\w*\([^)]*(?:key|token|secret|pass)",
+    re.IGNORECASE,
+)
+VARIABLE = re.compile(r"%(\w+)%|\$\{?env:(\w+)", re.IGNORECASE)
+
+
+@cache
+def _denied() -> tuple[tuple[str, tuple[re.Pattern[str], ...]], ...]:
+    return tuple(
+        (why, tuple(re.compile(_filled(form), re.IGNORECASE) for form in joined(forms)))
+        for why, forms in DENIED.items()
+    )
+
+
+def _filled(form: str) -> str:
+    return form.replace("<ANYWHERE>", ANYWHERE).replace("<STARTUP>", STARTUP)
+
+
+def joined(text: str) -> list[str]:
+    """The lines of a table; a deeper line goes on with the one above."""
+    return [each for each in re.sub(r"\n {5,}", "", text).split("\n    ") if each.strip()]
+
+
+def judge(line: str, shell: Literal["cmd", "powershell"]) -> Judged:
+    """Judge a line for one of the shells of Windows."""
+    if len(line) > LONGEST:
+        return deny("it is too long to be judged")
+    return strictest([*_dangers(line, shell), _harmless(line, shell)])
+
+
+def _dangers(line: str, shell: str) -> Iterator[Judged]:
+    escape = "^" if shell == "cmd" else "`"
+    line = re.sub(r"[ \t]+", " ", line)
+    bare = line.replace(escape, "")
+    for text in {
+        line,
+        bare,
+        bare.replace('"', "").replace("'", ""),
+        re.sub(r"['\"]\s*\+\s*['\"]", "", bare),
+    }:
+        for why, forms in _denied():
+            if any(form.search(text) for form in forms):
+                yield deny(why)
+        if SENDS.search(text) and _secret(text):
+            yield deny("it sends secrets out")
+
+
+def _secret(text: str) -> bool:
+    """Whether a line names secrets or prints the environment."""
+    if DUMPS.search(text):
+        return True
+    if any(SECRET_VARIABLE.search(one or other) for one, other in VARIABLE.findall(text)):
+        return True
+    words = re.split(r"[\s\"'=@,;|&<>()]+", text.replace("\\", "/"))
+    return any(is_secret(each) for each in words)
+
+
+def _harmless(line: str, shell: Literal["cmd", "powershell"]) -> Judged:
+    if not PLAIN.fullmatch(line) or "$" in line:
+        return ask("it is more than plain words and pipes")
+    if line.count('"') % 2 or line.count("'") % 2:
+        return ask("a quote is left open")
+    for part in _split(line):
+        why = _doubt(part, shell)
+        if why:
+            return ask(why)
+    return Judged("allow", "it only reads inside the workspace")
+
+
+def _split(line: str) -> list[list[str]]:
+    """The words of each command between the pipes."""
+    parts: list[list[str]] = [[]]
+    for word, _, pipe in re.findall(r"((?:[^\s|\"']|(\"[^\"]*\"|'[^']*'))+)|(\|)", line):
+        if pipe:
+            parts.append([])
+        else:
+            parts[-1].append(word.replace('"', "").replace("'", ""))
+    return parts
+
+
+def _doubt(words: Sequence[str], shell: Literal["cmd", "powershell"]) -> str:
+    """Why a command is asked, or nothing for one that only reads inside."""
+    name = words[0].lower() if words else ""
+    if not READS[shell].fullmatch(name) or name in ENDLESS[shell]:
+        return f"{name or 'nothing'} may do anything"
+    rest = words[1:]
+    if shell == "cmd" and name in ("date", "time") and [each.lower() for each in rest] != ["/t"]:
+        return f"{name} sets the clock"
+    if name in ("attrib", "chcp") and rest:
+        return f"{name} changes something"
+    if (
+        shell == "cmd"
+        and name == "sort"
+        and any(not re.fullmatch(r"[^/].*|/r", each) for each in rest)
+    ):
+        return "sort can write"
+    if name == "where" and shell == "cmd" and "/r" in map(str.lower, rest):
+        return "it looks outside"
+    if name in ("echo", "rem", "write-output", "write-host"):
+        return ""
+    for each in rest:
+        if REFUSED_OPTION.fullmatch(each):
+            return f"{each} is not known to read only"
+        if not OPTION[shell].fullmatch(each) and _outside(each):
+            return "it reads outside the workspace"
+    return ""
+
+
+def _outside(path: str) -> bool:
+    """Whether a word, read as a path, leads out of the folder or to a secret."""
+    plain = path.replace("\\", "/")
+    depth = 0
+    for part in plain.split("/"):
+        depth += -1 if part.strip(" .") == "" and part.count(".") > 1 else part not in ("", ".")
+        if depth < 0:
+            return True
+    drive = re.match(r"[A-Za-z]\w*:", plain) is not None
+    return plain[:1] in ("/", "~", "@") or drive or is_secret(plain)

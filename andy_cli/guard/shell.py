@@ -1,0 +1,291 @@
+"""Whether a command line may run: allow, ask or deny, with the reason. Nothing is run or looked at.
+
+    judge("ls -la | wc -l", "sh")           allow: every command only reads inside
+    judge("make && ls", "sh")               ask: one of them may do anything
+    judge("ls; rm -rf ~", "sh")             deny: one of them destroys
+
+Every command of the line is judged, whatever it hides in: a pipe, a substitution, a wrapper, a
+script given as text; the strictest verdict holds. What is not understood is asked. `inside` says
+whether a path, as written from the workspace, really lies in it: links are not seen here.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Literal
+
+from andy_cli.guard.commands import windows
+from andy_cli.guard.commands.bash import Command, Line, TooMuch, taken_apart
+from andy_cli.guard.commands.dangers import (
+    DUMPS,
+    FETCHERS,
+    INTERPRETERS,
+    OUTPUTS,
+    SENDERS,
+    SENT,
+    danger,
+    program,
+)
+from andy_cli.guard.commands.places import (
+    SECRET_VARIABLE,
+    WORKSPACE,
+    is_secret,
+    place,
+)
+from andy_cli.guard.commands.readers import Inside, doubt_about, outside
+from andy_cli.guard.commands.verdict import Judged, ask, deny, strictest
+
+Shell = Literal["sh", "cmd", "powershell"]
+LONGEST, MOST_PIECES = 20_000, 300
+DEEPEST = 4
+"""Scripts inside scripts that are looked into."""
+
+WRAPPERS = frozenset(
+    """sudo doas pkexec run0 env nice nohup time timeout stdbuf setsid ionice chrt taskset watch
+    xargs
+    parallel command builtin exec coproc strace ltrace unshare chroot nsenter flock script busybox
+    eval trap ssh su runuser gosu find fd systemd-run dbus-run-session xvfb-run caffeinate arch
+    proxychains proxychains4 torsocks firejail bwrap docker podman kubectl entr inotifywait
+    on_ac_power
+    unbuffer expect rlwrap faketime fakeroot numactl catchsegv valgrind gdb perf toybox cgexec
+    hyperfine tmux screen at batch nq nodemon npx make then do else if while until not""".split()
+) | {"!"}
+RUNNERS = WRAPPERS | INTERPRETERS
+CONNECTION = re.compile(r"[<>]\s*[\"']?/dev/(?:tcp|udp)/")
+FORK_BOMB = re.compile(r"(?<![\w:.])([\w:.]{1,40})\s*\(\)\s*\{[^}]{0,200}?\1\s*\|\s*\1\s*&")
+SAFE_KINDS = frozenset("LNMPS")
+
+
+def judge(line: str, shell: Shell = "sh", inside: Inside = lambda path: path[:1] != "/") -> Judged:
+    """Judge a command line as it would be given to the shell."""
+    if not line.strip() or "\0" in line:
+        return ask("it says nothing")
+    if len(line) > LONGEST:
+        return deny("it is too long to be judged")
+    if shell == "sh":
+        judged = strictest(_judged(line, inside, WORKSPACE, DEEPEST))
+    else:
+        judged = windows.judge(line, shell)
+    odd = _odd(line)
+    return ask(odd) if odd and judged.verdict == "allow" else judged
+
+
+def _odd(line: str) -> str:
+    """Why the characters of a line may not be what they seem to be."""
+    for character in line:
+        if character in " \n\t" or unicodedata.category(character)[0] in SAFE_KINDS:
+            continue
+        return f"it holds a character that is not seen, {character!a}"
+    return ""
+
+
+def _judged(line: str, inside: Inside, folder: str, deeper: int) -> Iterator[Judged]:
+    """A verdict on each command of a line, and on what they are together."""
+    if FORK_BOMB.search(line):
+        yield deny("it multiplies without end")
+    if CONNECTION.search(line):
+        yield deny("it opens a door to somebody else")
+    try:
+        parts = taken_apart(line)
+    except (RecursionError, TooMuch):
+        yield deny("it is too much to be judged")
+        return
+    if parts.doubt:
+        yield ask(parts.doubt)
+        yield from _in_pieces(line, inside, folder, deeper)
+    if "\\\n" in line:
+        yield ask("a line goes on in the next")
+    yield from _together(parts, folder)
+    for command in parts.commands:
+        yield from _alone(command, parts, inside, folder, deeper)
+        folder = _after(command, folder)
+
+
+PIECES = re.compile(r"[;&|()\n{}`]|(?<!\S)(?:do|then|else|if|while|until|!)(?!\S)")
+
+
+def _in_pieces(line: str, inside: Inside, folder: str, deeper: int) -> Iterator[Judged]:
+    """What never runs in a line that is not understood, looked for between all that separates."""
+    if not deeper:
+        return
+    pieces = {each.strip() for each in PIECES.split(line)} | {re.sub(r"(?<!\S)!\s", "", line)}
+    for piece in sorted(pieces - {"", line})[:MOST_PIECES]:
+        for judged in _judged(piece, inside, folder, 0):
+            if judged.verdict == "deny":
+                yield judged
+
+
+def _after(command: Command, folder: str) -> str:
+    """The folder in which the next command runs."""
+    names = [each.text for each in command.words]
+    if names[:1] not in (["cd"], ["pushd"]):
+        return folder
+    given = [each for each in names[1:] if not each.startswith("-")]
+    return place(given[0] if given else "~", folder)
+
+
+def _alone(
+    command: Command, parts: Line, inside: Inside, folder: str, deeper: int
+) -> Iterator[Judged]:
+    """Verdicts on one command: it destroys, what it wraps does, or whether it only reads."""
+    writes = [value for each in command.writes for value in each.values]
+    harmless = _harmless(command, inside, folder)
+    for words in _readings(command):
+        why = danger(words, writes, folder)
+        if why:
+            yield deny(why)
+        elif harmless.verdict != "allow" and words and program(words[0]) in RUNNERS:
+            more = _input(command, parts) if program(words[0]) in ("xargs", "parallel") else []
+            yield from _wrapped([*words, *more], inside, folder, deeper)
+    yield harmless
+
+
+def _input(command: Command, parts: Line) -> list[str]:
+    """The words that a command may be given as its input."""
+    texts = [value for each in command.given for value in each.values]
+    for number in command.fed_by:
+        texts += [each.text for each in parts.commands[number].words[1:]]
+    return [word for text in texts for word in text.split()]
+
+
+def _readings(command: Command) -> Iterator[list[str]]:
+    """The words of a command, by every value of its variables (a few of them)."""
+    choices = [each.values for each in command.words]
+    for count in range(max(map(len, choices), default=1)):
+        yield [values[count % len(values)] for values in choices]
+
+
+def _wrapped(words: Sequence[str], inside: Inside, folder: str, deeper: int) -> Iterator[Judged]:
+    """What stands behind a program that runs others: as words, and as a script in one word.
+
+    Which of the words belong to the wrapper is not worked out: each may be the first of a command.
+    """
+    yield ask(f"{program(words[0])} runs something else")
+    for at in range(1, min(len(words), 40)):
+        why = danger(words[at:], (), folder)
+        if why:
+            yield deny(why)
+    if not deeper:
+        return
+    scripts = [each for each in words[1:] if re.search(r"[\s;|&<>`]", each)]
+    if program(words[0]) in ("eval", "trap"):
+        scripts.append(" ".join(words[1:]))
+    for script in scripts[:8]:
+        for quoted in [script, *re.findall(r"[\"']([^\"']*\s[^\"']*)[\"']", script)[:8]]:
+            for judged in _judged(quoted, inside, folder, deeper - 1):
+                if judged.verdict == "deny":
+                    yield judged
+
+
+def _harmless(command: Command, inside: Inside, folder: str) -> Judged:
+    """Allowed if it only reads inside; asked otherwise."""
+    targets = [each for each in command.writes if each.text != "/dev/null" or not each.plain]
+    if targets:
+        return ask(f"it writes to {targets[0].literal}")
+    if not command.plain:
+        return ask("it is given more than words")
+    if not all(each.plain for each in command.reads):
+        return ask("it is not clear what it reads")
+    why = outside([each.text for each in command.reads], folder, inside)
+    if not command.words:
+        return ask(why or "it is no command")
+    why = why or doubt_about(command.words, folder, inside)
+    return ask(why) if why else Judged("allow", "it only reads inside the workspace")
+
+
+def _together(parts: Line, folder: str) -> Iterator[Judged]:
+    """What the commands do together: run what was fetched, send what is secret."""
+    names = [_names(each) for each in parts.commands]
+    fetching = {
+        number
+        for number, found in enumerate(names)
+        if found & FETCHERS or _fetches(parts.commands[number])
+    }
+    sending = any(found & SENDERS for found in names) or any(
+        word.text.startswith(("/dev/tcp/", "/dev/udp/"))
+        for each in parts.commands
+        for word in (*each.writes, *each.reads)
+    )
+    fetched = {name for number in fetching for name in _fetched(parts.commands, number)}
+    for number, command in enumerate(parts.commands):
+        if not command.words:
+            continue
+        runs = bool(names[number] & INTERPRETERS)
+        if (runs and fetching & set(command.fed_by)) or (
+            fetching - {number} and _uses(command, runs, fetched)
+        ):
+            yield deny("it runs what it just fetched")
+    if sending and any(_secret(command, folder) for command in parts.commands):
+        yield deny(SENT)
+
+
+def _names(command: Command) -> set[str]:
+    """The programs a command may run: its own, and those behind a wrapper."""
+    words = [value for each in command.words for value in each.values]
+    if not words:
+        return set()
+    own = program(words[0])
+    return {own, *map(program, words[1:])} if own in WRAPPERS else {own}
+
+
+def _fetches(command: Command) -> bool:
+    """git and archives of packages bring programs too."""
+    words = [each.text for each in command.words]
+    return words[:1] == ["git"] and bool({"clone", "pull", "fetch", "submodule"} & set(words))
+
+
+def _fetched(commands: Sequence[Command], number: int) -> Iterator[str]:
+    """The names of files a fetched text goes into."""
+    for at, command in enumerate(commands):
+        words = [each.text for each in command.words]
+        if at == number or number in command.fed_by:
+            yield from (program(each.text) for each in command.writes)
+            if words[:1] == ["tee"] or words[1:2] == ["tee"]:
+                yield from (program(each) for each in words if not each.startswith("-"))
+        if at == number:
+            flags = OUTPUTS.get(program(words[0]), ("-o", "-O"))
+            pairs = pairwise(words)
+            yield from (program(after) for before, after in pairs if before in flags)
+            glued = [each[2:] for each in words if each[:2] in ("-o", "-O")]
+            yield from (
+                program(each.partition("=")[2] or each)
+                for each in words
+                if each.startswith("--out")
+            )
+            yield from (program(each) for each in glued if each)
+            yield from (program(each.partition("?")[0]) for each in words[1:] if "/" in each)
+
+
+def _uses(command: Command, runs: bool, fetched: set[str]) -> bool:
+    """Whether a command runs one of the files, or something by its path."""
+    words = [each.text for each in command.words]
+    named = {program(each) for each in [*words[1:], *(each.text for each in command.reads)]}
+    executes = program(words[0]) in ("chmod", "install") and any(
+        re.search(r"x|[1357]", each) for each in words[1:2]
+    )
+    if (runs or executes) and named & (fetched - {""}):
+        return True
+    return (
+        words[0].startswith(("./", "/tmp/", "~/", "../")) or program(words[0]) in fetched - FETCHERS
+    )
+
+
+def _secret(command: Command, folder: str) -> bool:
+    """Whether a command touches secrets or prints the environment."""
+    words = [value for each in command.words for value in each.values]
+    if words and program(words[0]) in DUMPS and all(each.startswith("-") for each in words[1:]):
+        return True
+    for word in [*command.words, *command.reads]:
+        if re.search(r"\$", word.literal) and SECRET_VARIABLE.search(word.literal):
+            return True
+        if any(is_secret(part) for value in word.values for part in _parts(value, folder)):
+            return True
+    return False
+
+
+def _parts(value: str, folder: str) -> Iterator[str]:
+    """The places a word may name: the whole, and what stands behind `@`, `=` or `:`."""
+    for each in {value, *re.split(r"[@=:;,<]", value)}:
+        if each and "://" not in each:
+            yield place(each, folder)
