@@ -1,6 +1,7 @@
 """Which addresses may be fetched, by every answer of names and servers."""
 
 import ipaddress
+import re
 
 import pytest
 from hypothesis import given
@@ -31,7 +32,8 @@ def test_each_row_gets_its_verdict(row: Row) -> None:
 @pytest.mark.parametrize("before", ["https://r.example/", "http://r.example/"])
 def test_a_redirect_to_what_is_blocked_is_blocked(row: Row, before: str) -> None:
     answers = {**row["resolve"], "r.example": [[PUBLIC]]}
-    if not row["url"].startswith("//"):  # a redirect takes its scheme from where it stands
+    # What is less than an address is read from where it stands.
+    if re.match(r"https?://[^/?#]", row["url"]) and row["method"] == "GET":
         sent = {"url": before, "resolve": answers, "redirect": [f"302 {row['url']}"]}
         sent["redirect"] += row["redirect"]
         assert PART.answer(sent, Cut())["verdict"] != "allow"
@@ -111,3 +113,7 @@ def test_debug_url_says_what_does_not_fit() -> None:
 
 def test_an_origin_is_scheme_host_and_port() -> None:
     assert Judged("allow", "", url="HTTPS://A/", host="a", port=443).origin == ("https", "a", 443)
+
+
+def test_a_name_that_cannot_be_read_is_asked() -> None:
+    assert judge("http://xn--99999999999.example/", "GET", public).verdict in ("ask", "block")

@@ -1,17 +1,17 @@
 """No run of a secret gets through, and prose does."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.guard.redactor import MASK, RUN, redact, redact_value
+from andy_cli.frontends.debug.part import Cut
+from andy_cli.frontends.debug.parts.redact import PART
+from andy_cli.guard.redactor import MASK, RUN, redact, redact_value, secrets_of, starred
+from tests.cases import rows
 
-CORPUS = Path(__file__).parent / "corpora" / "secrets.jsonl"
-ROWS: list[dict[str, Any]] = [json.loads(line) for line in CORPUS.read_text().splitlines()]
+ROWS = rows("secrets.jsonl", "guard/own_secrets.jsonl")
 ELSEWHERE = {"fs": "modes of files: test_capture.py", "mcp_env": "what children inherit"}
 TEXTS = [row for row in ROWS if row["where"] not in ELSEWHERE and row["where"] != "stream"]
 
@@ -94,3 +94,35 @@ def test_a_known_secret_never_comes_out(before: str, secret: str, after: str) ->
 def test_hostile_text_takes_no_longer_than_its_length(text: str) -> None:
     repeated = text * (200_000 // len(text))
     assert len(redact(repeated, ["0ELPMAXE0ELPMAXE0ELPMAXEzz"])) <= len(repeated)
+
+
+@given(st.text() | st.text(alphabet="sk-ghp_0aA:=\"' tokenpwd/\n.@?&", max_size=80))
+def test_nothing_is_raised_and_a_second_time_changes_nothing(text: str) -> None:
+    once = redact(text)
+    assert redact(once) == once
+
+
+def test_the_environment_gives_its_secrets_away_by_their_names() -> None:
+    given_by = {
+        "OPENAI_API_KEY": "abcdefgh1",
+        "HOME": "/home/bea",
+        "GH_TOKEN": "",
+        "KEYBOARD": "de",
+    }
+    assert secrets_of(given_by) == ("abcdefgh1",)
+
+
+def test_debug_redact_joins_what_was_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "0ELPMAXE0ELPMAXE")
+    split = next(row for row in ROWS if row["where"] == "stream")
+    for text in (split["text"], "it is 0ELPMAXE0ELPMAXE"):
+        said = str(PART.answer({"text": text}, Cut())["text"])
+        assert not [run for run in runs(split["secret"]) | {"0ELPMAXE"} if run in said]
+    with pytest.raises(TypeError, match="text"):
+        PART.answer({"text": 3}, Cut())
+
+
+def test_stars_move_nothing() -> None:
+    assert starred("a 0ELPMAXE0 b", ["0ELPMAXE0"]) == "a ********* b"
+    assert redact("a short one", ["short"]) == "a short one"
+    assert redact_value([1, None, {"token": 3}]) == [1, None, {"token": 3}]

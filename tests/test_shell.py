@@ -114,3 +114,17 @@ def test_debug_command_says_which_shells_there_are() -> None:
     with pytest.raises(ValueError, match="powershell"):
         PART.answer({"line": "ls", "shell": "fish"}, Cut())
     assert PART.answer({"line": "ls"}, Cut())["verdict"] == "allow"
+
+
+def test_what_is_too_much_to_be_judged_never_runs() -> None:
+    assert judge("ls " + "a" * LONGEST).verdict == "deny"
+    assert judge("dir " + "a" * 9000, "cmd").verdict == "deny"
+    assert judge("ls;" * 3000).verdict == "deny"
+    assert judge("ls" + "|ls" * 3000).verdict == "deny"
+    assert judge("ls " + "{a,b}" * 12).verdict == "deny"
+    assert judge(" \0").verdict == "ask"
+
+
+def test_a_script_in_a_script_is_looked_into() -> None:
+    assert judge("""bash -c 'sh -c "rm -rf /"'""").verdict == "deny"
+    assert judge("sh -c " * 9 + "'rm -rf /'").verdict == "deny"

@@ -92,7 +92,8 @@ def _members(file: BinaryIO, size: int, deepest: int) -> Iterator[Member]:
     import tarfile
     import zipfile
 
-    read = _in_zip if zipfile.is_zipfile(file) else _in_tar
+    # By how it begins: what ends in a zip file may be something else to others.
+    read = _in_zip if file.read(2) == b"PK" else _in_tar
     file.seek(0)
     total = 0
     try:

@@ -117,9 +117,8 @@ def _spans(text: str, secrets: Sequence[str]) -> list[tuple[int, int]]:
     """Where the secrets stand, in order and without overlap."""
     found = [match.span() for match in FORMS.finditer(text)]
     found += [match.span(2) for match in PASSWORD_IN_URL.finditer(text)]
-    for form in (SCHEME, COOKIE):
-        found += [match.span(1) for match in form.finditer(text)]
-    for form in (AUTHORIZED, NAMED, QUERY, OPTION):
+    found += [match.span(1) for match in COOKIE.finditer(text)]
+    for form in (SCHEME, AUTHORIZED, NAMED, QUERY, OPTION):
         groups = [(match, match.lastindex or 1) for match in form.finditer(text)]
         found += [match.span(group) for match, group in groups if _telling(match[group])]
     found += [match.span(1) for match in PROSE.finditer(text) if _random(match[1])]

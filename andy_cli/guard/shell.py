@@ -29,6 +29,7 @@ from andy_cli.guard.commands.dangers import (
 )
 from andy_cli.guard.commands.places import (
     SECRET_VARIABLE,
+    UNKNOWN,
     WORKSPACE,
     is_secret,
     place,
@@ -109,7 +110,8 @@ def _in_pieces(line: str, inside: Inside, folder: str, deeper: int) -> Iterator[
     """What never runs in a line that is not understood, looked for between all that separates."""
     if not deeper:
         return
-    pieces = {each.strip() for each in PIECES.split(line)} | {re.sub(r"(?<!\S)!\s", "", line)}
+    pieces = {each.strip() for each in PIECES.split(line)}
+    pieces |= {re.sub(r"(?<!\S)!\s", "", line), re.sub(r"\((?=\()", "( ", line)}
     for piece in sorted(pieces - {"", line})[:MOST_PIECES]:
         for judged in _judged(piece, inside, folder, 0):
             if judged.verdict == "deny":
@@ -131,7 +133,7 @@ def _alone(
     """Verdicts on one command: it destroys, what it wraps does, or whether it only reads."""
     writes = [value for each in command.writes for value in each.values]
     harmless = _harmless(command, inside, folder)
-    for words in _readings(command):
+    for words in _readings(command, parts):
         why = danger(words, writes, folder)
         if why:
             yield deny(why)
@@ -149,11 +151,16 @@ def _input(command: Command, parts: Line) -> list[str]:
     return [word for text in texts for word in text.split()]
 
 
-def _readings(command: Command) -> Iterator[list[str]]:
-    """The words of a command, by every value of its variables (a few of them)."""
+def _readings(command: Command, parts: Line) -> Iterator[list[str]]:
+    """The words of a command, by every value of its variables and by what flows into them."""
     choices = [each.values for each in command.words]
+    unknown = any(UNKNOWN in value for values in choices for value in values)
+    flowing = _input(command, parts) if unknown else []
     for count in range(max(map(len, choices), default=1)):
-        yield [values[count % len(values)] for values in choices]
+        words = [values[count % len(values)] for values in choices]
+        yield words
+        for text in flowing:
+            yield [each.replace(UNKNOWN, text) for each in words]
 
 
 def _wrapped(words: Sequence[str], inside: Inside, folder: str, deeper: int) -> Iterator[Judged]:
@@ -266,9 +273,8 @@ def _uses(command: Command, runs: bool, fetched: set[str]) -> bool:
     )
     if (runs or executes) and named & (fetched - {""}):
         return True
-    return (
-        words[0].startswith(("./", "/tmp/", "~/", "../")) or program(words[0]) in fetched - FETCHERS
-    )
+    local = "/" in words[0] and not re.match(r"/(?:usr|bin|sbin|opt)/", words[0])
+    return local or program(words[0]) in fetched - FETCHERS
 
 
 def _secret(command: Command, folder: str) -> bool:

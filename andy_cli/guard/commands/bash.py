@@ -109,8 +109,8 @@ def taken_apart(line: str) -> Line:
     reader = _Reader()
     reader.read(root, ())
     doubt = reader.doubt or ("it cannot be read" if root.has_error else "")
-    if not doubt and not _agree(line, reader.leaves):
-        doubt = "it can be read in two ways"
+    if not _agree(line, reader.leaves):
+        doubt = doubt or "it can be read in two ways"
     return Line(tuple(reader.commands), doubt)
 
 
@@ -138,6 +138,7 @@ def _agree(line: str, leaves: Sequence[str]) -> bool:
 
 
 RESERVED = frozenset("do done then else elif fi for in while until case esac select { } !".split())
+BRACE = re.compile(r"\{([^{},]*,[^{}]*)\}")
 SAFE_IN_TEST = re.compile(r"(?!-[vR]\Z)[\w ./=!<>+:,@%-]*")
 SIGNS = frozenset(["{", "}", "!", "[", "]", "[[", "]]"])
 
@@ -184,6 +185,7 @@ class _Reader:
         self.leaves += words
         if _text(node)[:2] == "[[" or not all(map(SAFE_IN_TEST.fullmatch, words)):
             self.doubt = self.doubt or "a test may do more than look"
+        self.commands.append(Command((_bare("test"),)))
 
     def _pipeline(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
         found: list[int] = []
@@ -394,7 +396,7 @@ def _quoted(text: str) -> Word:
 def _braces(text: str) -> list[str]:
     """`a{b,c}` as the shell would write it out, as far as it is worth knowing."""
     found = [text]
-    for _ in range(3):
+    while any(map(BRACE.search, found)):
         found = list(_bounded([each for one in found for each in _one_brace(one)]))
     return found
 
@@ -406,7 +408,7 @@ def _bounded(values: Sequence[str]) -> tuple[str, ...]:
 
 
 def _one_brace(text: str) -> list[str]:
-    match = re.search(r"\{([^{}]*,[^{}]*)\}", text)
+    match = BRACE.search(text)
     if not match:
         return [text]
     return [text[: match.start()] + each + text[match.end() :] for each in match[1].split(",")]

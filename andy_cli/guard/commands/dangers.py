@@ -309,11 +309,16 @@ def _rights(name: str, arguments: Words, folder: str) -> str:
     """A shell of another user's rights."""
     if name not in ("sudo", "doas", "pkexec", "sudoedit", "run0", "gosu"):
         return ""
-    if name == "sudoedit" or not [each for each in arguments if not each.startswith("-")]:
-        return DOOR if set(_options(arguments)) & set("ise") or name == "sudoedit" else ""
-    commands = [each for each in arguments if not each.startswith("-") and "=" not in each]
-    if set(_options(arguments[:2])) & set("si") and not commands:
+    if name == "sudoedit":
         return DOOR
+    named = {after for before, after in pairwise(arguments) if re.fullmatch(r"-[ughpCT]", before)}
+    commands = [
+        each
+        for each in arguments
+        if not each.startswith("-") and "=" not in each and each not in named
+    ]
+    if not commands:
+        return DOOR if set(_options(arguments)) & set("si") else ""
     return DOOR if program(commands[-1]) in SHELLS | {"su", "-"} else ""
 
 
@@ -377,13 +382,11 @@ def _settings(name: str, arguments: Words, folder: str) -> str:
 
 
 def _kills(name: str, arguments: Words, folder: str) -> str:
-    if name == "crontab" and [each for each in arguments if not each.startswith("-")]:
+    if name == "crontab" and "-l" not in arguments:
         return DOOR
     if name == "gsettings" and "set" in arguments and "command" in " ".join(arguments):
         return DOOR
     if name == "kill" and set(arguments[-1:]) & {"-1", "1", "0"} and len(arguments) > 1:
-        return GONE
-    if name == "dd" and [each for each in arguments if each[:3] == "of=" and is_disk(each[3:])]:
         return GONE
     return ""
 
@@ -392,7 +395,16 @@ def _code(name: str, arguments: Words, folder: str) -> str:
     """Code in an argument that removes what must stay."""
     if name not in INTERPRETERS:
         return ""
-    return GONE if any(map(REMOVES_IN_CODE.search, arguments)) else ""
+    if any(map(REMOVES_IN_CODE.search, arguments)):
+        return GONE
+    return "it runs what it just fetched" if any(map(_runs_fetched_code, arguments)) else ""
+
+
+def _runs_fetched_code(code: str) -> bool:
+    runs = re.search(
+        r"\b(?:exec|eval|system|popen|subprocess|compile|spawn|Function|loads)\b", code
+    )
+    return runs is not None and re.search(r"https?://|ftp://", code) is not None
 
 
 Rule = Callable[[str, Words, str], str]

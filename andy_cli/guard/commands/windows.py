@@ -69,7 +69,7 @@ STARTUP = (
 )
 DENIED = {
     "it destroys a disk or the system": r"""
-    \bformat(?:\.com)?\s+[a-z]:
+    \bformat(?:\.com)?\s+[a-z]:|\bdeltree\b
     \bdiskpart\b|\bbcdedit\b|\bbootrec\b|\bvssadmin\s+\w*\s*delete|\bvssadmin\s+(?:delete
       |resize)|\bwbadmin\s+delete|\bcipher\s+/w|\bfsutil\b|\breagentc\b|\bmountvol\b|\bsdelete\b
       |\bchkdsk\b.*/[fr]|\bconvert\s+[a-z]:|\blabel\s+[a-z]:|shadowcopy\s+delete|\bdism\b|\bsfc\b
@@ -113,6 +113,7 @@ DENIED = {
       |\bbitsadmin\b[^\n]{0,999}/transfer
     (?:powershell|pwsh)(?:\.exe)?\b[^\n]{0,999}\s[-/]e(?:c|n\w*)?\s+[a-z0-9+/=]{8,}
     \bfor\s+/f\b[^\n]{0,999}(?:curl|iwr|certutil|wget)[^\n]{0,999}\bdo\b
+    scriptblock\]?::create[^\n]{0,999}(?:iwr|irm|curl|wget|invoke-web|downloadstring|webclient)
     add-type\b[^\n]{0,999}(?:http|downloadstring)|\bimport-module\b[^\n]{0,999}(?:http|\\\\)
     """,
     "it opens a lasting door or raises rights": r"""
@@ -153,7 +154,7 @@ DENIED = {
 }
 """Ways to do it, one a line; a deeper line goes on with the one above."""
 SENDS = re.compile(
-    r"\b(?:curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod|webclient|uploadstring|uploadfile|uploaddata|httpclient|ftp|tftp|sftp|scp|ssh|nc|ncat|telnet|send-mailmessage|start-bitstransfer|bitsadmin|certutil|ping|nslookup|resolve-dnsname|test-netconnection|tcpclient|rclone|azcopy|aws|gh)\b",
+    r"(?<![\w.-])(?:curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod|webclient|uploadstring|uploadfile|uploaddata|httpclient|ftp|tftp|sftp|scp|ssh|nc|ncat|telnet|send-mailmessage|start-bitstransfer|bitsadmin|certutil|ping|nslookup|resolve-dnsname|test-netconnection|tcpclient|rclone|azcopy|aws|gh)\b",
     re.IGNORECASE,
 )
 DUMPS = re.compile(
