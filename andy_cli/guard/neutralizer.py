@@ -23,19 +23,20 @@ CONTROL = re.compile(
 LONGEST = 4096
 """Characters of a sequence; what goes on longer is text."""
 
-SEQUENCE = re.compile(
+# What costs time to compile is a text until it is first used.
+SEQUENCE = (
     r"(?:\x1b\[|\x9b)[0-?]{0,99}[ -/]{0,9}[@-~]"
     rf"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x08\x0a-\x1f\x7f-\x9f]{{0,{LONGEST}}}"
     r"(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[ -/]{1,9}[0-~]|\x1b[0-OQ-WYZ\\`-~]"
 )
 OPENER = re.compile("[\x1b\x90\x98\x9b\x9d-\x9f]")
-UNFINISHED = re.compile(
+UNFINISHED = (
     r"(?:(?:\x1b\[|\x9b)[0-?]{0,99}[ -/]{0,9}"
     rf"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x08\x0a-\x1f\x7f-\x9f]{{0,{LONGEST}}}\x1b?"
     r"|\x1b[ -/]{0,9})\Z"
 )
-INVISIBLE = re.compile(
+INVISIBLE = (
     "[\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2060-\u2065\u206a-\u206f\u3164"
     "\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0080-\U000e0fff]"
 )
@@ -77,7 +78,7 @@ class Neutralizer:
         """What may be shown now; what depends on what follows waits."""
         text = self._unfinished + piece
         openers = [match.start() for match in OPENER.finditer(text)]
-        unfinished = (at for at in openers[-2:] if UNFINISHED.match(text, at))
+        unfinished = (at for at in openers[-2:] if re.compile(UNFINISHED).match(text, at))
         cut = next(unfinished, len(text))
         self._unfinished = text[cut:]
         clean = self._joiners + _clean(text[:cut])
@@ -110,7 +111,7 @@ def spelled(text: str) -> str:
     marks, shown = 0, []
     for character in text:
         marks = marks + 1 if _is_mark(character) else 0
-        seen = character.isprintable() and not INVISIBLE.match(character)
+        seen = character.isprintable() and not re.match(INVISIBLE, character)
         unseen = not seen or character in UNSEEN or marks > MARKS
         shown.append(ascii(character)[1:-1] if unseen else character)
     return "".join(shown)
@@ -120,7 +121,7 @@ def _clean(text: str) -> str:
     """Without sequences, controls and what is never seen."""
     if text.isascii() and text.isprintable():
         return text
-    return INVISIBLE.sub("", CONTROL.sub("", SEQUENCE.sub("", text)))
+    return re.sub(INVISIBLE, "", CONTROL.sub("", re.sub(SEQUENCE, "", text)))
 
 
 def _tidy(text: str) -> str:

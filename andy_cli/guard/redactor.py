@@ -19,8 +19,8 @@ RUN = 8
 LONG = 16
 """A shorter known secret is looked for whole: eight characters of it may be a word."""
 
-FORMS = re.compile(
-    r"""
+# What costs a millisecond to compile is a text until it is first used.
+FORMS = r"""(?xs)
     (?:(?<![A-Za-z0-9])|(?<=\\[bfnrt])|(?<=\\u[0-9a-fA-F]{4}))(?:  # nothing, or a JSON escape
         [sr]k-(?=[\w-]{0,99}[\dA-Z])[\w-]{16,}      # OpenAI, Anthropic, OpenRouter
       | [sr]k_(?:live|test)_\w{12,} | whsec_[\w+/=]{20,}             # Stripe
@@ -45,9 +45,7 @@ FORMS = re.compile(
   | hooks\.slack\.com/services/[\w/]{20,} | discord(?:app)?\.com/api/webhooks/\d+/[\w-]{20,}
   | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY(?:[ ]BLOCK)?-----.*?
     (?:-----END[ ][A-Z ]*PRIVATE[ ]KEY(?:[ ]BLOCK)?-----|\Z)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+    """
 NAMES = r"""(?:token|secret|password|passwd|passphrase|passcode|credentials?|pwd
     |(?:\b|_)(?:pass|auth)|_pat
     |(?:api|access|private|secret|subscription|account|shared|signing|encryption|master|service
@@ -59,34 +57,26 @@ SCHEME = re.compile(r"\b(?:Bearer|Basic)\s+([\w.~+/=-]{8,})", re.IGNORECASE)
 AUTHORIZED = re.compile(r"authorization\s*[:=]\s*[\w-]{2,20}\s+([\w.~+/=:-]{8,})", re.IGNORECASE)
 COOKIE = re.compile(r"\b(?:Set-)?Cookie\s*:\s*([^\r\n\"]{0,99}=[^\r\n\"]*)", re.IGNORECASE)
 VALUE = r"""([^\s"'`,;()\[\]{}<>$\\&]{8,})(?![(\[{])"""
-NAMED = re.compile(
-    rf"""
+NAMED = rf"""(?xi)
     (?:{NAMES}|authorization)
      \\?["']?\s*(?:[:=]|=>|:=)\s*\\?["']?
     {VALUE}
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
+    """
 QUERY = re.compile(
     rf"[?&](?:key|sig|signature|code|X-Amz-(?:Signature|Credential|Security-Token))={VALUE}",
     re.IGNORECASE,
 )
-OPTION = re.compile(
-    rf"""
+OPTION = rf"""(?xi)
     (?<![\w-])--?[\w-]{{0,40}}{NAMES}[ ]+["']?{VALUE}
   | (?<![\w-])(?:-u|--user|--proxy-user)[ =]?["']?[^\s:"'/]{{1,99}}:([^\s"'/]{{8,}})
   | \blogin[ \t]+\S{{1,99}}\s+password[ \t]+(\S{{8,}})
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
+    """
 PROSE = re.compile(
     r"\b(?:key|token|secret|password|credential)s?\b[^\n:=]{0,60}[:=]\s*[\"'`]?([\w+/-]{20,})",
     re.IGNORECASE,
 )
-SECRET_NAME = re.compile(
-    rf"(?:^|[_-]|\b|(?<=[a-z])(?-i:(?=[A-Z]))){NAMES}$|^(?:proxy-)?authorization$|^(?:set-)?cookie$",
-    re.IGNORECASE | re.VERBOSE,
-)
+SECRET_NAME = rf"""(?xi)(?:^|[_-]|\b|(?<=[a-z])(?-i:(?=[A-Z]))){NAMES}$
+    |^(?:proxy-)?authorization$|^(?:set-)?cookie$"""
 PLACEHOLDER = re.compile(
     r"(?:your|my|the|some|insert|replace|placeholder|change|example|xxx|\*\*\*|\.\.\.|redacted)[^0-9]*",
     re.IGNORECASE,
@@ -115,10 +105,10 @@ def _parts(text: str, secrets: Sequence[str]) -> Iterator[tuple[str, bool]]:
 
 def _spans(text: str, secrets: Sequence[str]) -> list[tuple[int, int]]:
     """Where the secrets stand, in order and without overlap."""
-    found = [match.span() for match in FORMS.finditer(text)]
+    found = [match.span() for match in re.finditer(FORMS, text)]
     found += [match.span(2) for match in PASSWORD_IN_URL.finditer(text)]
     found += [match.span(1) for match in COOKIE.finditer(text)]
-    for form in (SCHEME, AUTHORIZED, NAMED, QUERY, OPTION):
+    for form in (SCHEME, AUTHORIZED, re.compile(NAMED), QUERY, re.compile(OPTION)):
         groups = [(match, match.lastindex or 1) for match in form.finditer(text)]
         found += [match.span(group) for match, group in groups if _telling(match[group])]
     found += [match.span(1) for match in PROSE.finditer(text) if _random(match[1])]
@@ -166,7 +156,9 @@ def _merged(found: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def secrets_of(environment: Mapping[str, str]) -> tuple[str, ...]:
     """The values that the names of an environment's variables give away as secrets."""
-    return tuple(value for name, value in environment.items() if value and SECRET_NAME.search(name))
+    return tuple(
+        value for name, value in environment.items() if value and re.search(SECRET_NAME, name)
+    )
 
 
 def redact_value(value: object, secrets: Sequence[str] = ()) -> object:
@@ -176,7 +168,7 @@ def redact_value(value: object, secrets: Sequence[str] = ()) -> object:
     if isinstance(value, Mapping):
         return {
             key: MASK
-            if isinstance(each, str) and each and SECRET_NAME.search(str(key))
+            if isinstance(each, str) and each and re.search(SECRET_NAME, str(key))
             else redact_value(each, secrets)
             for key, each in value.items()
         }

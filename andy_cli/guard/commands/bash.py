@@ -409,9 +409,8 @@ def _bounded(values: Sequence[str]) -> tuple[str, ...]:
 
 def _one_brace(text: str) -> list[str]:
     match = BRACE.search(text)
-    if not match:
-        return [text]
-    return [text[: match.start()] + each + text[match.end() :] for each in match[1].split(",")]
+    parts = match[1].split(",") if match else []
+    return [text[: match.start()] + each + text[match.end() :] for each in parts if match]
 
 
 def _decoded(text: str) -> str:
