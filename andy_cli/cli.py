@@ -226,7 +226,12 @@ def replay(
 
 @app.command()
 def debug(
-    name: Annotated[str, typer.Argument(help="compile, map, sanitize, ground, ...")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="compile, map, sanitize, ground, path, command, url, neutralize or redact"
+        ),
+    ],
     chunk: Annotated[int, typer.Option(help="feed so many characters at a time; 0: all")] = 0,
     chunk_seed: Annotated[int, typer.Option(help="cut at random, by this seed")] = -1,
     set_: Set = None,

@@ -188,7 +188,7 @@ def _nearest(key: str) -> str:
     import difflib  # only when somebody mistyped
 
     close = difflib.get_close_matches(key, BY_KEY, n=1)
-    return f" Did you mean {close[0]}?" if close else " `andy --help` says where they are listed."
+    return f" Did you mean {close[0]}?" if close else f" There are: {', '.join(BY_KEY)}."
 
 
 def config_folder(environment: Mapping[str, str] = os.environ) -> Path:

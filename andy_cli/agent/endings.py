@@ -32,7 +32,9 @@ def rewrite(chat: Conversation, tally: Tally) -> Iterator[Event]:
     tally.unsupported = named(claims)
     if not claims:
         return
-    yield events.Audited(named(claims))
+    doubtful = ", ".join(named(claims))
+    again = f"Nothing that was found supports: {doubtful}. Asking once more."
+    yield events.Failed("warning", "grounding", again)
     chat.add(Message("user", rewrite_request(claims)))
     tally.answer_again()
 

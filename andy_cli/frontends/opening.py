@@ -9,8 +9,10 @@ from pathlib import Path
 
 from andy_cli.agent.conversation import Conversation, Known, Server, new_id
 from andy_cli.compiler.detect import Template
+from andy_cli.errors import UsageError
 from andy_cli.frontends.options import Options
 from andy_cli.guard.gate import Asker, Gate
+from andy_cli.messages import Effect
 from andy_cli.models import select
 from andy_cli.models.memory import learn_refusal, recall
 from andy_cli.models.select import Chosen
@@ -50,9 +52,17 @@ async def open_chat(
     folder = Path.cwd()
     session_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{new_id()[:4]}"
     log = None if options.no_session else Log(state_folder() / "sessions", session_id)
+    tools = registry.load()
+    known = {*(each.value for each in Effect), *(each.name for each in tools)}
+    for name in options.allow:
+        if name not in known:
+            raise UsageError(
+                f"--allow: there is no tool and no effect {name!r}.",
+                "`andy tools list` shows both.",
+            )
     gate = Gate(folder, settings.texts("music.folders"), options.allow, options.yes, ask)
     server = server_of(chosen, settings, options.no_session)
-    chat = Conversation(client, registry.load(), gate, settings, folder, log, session_id, server)
+    chat = Conversation(client, tools, gate, settings, folder, log, session_id, server)
     # The door switched it off; what is loaded by now stays and need not be looked at again.
     gc.freeze()
     gc.enable()

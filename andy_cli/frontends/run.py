@@ -18,7 +18,7 @@ from andy_cli.events import Event
 from andy_cli.frontends.opening import Opened, open_chat
 from andy_cli.frontends.options import Options
 from andy_cli.frontends.words import action_line, problem
-from andy_cli.guard.neutralizer import neutralize
+from andy_cli.guard.neutralizer import Neutralizer, neutralize
 from andy_cli.toolbox import player
 
 FIRST_BYTE = 0.3
@@ -126,6 +126,7 @@ class Printer:
         """Whoever read our answer has seen enough."""
         self._streams = task.format is Format.TEXT and sys.stdout.isatty()
         self._streamed = False
+        self._neutralizer = Neutralizer()
         self._progress = sys.stderr.isatty() and not task.quiet
         self._line = ""
 
@@ -147,12 +148,12 @@ class Printer:
         match event:
             case events.Said(role="assistant") if self._streams:
                 self._streamed = True
-                out(neutralize(event.content))
+                out(self._neutralizer.feed(event.content))
             case events.ToolAnswered() if event.did:
                 self.tell(f"• {action_line(event)}")
             case events.Failed():
                 self.tell(problem(event.message, event.hint), always=True)
-            case events.Audited():
+            case events.Audited() if event.unsupported:
                 self.unsupported = event.unsupported
                 named = ", ".join(event.unsupported)
                 self.tell(f"andy: nothing that was found supports: {named}", always=True)
@@ -164,7 +165,7 @@ class Printer:
             out(events.as_json(event) + "\n")
         elif self.task.format is Format.TEXT:
             if self._streamed:
-                out("\n")
+                out(self._neutralizer.finish() + "\n")
             elif event.result:
                 answer = neutralize(event.result) if sys.stdout.isatty() else event.result
                 out(answer if answer.endswith("\n") else answer + "\n")

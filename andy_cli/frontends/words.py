@@ -19,7 +19,12 @@ def action_line(event: ToolAnswered) -> str:
         return f"{line.rstrip('.')}, {event.seconds:.1f} s"
     if event.status is Status.DENIED or not event.error:
         return line
-    return f"{line}: {event.error.splitlines()[0]}"
+    return f"{line}: {for_people(event.error.splitlines()[0])}"
+
+
+def for_people(error: str) -> str:
+    """What a tool says of its failure, without what the model shall do about it."""
+    return error.partition(" Ask the user")[0]
 
 
 def problem(message: str, hint: str = "") -> str:

@@ -18,7 +18,7 @@ from andy_cli.events import Event
 from andy_cli.frontends import paint
 from andy_cli.frontends.chat.tail import Tail
 from andy_cli.frontends.words import action_line, problem
-from andy_cli.guard.neutralizer import neutralize
+from andy_cli.guard.neutralizer import Neutralizer, neutralize
 
 REFRESH = 1 / 15
 """Seconds between two drawings."""
@@ -46,6 +46,7 @@ class View:
         self._tail = Tail(console)
         self._clock = clock
         self._pieces: list[str] = []
+        self._neutralizer = Neutralizer()
         self._open = ""
         self._above: Literal["", "text", "line"] = ""
         """What stands right above; text keeps an empty line's distance."""
@@ -95,7 +96,7 @@ class View:
     def tick(self) -> None:
         """Bring the screen up to date."""
         now = self._clock()
-        self._open += neutralize("".join(self._pieces))
+        self._open += self._neutralizer.feed("".join(self._pieces))
         new, self._pieces = bool(self._pieces), []
         if not self._console.is_terminal:
             words = max(self._open.rfind(" "), self._open.rfind("\n")) + 1
@@ -117,7 +118,7 @@ class View:
 
     def finish_text(self) -> None:
         """What the model said so far is all of it: print it and take the tail away."""
-        self._open += neutralize("".join(self._pieces))
+        self._open += self._neutralizer.feed("".join(self._pieces)) + self._neutralizer.finish()
         self._pieces = []
         rest, self._open, self._drawn = self._open, "", ("", "")
         if self._console.is_terminal:
