@@ -325,3 +325,22 @@ def test_an_example_of_a_request_that_is_not_allowed_to_run_is_shown_as_what_it_
     said = "".join(each.content for each in seen if isinstance(each, events.Said))
     assert fence in said
     assert not [each for each in seen if isinstance(each, events.ToolAnswered) and each.output]
+
+
+def test_a_model_that_writes_another_dialect_is_understood_and_spoken_to_in_it() -> None:
+    call = '<tool_call>\n{"name": "ping", "arguments": {}}\n</tool_call>'
+    model = ScriptedModel([call, "pong"])
+    chat = conversation(model)
+    assert chat.dialect.name == "andybot"
+    assert ended(happened(chat, "ping it")).result == "pong"
+    assert (chat.dialect.name, chat.speech.why) == ("hermes", "it writes so")
+    sent = model.requests[1].messages
+    assert "DEAR ANDYBOT" not in str(sent)
+    assert "<tool_response>" in str(sent[-1]["content"])
+
+
+def test_a_dialect_that_was_asked_for_stays() -> None:
+    call = '<tool_call>\n{"name": "ping", "arguments": {}}\n</tool_call>'
+    chat = conversation(ScriptedModel([call, "pong"]), "dialect=andybot")
+    happened(chat, "ping it")
+    assert chat.dialect.name == "andybot"

@@ -23,7 +23,7 @@ from andy_cli.agent.speech import speech
 from andy_cli.agent.voice import Voice
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler
-from andy_cli.compiler.detect import NO_TEMPLATE, Detected, Template, chosen, told
+from andy_cli.compiler.detect import NATIVE, NO_TEMPLATE, Detected, Template, chosen, told
 from andy_cli.compiler.dialect import Dialect, Question, Tools
 from andy_cli.compiler.mapper.mapper import mapped
 from andy_cli.compiler.markers import Markers
@@ -157,6 +157,21 @@ class Conversation:
         found = self._dialect(client, template)
         tools = self.registry.offered(found.dialect.carries_all)
         self.speech = speech(client, found, tools, self.dialects, self._folder)
+
+    def follow(self, written: str) -> None:
+        """The model wrote its requests in another dialect than it was taught: speak that (C18).
+
+        Not where its server takes native calls, where a dialect was asked for, or where each step
+        is chosen for the model.
+        """
+        told = self.settings["dialect"].value != "auto"
+        if told or written in (NATIVE, self.dialect.name) or self.client.guided:
+            return
+        dialect = self.dialects[written]
+        if self.dialect.name != NATIVE and dialect.lesson:
+            tools = self.registry.offered(dialect.carries_all)
+            found = Detected(dialect, "it writes so")
+            self.speech = speech(self.client, found, tools, self.dialects, self._folder)
 
     @property
     def client(self) -> ModelClient:

@@ -44,12 +44,20 @@ async def carried_out(chat: Conversation, tally: Tally, reply: Reply) -> AsyncIt
         await leave(chat, open_calls, "interrupted by the user")
         raise
     await leave(chat, open_calls, "not done: the turn was stopped")
-    note = after(tally, plan, compiled.fault, len(allowed) if left_out else 0)
+    wind_up(chat, tally, reply, plan, len(allowed) if left_out else 0)
+
+
+def wind_up(chat: Conversation, tally: Tally, reply: Reply, plan: Plan, done: int) -> None:
+    """Say behind the results what the model has to know, and note how it wrote."""
+    compiled = reply.compiled
+    note = after(tally, plan, compiled.fault, done)
     tally.done = plan.ends and not note
     if tally.repeated:
         note, tally.repeated = "\n".join(filter(None, [note, REPEATED])), False
-    if note or not (calls or tally.done):
+    if note or not (plan.requests or tally.done):
         chat.add(Message("user", note or SHOWN))
+    if any(not each.quoted for each in compiled.requests):
+        chat.follow(compiled.dialect)
 
 
 def after(tally: Tally, plan: Plan, fault: str, done: int) -> str:
