@@ -344,3 +344,11 @@ def test_a_dialect_that_was_asked_for_stays() -> None:
     chat = conversation(ScriptedModel([call, "pong"]), "dialect=andybot")
     happened(chat, "ping it")
     assert chat.dialect.name == "andybot"
+
+
+def test_an_answer_that_could_not_be_written_again_is_not_lost() -> None:
+    calls = native(("list_mp3s", '{"path": "a"}'))
+    said = "There are song1.mp3 and ghost.mp3."
+    model = ScriptedModel([calls, said, TransientError("no connection")], tools=True)
+    end = ended(events_of(model, "what is in a?"))
+    assert (end.result, end.exit_code) == (said, 75)

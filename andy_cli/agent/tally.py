@@ -112,6 +112,7 @@ class Tally:
     def fail(self, error: AndyError) -> events.Failed:
         self.subtype = "error_cancelled" if error.exit_code == 130 else "error_provider"
         self.exit_code = error.exit_code
+        self.answer = self.answer or self.rewriting
         return events.Failed("error", error.kind, str(error), error.hint)
 
     def repeats(self, call: ToolCall, result: ToolResult) -> int:
