@@ -29,6 +29,7 @@ __all__ = [
     "Backed", "Claim", "Deed", "Evidence", "backing", "marked", "rewrite_request", "unsupported",
 ]  # fmt: skip
 
+EMPHATIC = re.compile(r"(?<![\w*])\*{1,3}(?P<number>\w{1,9})\*{1,3} (?P<noun>[a-zA-Z]{3,20})\b")
 INNER_CAPITAL = re.compile(r"\S\s[\"'(*_“„«]{0,4}[A-ZÀ-Þ]")
 
 
@@ -82,6 +83,7 @@ def claims(reading: Reading) -> Iterator[Claim]:
             claim = settled(reading, claim)
         if sentence and asserted(reading, claim, sentence) and not held(reading, claim, sentence):
             yield claim
+    yield from emphatic_counts(reading)
     for sentence in reading.spoken:
         if INNER_CAPITAL.search(sentence.text) and not (sentence.question or sentence.offer):
             yield from strange_names(sentence, reading.index)
@@ -90,6 +92,22 @@ def claims(reading: Reading) -> Iterator[Claim]:
         yield from strangers(reading, group, listed=True)
     for column in reading.tables:
         yield from strangers(reading, column, listed=False)
+
+
+def emphatic_counts(reading: Reading) -> Iterator[Claim]:
+    """`**four** songs`: the marks between a number and its noun hide the count."""
+    for match in EMPHATIC.finditer(reading.prose):
+        start, end = match.span()
+        bare = next(iter(entities(f"{match['number']} {match['noun']}", ())), None)
+        sentence = reading.sentence(start)
+        if bare is None or sentence is None:
+            continue
+        bare = settled(reading, bare) if bare.kind == "tally" else bare
+        bare = bare._replace(start=start, end=end)
+        if bare.kind != "count" or given(reading, bare):
+            continue
+        if asserted(reading, bare, sentence) and not held(reading, bare, sentence):
+            yield bare._replace(text=match[0])
 
 
 def settled(reading: Reading, claim: Claim) -> Claim:
