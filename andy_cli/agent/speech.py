@@ -109,6 +109,8 @@ def family_ids(client: ModelClient, dialects: Dialects) -> IdForm | None:
 
 def as_offered(history: Sequence[Message], names: Mapping[str, str]) -> list[Message]:
     """Calls and results under the names that the tools were offered with."""
+    if all(name == offer for name, offer in names.items()):
+        return list(history)
 
     def called(call: ToolCall) -> ToolCall:
         return call._replace(name=names.get(call.name, call.name))
