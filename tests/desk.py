@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -125,13 +126,13 @@ DESK = Registry(
         gmail_list,
         gmail_read,
         gmail_send,
-        say._replace(run=spoken),
+        replace(say, run=spoken),
         open_url,
         list_directory,
         calendar_list,
         delete_file,
-        upsert_memory._replace(name=MEMORY + "upsert_memory"),
-        search_memory._replace(name=MEMORY + "search_memory"),
+        replace(upsert_memory, name=MEMORY + "upsert_memory"),
+        replace(search_memory, name=MEMORY + "search_memory"),
         *tools_in(bundled("tools") / "conversation.py"),
     ]
 )

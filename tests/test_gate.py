@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from andy_cli.errors import ToolError
+from andy_cli.guard.claim import Claim
 from andy_cli.guard.gate import Answer, Asker, Gate, Proposal, Verdict
 from andy_cli.guard.workspace import named_places, resolve
 from andy_cli.messages import Effect
@@ -14,7 +15,7 @@ ASKED = (Effect.NETWORK, Effect.WRITE, Effect.RUN, Effect.ACT)
 
 
 def decided(gate: Gate, effect: Effect, *places: str, doubtful: bool = False) -> Verdict:
-    proposal = Proposal("tool", effect, "do it", places, doubtful)
+    proposal = Proposal("tool", effect, "do it", Claim(places), doubtful)
     return asyncio.run(gate.decide(proposal))
 
 

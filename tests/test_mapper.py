@@ -333,7 +333,7 @@ def test_a_tool_of_ours_declares_its_aliases_beside_the_parameter() -> None:
         """Look at something."""
         return spot
 
-    tools = {"look": look.as_function()}
+    tools = {"look": look.function}
     made = mapped("look", {"where": "here"}, tools, lambda _: False)
     assert made.calls[0].arguments == {"spot": "here"}
     assert made.changes == ("where -> spot",)

@@ -42,11 +42,11 @@ def listed(name: str) -> list[dict[str, Any]]:
     return [each if "type" in each else {"type": "function", "function": each} for each in tools]
 
 
-SHIPPED = [tool.as_function() for tool in registry.load()]
+SHIPPED = [tool.function for tool in registry.load()]
 TRICKY = listed("spec/tricky_tools.json")
 TOOLS: list[Mapping[str, Any]] = [
     *SHIPPED,
-    *(tool.as_function() for tool in DESK),
+    *(tool.function for tool in DESK),
     *listed("requests/house_tools.json"),
     *listed("requests/desk_tools.json"),
     *listed("mapper/tools.json"),
@@ -63,7 +63,7 @@ def catalogue(*tools: Mapping[str, Any]) -> Tools:
 def registries() -> list[Tools]:
     """Registries of several tools, and some tools each as a registry of its own."""
     alone = [catalogue(each) for each in [*TRICKY, *TOOLS[::12]]]
-    return [catalogue(*SHIPPED), catalogue(*(tool.as_function() for tool in DESK)), *alone]
+    return [catalogue(*SHIPPED), catalogue(*(tool.function for tool in DESK)), *alone]
 
 
 def fits(arguments: object, tool: Mapping[str, Any]) -> bool:

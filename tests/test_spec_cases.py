@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,7 @@ def test_case_44_a_step_that_is_cancelled_says_so_and_the_conversation_goes_on()
         Chunk(finish="tool_calls"),
     ]
     model = ScriptedModel([calls, "Here I am."], tools=True)
-    chat = desk(model, registry=Registry([waiting._replace(run=waits)]))
+    chat = desk(model, registry=Registry([replace(waiting, run=waits)]))
 
     async def cancelled() -> None:
         task = asyncio.create_task(drained())

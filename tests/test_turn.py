@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -291,11 +292,12 @@ def test_a_list_for_a_tool_that_reads_one_thing_becomes_several_calls() -> None:
 def test_a_name_the_api_does_not_take_is_offered_under_another_and_understood() -> None:
     """R17: what runs, and what is logged, has the registered name."""
 
+    @tool(effect="read", action="search for {text}")
     def search(text: str) -> str:
         """Search the memory"""
         return f"found {text}"
 
-    dotted = tool(effect="read", action="search for {text}")(search)._replace(name="kom.v1.search")
+    dotted = replace(search, name="kom.v1.search")
     model = ScriptedModel([native(("kom_v1_search", '{"text": "a"}')), "ok"], tools=True)
     chat = Conversation(
         model, Registry([dotted]), Gate(Path.cwd()), load((), environment={}), Path.cwd()

@@ -1,6 +1,6 @@
 """Music: see what there is, play it, pause it, stop it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from andy_cli.toolbox import songs
 from andy_cli.toolbox.player import State, current_state, shared
 from andy_cli.toolbox.song_search import expanded, find, opened, remember, said
 from andy_cli.toolbox.songs import Song
-from andy_cli.toolbox.tool import Outcome, ToolError, also, tool
+from andy_cli.toolbox.tool import Claim, Outcome, ToolError, also, tool
 
 Folder = Annotated[
     Path | None,
@@ -57,22 +57,22 @@ def _told(song: Song) -> dict[str, object]:
     return {name: value for name, value in known.items() if value}
 
 
-def _places(arguments: Mapping[str, object]) -> Sequence[str]:
+def _claim(arguments: Mapping[str, object]) -> Claim:
     """What a call would open, for the gate to judge."""
     file, path = str(arguments.get("file") or ""), str(arguments.get("path") or "")
     try:
-        return [str(opened(file, Path(path)))]
+        return Claim((str(opened(file, Path(path))),))
     except ToolError:
-        return [path or "."]
+        return Claim((path or ".",))
 
 
-@tool(effect="play", action="play {file} from {path}", places=_places)
+@tool(effect="play", action="play {file} from {path}", claim=_claim)
 def play_mp3(file: File, path: Folder = None, volume: Volume = None) -> Outcome:
     """Play an MP3 file."""
     return _started(shared().play(find(file, path), volume))
 
 
-@tool(effect="play", action="play {file} from {path} next", places=_places)
+@tool(effect="play", action="play {file} from {path} next", claim=_claim)
 def queue_mp3(file: File, path: Folder = None) -> Outcome:
     """Add an MP3 file to the queue, to be played next."""
     state = shared().queue(find(file, path))

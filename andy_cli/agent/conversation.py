@@ -28,7 +28,8 @@ from andy_cli.compiler.dialect import Dialect, Question, Tools
 from andy_cli.compiler.mapper.mapper import mapped
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
-from andy_cli.errors import ModelError
+from andy_cli.errors import ModelError, ToolError
+from andy_cli.guard.claim import NOTHING
 from andy_cli.guard.gate import Gate, Proposal, Verdict
 from andy_cli.messages import (
     NOTHING_LEARNED,
@@ -366,22 +367,27 @@ class Conversation:
     def proposal(self, call: ToolCall, doubtful: bool) -> Proposal:
         tool = self.registry.get(call.name)
         assert tool is not None, "resolve lets no unknown tool through"
+        try:
+            claim = self.registry.claim(call)
+        except ToolError:
+            claim, doubtful = NOTHING, True
         return Proposal(
             tool=tool.name,
-            effect=tool.effect,
+            effect=claim.effect or tool.effect,
             action=tool.intent(call.arguments),
-            places=tuple(tool.places(call.arguments)),
+            claim=claim,
             doubtful=doubtful,
+            fingerprint=tool.fingerprint,
         )
 
     async def consent(self, proposal: Proposal) -> Verdict:
         return await self.gate.decide(proposal)
 
-    async def run(self, call: ToolCall, action: str) -> ToolResult:
+    async def run(self, call: ToolCall, action: str, granted: Sequence[Path]) -> ToolResult:
         tool = self.registry.get(call.name)
         if tool is None or not tool.background:
-            return await self.registry.call(call)
-        self.background.start(self.registry.call(call))
+            return await self.registry.call(call, granted)
+        self.background.start(self.registry.call(call, granted))
         return ToolResult(call.id, call.name, "started", did=f"started to {action}")
 
     def _note(self, kind: str, record: Mapping[str, object]) -> None:

@@ -118,7 +118,7 @@ async def answered(
             decision: events.Decision = "allowed" if verdict.allowed else "denied"
             yield events.Consented(call.id, proposal.effect.value, decision, verdict.reason)
         if verdict.allowed:
-            result = await chat.run(call, proposal.action)
+            result = await chat.run(call, proposal.action, verdict.granted)
         else:
             result = denied(call, proposal.action, verdict.reason)
             if request.quoted:
@@ -145,7 +145,7 @@ def misunderstood(chat: Conversation, tally: Tally, resolved: Resolved) -> None:
     if tally.misfit():
         tool = chat.registry.get(resolved.call.name)
         action = tool.intent({}) if tool else ""
-        schema = tool.as_function() if tool else None
+        schema = tool.function if tool else None
         tally.ask(guidance(action, schema, resolved.problems))
 
 

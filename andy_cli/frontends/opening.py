@@ -18,7 +18,7 @@ from andy_cli.models.memory import learn_refusal, recall
 from andy_cli.models.select import Chosen
 from andy_cli.sessions.log import Log
 from andy_cli.settings import Settings, state_folder
-from andy_cli.toolbox import registry
+from andy_cli.toolbox import registry, situation
 
 
 @dataclass(slots=True)
@@ -52,6 +52,7 @@ async def open_chat(
     folder = Path.cwd()
     session_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{new_id()[:4]}"
     log = None if options.no_session else Log(state_folder() / "sessions", session_id)
+    situation.enter(settings, folder)
     tools = registry.load()
     known = {*(each.value for each in Effect), *(each.name for each in tools)}
     for name in options.allow:

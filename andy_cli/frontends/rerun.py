@@ -9,6 +9,7 @@ import json
 import sys
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from andy_cli import events
@@ -24,7 +25,7 @@ from andy_cli.models.http.wire import ReplyReader
 from andy_cli.settings import load
 from andy_cli.toolbox import registry
 from andy_cli.toolbox.registry import Registry
-from andy_cli.toolbox.tool import Outcome, Tool
+from andy_cli.toolbox.tool import Outcome, Tool, ready
 
 
 class Recalled:
@@ -107,7 +108,7 @@ def _stand_ins(record: Record, recalled: Recalled) -> Iterator[Tool]:
         name = str(function.get("name", ""))
         known = today.get(name)
         if known is not None:
-            yield known._replace(run=recalled.run, background=False)
+            yield replace(known, run=recalled.run, needs=ready, background=False)
         elif name:
             yield _foreign(name, function, recalled.run)
 
@@ -117,12 +118,10 @@ def _foreign(name: str, function: Record, run: Callable[[Arguments], Outcome]) -
     return Tool(
         name=name,
         description=text(function, "description"),
-        schema=parameters if isinstance(parameters, dict) else {},
+        describe=lambda: parameters if isinstance(parameters, dict) else {},
         effect=Effect.READ,
         action=f"use {name}",
         run=run,
-        check=lambda arguments: (),
-        places=lambda arguments: (),
     )
 
 

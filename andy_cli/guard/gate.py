@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from andy_cli.guard.claim import NOTHING, Claim
 from andy_cli.guard.workspace import inside, named_places, resolve, too_wide
 from andy_cli.messages import Effect
 
@@ -23,9 +24,11 @@ class Proposal(NamedTuple):
     tool: str
     effect: Effect
     action: str
-    places: tuple[str, ...] = ()
+    claim: Claim = NOTHING
     doubtful: bool = False
     """The request stood in a quotation or a fence: it needs a yes whatever its effect."""
+    fingerprint: str = ""
+    """Of a tool from elsewhere: a yes to it is a yes to this version of it."""
 
 
 class Verdict(NamedTuple):
@@ -33,6 +36,8 @@ class Verdict(NamedTuple):
     reason: str
     asked: bool = False
     """Whether the user was asked, or would have had to be."""
+    granted: tuple[Path, ...] = ()
+    """Where the places of the claim really were."""
 
 
 class Answer(NamedTuple):
@@ -73,17 +78,24 @@ class Gate:
             (self._alone if too_wide(place) else self._roots).append(place)
 
     async def decide(self, proposal: Proposal) -> Verdict:
+        verdict = await self._decided(proposal)
+        if not verdict.allowed:
+            return verdict
+        places = [resolve(each, self._workspace) for each in proposal.claim.places]
+        return verdict._replace(granted=tuple(places))
+
+    async def _decided(self, proposal: Proposal) -> Verdict:
         if proposal.effect is Effect.DESTROY:
             return Verdict(False, "this is never done")
         if proposal.effect in FREE_INSIDE and not proposal.doubtful:
-            outside = self._outside(proposal.places)
+            outside = self._outside(proposal.claim.places)
             if not outside:
                 return Verdict(True, "inside the workspace")
         if {proposal.tool, proposal.effect.value} & self._allowed:
             return Verdict(True, "allowed by --allow")
         if self._auto:
             return Verdict(True, "everything but destruction is allowed")
-        if (proposal.tool, proposal.places) in self._agreed:
+        if (proposal.tool, proposal.claim.places) in self._agreed:
             return Verdict(True, "agreed to in this session")
         return await self._asked(proposal)
 
@@ -101,6 +113,6 @@ class Gate:
             return Verdict(False, "it needs a yes and nobody can be asked", asked=True)
         answer = await self.ask(proposal)
         if answer.yes and answer.session:
-            self._agreed.add((proposal.tool, proposal.places))
+            self._agreed.add((proposal.tool, proposal.claim.places))
         reason = answer.reason or ("the user said yes" if answer.yes else "the user said no")
         return Verdict(answer.yes, reason, asked=True)

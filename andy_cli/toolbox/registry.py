@@ -6,26 +6,28 @@ import inspect
 import json
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 
 from pydantic import BaseModel
 
 from andy_cli.errors import ToolError, UsageError
+from andy_cli.guard.claim import Claim
 from andy_cli.messages import Arguments, Effect, Problem, Schema, Status, ToolCall, ToolResult
 from andy_cli.resources import bundled
-from andy_cli.toolbox.tool import Outcome, Tool
+from andy_cli.toolbox.places import granting
+from andy_cli.toolbox.tool import PROGRESS, Outcome, Tool
 
 
 class Registry:
-    """Looks tools up by name and runs them."""
+    """Looks tools up by name and runs them. Tools may come and go while a conversation lasts."""
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self._tools = {tool.name: tool for tool in tools}
-        self.functions: Mapping[str, Schema] = {
-            name: tool.as_function() for name, tool in self._tools.items()
-        }
+        self._functions: dict[str, Schema] = {}
+        self.progress: Callable[[str], None] = lambda text: None
+        """Told what a running tool is at, from any thread."""
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())
@@ -36,12 +38,30 @@ class Registry:
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
 
+    def put(self, tools: Iterable[Tool]) -> None:
+        """Add tools; one of the same name is replaced."""
+        self._tools.update((tool.name, tool) for tool in tools)
+        self._functions = {}
+
+    def drop(self, source: str) -> None:
+        """Take away what came from there."""
+        self._tools = {name: each for name, each in self._tools.items() if each.source != source}
+        self._functions = {}
+
+    @property
+    def functions(self) -> Mapping[str, Schema]:
+        """All tools, in the form of OpenAI's `tools`."""
+        if not self._functions:
+            self._functions = {name: tool.function for name, tool in self._tools.items()}
+        return self._functions
+
     def offered(self, carries_all: bool) -> Mapping[str, Schema]:
-        """The tools for a model; those of the protocol only where everything is a call."""
+        """The tools for a model that can be used now; those of the protocol only where everything
+        is a call."""
         return {
-            name: self.functions[name]
+            name: tool.function
             for name, tool in self._tools.items()
-            if carries_all or tool.effect is not Effect.PROTOCOL
+            if (carries_all or tool.effect is not Effect.PROTOCOL) and not tool.needs()
         }
 
     def answers(self, name: str) -> bool:
@@ -59,13 +79,30 @@ class Registry:
         tool = self._tools.get(name)
         return tool.check(arguments) if tool else ()
 
-    async def call(self, call: ToolCall) -> ToolResult:
-        """Run the tool; whatever goes wrong inside it becomes a result that says so."""
+    def claim(self, call: ToolCall) -> Claim:
+        """What a call would touch. Raises ToolError where its tool cannot say."""
+        try:
+            return self._tools[call.name].claim(call.arguments)
+        except ToolError:
+            raise
+        except Exception as error:
+            # As below: somebody's code.
+            raise ToolError(f"It cannot be said what {call.name} would touch.") from error
+
+    async def call(self, call: ToolCall, granted: Sequence[Path] = ()) -> ToolResult:
+        """Run the tool; whatever goes wrong inside it becomes a result that says so.
+
+        `granted` are the places it may use although they are outside the workspace.
+        """
         tool = self._tools[call.name]
         started = time.monotonic()
         status, content, did = Status.SUCCESS, "", ""
         try:
-            content, did = said(await finished(tool, call))
+            if needed := tool.needs():
+                raise ToolError(needed)
+            PROGRESS.set(self.progress)
+            with granting(granted):
+                content, did = said(await finished(tool, call))
         except ToolError as error:
             status, content = Status.FAILED, str(error)
         except Exception as error:

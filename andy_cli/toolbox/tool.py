@@ -9,16 +9,21 @@ docstring is what models read, so it says what the tool is for and nothing else.
 """
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from andy_cli.errors import ToolError
+from andy_cli.guard.claim import NOTHING, Claim
+from andy_cli.guard.workspace import Operation
 from andy_cli.messages import Arguments, Effect, Problem, Schema
 
-__all__ = ["Outcome", "Tool", "ToolError", "also", "tool"]
+__all__ = ["Claim", "Outcome", "Tool", "ToolError", "also", "progress", "tool"]
 
 
 class Outcome(NamedTuple):
@@ -36,28 +41,49 @@ Runner = Callable[[Arguments], object | Awaitable[object]]
 Check = Callable[[Arguments], tuple[Problem, ...]]
 
 
-class Tool(NamedTuple):
+PROGRESS: ContextVar[Callable[[str], None]] = ContextVar("progress", default=lambda text: None)
+
+
+def progress(text: str) -> None:
+    """Show what a tool is at, in the line of its action: a short text, replaced by the next."""
+    PROGRESS.get()(text)
+
+
+def ready() -> str:
+    return ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
     name: str
     description: str
-    schema: Schema
-    """JSON Schema of the arguments: an object with properties."""
     effect: Effect
     action: str
     """What it does, with `{parameter}` slots: `play {file}`; a user sees this, not the name."""
+    describe: Callable[[], Schema]
+    """Makes the JSON Schema of the arguments, an object with properties; asked for once."""
     run: Runner
-    check: Check
-    places: Callable[[Arguments], Sequence[str]]
-    """The paths a call would touch, as written; the gate judges where they lie."""
+    check: Check = lambda arguments: ()
+    claim: Callable[[Arguments], Claim] = lambda arguments: NOTHING
+    """What a call would touch. It may look at files inside the workspace; it changes nothing."""
+    needs: Callable[[], str] = ready
+    """What it still needs before it can work, in one line that says what to do; empty if nothing.
+    Quick: it looks at settings and for files, never at the network."""
     answers: bool = True
     """Whether its result is something the model has to know; opening a page has none."""
     background: bool = False
     """It goes on by itself: nothing waits for it."""
+    source: str = ""
+    """Where it comes from, if not with andy: a file, an MCP server."""
+    fingerprint: str = ""
+    """Of a tool from elsewhere: a hash of all a yes to it stands on."""
 
-    def intent(self, arguments: Arguments) -> str:
-        """The action with its slots filled; slots without a value fall away with their words."""
-        return fill(self.action, arguments)
+    @cached_property
+    def schema(self) -> Schema:
+        return self.describe()
 
-    def as_function(self) -> Schema:
+    @cached_property
+    def function(self) -> Schema:
         """The tool in the form of OpenAI's `tools`."""
         function = {
             "name": self.name,
@@ -65,6 +91,10 @@ class Tool(NamedTuple):
             "parameters": self.schema,
         }
         return {"type": "function", "function": function}
+
+    def intent(self, arguments: Arguments) -> str:
+        """The action with its slots filled; slots without a value fall away with their words."""
+        return fill(self.action, arguments)
 
 
 def fill(action: str, arguments: Arguments) -> str:
@@ -92,54 +122,77 @@ def tool(
     *,
     effect: str,
     action: str,
-    places: Callable[[Arguments], Sequence[str]] | None = None,
+    claim: Callable[[Arguments], Claim] | None = None,
+    needs: Callable[[], str] = ready,
     answers: bool = True,
     background: bool = False,
 ) -> Callable[[Callable[..., object]], Tool]:
     """Make a tool of a function. Its parameters need type hints; every one may be described.
 
-    Without `places` every parameter of type `Path` is a place.
+    Without `claim` every parameter of type `Path` is a place it reads, or writes if that is its
+    effect.
     """
+    kind = Effect(effect)
 
     def make(function: Callable[..., object]) -> Tool:
-        model = _arguments_model(function)
-        schema = _tidy(model.model_json_schema())
-        paths = [
-            name
-            for name, each in schema.get("properties", {}).items()
-            if each.get("format") == "path"
-        ]
-
-        def given(arguments: Arguments) -> dict[str, object]:
-            fitting = model.model_validate(dict(arguments))
-            return {name: getattr(fitting, name) for name in type(fitting).model_fields}
+        described = _Described(function)
 
         def run(arguments: Arguments) -> object:
-            return function(**given(arguments))
+            return function(**described.given(arguments))
 
         async def run_async(arguments: Arguments) -> object:
-            awaited = function(**given(arguments))
+            awaited = function(**described.given(arguments))
             return await awaited if inspect.isawaitable(awaited) else awaited
 
-        def named(arguments: Arguments) -> list[str]:
-            return [str(arguments[name]) for name in paths if arguments.get(name)] or ["."] * bool(
-                paths
-            )
+        def named(arguments: Arguments) -> Claim:
+            paths = described.paths
+            places = [str(arguments[name]) for name in paths if arguments.get(name)]
+            operation: Operation = "write" if kind is Effect.WRITE else "read"
+            return Claim(tuple(places or ["."] * bool(paths)), operation)
 
         return Tool(
             name=function.__name__,
             description=_first_paragraph(function),
-            schema=schema,
-            effect=Effect(effect),
+            describe=lambda: described.schema,
+            effect=kind,
             action=action,
             run=run_async if inspect.iscoroutinefunction(function) else run,
-            check=lambda arguments: _problems(model, arguments),
-            places=places or named,
+            check=described.check,
+            claim=claim or named,
+            needs=needs,
             answers=answers and not background,
             background=background,
         )
 
     return make
+
+
+class _Described:
+    """What the parameters of a function are; looked at when it is first asked for, as pydantic
+    takes its time."""
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        self._function = function
+
+    @cached_property
+    def model(self) -> type[BaseModel]:
+        return _arguments_model(self._function)
+
+    @cached_property
+    def schema(self) -> Schema:
+        return _tidy(self.model.model_json_schema())
+
+    @property
+    def paths(self) -> list[str]:
+        properties = self.schema["properties"]
+        return [name for name, each in properties.items() if each.get("format") == "path"]
+
+    def given(self, arguments: Arguments) -> dict[str, object]:
+        fitting = self.model.model_validate(dict(arguments))
+        return {name: getattr(fitting, name) for name in type(fitting).model_fields}
+
+    def check(self, arguments: Arguments) -> tuple[Problem, ...]:
+        return _problems(self.model, arguments)
 
 
 def _arguments_model(function: Callable[..., object]) -> type[BaseModel]:

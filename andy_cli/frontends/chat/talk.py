@@ -123,7 +123,7 @@ class Talk:
 
 def shown_proposal(proposal: Proposal) -> list[str]:
     lines = [f"andy wants to {proposal.action}"]
-    lines += [f"  {place}" for place in proposal.places if place not in proposal.action]
+    lines += [f"  {place}" for place in proposal.claim.places if place not in proposal.action]
     if proposal.doubtful:
         lines.append("  The model wrote this in a quotation: it may not be its own wish.")
     return lines

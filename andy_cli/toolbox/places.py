@@ -1,0 +1,53 @@
+"""The files a call may open: those inside the workspace, and those the gate granted to it.
+
+Tools never open a path they were given. They ask here where it really is, and open it from there
+without following a link again, so that nothing can be exchanged behind the gate's back.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import BinaryIO, Literal, NamedTuple
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.workspace import Operation, contain, inside, open_inside, resolve
+from andy_cli.toolbox.situation import here
+
+
+class Place(NamedTuple):
+    path: Path
+    """Absolute, without links when it was looked up."""
+    root: Path
+    """The folder from which it is reached without following a link."""
+
+    def open(self, mode: Literal["r", "w", "x", "a"] = "r") -> BinaryIO:
+        """The file, in bytes. Raises ToolError for what is no plain file by now."""
+        return open_inside(self.path, self.root, mode)
+
+
+_granted: ContextVar[Sequence[Path]] = ContextVar("granted", default=())
+
+
+@contextmanager
+def granting(places: Sequence[Path]) -> Iterator[None]:
+    """What runs inside may use these places too; they are real paths."""
+    token = _granted.set(tuple(places))
+    try:
+        yield
+    finally:
+        _granted.reset(token)
+
+
+def place(written: str | Path, operation: Operation = "read") -> Place:
+    """Where a path of this call is. Raises ToolError where the call may not use it."""
+    workspace = here().workspace
+    contained = contain(str(written), workspace, operation)
+    if contained.verdict == "invalid":
+        raise ToolError(f"{written} cannot be used: {contained.reason}.")
+    if contained.path is not None and contained.verdict != "outside":
+        return Place(contained.path, workspace)
+    path = resolve(str(written), workspace)
+    if inside(path, _granted.get()):
+        return Place(path, Path(path.anchor))
+    raise ToolError(f"{written} is outside the workspace, and nobody agreed to it.")

@@ -1,0 +1,32 @@
+"""Where tools work: the settings in force and the folder andy was started in.
+
+A process has one. Whoever opens a conversation enters it; what runs without (a test of one tool)
+finds the settings as they are read from files, and the current folder.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from andy_cli.settings import Settings, load
+
+
+class Situation(NamedTuple):
+    settings: Settings
+    workspace: Path
+    """Absolute, links followed."""
+
+
+_entered: list[Situation] = []
+
+
+def enter(settings: Settings, workspace: Path) -> None:
+    _entered[:] = [Situation(settings, workspace.resolve())]
+
+
+def leave() -> None:
+    _entered.clear()
+
+
+def here() -> Situation:
+    """Raises UsageError for settings that cannot be read."""
+    return _entered[0] if _entered else Situation(load(), Path.cwd().resolve())
