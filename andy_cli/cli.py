@@ -33,6 +33,23 @@ BaseUrl = Annotated[str, typer.Option(help="address of an OpenAI-compatible serv
 KeyName = Annotated[str, typer.Option("--api-key-env", help="variable that holds the key")]
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="any setting")]
 NoSession = Annotated[bool, typer.Option("--no-session", help="keep nothing on disk")]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow",
+        "--allowed-tools",
+        metavar="RULE",
+        help="run this without asking: a tool, an effect, or a rule such as 'Bash(git log *)'",
+    ),
+]
+Deny = Annotated[
+    list[str] | None,
+    typer.Option("--deny", "--disallowed-tools", metavar="RULE", help="never run this"),
+]
+ModeName = Annotated[
+    str, typer.Option("--permission-mode", metavar="MODE", help="ask, plan, edits or auto")
+]
+Yes = Annotated[bool, typer.Option("-y", help="mode auto: run everything but destruction")]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 
@@ -65,12 +82,26 @@ def chat(
     set_: Set = None,
     no_session: NoSession = False,
     plain: Annotated[bool, typer.Option("--plain", help="no colour, no redrawing")] = False,
+    allow: Allow = None,
+    deny: Deny = None,
+    mode: ModeName = "",
+    yes: Yes = False,
 ) -> None:
     """Talk with a model that can do things (also plain `andy`)."""
     from andy_cli.frontends.chat.repl import start
     from andy_cli.frontends.options import Options
 
-    options = Options(model, base_url, api_key_env, set_ or (), no_session, plain)
+    options = Options(
+        model,
+        base_url,
+        api_key_env,
+        set_ or (),
+        no_session,
+        plain,
+        allow or (),
+        deny or (),
+        "auto" if yes else mode,
+    )
     raise typer.Exit(start(options, prompt))
 
 
@@ -92,10 +123,10 @@ def run(
     no_wait: Annotated[
         bool, typer.Option("--no-wait", help="return at once; music ends with it")
     ] = False,
-    allow: Annotated[
-        list[str] | None, typer.Option(metavar="TOOL|EFFECT", help="run this without asking")
-    ] = None,
-    yes: Annotated[bool, typer.Option("-y", help="run everything but destruction")] = False,
+    allow: Allow = None,
+    deny: Deny = None,
+    mode: ModeName = "",
+    yes: Yes = False,
     set_: Set = None,
     no_session: NoSession = False,
     no_stdin: Annotated[bool, typer.Option("--no-stdin", help="do not read stdin")] = False,
@@ -111,7 +142,17 @@ def run(
         raise UsageError(
             f"There is no output format {output_format!r}.", "Give text, json or stream-json."
         ) from None
-    options = Options(model, base_url, api_key_env, set_ or (), no_session, False, allow or (), yes)
+    options = Options(
+        model,
+        base_url,
+        api_key_env,
+        set_ or (),
+        no_session,
+        False,
+        allow or (),
+        deny or (),
+        "auto" if yes else mode,
+    )
     text = prompt or task
     raise typer.Exit(
         front.run(front.Task(text, format, quiet, strict, not no_wait, not no_stdin, options))

@@ -7,6 +7,7 @@ read at all until there is a way to trust a folder.
 """
 
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -48,6 +49,15 @@ SETTINGS = (
     Setting("limits.calls_per_reply", 20, "tool calls in one reply at most"),
     Setting("limits.context", 0, "tokens the model reads at most; 0: what its server says"),
     Setting("limits.calls", 50, "tool calls in one turn at most"),
+    Setting(
+        "guard.mode",
+        "ask",
+        "what needs a yes: ask, plan (nothing is changed), edits (files inside are free), auto",
+        ("ANDY_MODE",),
+    ),
+    Setting("guard.allow", (), "rules for what needs no yes, such as Bash(git status *)"),
+    Setting("guard.ask", (), "rules for what always needs a yes"),
+    Setting("guard.deny", (), "rules for what is never done"),
     Setting("music.folders", ("~/Music", "~/mp3"), "folders that count as yours for listening"),
     Setting(
         "debug.raw",
@@ -163,7 +173,9 @@ def _fit(key: str, value: object, origin: str) -> str | int | float | bool | tup
             raise UsageError(f"{origin}: {key} is true or false, not {text!r}.")
         return text.lower() in TRUE
     if isinstance(default, tuple):
-        return tuple(map(str, value)) if isinstance(value, list) else tuple(_split(text))
+        if isinstance(value, list | tuple):
+            return tuple(map(str, value))
+        return tuple(_split(text))
     if isinstance(default, str):
         return text
     return _number(key, text, origin, float if isinstance(default, float) else int)
@@ -181,7 +193,9 @@ def _number(key: str, text: str, origin: str, kind: Callable[[str], int | float]
 
 
 def _split(text: str) -> list[str]:
-    return [part.strip() for part in text.split(os.pathsep) if part.strip()]
+    """At the separator of paths, but not within brackets: `Bash(git log:*)` is one."""
+    parts = re.split(re.escape(os.pathsep) + r"(?![^()]*\))", text)
+    return [part.strip() for part in parts if part.strip()]
 
 
 def _nearest(key: str) -> str:
@@ -218,7 +232,7 @@ def _xdg(name: str, default: str, environment: Mapping[str, str]) -> Path:
     return Path.home() / default / "andy"
 
 
-def save(key: str, value: str) -> Path:
+def save(key: str, value: str | Sequence[str]) -> Path:
     """Keep a value in the user file, its comments untouched; returns the file.
 
     The file is replaced in one step: whatever happens, the old or the new one is there.

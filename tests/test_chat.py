@@ -482,7 +482,7 @@ def inside(tmp_path: Path) -> Path:
     return folder
 
 
-QUESTION = "yes / session / no?"
+QUESTION = "4 no, because..."
 
 
 @pytest.mark.parametrize("answer", ["y", "yes", "YES", "1"])
@@ -498,7 +498,7 @@ def test_what_lies_outside_is_done_after_a_yes(inside: Path, outside: Path, answ
     assert "That is all." in text
 
 
-@pytest.mark.parametrize("answer", ["n", "no", "3", "no, not there", "\x04"])
+@pytest.mark.parametrize("answer", ["n", "no", "4", "no, not there", "\x04"])
 def test_what_lies_outside_is_not_done_after_a_no(inside: Path, outside: Path, answer: str) -> None:
     with chatting(elsewhere(outside), folder=inside, columns=160) as terminal:
         terminal.type("look\r")

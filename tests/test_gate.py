@@ -8,15 +8,23 @@ import pytest
 from andy_cli.errors import ToolError
 from andy_cli.guard.claim import Claim
 from andy_cli.guard.gate import Answer, Asker, Gate, Proposal, Verdict
-from andy_cli.guard.workspace import named_places, resolve
+from andy_cli.guard.rules import Rules, made
+from andy_cli.guard.workspace import Operation, named_places, resolve
 from andy_cli.messages import Effect
 
 ASKED = (Effect.NETWORK, Effect.WRITE, Effect.RUN, Effect.ACT)
 
 
-def decided(gate: Gate, effect: Effect, *places: str, doubtful: bool = False) -> Verdict:
-    proposal = Proposal("tool", effect, "do it", Claim(places), doubtful)
+def decided(
+    gate: Gate, effect: Effect, *places: str, tool: str = "tool", doubtful: str = ""
+) -> Verdict:
+    operation: Operation = "write" if effect is Effect.WRITE else "read"
+    proposal = Proposal(tool, effect, "do it", Claim(places, operation), doubtful)
     return asyncio.run(gate.decide(proposal))
+
+
+def allowing(*rules: str) -> Rules:
+    return made((), (), rules)
 
 
 def saying(answer: Answer, heard: list[Proposal]) -> Asker:
@@ -79,27 +87,35 @@ def test_everything_else_is_asked(effect: Effect, tmp_path: Path) -> None:
 
 def test_destruction_is_refused_whatever_is_allowed(tmp_path: Path) -> None:
     heard: list[Proposal] = []
-    gate = Gate(tmp_path, allow=["tool", "destroy"], auto=True, ask=saying(Answer(True), heard))
+    gate = Gate(tmp_path, (), allowing("tool", "destroy"), "auto", saying(Answer(True), heard))
     assert not decided(gate, Effect.DESTROY).allowed
     assert heard == []
 
 
 @pytest.mark.parametrize("allow", ["tool", "write"])
 def test_a_tool_or_an_effect_can_be_allowed(allow: str, tmp_path: Path) -> None:
-    assert decided(Gate(tmp_path, allow=[allow]), Effect.WRITE).allowed
-    assert not decided(Gate(tmp_path, allow=[allow + "x"]), Effect.WRITE).allowed
+    assert decided(Gate(tmp_path, rules=allowing(allow)), Effect.WRITE).allowed
+    assert not decided(Gate(tmp_path, rules=allowing(allow + "x")), Effect.WRITE).allowed
 
 
 def test_a_yes_for_the_session_holds_for_the_same_place_only(tmp_path: Path) -> None:
     heard: list[Proposal] = []
     gate = Gate(tmp_path, ask=saying(Answer(yes=True, session=True), heard))
-    for place in ("/a", "/a", "/b"):
-        assert decided(gate, Effect.READ, place).allowed
+    for place in ("a", "a", "b"):
+        assert decided(gate, Effect.WRITE, place).allowed
     assert len(heard) == 2
 
 
+def test_a_yes_to_reading_holds_for_that_place_and_what_is_in_it(tmp_path: Path) -> None:
+    heard: list[Proposal] = []
+    gate = Gate(tmp_path, ask=saying(Answer(yes=True), heard))
+    for place in ("/a", "/a", "/a/b/c", "/ab", "/"):
+        assert decided(gate, Effect.READ, place).allowed
+    assert [each.claim.places for each in heard] == [("/a",), ("/ab",), ("/",)]
+
+
 def test_a_request_in_a_quotation_needs_a_yes_whatever_its_effect(tmp_path: Path) -> None:
-    assert not decided(Gate(tmp_path), Effect.READ, "a", doubtful=True).allowed
+    assert not decided(Gate(tmp_path), Effect.READ, "a", doubtful="it is quoted").allowed
 
 
 def test_a_no_with_a_reason_is_passed_on(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from andy_cli import events
 from andy_cli.agent.account import Account
 from andy_cli.agent.background import Background
 from andy_cli.agent.compression import compressed, fitted, size, window_warning
+from andy_cli.agent.echo import repeats
 from andy_cli.agent.plumbing.rendered import as_rendered
 from andy_cli.agent.reply import Reply, as_record
 from andy_cli.agent.resolve import Offer
@@ -364,13 +365,22 @@ class Conversation:
         text = made.calls[0].arguments.get("content")
         return text if isinstance(text, str) else None
 
-    def proposal(self, call: ToolCall, doubtful: bool) -> Proposal:
+    def not_its_own(self, request: ToolRequest, raw: str, quoted: bool) -> str:
+        """Why a request may not be the model's own wish, or nothing."""
+        if quoted:
+            return "the model wrote this in a quotation, it may not be its own wish"
+        results = [each.content for each in self.history if each.role == "tool"]
+        if repeats(request, raw, results):
+            return "this repeats what a tool returned, it may not be the model's own wish"
+        return ""
+
+    def proposal(self, call: ToolCall, doubtful: str) -> Proposal:
         tool = self.registry.get(call.name)
         assert tool is not None, "resolve lets no unknown tool through"
         try:
             claim = self.registry.claim(call)
         except ToolError:
-            claim, doubtful = NOTHING, True
+            claim, doubtful = NOTHING, "it cannot be said what it would touch"
         return Proposal(
             tool=tool.name,
             effect=claim.effect or tool.effect,
@@ -378,13 +388,22 @@ class Conversation:
             claim=claim,
             doubtful=doubtful,
             fingerprint=tool.fingerprint,
+            arguments=call.arguments,
         )
 
-    async def consent(self, proposal: Proposal) -> Verdict:
-        return await self.gate.decide(proposal)
+    async def consent(self, call: ToolCall, proposal: Proposal) -> Verdict:
+        """The gate's verdict; it is on disk before anything runs (P8)."""
+        verdict = await self.gate.decide(proposal)
+        if self._log is not None and verdict.asked:
+            self._log.append(
+                "consent", call_id=call.id, allowed=verdict.allowed, reason=verdict.reason
+            )
+        return verdict
 
     async def run(self, call: ToolCall, action: str, granted: Sequence[Path]) -> ToolResult:
         tool = self.registry.get(call.name)
+        if self._log is not None:
+            self._log.append("start", call_id=call.id, name=call.name)
         if tool is None or not tool.background:
             return await self.registry.call(call, granted)
         self.background.start(self.registry.call(call, granted))

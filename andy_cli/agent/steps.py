@@ -110,10 +110,11 @@ async def answered(
         # In a protocol that is one object its own fence is framing.
         framed = reply.compiled.dialect == chat.dialect.name and chat.whole_reply
         quoted = request.quoted and not framed
-        proposal = chat.proposal(call, quoted or resolved.doubtful)
+        proposal = chat.proposal(call, chat.not_its_own(request, reply.raw, quoted))
+        proposal = proposal._replace(guessed=resolved.doubtful)
         action = proposal.action
         yield events.ToolUsed(call.id, call.name, call.arguments, proposal.action)
-        verdict = await chat.consent(proposal)
+        verdict = await chat.consent(call, proposal)
         if verdict.asked:
             decision: events.Decision = "allowed" if verdict.allowed else "denied"
             yield events.Consented(call.id, proposal.effect.value, decision, verdict.reason)

@@ -3,21 +3,22 @@
 import asyncio
 import gc
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast, get_args
 
 from andy_cli.agent.conversation import Conversation, Known, Server, new_id
 from andy_cli.compiler.detect import Template
 from andy_cli.errors import UsageError
 from andy_cli.frontends.options import Options
-from andy_cli.guard.gate import Asker, Gate
-from andy_cli.messages import Effect
+from andy_cli.guard.gate import Asker, Gate, Mode
+from andy_cli.guard.rules import idle, made
 from andy_cli.models import select
 from andy_cli.models.memory import learn_refusal, recall
 from andy_cli.models.select import Chosen
 from andy_cli.sessions.log import Log
-from andy_cli.settings import Settings, state_folder
+from andy_cli.settings import Settings, load, save, state_folder
 from andy_cli.toolbox import registry, situation
 
 
@@ -54,20 +55,38 @@ async def open_chat(
     log = None if options.no_session else Log(state_folder() / "sessions", session_id)
     situation.enter(settings, folder)
     tools = registry.load()
-    known = {*(each.value for each in Effect), *(each.name for each in tools)}
-    for name in options.allow:
-        if name not in known:
-            raise UsageError(
-                f"--allow: there is no tool and no effect {name!r}.",
-                "`andy tools list` shows both.",
-            )
-    gate = Gate(folder, settings.texts("music.folders"), options.allow, options.yes, ask)
+    gate = gate_of(options, settings, folder, ask)
+    gate.keep = lambda rules: tell(f"Kept in {keep_rules(rules)}.")
+    names = [each.name for each in tools]
+    for sentence in idle(gate.rules, names):
+        tell(sentence)
     server = server_of(chosen, settings, options.no_session)
     chat = Conversation(client, tools, gate, settings, folder, log, session_id, server)
     # The door switched it off; what is loaded by now stays and need not be looked at again.
     gc.freeze()
     gc.enable()
     return Opened(chat, chosen.why, log)
+
+
+def gate_of(options: Options, settings: Settings, folder: Path, ask: Asker | None) -> Gate:
+    """The gate with the user's rules. Raises UsageError for what is no rule or no mode."""
+    mode = settings["guard.mode"]
+    if mode.value not in get_args(Mode):
+        modes = ", ".join(get_args(Mode))
+        raise UsageError(f"{mode.origin}: there is no mode {mode.value!r}.", f"There are: {modes}.")
+    rules = made(
+        (*settings.texts("guard.deny"), *options.deny),
+        settings.texts("guard.ask"),
+        (*settings.texts("guard.allow"), *options.allow),
+    )
+    folders = settings.texts("music.folders")
+    return Gate(folder, folders, rules, cast(Mode, mode.value), ask)
+
+
+def keep_rules(rules: Sequence[str]) -> Path:
+    """Allow this for good, in the user's own settings; returns their file."""
+    kept = load().texts("guard.allow")
+    return save("guard.allow", [*kept, *(each for each in rules if each not in kept)])
 
 
 def server_of(chosen: Chosen, settings: Settings, forget: bool = False) -> Server:

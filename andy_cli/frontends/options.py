@@ -15,7 +15,8 @@ class Options:
     no_session: bool = False
     plain: bool = False
     allow: Sequence[str] = ()
-    yes: bool = False
+    deny: Sequence[str] = ()
+    mode: str = ""
 
     def settings(self) -> Settings:
         """The settings with these flags on top. Raises UsageError."""
@@ -23,6 +24,7 @@ class Options:
             "model": self.model,
             "base_url": self.base_url,
             "api_key_env": self.api_key_env,
+            "guard.mode": self.mode,
             "ui.plain": "true" if self.plain else "",
         }
         return load(self.set, flags)

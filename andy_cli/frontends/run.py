@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import select
+import shlex
 import signal
 import stat
 import sys
@@ -91,6 +92,9 @@ async def carried_out(opened: Opened, printer: "Printer", text: str) -> int:
         printer.show(event)
         if isinstance(event, events.Ended):
             code = event.exit_code
+    if wanting := opened.chat.gate.wanting:
+        rules = " ".join(f"--allow {shlex.quote(each)}" for each in wanting)
+        printer.tell(f"To let this happen: {rules}, or -y for everything but destruction.")
     if printer.task.wait:
         await listen(printer)
     if printer.task.strict and printer.unsupported:

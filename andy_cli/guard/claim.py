@@ -16,6 +16,8 @@ class Claim(NamedTuple):
     address: str = ""
     """The URL that would be asked for."""
     method: str = "GET"
+    trusted: bool = False
+    """The address is one of the user's own settings."""
     shown: str = ""
     """What the user sees before a yes beside the action: the change to a file, the whole mail."""
     effect: Effect | None = None

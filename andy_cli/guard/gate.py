@@ -1,21 +1,35 @@
 """Consent: one gate for all tools and dialects, after correction and before execution.
 
-    read, play    inside the workspace: allowed; elsewhere: asked
-    network write run act      asked
-    destroy       refused, whatever else is allowed
+    read, play    inside the workspace: allowed; elsewhere, or a secret: asked, once for a place
+    network       asked, once for a host
+    write         inside: asked, allowed in mode `edits`; elsewhere: asked
+    run           asked, unless every command of the line only reads inside the workspace
+    act           asked each time
+    destroy       refused, whatever else is allowed; so is what would destroy or open a door
     protocol      never comes here
 
+Modes: `ask` as above; `plan` refuses whatever changes anything; `edits` lets files inside be
+changed; `auto` asks for nothing. Rules come before modes: deny beats ask beats allow. A request
+that may not be the model's own (it stood in a quotation, or repeats what a tool returned) always
+needs a yes of its own. Where nobody can be asked, what would have to be asked is refused.
+
 Inside is the folder andy was started in, `music.folders`, and what the user named in a request.
-Where nobody can be asked, what would have to be asked is refused.
 """
 
+import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+from andy_cli.errors import ToolError
 from andy_cli.guard.claim import NOTHING, Claim
-from andy_cli.guard.workspace import inside, named_places, resolve, too_wide
-from andy_cli.messages import Effect
+from andy_cli.guard.consents import Consents, always, suggested
+from andy_cli.guard.perils import peril, secret
+from andy_cli.guard.rules import Asked, Rules
+from andy_cli.guard.workspace import contain, inside, named_places, resolve, too_wide
+from andy_cli.messages import NO_ARGUMENTS, Arguments, Effect
+
+Mode = Literal["ask", "plan", "edits", "auto"]
 
 
 class Proposal(NamedTuple):
@@ -25,10 +39,15 @@ class Proposal(NamedTuple):
     effect: Effect
     action: str
     claim: Claim = NOTHING
-    doubtful: bool = False
-    """The request stood in a quotation or a fence: it needs a yes whatever its effect."""
+    doubtful: str = ""
+    """Why the request may not be the model's own: then it needs a yes whatever its effect."""
+    guessed: bool = False
+    """Which tool was meant is a guess."""
     fingerprint: str = ""
     """Of a tool from elsewhere: a yes to it is a yes to this version of it."""
+    arguments: Arguments = NO_ARGUMENTS
+    why: str = ""
+    """Why it is asked, in words; the gate fills it in."""
 
 
 class Verdict(NamedTuple):
@@ -41,16 +60,18 @@ class Verdict(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What the user said: yes or no, for this time or for the session, and why not."""
+    """What the user said: yes or no, how long it holds, and why not."""
 
     yes: bool
     session: bool = False
     reason: str = ""
+    rules: tuple[str, ...] = ()
+    """Always: the rules that are kept, as the user wants them."""
 
 
 Asker = Callable[[Proposal], Awaitable[Answer]]
-
-FREE_INSIDE = (Effect.READ, Effect.PLAY)
+CHANGING = (Effect.WRITE, Effect.RUN, Effect.ACT)
+NOBODY = "it needs a yes and nobody can be asked"
 
 
 class Gate:
@@ -60,59 +81,158 @@ class Gate:
         self,
         workspace: Path,
         folders: Iterable[str] = (),
-        allow: Iterable[str] = (),
-        auto: bool = False,
+        rules: Rules = Rules(),  # noqa: B008
+        mode: Mode = "ask",
         ask: Asker | None = None,
     ) -> None:
         self._workspace = workspace.resolve()
         self._roots = [self._workspace, *(resolve(each, workspace) for each in folders)]
         self._alone: list[Path] = []  # places that count, but not what is in them
-        self._allowed = set(allow)
-        self._agreed: set[tuple[str, tuple[str, ...]]] = set()
-        self._auto = auto
+        self._named: list[Path] = []
+        self._consents = Consents()
+        self.rules = rules
+        self.mode = mode
         self.ask = ask
+        self.keep: Callable[[Sequence[str]], object] = lambda rules: None
+        """Keeps rules for good, where the user asked for that."""
+        self.wanting: list[str] = []
+        """The rules that would have allowed what nobody could be asked for."""
 
     def heard(self, text: str) -> None:
         """The user's own words: the places they name count as inside from now on."""
         for place in named_places(text, self._workspace):
+            self._named.append(place)
             (self._alone if too_wide(place) else self._roots).append(place)
 
     async def decide(self, proposal: Proposal) -> Verdict:
-        verdict = await self._decided(proposal)
-        if not verdict.allowed:
-            return verdict
-        places = [resolve(each, self._workspace) for each in proposal.claim.places]
-        return verdict._replace(granted=tuple(places))
+        try:
+            places = tuple(resolve(each, self._workspace) for each in proposal.claim.places)
+        except ToolError as error:
+            return Verdict(False, str(error))
+        verdict = await self._decided(proposal, places)
+        return verdict._replace(granted=places) if verdict.allowed else verdict
 
-    async def _decided(self, proposal: Proposal) -> Verdict:
-        if proposal.effect is Effect.DESTROY:
-            return Verdict(False, "this is never done")
-        if proposal.effect in FREE_INSIDE and not proposal.doubtful:
-            outside = self._outside(proposal.claim.places)
-            if not outside:
-                return Verdict(True, "inside the workspace")
-        if {proposal.tool, proposal.effect.value} & self._allowed:
-            return Verdict(True, "allowed by --allow")
-        if self._auto:
+    async def _decided(self, proposal: Proposal, places: tuple[Path, ...]) -> Verdict:
+        never = self._never(proposal, places)
+        if never:
+            return Verdict(False, never)
+        asked = Asked(
+            proposal.tool,
+            proposal.effect,
+            proposal.claim,
+            proposal.arguments,
+            self._workspace,
+            proposal.fingerprint,
+        )
+        if rule := self.rules.denied(asked):
+            return Verdict(False, f"the rule {rule.text} forbids it")
+        doubt = self._doubt(proposal, places)
+        if self.mode == "plan" and doubt and proposal.effect in CHANGING:
+            return Verdict(False, "in plan mode nothing is changed: say what you would do")
+        if proposal.doubtful:
+            return await self._asked(proposal, proposal.doubtful, once=True)
+        if rule := self.rules.asks(asked):
+            return await self._asked(proposal, f"the rule {rule.text} asks for it")
+        if not doubt:
+            return Verdict(True, "inside the workspace")
+        if rule := self.rules.allowed(asked):
+            return Verdict(True, f"the rule {rule.text} allows it")
+        if self.mode == "auto":
             return Verdict(True, "everything but destruction is allowed")
-        if (proposal.tool, proposal.claim.places) in self._agreed:
+        if self._consents.cover(proposal, places):
             return Verdict(True, "agreed to in this session")
-        return await self._asked(proposal)
+        return await self._asked(proposal, doubt)
 
-    def _outside(self, places: Sequence[str]) -> list[str]:
-        """The places that are neither in a root nor named for themselves."""
-        paths = {each: resolve(each, self._workspace) for each in places}
-        return [
-            each
-            for each, path in paths.items()
-            if not inside(path, self._roots) and path not in self._alone
-        ]
+    def _never(self, proposal: Proposal, places: tuple[Path, ...]) -> str:
+        """Why a call is refused whatever is allowed, or nothing."""
+        claim = proposal.claim
+        if proposal.effect is Effect.DESTROY:
+            return "this is never done"
+        for place in places:
+            if why := peril(place, claim.operation, self._workspace):
+                return why
+        if claim.command:
+            return _judged(claim, self._workspace, "deny")
+        return _address(claim, "block", "error")
 
-    async def _asked(self, proposal: Proposal) -> Verdict:
+    def _doubt(self, proposal: Proposal, places: tuple[Path, ...]) -> str:
+        """Why a call needs a yes, or nothing."""
+        effect, claim = proposal.effect, proposal.claim
+        if proposal.guessed:
+            return "which tool was meant is a guess"
+        if effect in (Effect.READ, Effect.PLAY):
+            return self._read(claim, places)
+        if effect is Effect.RUN and claim.command:
+            return _judged(claim, self._workspace, "ask")
+        if effect is Effect.WRITE and self.mode == "edits" and places:
+            return self._changed(claim)
+        if effect is Effect.NETWORK:
+            return _address(claim, "ask") or "it asks the network"
+        return ASKED.get(effect, "it needs a yes")
+
+    def _read(self, claim: Claim, places: tuple[Path, ...]) -> str:
+        for written, place in zip(claim.places, places, strict=True):
+            if not inside(place, self._roots) and place not in self._alone:
+                return f"{written} is outside the workspace"
+            if secret(place, self._workspace) and place not in self._named:
+                return f"{written} may hold secrets"
+        return ""
+
+    def _changed(self, claim: Claim) -> str:
+        """In mode `edits`: what is inside and no setting of something may be changed."""
+        for written in claim.places:
+            contained = contain(written, self._workspace, claim.operation)
+            if contained.verdict != "inside":
+                return contained.reason or f"{written} is outside the workspace"
+        return ""
+
+    async def _asked(self, proposal: Proposal, why: str, once: bool = False) -> Verdict:
         if self.ask is None:
-            return Verdict(False, "it needs a yes and nobody can be asked", asked=True)
-        answer = await self.ask(proposal)
-        if answer.yes and answer.session:
-            self._agreed.add((proposal.tool, proposal.claim.places))
+            rules = () if once else suggested(proposal, self._workspace) or (proposal.tool,)
+            self.wanting += [each for each in rules if each not in self.wanting]
+            return Verdict(False, NOBODY, asked=True)
+        answer = await self.ask(proposal._replace(why=why))
+        if answer.yes and not once:
+            self._consents.add(proposal, self._workspace, session=answer.session)
+            self._keep(answer.rules)
         reason = answer.reason or ("the user said yes" if answer.yes else "the user said no")
         return Verdict(answer.yes, reason, asked=True)
+
+    def _keep(self, texts: tuple[str, ...]) -> None:
+        if texts:
+            self.rules = always(self.rules, texts)
+            self.keep(texts)
+
+
+ASKED = {
+    Effect.WRITE: "it changes a file",
+    Effect.RUN: "it may do anything",
+    Effect.ACT: "it is done in your name",
+}
+
+
+def _judged(claim: Claim, workspace: Path, verdict: Literal["ask", "deny"]) -> str:
+    """What the judge of command lines says, if that is its verdict."""
+    # The parser takes 20 ms to load, and most calls are no command.
+    from andy_cli.guard import shell
+
+    def within(path: str) -> bool:
+        return contain(path, workspace, "read").verdict == "inside"
+
+    kind: shell.Shell = "cmd" if sys.platform == "win32" else "sh"
+    judged = shell.judge(claim.command, kind, within)
+    return judged.reason if judged.verdict == verdict else ""
+
+
+def _address(claim: Claim, *verdicts: str) -> str:
+    """What the judge of addresses says of one before any name is looked up."""
+    if not claim.address or claim.trusted:
+        return ""
+    from andy_cli.guard.addresses import judge  # for what goes to the network
+
+    judged = judge(claim.address, claim.method, lambda host: (PUBLIC,))
+    return judged.reason if judged.verdict in verdicts else ""
+
+
+PUBLIC = "93.184.215.14"
+"""Stands for what a name leads to: that is looked at when it is fetched, not before the yes."""

@@ -44,8 +44,8 @@ class Keyboard:
             store_typeahead(self._source, self._ahead)
             self._ahead = []
 
-    async def question(self, text: str) -> str:
-        """What the user answers, typed after the question was shown.
+    async def question(self, text: str, begun: str = "") -> str:
+        """What the user answers, typed after the question was shown; `begun` is to be edited.
 
         Raises EOFError at Ctrl-D and KeyboardInterrupt at Ctrl-C.
         """
@@ -54,7 +54,7 @@ class Keyboard:
         ahead, self._ahead = [*get_typeahead(self._source), *self._ahead], []
         session: PromptSession[str] = PromptSession(input=self._source)
         try:
-            return await session.prompt_async(text)
+            return await session.prompt_async(text, default=begun)
         finally:
             self._ahead = ahead
 

@@ -190,7 +190,7 @@ async def piped_line() -> str:
     return line
 
 
-async def nobody(text: str) -> str:
+async def nobody(text: str, begun: str) -> str:
     """Who answers questions where nobody types: a no, from the end of the input."""
     raise EOFError
 

@@ -2,36 +2,33 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 from andy_cli.agent.turn import turn
 from andy_cli.discover import discover
-from andy_cli.errors import AndyError
+from andy_cli.errors import AndyError, UsageError
 from andy_cli.frontends import paint
-from andy_cli.frontends.chat import commands, view
+from andy_cli.frontends.chat import commands, consent, view
 from andy_cli.frontends.chat.command import Command
+from andy_cli.frontends.chat.consent import Choices
 from andy_cli.frontends.chat.desk import Desk
 from andy_cli.frontends.chat.view import View
 from andy_cli.frontends.options import Options
 from andy_cli.frontends.words import problem
 from andy_cli.guard.gate import Answer, Proposal
 from andy_cli.guard.neutralizer import neutralize
-from andy_cli.messages import Effect
 from andy_cli.toolbox import player
 from andy_cli.toolbox.songs import clock
-
-YES = ("y", "yes", "1", "once")
-SESSION = ("s", "session", "2")
-NO = ("n", "no", "3")
 
 
 class Talk:
     """One chat, from its first line to its last.
 
-    `question` shows a text and returns what is typed behind it; it raises EOFError at Ctrl-D and
-    KeyboardInterrupt at Ctrl-C.
+    `question` shows a text, with a second one to be edited behind it, and returns what is typed; it
+    raises EOFError at Ctrl-D and KeyboardInterrupt at Ctrl-C.
     """
 
-    def __init__(self, options: Options, question: Callable[[str], Awaitable[str]]) -> None:
+    def __init__(self, options: Options, question: Callable[[str, str], Awaitable[str]]) -> None:
         self._console = paint.console(options.settings().flag("ui.plain"))
         self._question = question
         self._view: View | None = None
@@ -104,15 +101,11 @@ class Talk:
         """Show exactly what would happen; the answer is typed after it was shown."""
         if self._view is not None:
             self._view.close()
-        for line in shown_proposal(proposal):
+        for line in consent.shown(proposal):
             self._console.print(paint.styled(line, paint.WARNING))
-        choices = "yes / no" if proposal.effect is Effect.ACT else "yes / session / no"
         self._asking = True
         try:
-            while True:
-                said = await self._question(f"{choices}? ")
-                if answer := understood(said, proposal.effect is not Effect.ACT):
-                    return answer
+            return await self._answered(consent.choices(proposal, Path.cwd().resolve()))
         except EOFError:
             return Answer(False)
         except KeyboardInterrupt:
@@ -120,26 +113,18 @@ class Talk:
         finally:
             self._asking = False
 
-
-def shown_proposal(proposal: Proposal) -> list[str]:
-    lines = [f"andy wants to {proposal.action}"]
-    lines += [f"  {place}" for place in proposal.claim.places if place not in proposal.action]
-    if proposal.doubtful:
-        lines.append("  The model wrote this in a quotation: it may not be its own wish.")
-    return lines
-
-
-def understood(said: str, session_too: bool) -> Answer | None:
-    """What a typed answer means; what stands behind a no is its reason. None if it is neither."""
-    word, _, reason = said.strip().partition(" ")
-    match word.lower().strip(",.:;"):
-        case word if word in YES:
-            return Answer(True)
-        case word if word in SESSION and session_too:
-            return Answer(True, session=True)
-        case word if word in NO:
-            return Answer(False, reason=reason and f"the user said: {reason.strip()}")
-    return None
+    async def _answered(self, choices: Choices) -> Answer:
+        while True:
+            said = await self._question(choices.line, "")
+            if choices.always and said.strip().lower() in consent.EDIT:
+                try:
+                    return consent.edited(
+                        await self._question("always: ", "; ".join(choices.always))
+                    )
+                except UsageError as error:
+                    self._tell(problem(str(error), error.hint))
+            elif answer := consent.understood(said, choices):
+                return answer
 
 
 def music() -> str:

@@ -1,0 +1,79 @@
+"""Whether a request repeats what a tool returned: then it may be a page's wish and not the model's.
+
+With text dialects a model that quotes a hostile file writes the same characters as one that asks.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+
+from andy_cli.messages import ToolRequest
+
+BLANK = re.compile(r"[\s\\\"'`>]+")
+"""What differs between a text and its quotation, or its place in JSON."""
+SHORTEST = 8
+"""Letters of a command, or of arguments, that are no coincidence."""
+
+
+def repeats(request: ToolRequest, raw: str, results: Iterable[str]) -> bool:
+    """`raw` is the reply, `results` what tools returned before it.
+
+    The request is looked for as it was written, by its name together with its arguments in whatever
+    notation, and by a command line in its arguments.
+    """
+    told = [_plain(each) for each in results]
+    if not told:
+        return False
+    start, end = request.span
+    arguments = request.arguments or {}
+    written = _plain(raw[start:end])
+    if len(written) >= SHORTEST and any(written in each for each in told):
+        return True
+    values = [_plain(each) for each in _texts(arguments)]
+    name = _plain(request.name).lower()
+    if (
+        values
+        and any(name in each.lower() and all(value in each for value in values) for each in told)
+        and sum(map(len, values)) >= SHORTEST
+    ):
+        return _beside(name, values, told)
+    lines = [_plain(each) for each in _commands(arguments)]
+    return any(len(line) >= SHORTEST and line in each for line in lines for each in told)
+
+
+NEAR = 400
+"""Characters around a tool's name in which its arguments stand, if it is a call."""
+
+
+def _beside(name: str, values: list[str], told: list[str]) -> bool:
+    for each in told:
+        for match in re.finditer(re.escape(name), each, re.IGNORECASE):
+            around = each[match.start() : match.end() + NEAR]
+            if all(value in around for value in values):
+                return True
+    return False
+
+
+def _commands(arguments: object) -> list[str]:
+    """Texts that may be command lines: several words under a name that says so."""
+    if not isinstance(arguments, dict):
+        return []
+    return [
+        each
+        for key, each in arguments.items()
+        if isinstance(each, str)
+        and " " in each.strip()
+        and key in ("command", "cmd", "script", "code")
+    ]
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, dict):
+        return [text for each in value.values() for text in _texts(each)]
+    if isinstance(value, list):
+        return [text for each in value for text in _texts(each)]
+    return [value if isinstance(value, str) else json.dumps(value)]
+
+
+def _plain(text: str) -> str:
+    return BLANK.sub("", text)

@@ -1,0 +1,27 @@
+"""/mode: what needs a yes from now on."""
+
+from typing import cast, get_args
+
+from andy_cli.errors import UsageError
+from andy_cli.frontends.chat.command import Command
+from andy_cli.frontends.chat.desk import Desk
+from andy_cli.guard.gate import Mode
+
+MODES = {
+    "ask": "reading inside the folder is free, everything else is asked",
+    "plan": "nothing is changed",
+    "edits": "files inside the folder may be changed",
+    "auto": "everything but destruction is done without a question",
+}
+
+
+async def mode(desk: Desk, argument: str) -> str:
+    gate = (await desk.opened()).chat.gate
+    if argument:
+        if argument not in get_args(Mode):
+            raise UsageError(f"There is no mode {argument!r}.", f"There are: {', '.join(MODES)}.")
+        gate.mode = cast(Mode, argument)
+    return f"{gate.mode}: {MODES[gate.mode]}."
+
+
+COMMAND = Command("mode", "/mode [ask|plan|edits|auto]", "what needs a yes", mode)

@@ -1,0 +1,83 @@
+"""The question before something is done: what is shown, which answers there are, what they mean."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from andy_cli.errors import UsageError
+from andy_cli.guard.consents import suggested
+from andy_cli.guard.gate import Answer, Proposal
+from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.rules import parsed
+from andy_cli.messages import Effect
+
+YES = ("y", "yes", "1", "once")
+SESSION = ("s", "session", "2")
+ALWAYS = ("a", "always", "3")
+EDIT = ("e", "edit")
+NO = ("n", "no", "4")
+PLACES = (Effect.READ, Effect.PLAY, Effect.NETWORK)
+"""A yes to these holds for the place for the session."""
+
+
+class Choices(NamedTuple):
+    """What may be answered."""
+
+    session: bool
+    always: tuple[str, ...]
+    """The rules that would be kept."""
+
+    @property
+    def line(self) -> str:
+        parts = ["1 once"]
+        parts += ["2 this session"] * self.session
+        if self.always:
+            parts.append(f'3 always "{spelled("; ".join(self.always))}" (e edits)')
+        return "  ".join([*parts, "4 no, because..."]) + " "
+
+
+def choices(proposal: Proposal, workspace: Path) -> Choices:
+    """What is done in the user's name, or may not be the model's wish, is asked each time."""
+    if proposal.effect is Effect.ACT or proposal.doubtful:
+        return Choices(False, ())
+    return Choices(True, suggested(proposal, workspace))
+
+
+def shown(proposal: Proposal) -> Iterator[str]:
+    """Exactly what would happen, every character visible."""
+    yield f"andy wants to {spelled(proposal.action)}"
+    claim = proposal.claim
+    said = proposal.action
+    yield from (f"  {spelled(each)}" for each in claim.places if each not in said)
+    if claim.command and claim.command not in said:
+        yield from (f"  $ {spelled(each)}" for each in claim.command.split("\n"))
+    if claim.address and claim.address not in said:
+        yield f"  {spelled(claim.method)} {spelled(claim.address)}"
+    yield from (f"  {spelled(each)}" for each in claim.shown.split("\n") if claim.shown)
+    if proposal.why:
+        yield f"  It is asked because {spelled(proposal.why)}."
+
+
+def understood(said: str, offered: Choices) -> Answer | None:
+    """What a typed answer means; what stands behind a no is its reason. None if it is neither."""
+    word, _, reason = said.strip().partition(" ")
+    match word.lower().strip(",.:;"):
+        case word if word in YES:
+            return Answer(True)
+        case word if word in SESSION and offered.session:
+            return Answer(True, session=True)
+        case word if word in ALWAYS and offered.always:
+            return Answer(True, session=True, rules=offered.always)
+        case word if word in NO:
+            return Answer(False, reason=reason and f"the user said: {reason.strip()}")
+    return None
+
+
+def edited(text: str) -> Answer:
+    """Always, by the rules as the user wrote them. Raises UsageError for what is no rule."""
+    rules = [each.strip() for each in text.split("; ") if each.strip()]
+    for each in rules:
+        parsed(each)
+    if not rules:
+        raise UsageError("There is no rule.")
+    return Answer(True, session=True, rules=tuple(rules))

@@ -1,0 +1,124 @@
+"""What the user agreed to: for how long a yes holds, and which rule would make it last.
+
+A yes to reading or to the network holds for that place for the session: it is asked once. A yes to
+a change or to a program holds once, or for the session if the user said so, and then for the very
+same one. What is done in the user's name is asked each time.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from andy_cli.guard.claim import Claim
+from andy_cli.guard.rules import Rules, parsed
+from andy_cli.guard.spec import commands
+from andy_cli.guard.workspace import inside, resolve
+from andy_cli.messages import Effect
+
+
+class Proposed(Protocol):
+    """What of a proposal is looked at here."""
+
+    @property
+    def tool(self) -> str: ...
+    @property
+    def effect(self) -> Effect: ...
+    @property
+    def claim(self) -> Claim: ...
+    @property
+    def fingerprint(self) -> str: ...
+
+
+class Consents:
+    def __init__(self) -> None:
+        self._read: list[Path] = []
+        self._hosts: set[str] = set()
+        self._same: set[tuple[str, ...]] = set()
+
+    def add(self, proposal: Proposed, workspace: Path, session: bool) -> None:
+        """The user said yes."""
+        if proposal.effect in (Effect.READ, Effect.PLAY):
+            self._read += [resolve(each, workspace) for each in proposal.claim.places]
+        elif proposal.effect is Effect.NETWORK:
+            self._hosts.add(host(proposal.claim))
+        elif session and proposal.effect is not Effect.ACT:
+            self._same.add(_same(proposal))
+
+    def cover(self, proposal: Proposed, places: Sequence[Path]) -> bool:
+        if proposal.effect in (Effect.READ, Effect.PLAY):
+            return bool(places) and all(inside(each, self._read) for each in places)
+        if proposal.effect is Effect.NETWORK:
+            return bool(proposal.claim.address) and host(proposal.claim) in self._hosts
+        return proposal.effect is not Effect.ACT and _same(proposal) in self._same
+
+
+def _same(proposal: Proposed) -> tuple[str, ...]:
+    claim = proposal.claim
+    return (
+        proposal.tool,
+        proposal.effect.value,
+        proposal.fingerprint,
+        claim.command,
+        claim.method,
+        claim.address,
+        *claim.places,
+    )
+
+
+def host(claim: Claim) -> str:
+    try:
+        return urlsplit(claim.address).netloc.lower()
+    except ValueError:
+        return claim.address
+
+
+def suggested(proposal: Proposed, workspace: Path) -> tuple[str, ...]:
+    """The rules that would allow this and its like for good; none where it is asked each time."""
+    tool, claim = proposal.tool, proposal.claim
+    if proposal.effect in (Effect.ACT, Effect.DESTROY):
+        return ()
+    if claim.command:
+        return tuple(f"{tool}({each})" for each in _prefixes(claim.command))
+    if claim.address:
+        return (f"{tool}({claim.method} {_site(claim)}/**)",)
+    if claim.places:
+        return tuple(f"{tool}({_shown(each, workspace)})" for each in claim.places)
+    if proposal.fingerprint:
+        return (f"{tool}(#{proposal.fingerprint[:16]})",)
+    return (tool,)
+
+
+def _prefixes(line: str) -> list[str]:
+    """`git status *` for `git status -s`; the very words where more would say too much."""
+    # Imported with the parser of command lines, which most calls do not need.
+    from andy_cli.guard.shell import RUNNERS
+
+    found: list[str] = []
+    for each in commands(line, hidden=False):
+        if not each.plain or not each.texts:
+            return []
+        name, *rest = each.texts
+        if name in RUNNERS:
+            prefix = " ".join(each.texts)
+        elif rest and rest[0].replace("-", "").isalpha() and not rest[0].startswith("-"):
+            prefix = f"{name} {rest[0]} *"
+        else:
+            prefix = f"{name} *"
+        found += [prefix] * (prefix not in found)
+    return found
+
+
+def _site(claim: Claim) -> str:
+    there = urlsplit(claim.address)
+    return f"{there.scheme}://{there.netloc}"
+
+
+def _shown(written: str, workspace: Path) -> str:
+    path = resolve(written, workspace)
+    return f"./{path.relative_to(workspace)}" if inside(path, (workspace,)) else str(path)
+
+
+def always(rules: Rules, texts: Sequence[str]) -> Rules:
+    """With these rules added to what is allowed. Raises UsageError for what is no rule."""
+    return rules._replace(allow=(*rules.allow, *map(parsed, texts)))

@@ -1,0 +1,168 @@
+"""What the user settled beforehand: rules of the form `Tool` or `Tool(spec)`.
+
+    terminal_execute(git status *)     Bash(npm test)          command lines
+    write_file(docs/**)                Read(./.env)            paths, from the workspace
+    fetch_page(domain:example.org)     api_call(GET https://api.example.org/v1/**)
+    gmail_send(to:*@example.org)                               any argument by its name
+    gmail_*    mcp__files__read    network                     tools, servers, effects
+
+Deny beats ask beats allow, wherever they come from and in whatever order. A call is allowed when
+every part of it is: each command of the line, each path, the address. It is denied or asked for
+when any part is, whatever wrapper the command hides in.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import NamedTuple
+
+from andy_cli.errors import UsageError
+from andy_cli.guard.claim import Claim
+from andy_cli.guard.spec import Facet, facets, spec_fits
+from andy_cli.messages import Arguments, Effect
+
+ALIASES = {
+    "Bash": ("terminal_execute",),
+    "Read": (
+        "read_file",
+        "list_directory",
+        "search_files",
+        "file_get",
+        "file_ingest",
+        "list_mp3s",
+    ),
+    "Write": ("write_file", "file_put"),
+    "Edit": ("edit_file", "write_file", "file_put"),
+    "WebFetch": ("fetch_page", "api_call"),
+    "WebSearch": ("web_search",),
+}
+"""Names that other agents' rules use; a rule for editing holds for whatever changes a file."""
+
+RULE = re.compile(r"([^\s()]+)(?:\((.*)\))?", re.DOTALL)
+EFFECTS = frozenset(each.value for each in Effect)
+
+
+class Rule(NamedTuple):
+    tool: str
+    """A name, a pattern of names, an alias or an effect."""
+    spec: str = ""
+    text: str = ""
+    """As it was written."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Patterns of registered names."""
+        if self.tool.startswith("mcp__"):
+            server, _, tool = self.tool[5:].partition("__")
+            return (f"{server}.{tool or '*'}",)
+        return ALIASES.get(self.tool, (self.tool,))
+
+    def about(self, tool: str, effect: Effect) -> bool:
+        """Whether it speaks of this tool at all."""
+        return self.tool == effect.value or any(fnmatchcase(tool, each) for each in self.names)
+
+
+def parsed(text: str) -> Rule:
+    """Raises UsageError for what is no rule."""
+    found = RULE.fullmatch(text.strip())
+    if found is None or (found[2] is not None and not found[2].strip()):
+        raise UsageError(
+            f"{text!r} is no rule.", "A rule is a tool, or a tool and what for: Bash(git status *)."
+        )
+    spec = (found[2] or "").strip()
+    return Rule(found[1], "" if spec in ("*", "**") else spec, text.strip())
+
+
+class Asked(NamedTuple):
+    """The call that is judged."""
+
+    tool: str
+    effect: Effect
+    claim: Claim
+    arguments: Arguments
+    workspace: Path
+    fingerprint: str = ""
+    """Of a tool from elsewhere."""
+
+
+class Rules(NamedTuple):
+    deny: tuple[Rule, ...] = ()
+    ask: tuple[Rule, ...] = ()
+    allow: tuple[Rule, ...] = ()
+
+    def denied(self, asked: Asked) -> Rule | None:
+        return first(self.deny, asked)
+
+    def asks(self, asked: Asked) -> Rule | None:
+        return first(self.ask, asked)
+
+    def allowed(self, asked: Asked) -> Rule | None:
+        """The rule that allows the last part of the call, if every part has one."""
+        about = [each for each in self.allow if each.about(asked.tool, asked.effect)]
+        found = None
+        for facet in facets(asked.claim, asked.workspace, hidden=False):
+            found = next((each for each in about if fits(each, facet, asked, True)), None)
+            if found is None:
+                return None
+        return found
+
+
+def first(rules: Sequence[Rule], asked: Asked) -> Rule | None:
+    """The first rule that speaks of any part of the call."""
+    about = [each for each in rules if each.about(asked.tool, asked.effect)]
+    if not about:
+        return None
+    parts = facets(asked.claim, asked.workspace, hidden=True)
+    return next((each for each in about if any(fits(each, part, asked) for part in parts)), None)
+
+
+def fits(rule: Rule, facet: Facet, asked: Asked, wholly: bool = False) -> bool:
+    """`wholly`: it must cover the part for certain, not only touch it."""
+    if rule.spec.startswith("#"):
+        return len(rule.spec) > 8 and asked.fingerprint.startswith(rule.spec[1:])
+    return not rule.spec or spec_fits(rule.spec, facet, asked.arguments, asked.workspace, wholly)
+
+
+def made(deny: Iterable[str], ask: Iterable[str], allow: Iterable[str]) -> Rules:
+    """Raises UsageError for what is no rule."""
+    return Rules(tuple(map(parsed, deny)), tuple(map(parsed, ask)), tuple(map(parsed, allow)))
+
+
+def idle(rules: Rules, tools: Iterable[str]) -> list[str]:
+    """Why a rule can never matter, in words, one sentence for each such rule.
+
+    Tools of MCP servers may come later: rules about `mcp__...` are not looked at.
+    """
+    known = [*tools]
+    found = []
+    for kind, listed in rules._asdict().items():
+        reasons = [(each.text, never(kind, each, rules, known)) for each in listed]
+        found += [
+            f"The rule {text!r} ({kind}) never matches: {why}." for text, why in reasons if why
+        ]
+    return found
+
+
+def never(kind: str, rule: Rule, rules: Rules, known: Sequence[str]) -> str:
+    if not rule.tool.startswith("mcp__") and rule.tool not in EFFECTS:
+        meant = [name for name in known for each in rule.names if fnmatchcase(name, each)]
+        if not meant:
+            return f"there is no tool {rule.tool!r}" + nearest(rule.tool, known)
+    if rule.tool == Effect.DESTROY and kind == "allow":
+        return "what destroys is never done"
+    if kind == "allow" and rule.spec and re.fullmatch(WRAPPER_ALONE, rule.spec):
+        return "it names a program that runs others, and not what it may run"
+    stronger = {"allow": (*rules.deny, *rules.ask), "ask": rules.deny, "deny": ()}[kind]
+    over = next((each for each in stronger if each.tool == rule.tool and not each.spec), None)
+    return f"the rule {over.text!r} is stronger" if over else ""
+
+
+WRAPPER_ALONE = r"(?:sudo|doas|env|xargs|nohup|timeout|nice|eval|exec|ssh|su|time|watch)(?: ?:?\*)"
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    import difflib  # only for a rule that names no tool
+
+    close = difflib.get_close_matches(name, [*known, *ALIASES], n=1)
+    return f", did you mean {close[0]}" if close else ""

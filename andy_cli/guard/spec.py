@@ -1,0 +1,194 @@
+"""What stands in the brackets of a rule, held against one part of a call.
+
+A command matches as its words, an exact line or with `*` for anything behind (`git log *`, also
+`git log:*`). A path matches where it really is: from the workspace unless it begins with `/` or
+`~`, `*` within a folder, `**` through folders, a folder for all that is in it, a bare name at any
+depth. An address matches by method, host and path. `name:pattern` matches an argument.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.claim import Claim
+from andy_cli.guard.workspace import resolve
+from andy_cli.messages import Arguments
+
+DEEPEST = 3
+LONGEST = 20_000
+
+
+class Facet(NamedTuple):
+    """One part of a call that a rule may speak of."""
+
+    kind: Literal["command", "path", "address", "whole"]
+    texts: tuple[str, ...] = ()
+    """The words of a command; a path as it really is and as it was written; method and URL."""
+    plain: bool = True
+    """A command that is its words and nothing more: no redirection, no assignment."""
+
+
+def facets(claim: Claim, workspace: Path, hidden: bool) -> list[Facet]:
+    """The parts of a call; with `hidden` also the commands that stand behind wrappers."""
+    found: list[Facet] = []
+    if claim.command:
+        found += commands(claim.command, hidden)
+    for written in claim.places:
+        try:
+            found.append(Facet("path", (str(resolve(written, workspace)), written)))
+        except ToolError:
+            found.append(Facet("path", (written,), plain=False))
+    if claim.address:
+        found.append(Facet("address", (claim.method, claim.address)))
+    return found or [Facet("whole")]
+
+
+def commands(line: str, hidden: bool) -> list[Facet]:
+    """The commands of a line; one that cannot be read is a part that no rule covers."""
+    # The parser of command lines takes 20 ms to load, and most calls are no command.
+    from andy_cli.guard.commands.bash import TooMuch, taken_apart
+
+    if len(line) > LONGEST:
+        return [Facet("command", (line,), plain=False)]
+    try:
+        parts = taken_apart(line)
+    except (RecursionError, TooMuch):
+        return [Facet("command", (line,), plain=False)]
+    found = []
+    for each in parts.commands:
+        words = tuple(word.text for word in each.words)
+        writes = [word for word in each.writes if word.text != "/dev/null"]
+        clear = each.plain and not writes and all(word.plain for word in each.words)
+        found.append(Facet("command", words, clear and not parts.doubt))
+    if hidden:
+        found += [Facet("command", words) for words in behind(found, DEEPEST)]
+    if parts.doubt or not found:
+        found.append(Facet("command", (line,), plain=False))
+    return found
+
+
+def behind(found: Sequence[Facet], deeper: int) -> Iterator[tuple[str, ...]]:
+    """What may be run by commands that run others: every end of their words, every script."""
+    for each in found:
+        for at in range(1, min(len(each.texts), 40)):
+            yield each.texts[at:]
+        scripts = [word for word in each.texts[1:] if re.search(r"[\s;|&]", word)]
+        for script in scripts[: 8 if deeper else 0]:
+            inner = commands(script, hidden=False)
+            yield from (one.texts for one in inner)
+            yield from behind(inner, deeper - 1)
+
+
+def spec_fits(spec: str, facet: Facet, arguments: Arguments, workspace: Path, wholly: bool) -> bool:
+    """`wholly`: the part is covered for certain; else it is enough that the spec touches it."""
+    name, colon, pattern = spec.partition(":")
+    if colon and name in arguments:
+        if wholly and facet.kind != "whole":
+            return False  # what is judged by its parts is allowed by its parts
+        return value_fits(pattern, arguments[name])
+    if wholly and not facet.plain:
+        return False
+    if facet.kind == "command":
+        return command_fits(spec, facet.texts, wholly)
+    if facet.kind == "path":
+        return any(path_fits(spec, each, workspace) for each in facet.texts[: 1 if wholly else 2])
+    if facet.kind == "address":
+        return address_fits(spec, *facet.texts)
+    return False
+
+
+def value_fits(pattern: str, value: object) -> bool:
+    """Every value of a list, case apart: addresses are written either way."""
+    values = value if isinstance(value, list) else re.split(r"[,;]\s*", str(value))
+    return bool(values) and all(
+        fnmatchcase(str(each).strip().lower(), pattern.strip().lower()) for each in values
+    )
+
+
+THROUGH = re.compile(
+    r"(?:(?:nohup|time|command|setsid|stdbuf(?: -\S+)+|nice(?: -n ?-?\d+| -\d+)?"
+    r"|timeout(?: -\S+)* [\d.]+[smhd]?) )+"
+)
+"""Wrappers that change nothing about what a command does."""
+
+
+def command_fits(spec: str, words: Sequence[str], wholly: bool) -> bool:
+    line, spec = " ".join(words), re.sub(r":\*$", " *", " ".join(spec.split()))
+    lines = {line, THROUGH.sub("", line, count=1) if THROUGH.match(line) else line}
+    if not wholly:
+        lines.add(" ".join([Path(words[0]).name, *words[1:]]) if words else line)
+    if spec.endswith(" *"):
+        begins = spec[:-2]
+        return any(fnmatchcase(each, begins) or fnmatchcase(each, f"{begins} *") for each in lines)
+    return any(fnmatchcase(each, spec) for each in lines)
+
+
+def path_fits(spec: str, path: str, workspace: Path) -> bool:
+    """Whether a path, as it really is, is what the spec names or lies below it."""
+    if spec.startswith("~"):
+        spec = str(Path.home().resolve()) + spec[1:]
+    elif not spec.startswith("/"):
+        anywhere = "/" not in spec.rstrip("/")
+        spec = f"{glob_safe(workspace)}/{'**/' * anywhere}{spec.removeprefix('./')}"
+    return path_expression(re.sub("/+", "/", spec).rstrip("/")).fullmatch(path) is not None
+
+
+def glob_safe(folder: Path) -> str:
+    return re.sub(r"([*?\[])", r"[\1]", str(folder))
+
+
+@cache
+def path_expression(spec: str) -> re.Pattern[str]:
+    parts = re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]/]*\])", spec)
+    spelled = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    made = "".join(
+        spelled.get(each) or (each if re.fullmatch(r"\[[^\]/\\]+\]", each) else re.escape(each))
+        for each in parts
+    )
+    try:
+        return re.compile(f"{made}(?:/.*)?", re.DOTALL)
+    except re.error:
+        return re.compile(re.escape(spec))
+
+
+ADDRESS = re.compile(r"(?:([A-Z]+) )?(https?)://([^/?#\s]+)([^\s]*)")
+
+
+def address_fits(spec: str, method: str, url: str) -> bool:
+    """Hosts are compared as hosts: `https://a.example*` says nothing about `a.example.evil`."""
+    from urllib.parse import urlsplit
+
+    try:
+        there = urlsplit(url)
+        host, port = (there.hostname or "").rstrip("."), there.port
+    except ValueError:
+        return False
+    if spec.startswith("domain:"):
+        return host_fits(spec[7:].strip(), host)
+    wanted = ADDRESS.fullmatch(spec)
+    if wanted is None:
+        return host_fits(spec, host)
+    named, _, number = wanted[3].partition(":")
+    default = {"http": 80, "https": 443}
+    same_port = (port or default.get(there.scheme)) == (int(number or 0) or default[wanted[2]])
+    rest = there.path + (f"?{there.query}" if there.query else "")
+    return (
+        (wanted[1] or method) == method
+        and wanted[2] == there.scheme
+        and same_port
+        and host_fits(named, host, exactly=True)
+        and ".." not in there.path
+        and fnmatchcase(rest or "/", (wanted[4] or "/*").replace("**", "*"))
+    )
+
+
+def host_fits(pattern: str, host: str, exactly: bool = False) -> bool:
+    """A domain and all below it; with `exactly` the host itself, unless it is `*.domain`."""
+    pattern = pattern.lower().rstrip(".")
+    if pattern.startswith("*."):
+        return host.lower().endswith(pattern[1:])
+    return host.lower() == pattern or (not exactly and host.lower().endswith(f".{pattern}"))
