@@ -15,7 +15,8 @@ from andy_cli import events
 from andy_cli.agent.account import Account
 from andy_cli.agent.background import Background
 from andy_cli.agent.compression import compressed, fitted, size, window_warning
-from andy_cli.agent.echo import repeats
+from andy_cli.agent.defused import defused
+from andy_cli.agent.echo import cited, repeats
 from andy_cli.agent.plumbing.rendered import as_rendered
 from andy_cli.agent.reply import Reply, as_record
 from andy_cli.agent.resolve import Offer
@@ -212,7 +213,7 @@ class Conversation:
         """The user's next message; the places it names may be read."""
         self.gate.heard(user)
         self.turn_began = len(self.history)
-        self.add(Message("user", user))
+        self.add(Message("user", defused(user)), Message("user", user))
         tools = [*self.speech.tools.values()]
         said = {"user": user, "model": self.client.name, "dialect": self.dialect.name}
         self._note("turn", {**said, "tools": tools})
@@ -367,7 +368,7 @@ class Conversation:
 
     def not_its_own(self, request: ToolRequest, raw: str, quoted: bool) -> str:
         """Why a request may not be the model's own wish, or nothing."""
-        if quoted:
+        if quoted or cited(request, raw):
             return "the model wrote this in a quotation, it may not be its own wish"
         results = [each.content for each in self.history if each.role == "tool"]
         if repeats(request, raw, results):
@@ -423,7 +424,7 @@ class Conversation:
         if result.ok and len(content) > LONG:
             content = fitted(content, await self.window() // 4, result.name)
         whole = Message("tool", result.content, call_id=result.call_id, name=result.name)
-        self.add(whole._replace(content=content), whole)
+        self.add(whole._replace(content=defused(content)), whole)
 
     async def window(self) -> int:
         """Tokens of prompt and reply together: as set, as the server says, or a guess."""

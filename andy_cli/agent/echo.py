@@ -1,6 +1,7 @@
-"""Whether a request repeats what a tool returned: then it may be a page's wish and not the model's.
+"""Whether a request is a quotation: then it may be a page's wish and not the model's.
 
-With text dialects a model that quotes a hostile file writes the same characters as one that asks.
+It stands in a block quote or between quotation marks, or it repeats what a tool returned. With text
+dialects a model that quotes a hostile file writes the same characters as one that asks.
 """
 
 import json
@@ -9,10 +10,25 @@ from collections.abc import Iterable
 
 from andy_cli.messages import ToolRequest
 
-BLANK = re.compile(r"[\s\\\"'`>]+")
+BLANK = re.compile(r"[\s\\\"'`>\u2060]+")
 """What differs between a text and its quotation, or its place in JSON."""
 SHORTEST = 8
 """Letters of a command, or of arguments, that are no coincidence."""
+
+
+MARKS = {'"': '"', "'": "'", "\u201c": "\u201d", "\u201e": "\u201c", "\u00ab": "\u00bb"}
+
+
+def cited(request: ToolRequest, raw: str) -> bool:
+    """Whether it stands in a block quote of the reply, or right between quotation marks."""
+    start, end = request.span
+    if start == end:
+        return False
+    line = raw[raw.rfind("\n", 0, start) + 1 : start].strip()
+    if line.startswith(">"):
+        return True
+    before, after = line[-1:], raw[end:].lstrip()[:1]
+    return before in MARKS and after == MARKS[before]
 
 
 def repeats(request: ToolRequest, raw: str, results: Iterable[str]) -> bool:

@@ -7,7 +7,7 @@ depth. An address matches by method, host and path. `name:pattern` matches an ar
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -89,7 +89,7 @@ def spec_fits(spec: str, facet: Facet, arguments: Arguments, workspace: Path, wh
     if colon and name in arguments:
         if wholly and facet.kind != "whole":
             return False  # what is judged by its parts is allowed by its parts
-        return value_fits(pattern, arguments[name])
+        return value_fits(pattern, arguments[name], all if wholly else any)
     if wholly and not facet.plain:
         return False
     if facet.kind == "command":
@@ -101,10 +101,10 @@ def spec_fits(spec: str, facet: Facet, arguments: Arguments, workspace: Path, wh
     return False
 
 
-def value_fits(pattern: str, value: object) -> bool:
-    """Every value of a list, case apart: addresses are written either way."""
+def value_fits(pattern: str, value: object, every: Callable[[Iterable[bool]], bool] = all) -> bool:
+    """Every value of a list, or any; case apart, as addresses are written either way."""
     values = value if isinstance(value, list) else re.split(r"[,;]\s*", str(value))
-    return bool(values) and all(
+    return bool(values) and every(
         fnmatchcase(str(each).strip().lower(), pattern.strip().lower()) for each in values
     )
 
