@@ -158,8 +158,8 @@ class Conversation:
 
     def _speak(self, client: ModelClient, template: Template) -> None:
         found = self._dialect(client, template)
-        tools = self.registry.offered(found.dialect.carries_all)
-        self.speech = speech(client, found, tools, self.dialects, self._folder)
+        self._tools = self.registry.version
+        self.speech = speech(client, found, self.registry, self.dialects, self._folder)
 
     def follow(self, written: str) -> None:
         """The model wrote its requests in another dialect than it was taught: speak that (C18).
@@ -172,9 +172,8 @@ class Conversation:
             return
         dialect = self.dialects[written]
         if self.dialect.name != NATIVE and dialect.lesson:
-            tools = self.registry.offered(dialect.carries_all)
             found = Detected(dialect, "it writes so")
-            self.speech = speech(self.client, found, tools, self.dialects, self._folder)
+            self.speech = speech(self.client, found, self.registry, self.dialects, self._folder)
 
     @property
     def client(self) -> ModelClient:
@@ -214,7 +213,7 @@ class Conversation:
         self.gate.heard(user)
         self.turn_began = len(self.history)
         self.add(Message("user", defused(user)), Message("user", user))
-        tools = [*self.speech.tools.values()]
+        tools = [*self.speech.known.values()]
         said = {"user": user, "model": self.client.name, "dialect": self.dialect.name}
         self._note("turn", {**said, "tools": tools})
 
@@ -231,20 +230,20 @@ class Conversation:
     def sanitized(self, text: str) -> str:
         """A text that a request carries for the user."""
         asked = self._asked_about_tools()
-        return sanitize(text, self.speech.markers, self.speech.tools, asked)
+        return sanitize(text, self.speech.markers, self.speech.known, asked)
 
     def _asked_about_tools(self) -> bool:
-        return asks_about_tools(self.history[self.turn_began].content, tuple(self.speech.tools))
+        return asks_about_tools(self.history[self.turn_began].content, tuple(self.speech.known))
 
     def leaks(self, answer: str) -> tuple[str, ...]:
         """The plumbing that would stand in the answer once it is rendered."""
-        return leaks(as_rendered(answer), self.speech.markers, self.speech.tools, answer)
+        return leaks(as_rendered(answer), self.speech.markers, self.speech.known, answer)
 
     def cleaned(self, answer: str) -> str:
         """The answer, or a piece of it, so that nothing leaks when it is rendered."""
         if as_rendered(answer) == answer or not self.leaks(answer):
             return answer
-        return sanitize(as_rendered(answer), self.speech.markers, self.speech.tools)
+        return sanitize(as_rendered(answer), self.speech.markers, self.speech.known)
 
     @property
     def lenient(self) -> bool:
@@ -272,9 +271,13 @@ class Conversation:
         return self._warned
 
     def reply(self) -> Reply:
-        """Ask the model for its next reply."""
+        """Ask the model for its next reply; tools that came meanwhile are offered."""
+        if self._tools != self.registry.version:
+            self._tools = self.registry.version
+            found = Detected(self.dialect, self.speech.why)
+            self.speech = speech(self.client, found, self.registry, self.dialects, self._folder)
         request = self.request(constraint=self._next_step())
-        return self._sent(request, self.speech.compiler(), self.speech.tools)
+        return self._sent(request, self.speech.compiler(), self.speech.known)
 
     def _sent(self, request: Request, compiler: Compiler, tools: Tools) -> Reply:
         def done(compiled: CompiledReply) -> None:
@@ -353,7 +356,7 @@ class Conversation:
 
     @property
     def offer(self) -> Offer:
-        return Offer(self.speech.tools, self.registry.harmless, self.registry.check)
+        return Offer(self.speech.known, self.registry.harmless, self.registry.check)
 
     @property
     def whole_reply(self) -> bool:

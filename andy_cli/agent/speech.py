@@ -21,6 +21,7 @@ from andy_cli.compiler.markers import Markers
 from andy_cli.messages import Constraint, Message, Request, Schema, ToolCall, Wire
 from andy_cli.models.client import ModelClient
 from andy_cli.models.presets import presets
+from andy_cli.toolbox.registry import Registry
 
 Dialects = Mapping[str, Dialect]
 
@@ -32,7 +33,9 @@ class Speech:
     why: str
     """Why this dialect, in words."""
     tools: Tools
-    """What the model may ask for, under the registered names."""
+    """What is offered to the model, under the registered names."""
+    known: Tools
+    """What it may ask for all the same: also what needs something first."""
     markers: Markers
     system: str
     names: Mapping[str, str]
@@ -44,10 +47,10 @@ class Speech:
     """Estimated tokens of what goes with every request: the system prompt and the schemas."""
 
     def compiler(self) -> Compiler:
-        return Compiler(self.markers, self.tools)
+        return Compiler(self.markers, self.known)
 
     def sanitizer(self, asked_about_tools: bool) -> Sanitizer:
-        return Sanitizer(self.markers, self.tools, asked_about_tools)
+        return Sanitizer(self.markers, self.known, asked_about_tools)
 
     def request(
         self,
@@ -70,21 +73,24 @@ class Speech:
 
 
 def speech(
-    client: ModelClient, found: Detected, registered: Tools, dialects: Dialects, folder: Path
+    client: ModelClient, found: Detected, registry: Registry, dialects: Dialects, folder: Path
 ) -> Speech:
-    """`registered` are the tools for this dialect; `folder` is where the user works."""
+    """`folder` is where the user works."""
     dialect = found.dialect
     native = dialect.name == "native"
-    names = offered_names(registered)
-    taught = {name: offered(tool) for name, tool in registered.items()}
+    known = registry.known(dialect.carries_all)
+    ready = registry.ready(known)
+    names = offered_names(known)
+    taught = {name: offered(tool) for name, tool in ready.items()}
     system = system_prompt(dialect, taught, folder, date.today())
-    schemas = tuple(as_taken(client, registered, names)) if native else ()
+    schemas = tuple(as_taken(client, ready, names)) if native else ()
     return Speech(
         client=client,
         dialect=dialect,
         why=found.why,
-        tools=registered,
-        markers=Markers([*dialects.values()], tuple(registered), dialect.name),
+        tools=ready,
+        known=known,
+        markers=Markers([*dialects.values()], tuple(known), dialect.name),
         system=system,
         names=names,
         schemas=schemas,

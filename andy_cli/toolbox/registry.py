@@ -26,6 +26,8 @@ class Registry:
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self._tools = {tool.name: tool for tool in tools}
         self._functions: dict[str, Schema] = {}
+        self.version = 0
+        """Counts how often tools came or went."""
         self.progress: Callable[[str], None] = lambda text: None
         """Told what a running tool is at, from any thread."""
 
@@ -41,12 +43,16 @@ class Registry:
     def put(self, tools: Iterable[Tool]) -> None:
         """Add tools; one of the same name is replaced."""
         self._tools.update((tool.name, tool) for tool in tools)
-        self._functions = {}
+        self._changed()
 
     def drop(self, source: str) -> None:
         """Take away what came from there."""
         self._tools = {name: each for name, each in self._tools.items() if each.source != source}
+        self._changed()
+
+    def _changed(self) -> None:
         self._functions = {}
+        self.version += 1
 
     @property
     def functions(self) -> Mapping[str, Schema]:
@@ -55,14 +61,17 @@ class Registry:
             self._functions = {name: tool.function for name, tool in self._tools.items()}
         return self._functions
 
-    def offered(self, carries_all: bool) -> Mapping[str, Schema]:
-        """The tools for a model that can be used now; those of the protocol only where everything
-        is a call."""
+    def known(self, carries_all: bool) -> Mapping[str, Schema]:
+        """What a model may ask for; what is of the protocol only where everything is a call."""
         return {
             name: tool.function
             for name, tool in self._tools.items()
-            if (carries_all or tool.effect is not Effect.PROTOCOL) and not tool.needs()
+            if carries_all or tool.effect is not Effect.PROTOCOL
         }
+
+    def ready(self, known: Mapping[str, Schema]) -> Mapping[str, Schema]:
+        """What of it can be used now; the rest is not offered, and says what it needs if asked."""
+        return {name: each for name, each in known.items() if not self._tools[name].needs()}
 
     def answers(self, name: str) -> bool:
         """Whether the model waits for what the tool returns."""
