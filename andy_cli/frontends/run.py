@@ -5,6 +5,7 @@ import contextlib
 import os
 import select
 import shlex
+import shutil
 import signal
 import stat
 import sys
@@ -19,7 +20,7 @@ from andy_cli.events import Event
 from andy_cli.frontends.opening import Opened, open_chat
 from andy_cli.frontends.options import Options
 from andy_cli.frontends.words import action_line, problem
-from andy_cli.guard.neutralizer import Neutralizer, neutralize
+from andy_cli.guard.neutralizer import Neutralizer, neutralize, one_line
 from andy_cli.toolbox import player
 
 FIRST_BYTE = 0.3
@@ -64,6 +65,7 @@ async def _run(task: Task) -> int:
         opened = await open_chat(task.options, settings, printer.tell)
     except AndyError as error:
         return printer.never_started(error)
+    opened.chat.registry.progress = printer.progress
     try:
         return await carried_out(opened, printer, text)
     except asyncio.CancelledError:
@@ -153,6 +155,8 @@ class Printer:
             case events.Said(role="assistant") if self._streams:
                 self._streamed = True
                 out(self._neutralizer.feed(event.content))
+            case events.ToolUsed() if event.action:
+                self.progress(one_line(event.action))
             case events.ToolAnswered() if event.did:
                 self.tell(f"• {action_line(event)}")
             case events.Failed():
@@ -205,7 +209,9 @@ class Printer:
     def progress(self, line: str) -> None:
         """Rewrite the progress line; nothing where stderr is no terminal."""
         if self._progress and line != self._line:
-            sys.stderr.write("\r\x1b[K" + neutralize(line))
+            # One row of the screen: a longer line could not be taken back.
+            width = shutil.get_terminal_size().columns - 1
+            sys.stderr.write("\r\x1b[K" + one_line(line)[:width])
             sys.stderr.flush()
             self._line = line
 

@@ -67,6 +67,7 @@ class Talk:
         try:
             opened = await self.desk.opened()
             shown.audit = opened.chat.cleaned
+            opened.chat.registry.progress = shown.at
             shown.busy = f"{opened.chat.client.name} is working"
             async for event in turn(opened.chat, line):
                 shown.show(event)

@@ -53,6 +53,7 @@ class View:
         self._midway = False
         """Without redrawing: text was begun and its line is not ended yet."""
         self._doing = ""
+        self._at = ""
         self.busy = busy
         """What goes on when nothing else is known."""
         self._heard = self._clock()
@@ -71,7 +72,7 @@ class View:
                 self._doing = "thinking"
             case events.ToolUsed(action=action) if action:
                 self.finish_text()
-                self._doing = one_line(action)
+                self._doing, self._at = one_line(action), ""
                 self.tick()
             case _:
                 self._mark(event)
@@ -111,6 +112,10 @@ class View:
             self._drawn = key
             self._tail.print(*self._pages(finished), tail=self._below(*key))
         self._next = now + max(REFRESH, SHARE * (self._clock() - now))
+
+    def at(self, text: str) -> None:
+        """What the running tool is at; from any thread, shown at the next drawing."""
+        self._at = one_line(text)
 
     def tell(self, text: str) -> None:
         """A line of ours between what the model says."""
@@ -153,9 +158,10 @@ class View:
 
     def _status(self, quiet: float) -> str:
         """What goes on, once it has gone on for a while; with the seconds it has taken."""
+        at = f": {self._at}" if self._doing and self._at else ""
         if quiet < PATIENCE:
-            return f"{self._doing} ..." if self._doing else ""
-        return f"{self._doing or self.busy}, {int(quiet)} s (Ctrl-C stops it)"
+            return f"{self._doing}{at} ..." if self._doing else ""
+        return f"{self._doing or self.busy}{at}, {int(quiet)} s (Ctrl-C stops it)"
 
     def _below(self, text: str, status: str) -> RenderableType | None:
         parts: list[RenderableType] = []
