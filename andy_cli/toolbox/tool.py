@@ -22,6 +22,7 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.claim import NOTHING, Claim
 from andy_cli.guard.workspace import Operation
 from andy_cli.messages import Arguments, Effect, Problem, Schema
+from andy_cli.toolbox.described import described
 
 __all__ = ["Claim", "Outcome", "Tool", "ToolError", "also", "progress", "tool"]
 
@@ -75,6 +76,8 @@ class Tool:
     """It goes on by itself: nothing waits for it."""
     source: str = ""
     """Where it comes from, if not with andy: a file, an MCP server."""
+    function_itself: Callable[..., object] | None = None
+    """The Python function, where it is one."""
     fingerprint: str = ""
     """Of a tool from elsewhere: a hash of all a yes to it stands on."""
 
@@ -135,29 +138,30 @@ def tool(
     kind = Effect(effect)
 
     def make(function: Callable[..., object]) -> Tool:
-        described = _Described(function)
+        known = _Described(function)
 
         def run(arguments: Arguments) -> object:
-            return function(**described.given(arguments))
+            return function(**known.given(arguments))
 
         async def run_async(arguments: Arguments) -> object:
-            awaited = function(**described.given(arguments))
+            awaited = function(**known.given(arguments))
             return await awaited if inspect.isawaitable(awaited) else awaited
 
         def named(arguments: Arguments) -> Claim:
-            paths = described.paths
+            paths = known.paths
             places = [str(arguments[name]) for name in paths if arguments.get(name)]
             operation: Operation = "write" if kind is Effect.WRITE else "read"
             return Claim(tuple(places or ["."] * bool(paths)), operation)
 
         return Tool(
             name=function.__name__,
+            function_itself=function,
             description=_first_paragraph(function),
-            describe=lambda: described.schema,
+            describe=lambda: known.schema,
             effect=kind,
             action=action,
             run=run_async if inspect.iscoroutinefunction(function) else run,
-            check=described.check,
+            check=known.check,
             claim=claim or named,
             needs=needs,
             answers=answers and not background,
@@ -176,11 +180,11 @@ class _Described:
 
     @cached_property
     def model(self) -> type[BaseModel]:
-        return _arguments_model(self._function)
+        return arguments_model(self._function)
 
     @cached_property
     def schema(self) -> Schema:
-        return _tidy(self.model.model_json_schema())
+        return described(self._function) or tidy(self.model.model_json_schema())
 
     @property
     def paths(self) -> list[str]:
@@ -195,7 +199,7 @@ class _Described:
         return _problems(self.model, arguments)
 
 
-def _arguments_model(function: Callable[..., object]) -> type[BaseModel]:
+def arguments_model(function: Callable[..., object]) -> type[BaseModel]:
     hints = get_type_hints(function, include_extras=True)
     fields: dict[str, Any] = {}
     for name, parameter in inspect.signature(function).parameters.items():
@@ -210,7 +214,7 @@ def _first_paragraph(function: Callable[..., object]) -> str:
     return " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split())
 
 
-def _tidy(schema: dict[str, Any]) -> dict[str, Any]:
+def tidy(schema: dict[str, Any]) -> dict[str, Any]:
     """Without the titles pydantic adds, which only cost tokens; nullable types made plain."""
     properties = {name: _plain(each) for name, each in schema.get("properties", {}).items()}
     return {

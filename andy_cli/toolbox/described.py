@@ -1,0 +1,131 @@
+"""The JSON Schema of a function's parameters, without building a model of them.
+
+pydantic would take a millisecond for each tool, at every start and for every tool there is. The
+plain types are described here, as pydantic would; a function with others is left to it.
+"""
+
+import inspect
+import types
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from pydantic.fields import FieldInfo
+
+PLAIN: Mapping[object, Mapping[str, object]] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    bool: {"type": "boolean"},
+    Path: {"type": "string", "format": "path"},
+    object: {},
+    Any: {},
+}
+NUMBERS = {
+    "ge": "minimum",
+    "le": "maximum",
+    "gt": "exclusiveMinimum",
+    "lt": "exclusiveMaximum",
+    "multiple_of": "multipleOf",
+    "pattern": "pattern",
+}
+LENGTHS = {"string": "Length", "array": "Items", "object": "Properties"}
+
+
+class NotPlain(Exception):
+    """A type that pydantic has to describe."""
+
+
+def described(function: Callable[..., object]) -> dict[str, Any] | None:
+    """An object with properties; None for a function whose types are not all plain ones."""
+    hints = get_type_hints(function, include_extras=True)
+    properties: dict[str, Any] = {}
+    required = []
+    try:
+        for name, parameter in inspect.signature(function).parameters.items():
+            properties[name] = _property(hints[name])
+            if parameter.default is parameter.empty:
+                required.append(name)
+            elif parameter.default is not None:
+                properties[name]["default"] = _as_json(parameter.default)
+    except NotPlain:
+        return None
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+def _property(hint: object) -> dict[str, Any]:
+    if get_origin(hint) is not Annotated:
+        return _type(hint)
+    written, *notes = get_args(hint)
+    schema = _type(written)
+    for note in notes:
+        if not isinstance(note, FieldInfo) or note.default_factory or note.alias:
+            raise NotPlain
+        schema |= _rules(note, str(schema.get("type", "")))
+        if note.description:
+            schema["description"] = note.description
+        if isinstance(note.json_schema_extra, dict):
+            schema |= note.json_schema_extra
+        elif note.json_schema_extra:
+            raise NotPlain
+    return schema
+
+
+def _rules(note: FieldInfo, kind: str) -> dict[str, Any]:
+    """The limits of a field, under the names of JSON Schema."""
+    found: dict[str, Any] = {}
+    for rule in note.metadata:
+        stated = {
+            name: value for name in NUMBERS if (value := getattr(rule, name, None)) is not None
+        }
+        found |= {NUMBERS[name]: value for name, value in stated.items()}
+        for name, word in (("min_length", "min"), ("max_length", "max")):
+            if (length := getattr(rule, name, None)) is not None:
+                if kind not in LENGTHS:
+                    raise NotPlain
+                found[word + LENGTHS[kind]] = length
+                stated[name] = length
+        if not stated:
+            raise NotPlain
+    return found
+
+
+def _type(hint: object) -> dict[str, Any]:
+    try:
+        if hint in PLAIN:
+            return dict(PLAIN[hint])
+    except TypeError:  # a hint that cannot be looked up
+        raise NotPlain from None
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return _one_of(arguments)
+    if origin in (Union, types.UnionType):
+        kinds = [_property(each) for each in arguments if each is not type(None)]
+        return kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+    if origin is list and len(arguments) == 1:
+        return {"type": "array", "items": _property(arguments[0])}
+    if origin is dict and arguments[0] is str:
+        values = _property(arguments[1])
+        return {"type": "object", "additionalProperties": values or True}
+    raise NotPlain
+
+
+def _one_of(values: tuple[object, ...]) -> dict[str, Any]:
+    if not all(isinstance(each, str) for each in values):
+        raise NotPlain
+    if len(values) == 1:
+        return {"const": values[0], "type": "string"}
+    return {"enum": list(values), "type": "string"}
+
+
+def _as_json(default: object) -> object:
+    if isinstance(default, Path):
+        return str(default)
+    if isinstance(default, str | int | float | bool | list | dict):
+        return default
+    raise NotPlain
