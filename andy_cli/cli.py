@@ -4,6 +4,7 @@ Each front end is imported inside the command that starts it, because start-up i
 """
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -173,6 +174,63 @@ def tools_info(name: str, json: AsJson = False, set_: Set = None) -> None:
     from andy_cli.frontends.lists import show_tool
 
     show_tool(name, json)
+
+
+@tools_app.command("test")
+def tools_test(
+    name: str,
+    values: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME=VALUE...", help="or one JSON object")
+    ] = None,
+    json: AsJson = False,
+    set_: Set = None,
+) -> None:
+    """Run one tool once and show what it returns; what you type here is done."""
+    from andy_cli.frontends.tool_files import test
+
+    raise typer.Exit(test(name, values or (), json))
+
+
+@tools_app.command("add")
+def tools_add(
+    file: Annotated[Path, typer.Argument(help="a Python file with @tool functions")],
+    replace: Annotated[bool, typer.Option("--replace", help="also if there is another")] = False,
+    set_: Set = None,
+) -> None:
+    """Keep a file of your own tools where andy finds it; its code is run."""
+    from andy_cli.frontends.tool_files import add
+
+    add(file, replace)
+
+
+@tools_app.command("disable")
+def tools_disable(name: str, set_: Set = None) -> None:
+    """Take a tool away from models, by name or pattern."""
+    from andy_cli.frontends.tool_files import disable
+
+    disable(name)
+
+
+@tools_app.command("enable")
+def tools_enable(name: str, set_: Set = None) -> None:
+    """Give a tool back that was disabled."""
+    from andy_cli.frontends.tool_files import enable
+
+    enable(name)
+
+
+@app.command()
+def trust(
+    folder: Annotated[str, typer.Argument(help="nothing: the current one")] = "",
+    list_: Annotated[bool, typer.Option("--list", help="show what is trusted")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="trust it no longer")] = False,
+    json: AsJson = False,
+    set_: Set = None,
+) -> None:
+    """Let a folder's .andy tighten the settings and bring tools of its own."""
+    from andy_cli.frontends.trust import trust as trust_folder
+
+    trust_folder(folder, list_, remove, json)
 
 
 @models_app.command("list")

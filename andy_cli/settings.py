@@ -1,9 +1,10 @@
 """Layered configuration; every value knows where it came from.
 
-    defaults < user file < project file (once trusted) < environment < flags
+    defaults < user file < environment < flags, and what a trusted project tightens
 
 The user file is `config.toml` in the configuration folder. A project's `.andy/config.toml` is not
-read at all until there is a way to trust a folder.
+read at all before its folder is trusted (`andy trust`); then it may forbid, ask and limit, and
+nothing else: it never loosens a rule, names a server or a key.
 """
 
 import os
@@ -58,6 +59,8 @@ SETTINGS = (
     Setting("guard.allow", (), "rules for what needs no yes, such as Bash(git status *)"),
     Setting("guard.ask", (), "rules for what always needs a yes"),
     Setting("guard.deny", (), "rules for what is never done"),
+    Setting("tools.disabled", (), "tools that are not there, by name or pattern"),
+    Setting("trust.folders", (), "folders whose .andy may hold settings and tools"),
     Setting("music.folders", ("~/Music", "~/mp3"), "folders that count as yours for listening"),
     Setting(
         "debug.raw",
@@ -73,8 +76,10 @@ BY_KEY = {setting.key: setting for setting in SETTINGS}
 class Settings:
     """The values in force. Ask by the type you need; the key must be one of `SETTINGS`."""
 
-    def __init__(self, values: Mapping[str, Value]) -> None:
+    def __init__(self, values: Mapping[str, Value], notes: Sequence[str] = ()) -> None:
         self._values = values
+        self.notes = notes
+        """What the user should know of how they came about."""
 
     def __getitem__(self, key: str) -> Value:
         return self._values[key]
@@ -114,7 +119,41 @@ def load(
     values = {each.key: Value(each.default, "default") for each in SETTINGS}
     for key, value, origin in _layers(overrides, flags or {}, environment):
         values[key] = Value(_fit(key, value, origin), origin)
-    return Settings(values)
+    notes = _tightened(values, Path.cwd()) if environment is os.environ else []
+    return Settings(values, notes)
+
+
+ADDED = ("guard.deny", "guard.ask", "tools.disabled")
+LESS = ("limits.rounds", "limits.calls_per_reply", "limits.calls")
+
+
+def _tightened(values: dict[str, Value], folder: Path) -> list[str]:
+    """Let a trusted project tighten; returns what it was not let do, in words."""
+    file = folder / ".andy" / "config.toml"
+    if not file.is_file():
+        return []
+    if not trusts(Settings(values), folder):
+        return [f"{file} is not read: `andy trust` lets this folder tighten what is allowed."]
+    notes = []
+    for key, written, origin in _from_file(file):
+        fitted = _fit(key, written, origin)
+        now = values[key].value
+        if key in ADDED and isinstance(now, tuple) and isinstance(fitted, tuple):
+            values[key] = Value((*now, *fitted), f"{values[key].origin} and {origin}")
+        elif (key == "guard.mode" and fitted == "plan") or (key in LESS and _less(fitted, now)):
+            values[key] = Value(fitted, origin)
+        else:
+            notes.append(f"{origin} may not set {key}: a project only tightens.")
+    return notes
+
+
+def _less(fitted: object, now: object) -> bool:
+    return isinstance(fitted, int) and isinstance(now, int) and fitted <= now
+
+
+def trusts(settings: Settings, folder: Path) -> bool:
+    """Whether the user trusts exactly this folder."""
+    return str(folder.resolve()) in settings.texts("trust.folders")
 
 
 Layer = list[tuple[str, object, str]]

@@ -19,7 +19,8 @@ from andy_cli.models.client import Endpoint, ModelClient, Provider
 from andy_cli.models.select import Chosen, connect
 from andy_cli.resources import bundled
 from andy_cli.settings import load
-from andy_cli.toolbox.registry import Registry, tools_in
+from andy_cli.toolbox.collection import tools_in
+from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Outcome, ToolError, tool
 from tests.fakes import ScriptedModel
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from andy_cli.toolbox import registry
+from andy_cli.toolbox import collection
 from andy_cli.toolbox.described import described
 from andy_cli.toolbox.tool import Tool, also, arguments_model, tidy, tool
 
@@ -54,7 +54,7 @@ def test_what_is_not_plain_is_left_to_pydantic() -> None:
     assert made.schema["$defs"]["Point"]["properties"]["x"] == {"type": "integer", "title": "X"}
 
 
-@pytest.mark.parametrize("shipped", [*registry.load()], ids=lambda each: str(each.name))
+@pytest.mark.parametrize("shipped", [*collection.load()], ids=lambda each: str(each.name))
 def test_every_tool_that_ships_is_described_as_pydantic_would(shipped: Tool) -> None:
     function = shipped.function_itself
     assert function is not None

@@ -11,8 +11,9 @@ from andy_cli.errors import ToolError
 from andy_cli.messages import Effect, ToolCall
 from andy_cli.resources import bundled
 from andy_cli.toolbox import song_search
+from andy_cli.toolbox.collection import tools_in
 from andy_cli.toolbox.player import SoundPlayer, set_shared, shared
-from andy_cli.toolbox.registry import Registry, tools_in
+from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.song_search import place_in_list
 from andy_cli.toolbox.songs import clock, natural
 from andy_cli.toolbox.tool import Outcome

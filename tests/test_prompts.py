@@ -25,7 +25,7 @@ from andy_cli.compiler.mapper.offered import offered
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.messages import ToolRequest
-from andy_cli.toolbox import registry
+from andy_cli.toolbox import collection
 from andy_cli.toolbox.registry import Registry
 from tests.desk import DESK
 
@@ -42,7 +42,7 @@ def listed(name: str) -> list[dict[str, Any]]:
     return [each if "type" in each else {"type": "function", "function": each} for each in tools]
 
 
-SHIPPED = [tool.function for tool in registry.load()]
+SHIPPED = [tool.function for tool in collection.load()]
 TRICKY = listed("spec/tricky_tools.json")
 TOOLS: list[Mapping[str, Any]] = [
     *SHIPPED,

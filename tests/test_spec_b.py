@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,8 @@ from andy_cli.compiler.dialects import envelope
 from andy_cli.compiler.dialects.envelope import parse_envelope
 from andy_cli.frontends.opening import Opened
 from andy_cli.messages import CallDelta, Chunk
+from andy_cli.settings import load
+from andy_cli.toolbox.collection import Collection
 from tests.desk import DESK, SPOKEN, Played, desk, play
 from tests.fakes import ScriptedModel, native
 
@@ -169,7 +172,7 @@ def test_B8_speech_is_heard_to_its_end_when_andy_ends() -> None:
 
     async def said_and_closed() -> None:
         model = ScriptedModel([enveloped(item("say", utterance="briefly"), END)])
-        opened = Opened(desk(model, "dialect=envelope"), "")
+        opened = Opened(desk(model, "dialect=envelope"), "", Collection(load(), Path.cwd()))
         async for _ in turn(opened.chat, "say it"):
             pass
         await opened.close()

@@ -9,7 +9,8 @@ from andy_cli.messages import ToolCall, ToolResult
 from andy_cli.resources import bundled
 from andy_cli.settings import load
 from andy_cli.toolbox import situation
-from andy_cli.toolbox.registry import Registry, tools_in
+from andy_cli.toolbox.collection import tools_in
+from andy_cli.toolbox.registry import Registry
 
 
 def shipped(file: str) -> Registry:

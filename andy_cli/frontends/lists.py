@@ -1,32 +1,56 @@
 """`andy tools list|info`."""
 
+import difflib
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from andy_cli.errors import UsageError
-from andy_cli.toolbox import registry
+from andy_cli.settings import load
+from andy_cli.toolbox.collection import Collection
+from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Tool
 
 
+def tools_here() -> Registry:
+    """All tools; what cannot be loaded is told on stderr."""
+    found = Collection(load(), Path.cwd().resolve())
+    for sentence in found.told():
+        sys.stderr.write(f"andy: {sentence}\n")
+    return found.registry
+
+
+def known_tool(name: str, tools: Registry | None = None) -> Tool:
+    """Raises UsageError for a name that is none."""
+    tools = tools or tools_here()
+    tool = tools.get(name)
+    if tool is None:
+        close = difflib.get_close_matches(name, [each.name for each in tools], n=1)
+        hint = f"Did you mean {close[0]}?" if close else "`andy tools list` shows what there is."
+        raise UsageError(f"There is no tool {name!r}.", hint)
+    return tool
+
+
 def list_tools(as_json: bool) -> None:
-    tools = list(registry.load())
+    tools = list(tools_here())
     if as_json:
         print_json([as_record(tool) for tool in tools])
     else:
-        print_table([(tool.name, str(tool.effect), tool.description) for tool in tools])
+        rows = [(tool.name, str(tool.effect), tool.needs() or tool.description) for tool in tools]
+        print_table(rows)
 
 
 def show_tool(name: str, as_json: bool) -> None:
-    tools = registry.load()
-    tool = tools.get(name)
-    if tool is None:
-        known = ", ".join(each.name for each in tools)
-        raise UsageError(f"There is no tool {name!r}.", f"There are: {known}")
+    tool = known_tool(name)
     if as_json:
-        print_json(as_record(tool))
+        print_json({**as_record(tool), "source": tool.source, "needs": tool.needs()})
         return
     sys.stdout.write(f"{tool.name}: {tool.description}\neffect: {tool.effect}\n")
+    if tool.source:
+        sys.stdout.write(f"from: {tool.source}\n")
+    if tool.needs():
+        sys.stdout.write(f"needs: {tool.needs()}\n")
     required = tool.schema["required"]
     rows = [
         (f"  {each}", kind(schema), "required" if each in required else "", about(schema))

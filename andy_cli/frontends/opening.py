@@ -19,7 +19,8 @@ from andy_cli.models.memory import learn_refusal, recall
 from andy_cli.models.select import Chosen
 from andy_cli.sessions.log import Log
 from andy_cli.settings import Settings, load, save, state_folder
-from andy_cli.toolbox import registry, situation
+from andy_cli.toolbox import situation
+from andy_cli.toolbox.collection import Collection
 
 
 @dataclass(slots=True)
@@ -27,6 +28,7 @@ class Opened:
     chat: Conversation
     why: str
     """Why this model, in words."""
+    tools: Collection
     log: Log | None = None
 
     async def close(self) -> None:
@@ -54,18 +56,20 @@ async def open_chat(
     session_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{new_id()[:4]}"
     log = None if options.no_session else Log(state_folder() / "sessions", session_id)
     situation.enter(settings, folder)
-    tools = registry.load()
+    tools = Collection(settings, folder.resolve())
+    for sentence in (*settings.notes, *tools.told()):
+        tell(sentence)
     gate = gate_of(options, settings, folder, ask)
     gate.keep = lambda rules: tell(f"Kept in {keep_rules(rules)}.")
-    names = [each.name for each in tools]
+    names = [each.name for each in tools.registry]
     for sentence in idle(gate.rules, names):
         tell(sentence)
     server = server_of(chosen, settings, options.no_session)
-    chat = Conversation(client, tools, gate, settings, folder, log, session_id, server)
+    chat = Conversation(client, tools.registry, gate, settings, folder, log, session_id, server)
     # The door switched it off; what is loaded by now stays and need not be looked at again.
     gc.freeze()
     gc.enable()
-    return Opened(chat, chosen.why, log)
+    return Opened(chat, chosen.why, tools, log)
 
 
 def gate_of(options: Options, settings: Settings, folder: Path, ask: Asker | None) -> Gate:

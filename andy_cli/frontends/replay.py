@@ -24,7 +24,7 @@ from andy_cli.frontends.rerun import rerun
 from andy_cli.guard.neutralizer import neutralize
 from andy_cli.messages import Chunk
 from andy_cli.models.http.wire import ReplyReader
-from andy_cli.toolbox import registry
+from andy_cli.toolbox import collection
 
 COMPARED = ("dialect", "calls", "content", "reasoning", "incomplete", "faults")
 Outcome = Mapping[str, object]
@@ -162,7 +162,7 @@ def _tools(recorded: Recorded) -> Tools:
 
 @cache
 def _registered() -> Tools:
-    return registry.load().functions
+    return collection.load().functions
 
 
 def shown(replayed: Replayed) -> Iterator[str]:

@@ -23,7 +23,7 @@ from andy_cli.guard.neutralizer import neutralize
 from andy_cli.messages import Arguments, Chunk, Effect, Request, Status
 from andy_cli.models.http.wire import ReplyReader
 from andy_cli.settings import load
-from andy_cli.toolbox import registry
+from andy_cli.toolbox import collection
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Outcome, Tool, ready
 
@@ -101,7 +101,7 @@ async def _rerun(recording: Recording, as_json: bool) -> int:
 
 def _stand_ins(record: Record, recalled: Recalled) -> Iterator[Tool]:
     """The tools of the time: today's where they are still there, each with its result recalled."""
-    today = {each.name: each for each in registry.load()}
+    today = {each.name: each for each in collection.load()}
     listed = record.get("tools")
     for each in listed if isinstance(listed, list) else ():
         function = each.get("function", {}) if isinstance(each, dict) else {}

@@ -1,7 +1,6 @@
 """The tools there are, and the one place that runs them."""
 
 import asyncio
-import importlib.util
 import inspect
 import json
 import re
@@ -12,10 +11,9 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from andy_cli.errors import ToolError, UsageError
+from andy_cli.errors import ToolError
 from andy_cli.guard.claim import Claim
 from andy_cli.messages import Arguments, Effect, Problem, Schema, Status, ToolCall, ToolResult
-from andy_cli.resources import bundled
 from andy_cli.toolbox.places import granting
 from andy_cli.toolbox.tool import PROGRESS, Outcome, Tool
 
@@ -168,19 +166,3 @@ def field_name(key: str) -> str:
     if not FIELD.fullmatch(key):
         return key
     return re.sub(r"_(\w)", lambda match: match[1].upper(), key)
-
-
-def load(folder: Path | None = None) -> Registry:
-    """The tools in the folder's files (default: those that ship with andy), in file order."""
-    files = sorted((folder or bundled("tools")).glob("*.py"))
-    return Registry(tool for file in files for tool in tools_in(file))
-
-
-def tools_in(file: Path) -> list[Tool]:
-    """The tools a file defines. Files are loaded by path: `tools` is nobody's package name."""
-    spec = importlib.util.spec_from_file_location(f"andy_tools_{file.stem}", file)
-    if spec is None or spec.loader is None:
-        raise UsageError(f"{file} cannot be loaded as a tool file.")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return [each for each in vars(module).values() if isinstance(each, Tool)]

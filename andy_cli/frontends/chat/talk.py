@@ -66,6 +66,9 @@ class Talk:
         alive = asyncio.create_task(self._keep_alive(shown))
         try:
             opened = await self.desk.opened()
+            opened.tools.refresh()
+            for sentence in opened.tools.told():
+                self._tell(sentence)
             shown.audit = opened.chat.cleaned
             opened.chat.registry.progress = shown.at
             shown.busy = f"{opened.chat.client.name} is working"

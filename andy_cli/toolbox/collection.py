@@ -1,0 +1,150 @@
+"""Where tools come from: those that ship, the user's own files, packages, a trusted project.
+
+    tools/*.py of the checkout or the wheel       source ""
+    ~/.config/andy/tools/*.py                     source: the file
+    entry points of the group `andy.tools`        source: the package; a module or one tool
+    .andy/tools/*.py of a trusted folder          source: the file
+
+A file that cannot be loaded is named with its fault, and the others are there all the same. No tool
+takes the name of another. Files of the user are looked at again before each turn.
+"""
+
+import importlib.metadata
+import importlib.util
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from types import ModuleType
+
+from andy_cli.resources import bundled
+from andy_cli.settings import Settings, config_folder, trusts
+from andy_cli.toolbox.registry import Registry
+from andy_cli.toolbox.tool import Tool
+
+GROUP = "andy.tools"
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
+"""Letters that look like others could pass for another tool's name."""
+
+
+class Collection:
+    """The tools of one process, kept up to date with their files."""
+
+    def __init__(self, settings: Settings, workspace: Path) -> None:
+        self._off = settings.texts("tools.disabled")
+        self._folders = [user_folder()]
+        if trusts(settings, workspace):
+            self._folders.append(workspace / ".andy" / "tools")
+        self._seen: dict[str, int] = {}
+        self.registry = Registry(self._allowed(shipped()))
+        self.problems: list[str] = []
+        """What could not be loaded and why, since this was last looked at."""
+        self._from_packages()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Load files that are new or have changed, drop those that are gone."""
+        there = {str(file): stamp(file) for file in self._files()}
+        for path in [*self._seen]:
+            if there.get(path) != self._seen[path]:
+                self.registry.drop(path)
+                del self._seen[path]
+        for path, stamped in there.items():
+            if path not in self._seen:
+                self._seen[path] = stamped
+                self._take(path, Path(path))
+
+    def told(self) -> list[str]:
+        """The problems, once."""
+        found, self.problems = self.problems, []
+        return found
+
+    def _files(self) -> Iterator[Path]:
+        for folder in self._folders:
+            if folder.is_dir():
+                yield from sorted(folder.glob("*.py"))
+
+    def _take(self, source: str, file: Path) -> None:
+        try:
+            self._put(source, tools_in(file))
+        except Exception as error:
+            # Somebody's code, and running it is how it is loaded: its fault is its own.
+            self.problems.append(f"{file} cannot be loaded: {fault(error)}.")
+
+    def _from_packages(self) -> None:
+        for each in packaged():
+            try:
+                found = each.load()
+                tools = [found] if isinstance(found, Tool) else tools_of(found)
+                self._put(each.dist.name if each.dist else each.value, tools)
+            except Exception as error:
+                # As above.
+                self.problems.append(f"The package of {each.value}: {fault(error)}.")
+
+    def _put(self, source: str, tools: Iterable[Tool]) -> None:
+        for each in self._allowed(tools):
+            if not NAME.fullmatch(each.name):
+                self.problems.append(f"{source}: {each.name!a} is no name for a tool.")
+            elif self.registry.get(each.name) is not None:
+                self.problems.append(f"{source}: there is a tool {each.name} already.")
+            else:
+                self.registry.put([replace(each, source=source)])
+
+    def _allowed(self, tools: Iterable[Tool]) -> Iterator[Tool]:
+        for each in tools:
+            if not any(fnmatchcase(each.name, pattern) for pattern in self._off):
+                yield each
+
+
+def user_folder() -> Path:
+    return config_folder() / "tools"
+
+
+def stamp(file: Path) -> int:
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def fault(error: Exception) -> str:
+    """What is wrong with somebody's code, with the line where that is known."""
+    if isinstance(error, SyntaxError):
+        return f"{error.msg} (line {error.lineno})"
+    return f"{type(error).__name__}: {error}".removesuffix(".")
+
+
+def load() -> Registry:
+    """The tools that ship with andy, in file order."""
+    return Registry(shipped())
+
+
+def shipped() -> Iterator[Tool]:
+    for file in sorted(bundled("tools").glob("*.py")):
+        yield from tools_in(file)
+
+
+def tools_in(file: Path) -> list[Tool]:
+    """The tools a file defines. Files are loaded by path: `tools` is nobody's package name."""
+    spec = importlib.util.spec_from_file_location(f"andy_tools_{file.stem}", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return tools_of(module)
+
+
+def tools_of(module: ModuleType) -> list[Tool]:
+    return [each for each in vars(module).values() if isinstance(each, Tool)]
+
+
+def packaged() -> list[importlib.metadata.EntryPoint]:
+    """The entry points of installed packages. Asking for them takes a while where there are many
+    packages; so a look at the files says first whether there is anything to ask for."""
+    for folder in sys.path:
+        for file in Path(folder or ".").glob("*.dist-info/entry_points.txt"):
+            if GROUP.encode() in file.read_bytes():
+                return list(importlib.metadata.entry_points(group=GROUP))
+    return []
