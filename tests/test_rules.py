@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from andy_cli.errors import UsageError
 from andy_cli.guard.claim import Claim
-from andy_cli.guard.consents import suggested
+from andy_cli.guard.consents import host, suggested
 from andy_cli.guard.gate import Answer, Gate, Mode, Proposal, Verdict
 from andy_cli.guard.rules import Asked, Rules, idle, made
+from andy_cli.guard.spec import Facet, address_fits, path_fits, spec_fits
 from andy_cli.messages import Effect
 
 CORPUS = Path(__file__).parent / "corpora" / "guard" / "rules.jsonl"
@@ -249,3 +252,88 @@ def test_nobody_to_ask_leaves_the_rules_that_were_missing(tmp_path: Path) -> Non
         proposal = Proposal("terminal_execute", Effect.RUN, "run", Claim(command=line))
         assert not asyncio.run(gate.decide(proposal)).allowed
     assert gate.wanting == ["terminal_execute(make all)", "terminal_execute(npm test *)"]
+
+
+LINES = st.text(alphabet="gitstaus npmrun/.-*$`'\"\\;|&<>(){}=\n", max_size=40)
+OTHERS = st.sampled_from(["curl evil.example", "rm x", "python3 -c 1", "tee a", "git push"])
+SEPARATORS = st.sampled_from(["; ", " && ", " | ", "\n", " || ", " & "])
+RULE = made((), (), ("Bash(git status *)", "Bash(npm run *)"))
+HERE = Path("/work-shop")
+
+
+def allows(line: str) -> bool:
+    asked = Asked("terminal_execute", Effect.RUN, Claim(command=line), {"command": line}, HERE)
+    return RULE.allowed(asked) is not None
+
+
+@given(LINES | st.text(), SEPARATORS, OTHERS)
+def test_no_other_command_is_allowed_along_with_one_that_is(
+    line: str, separator: str, other: str
+) -> None:
+    """The other may stand in a comment or in quotes: then it is no command."""
+    if allows(line) and "#" not in line and line.count("'") % 2 == line.count('"') % 2 == 0:
+        assert not allows(line + separator + other)
+    assert not allows(other + separator + line)
+
+
+@given(LINES | st.text(), st.text(max_size=20))
+def test_what_is_denied_is_denied_behind_anything(line: str, path: str) -> None:
+    rules = made(("Bash(git push *)",), (), ("Bash",))
+    hidden = f"git push {path}" if path.isalnum() else "git push"
+    for whole in (f"true; {hidden}", f"sudo {hidden}", f"bash -c '{hidden}'", f"echo $({hidden})"):
+        asked = Asked("terminal_execute", Effect.RUN, Claim(command=whole), {}, HERE)
+        assert rules.denied(asked)
+    asked = Asked("terminal_execute", Effect.RUN, Claim(command=line), {}, HERE)
+    assert rules.denied(asked) is None or "push" in line
+
+
+@given(st.text(max_size=40), st.text(max_size=40), st.sampled_from([*Effect]))
+def test_no_proposal_raises(written: str, spec: str, effect: Effect) -> None:
+    claims = [
+        Claim((written,), "write"),
+        Claim((written,), "delete"),
+        Claim(command=written),
+        Claim(address=written),
+        Claim(address=f"http://{written}"),
+    ]
+    rules = made((), (), (f"x({spec.strip()}y)",)) if "(" not in spec else made((), (), ("x",))
+    for claim in claims:
+        gate = Gate(HERE, (), rules)
+        verdict = asyncio.run(gate.decide(Proposal("x", effect, "do it", claim)))
+        assert verdict.reason
+
+
+def test_what_cannot_be_read_as_a_command_is_never_allowed() -> None:
+    for line in ("git status " + "x" * 30_000, "git status " + "$(" * 5000, "git status | " * 2000):
+        assert not allows(line)
+    assert path_fits("a[z-a]", "/w/a[z-a]", Path("/w"))
+    assert not address_fits("https://a.example/**", "GET", "https://[::1/")
+
+
+def test_parts_that_are_nothing_are_covered_by_no_rule_that_says_what(tmp_path: Path) -> None:
+    odd = [
+        Claim(("a\0b",)),
+        Claim(command="git status | " * 1500 + "git status"),
+        Claim(address="http://[::1"),
+    ]
+    for claim in odd:
+        asked = Asked("x", Effect.RUN, claim, {}, tmp_path)
+        assert made((), (), ("x(git status *)",)).allowed(asked) is None
+        assert made((), (), ("x",)).allowed(asked) is not None
+    assert host(odd[2]) == "http://[::1"
+    assert address_fits("example.org", "GET", "https://www.example.org/a")
+    assert not spec_fits("anything", Facet("whole"), {}, tmp_path, wholly=True)
+
+
+def test_a_guess_which_tool_is_meant_needs_a_yes(tmp_path: Path) -> None:
+    proposal = Proposal("read_file", Effect.READ, "read", Claim(("a",)), guessed=True)
+    verdict = asyncio.run(Gate(tmp_path).decide(proposal))
+    assert (verdict.allowed, verdict.asked) == (False, True)
+
+
+def test_start_up_files_are_safe_where_the_home_itself_is_the_workspace(home: Path) -> None:
+    everything = made((), (), ("write",))
+    for name in (".bashrc", ".ssh/authorized_keys", ".config/autostart/x.desktop"):
+        claim = Claim((name,), "write")
+        assert not decided(home, claim, Effect.WRITE, everything, "auto").allowed
+    assert decided(home, Claim(("notes.md",), "write"), Effect.WRITE, everything).allowed

@@ -6,6 +6,7 @@ A command matches as its words, an exact line or with `*` for anything behind (`
 depth. An address matches by method, host and path. `name:pattern` matches an argument.
 """
 
+import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
@@ -143,16 +144,21 @@ def glob_safe(folder: Path) -> str:
 
 @cache
 def path_expression(spec: str) -> re.Pattern[str]:
-    parts = re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]/]*\])", spec)
-    spelled = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    made = "".join(
-        spelled.get(each) or (each if re.fullmatch(r"\[[^\]/\\]+\]", each) else re.escape(each))
-        for each in parts
-    )
-    try:
-        return re.compile(f"{made}(?:/.*)?", re.DOTALL)
-    except re.error:
-        return re.compile(re.escape(spec))
+    parts = re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]/\\]+\])", spec)
+    made = "".join(SPELLED.get(each) or _letters(each) for each in parts)
+    return re.compile(f"{made}(?:/.*)?", re.DOTALL)
+
+
+SPELLED = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+
+
+def _letters(part: str) -> str:
+    """A choice of letters such as `[ab]`; what is none stands for itself."""
+    if part[:1] == "[" and part[-1:] == "]":
+        with contextlib.suppress(re.error):
+            re.compile(part)
+            return part
+    return re.escape(part)
 
 
 ADDRESS = re.compile(r"(?:([A-Z]+) )?(https?)://([^/?#\s]+)([^\s]*)")

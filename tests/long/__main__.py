@@ -2,16 +2,17 @@
 
 import sys
 
-from tests.long import compiler
+from tests.long import compiler, guards
 
-LONG = {"compiler": compiler.main}
+LONG = {"compiler": (compiler.main, 1_000_000), "guards": (guards.main, 20_000)}
 
 
 def main() -> int:
     if len(sys.argv) < 2 or sys.argv[1] not in LONG:
         sys.stderr.write(f"usage: python -m tests.long {'|'.join(LONG)} [CASES]\n")
         return 2
-    return LONG[sys.argv[1]](int(sys.argv[2]) if sys.argv[2:] else 1_000_000)
+    long, cases = LONG[sys.argv[1]]
+    return long(int(sys.argv[2]) if sys.argv[2:] else cases)
 
 
 sys.exit(main())
