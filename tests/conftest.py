@@ -5,10 +5,33 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+from andy_cli.toolbox import situation
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="write golden files anew")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """`python -m tests.long guards` draws more cases for each property than usual."""
+    if cases := os.environ.get("ANDY_DRAWN_CASES"):
+        settings.register_profile(
+            "long",
+            max_examples=int(cases),
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        )
+        settings.load_profile("long")
+
+
+@pytest.fixture(autouse=True)
+def no_situation() -> Generator[None, None, None]:
+    """Where one test let tools work is nothing to the next."""
+    yield
+    situation.leave()
 
 
 @pytest.hookimpl(wrapper=True)
