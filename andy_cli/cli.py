@@ -26,7 +26,9 @@ app = typer.Typer(
 )
 tools_app = typer.Typer(help="The tools there are.", rich_markup_mode=None)
 models_app = typer.Typer(help="The models there are.", rich_markup_mode=None)
+mcp_app = typer.Typer(help="Servers that bring tools of their own.", rich_markup_mode=None)
 app.add_typer(tools_app, name="tools")
+app.add_typer(mcp_app, name="mcp")
 app.add_typer(models_app, name="models")
 
 Model = Annotated[str, typer.Option("--model", "-m", help="NAME or PROVIDER:NAME")]
@@ -51,6 +53,10 @@ ModeName = Annotated[
     str, typer.Option("--permission-mode", metavar="MODE", help="ask, plan, edits or auto")
 ]
 Yes = Annotated[bool, typer.Option("-y", help="mode auto: run everything but destruction")]
+McpConfig = Annotated[
+    list[str] | None,
+    typer.Option("--mcp-config", metavar="FILE", help="servers from another file too"),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 
@@ -87,6 +93,7 @@ def chat(
     deny: Deny = None,
     mode: ModeName = "",
     yes: Yes = False,
+    mcp_config: McpConfig = None,
 ) -> None:
     """Talk with a model that can do things (also plain `andy`)."""
     from andy_cli.frontends.chat.repl import start
@@ -102,6 +109,7 @@ def chat(
         allow or (),
         deny or (),
         "auto" if yes else mode,
+        mcp_config or (),
     )
     raise typer.Exit(start(options, prompt))
 
@@ -128,6 +136,7 @@ def run(
     deny: Deny = None,
     mode: ModeName = "",
     yes: Yes = False,
+    mcp_config: McpConfig = None,
     set_: Set = None,
     no_session: NoSession = False,
     no_stdin: Annotated[bool, typer.Option("--no-stdin", help="do not read stdin")] = False,
@@ -153,6 +162,7 @@ def run(
         allow or (),
         deny or (),
         "auto" if yes else mode,
+        mcp_config or (),
     )
     text = prompt or task
     raise typer.Exit(
@@ -340,3 +350,68 @@ def debug(
     from andy_cli.frontends.debug.part import Cut
 
     raise typer.Exit(answer_lines(name, Cut(chunk, chunk_seed)))
+
+
+@mcp_app.command("add")
+def mcp_add(
+    name: Annotated[str, typer.Argument(help="what to call it; `all` with --from")],
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="COMMAND ARGS... | URL", help="behind `--`")
+    ] = None,
+    env: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
+    header: Annotated[list[str] | None, typer.Option(metavar="NAME:VALUE")] = None,
+    transport: Annotated[str, typer.Option(help="stdio or http; nothing: as it looks")] = "",
+    scope: Annotated[str, typer.Option(help="user, or project: .mcp.json here")] = "user",
+    source: Annotated[
+        str, typer.Option("--from", metavar="FILE", help="take it from another program's file")
+    ] = "",
+    set_: Set = None,
+) -> None:
+    """Add a server: a program to start, or an address."""
+    from andy_cli.frontends.mcp import New, add
+
+    add(New(name, words or (), env or (), header or (), transport, scope, source))
+
+
+@mcp_app.command("list")
+def mcp_list(json: AsJson = False, set_: Set = None) -> None:
+    """The servers there are, and what is wrong with any."""
+    from andy_cli.frontends.mcp import list_servers
+
+    list_servers(json)
+
+
+@mcp_app.command("remove")
+def mcp_remove(
+    name: str,
+    scope: Annotated[str, typer.Option(help="user or project")] = "user",
+    set_: Set = None,
+) -> None:
+    """Take a server out of its file."""
+    from andy_cli.frontends.mcp import remove
+
+    remove(name, scope)
+
+
+@mcp_app.command("login")
+def mcp_login(name: str, set_: Set = None) -> None:
+    """Log in to a server with the browser (OAuth)."""
+    from andy_cli.frontends.mcp import login
+
+    login(name)
+
+
+@mcp_app.command("logout")
+def mcp_logout(name: str, set_: Set = None) -> None:
+    """Forget a login."""
+    from andy_cli.frontends.mcp import logout
+
+    logout(name)
+
+
+@mcp_app.command("test")
+def mcp_test(name: str, json: AsJson = False, set_: Set = None) -> None:
+    """Start or reach a server and show its tools."""
+    from andy_cli.frontends.mcp import test
+
+    raise typer.Exit(test(name, json))

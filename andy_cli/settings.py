@@ -59,6 +59,7 @@ SETTINGS = (
     Setting("guard.allow", (), "rules for what needs no yes, such as Bash(git status *)"),
     Setting("guard.ask", (), "rules for what always needs a yes"),
     Setting("guard.deny", (), "rules for what is never done"),
+    Setting("mcp.wait", 10.0, "seconds `andy run` waits for servers to be ready"),
     Setting("tools.disabled", (), "tools that are not there, by name or pattern"),
     Setting("trust.folders", (), "folders whose .andy may hold settings and tools"),
     Setting("music.folders", ("~/Music", "~/mp3"), "folders that count as yours for listening"),
@@ -288,9 +289,26 @@ def save(key: str, value: str | Sequence[str]) -> Path:
         for folder in folders:
             table = table.setdefault(folder, tomlkit.table())
         table[name] = list(fitted) if isinstance(fitted, tuple) else fitted
-        draft = path.with_suffix(".new")
-        draft.write_text(tomlkit.dumps(document), encoding="utf-8")
-        draft.replace(path)
+        replaced(path, tomlkit.dumps(document))
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be written: {error}.") from error
     return path
+
+
+def replaced(path: Path, text: str) -> None:
+    """Replace a file of ours in one step: whatever happens, the old or the new one is there.
+
+    It is 0600. Raises OSError.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise

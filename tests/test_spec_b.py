@@ -19,6 +19,8 @@ from andy_cli.frontends.opening import Opened
 from andy_cli.messages import CallDelta, Chunk
 from andy_cli.settings import load
 from andy_cli.toolbox.collection import Collection
+from andy_cli.toolbox.mcp.hub import Hub
+from andy_cli.toolbox.registry import Registry
 from tests.desk import DESK, SPOKEN, Played, desk, play
 from tests.fakes import ScriptedModel, native
 
@@ -172,7 +174,12 @@ def test_B8_speech_is_heard_to_its_end_when_andy_ends() -> None:
 
     async def said_and_closed() -> None:
         model = ScriptedModel([enveloped(item("say", utterance="briefly"), END)])
-        opened = Opened(desk(model, "dialect=envelope"), "", Collection(load(), Path.cwd()))
+        opened = Opened(
+            desk(model, "dialect=envelope"),
+            "",
+            Collection(load(), Path.cwd()),
+            Hub([], Registry(), print),
+        )
         async for _ in turn(opened.chat, "say it"):
             pass
         await opened.close()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from andy_cli.agent.defused import defused
 from andy_cli.agent.pairs import paired
 from andy_cli.agent.sanitizer import Sanitizer
 from andy_cli.agent.system_prompt import system_prompt
@@ -78,7 +79,10 @@ def speech(
     """`folder` is where the user works."""
     dialect = found.dialect
     native = dialect.name == "native"
-    known = registry.known(dialect.carries_all)
+    known = {
+        name: without_markers(each) if foreign(registry, name) else each
+        for name, each in registry.known(dialect.carries_all).items()
+    }
     ready = registry.ready(known)
     names = offered_names(known)
     taught = {name: offered(tool) for name, tool in ready.items()}
@@ -97,6 +101,28 @@ def speech(
         id_form=family_ids(client, dialects) if native else dialect.id_form,
         fixed=tokens(system) + sum(tokens(str(each)) for each in schemas),
     )
+
+
+def foreign(registry: Registry, name: str) -> bool:
+    """Whether a tool's words are somebody else's."""
+    tool = registry.get(name)
+    return tool is not None and bool(tool.fingerprint)
+
+
+def without_markers(tool: Schema) -> Schema:
+    """The same tool, with what its server says of it as data (P9)."""
+
+    def broken(value: object) -> object:
+        if isinstance(value, Mapping):
+            return {
+                key: defused(each)
+                if key == "description" and isinstance(each, str)
+                else broken(each)
+                for key, each in value.items()
+            }
+        return [broken(each) for each in value] if isinstance(value, list) else value
+
+    return {key: broken(each) for key, each in tool.items()}
 
 
 def as_taken(client: ModelClient, tools: Tools, names: Mapping[str, str]) -> Iterator[Schema]:

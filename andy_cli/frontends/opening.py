@@ -21,6 +21,8 @@ from andy_cli.sessions.log import Log
 from andy_cli.settings import Settings, load, save, state_folder
 from andy_cli.toolbox import situation
 from andy_cli.toolbox.collection import Collection
+from andy_cli.toolbox.mcp.hub import Hub
+from andy_cli.toolbox.mcp.servers import servers
 
 
 @dataclass(slots=True)
@@ -29,10 +31,12 @@ class Opened:
     why: str
     """Why this model, in words."""
     tools: Collection
+    hub: Hub
     log: Log | None = None
 
     async def close(self) -> None:
         await self.chat.background.join()
+        await self.hub.close()
         await self.chat.client.close()
         if self.log is not None:
             self.log.close()
@@ -65,11 +69,15 @@ async def open_chat(
     for sentence in idle(gate.rules, names):
         tell(sentence)
     server = server_of(chosen, settings, options.no_session)
+    hub = Hub(
+        servers(settings, folder.resolve(), map(Path, options.mcp_config)), tools.registry, tell
+    )
+    hub.start()
     chat = Conversation(client, tools.registry, gate, settings, folder, log, session_id, server)
     # The door switched it off; what is loaded by now stays and need not be looked at again.
     gc.freeze()
     gc.enable()
-    return Opened(chat, chosen.why, tools, log)
+    return Opened(chat, chosen.why, tools, hub, log)
 
 
 def gate_of(options: Options, settings: Settings, folder: Path, ask: Asker | None) -> Gate:

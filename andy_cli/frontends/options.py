@@ -17,6 +17,7 @@ class Options:
     allow: Sequence[str] = ()
     deny: Sequence[str] = ()
     mode: str = ""
+    mcp_config: Sequence[str] = ()
 
     def settings(self) -> Settings:
         """The settings with these flags on top. Raises UsageError."""

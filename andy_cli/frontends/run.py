@@ -66,6 +66,7 @@ async def _run(task: Task) -> int:
     except AndyError as error:
         return printer.never_started(error)
     opened.chat.registry.progress = printer.progress
+    await opened.hub.wait(settings.number("mcp.wait"))
     try:
         return await carried_out(opened, printer, text)
     except asyncio.CancelledError:

@@ -1,0 +1,150 @@
+"""One MCP server: started or reached, asked for its tools, called.
+
+The connection lives in a task of its own, which starts it, keeps it and ends it; calls come from
+other tasks. What becomes of it is its `state`, and `changed` is called whenever its tools may be
+others than before.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Protocol
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.neutralizer import one_line
+from andy_cli.toolbox.mcp.servers import Offered, Server, log_of
+
+MISSING = "it needs the MCP client: pip install 'andy-cli[mcp]'"
+
+
+NOTICE = 0.5
+"""Seconds in which a server that has ended is seen to have."""
+
+
+class Asked(Protocol):
+    """What of a session is used here, before the SDK is imported."""
+
+    async def tools(self) -> tuple[Offered, ...]: ...
+
+    async def call(self, name: str, arguments: Mapping[str, object]) -> tuple[object, bool]: ...
+
+
+class Connection:
+    def __init__(self, server: Server, changed: Callable[["Connection"], None]) -> None:
+        self.server = server
+        self.tools: tuple[Offered, ...] = ()
+        self.state = "starting"
+        """starting, ready, or why not."""
+        self._changed = changed
+        self._session: Asked | None = None
+        self._list_again = asyncio.Event()
+        self._settled = asyncio.Event()
+        self._over = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def ready(self) -> bool:
+        return self._session is not None
+
+    def start(self) -> None:
+        if self.server.fault:
+            self.state = self.server.fault
+            self._settled.set()
+        else:
+            self._task = asyncio.create_task(self._live())
+
+    async def settled(self) -> None:
+        """It is ready, or it is known why not."""
+        await self._settled.wait()
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def call(self, name: str, arguments: Mapping[str, object]) -> object:
+        """What the tool returns; it is sent once, whatever happens. Raises ToolError."""
+        session = self._session
+        if session is None:
+            raise ToolError(f"The server {self.server.name} is not there: {self.state}.")
+        try:
+            data, failed = await session.call(name, arguments)
+        except Exception as error:
+            # The SDK raises what its transport raises, and that may be anything.
+            raise ToolError(await self._why(error)) from error
+        if failed:
+            raise ToolError(data if isinstance(data, str) and data else f"It failed: {data}")
+        return data
+
+    async def _why(self, error: Exception) -> str:
+        # Asking for its tools again shows whether it is still there.
+        self._list_again.set()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._over.wait(), NOTICE)
+        if self._session is None:
+            return f"The server {self.server.name} ended during the call: it may have been done."
+        return f"{self.server.name}: {reason(error)}."
+
+    async def _live(self) -> None:
+        """From the start to the end; whatever goes wrong is kept as the state."""
+        try:
+            await self._connected()
+        except TimeoutError:
+            self.state = f"it was not ready within {self.server.timeout:g} s{self._hint()}"
+        except ImportError:
+            self.state = MISSING
+        except Exception as error:
+            # As above; groups of exceptions included.
+            self.state = f"{reason(error)}{self._hint()}"
+        finally:
+            self._session, self.tools = None, ()
+            self._over.set()
+            self._changed(self)
+            self._settled.set()
+
+    async def _connected(self) -> None:
+        async with asyncio.timeout(self.server.timeout) as starting:
+            session_module = await asyncio.to_thread(imported)
+            async with session_module(self.server, self._heard) as session:
+                self.tools = await session.tools()
+                starting.reschedule(None)
+                self._session, self.state = session, "ready"
+                self._changed(self)
+                self._settled.set()
+                while True:
+                    await self._list_again.wait()
+                    self._list_again.clear()
+                    self.tools = await session.tools()
+                    self._changed(self)
+
+    async def _heard(self, message: object) -> None:
+        if isinstance(message, Exception):
+            return
+        if "tools/list_changed" in str(getattr(message, "method", "")):
+            self._list_again.set()
+
+    def _hint(self) -> str:
+        return f" (what it wrote is in {log_of(self.server)})" if self.server.command else ""
+
+
+Opened = Callable[
+    [Server, Callable[[object], Awaitable[None]]], contextlib.AbstractAsyncContextManager[Asked]
+]
+
+
+def imported() -> Opened:
+    # The SDK takes half a second, in a thread so that nothing else waits for it.
+    from andy_cli.toolbox.mcp.session import opened
+
+    return opened
+
+
+def reason(error: BaseException) -> str:
+    """The first thing that went wrong, in words."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, FileNotFoundError):
+        return f"there is no program {error.filename!r}"
+    words = one_line(str(error))[:300] or type(error).__name__
+    return words.removesuffix(".")

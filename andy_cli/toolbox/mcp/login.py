@@ -1,0 +1,181 @@
+"""Logging in to MCP servers with OAuth; the tokens are kept in 0600 files.
+
+The protocol's own steps (discovery, registration, PKCE, refresh) are the SDK's. Here are the place
+where tokens are kept and the browser's way back to this machine.
+"""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import httpx2
+from mcp import Client
+from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
+from pydantic import AnyUrl, BaseModel
+
+from andy_cli.errors import ToolError, UsageError
+from andy_cli.settings import data_folder, replaced
+from andy_cli.toolbox.mcp.connection import reason
+from andy_cli.toolbox.mcp.servers import Server
+
+PATIENCE = 300.0
+"""Seconds to log in."""
+BACK = "/callback"
+PAGE = "You are logged in. You can close this page and go back to andy."
+
+
+def file_of(server: Server) -> Path:
+    """Where its tokens are; another address is another server."""
+    place = hashlib.sha256(server.url.encode()).hexdigest()[:16]
+    return data_folder() / "mcp" / f"{server.name}-{place}.json"
+
+
+Back = asyncio.Future[AuthorizationCodeResult]
+
+
+class Tokens:
+    """The SDK's storage: tokens and the registered client, in one file."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    async def get_tokens(self) -> OAuthToken | None:
+        kept = self._read().get("tokens")
+        return OAuthToken.model_validate(kept) if kept else None
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        self._write("tokens", tokens)
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        kept = self._read().get("client")
+        return OAuthClientInformationFull.model_validate(kept) if kept else None
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        self._write("client", client_info)
+
+    def _read(self) -> dict[str, object]:
+        try:
+            kept = json.loads(self._file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return kept if isinstance(kept, dict) else {}
+
+    def _write(self, key: str, value: BaseModel) -> None:
+        kept = {**self._read(), key: value.model_dump(mode="json", exclude_none=True)}
+        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        replaced(self._file, json.dumps(kept))
+
+
+def signed(server: Server) -> OAuthClientProvider | None:
+    """What signs requests to a server that was logged in to; None for any other."""
+    file = file_of(server)
+    if not file.is_file():
+        return None
+
+    async def again(url: str) -> None:
+        raise ToolError(f"the login has run out, `andy mcp login {server.name}` renews it")
+
+    return provider(server, file, "http://127.0.0.1" + BACK, again, None)
+
+
+def provider(
+    server: Server,
+    file: Path,
+    back: str,
+    shown: Callable[[str], Awaitable[None]],
+    answered: Callable[[], Awaitable[AuthorizationCodeResult]] | None,
+) -> OAuthClientProvider:
+    metadata = OAuthClientMetadata(
+        client_name="andy",
+        redirect_uris=[AnyUrl(back)],
+        grant_types=["authorization_code", "refresh_token"],
+        response_types=["code"],
+        token_endpoint_auth_method="none",
+    )
+    return OAuthClientProvider(server.url, metadata, Tokens(file), shown, answered)
+
+
+async def login(server: Server, show: Callable[[str], None]) -> int:
+    """Log in with the user's browser; returns how many tools there are then.
+
+    `show` is given the address to open. Raises UsageError.
+    """
+    if not server.url:
+        raise UsageError(f"{server.name} is a program: there is nothing to log in to.")
+    back: Back = asyncio.get_running_loop().create_future()
+    listening = await asyncio.start_server(
+        lambda reader, writer: called_back(reader, writer, back), "127.0.0.1", 0
+    )
+    port = listening.sockets[0].getsockname()[1]
+
+    async def shown(url: str) -> None:
+        show(url)
+
+    async def answered() -> AuthorizationCodeResult:
+        async with asyncio.timeout(PATIENCE):
+            return await back
+
+    file = file_of(server)
+    file.unlink(missing_ok=True)  # a login begins anew
+    auth = provider(server, file, f"http://127.0.0.1:{port}{BACK}", shown, answered)
+    try:
+        async with listening, httpx2.AsyncClient(auth=auth, timeout=30.0) as http:
+            transport = streamable_http_client(server.url, http_client=http)
+            async with Client(transport) as client:
+                return len((await client.list_tools()).tools)
+    except TimeoutError as error:
+        raise UsageError(
+            "Nobody logged in.", f"`andy mcp login {server.name}` tries again."
+        ) from error
+    except Exception as error:
+        # The SDK raises what its transport raises, and that may be anything.
+        raise UsageError(f"The login at {server.name} failed: {reason(error)}.") from error
+
+
+def logout(server: Server) -> bool:
+    """Forget the tokens; whether there were any."""
+    file = file_of(server)
+    known = file.is_file()
+    file.unlink(missing_ok=True)
+    return known
+
+
+async def called_back(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, back: Back
+) -> None:
+    """The browser comes back with a code; anything else on this port is refused."""
+    try:
+        line = (await asyncio.wait_for(reader.readline(), 10)).decode("latin-1").split(" ")
+        there = urlsplit(line[1] if len(line) > 1 else "")
+        given = {key: values[0] for key, values in parse_qs(there.query).items()}
+        right = line[0] == "GET" and there.path == BACK and ("code" in given or "error" in given)
+        page = PAGE if right and "code" in given else "This is nothing that was waited for."
+        head = f"HTTP/1.1 {200 if right else 404} x\r\nContent-Type: text/plain\r\n"
+        body = page.encode()
+        writer.write(
+            f"{head}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body
+        )
+        await writer.drain()
+        if right and not back.done():
+            settle(back, given)
+    except (OSError, TimeoutError, ValueError):
+        pass  # whoever called is gone; the browser will come again
+    finally:
+        writer.close()
+
+
+def settle(back: Back, given: Mapping[str, str]) -> None:
+    if "error" in given:
+        refused = given.get("error_description") or given["error"]
+        back.set_exception(ToolError(f"the server says {refused}"))
+    else:
+        back.set_result(
+            AuthorizationCodeResult(
+                code=given["code"], state=given.get("state"), iss=given.get("iss")
+            )
+        )

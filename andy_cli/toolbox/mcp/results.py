@@ -1,0 +1,60 @@
+"""What an MCP server returns, as the model is told it: data where there is data, else its text.
+
+Pictures and sounds are named and not passed on; links are named and not followed.
+"""
+
+import json
+from collections.abc import Iterable
+from typing import Protocol
+
+from andy_cli.guard.neutralizer import spelled
+
+LONGEST = 200_000
+"""Characters of one result; what is longer keeps its beginning and its end."""
+
+
+class Returned(Protocol):
+    """What is looked at of the SDK's result."""
+
+    @property
+    def content(self) -> Iterable[object]: ...
+    @property
+    def structured_content(self) -> object: ...
+    @property
+    def is_error(self) -> bool | None: ...
+
+
+def told(result: Returned) -> object:
+    if result.structured_content is not None:
+        data = result.structured_content
+        if isinstance(data, dict) and data.keys() == {"result"}:
+            data = data["result"]  # how servers wrap what is no object
+        if isinstance(data, str) or len(json.dumps(data, default=str)) > LONGEST:
+            return shortened(data if isinstance(data, str) else json.dumps(data, default=str))
+        return data
+    return shortened("\n".join(filter(None, map(part, result.content))))
+
+
+def part(content: object) -> str:
+    """One block of a result."""
+    kind = getattr(content, "type", "")
+    if kind == "text":
+        return str(getattr(content, "text", ""))
+    if kind in ("image", "audio"):
+        size = len(str(getattr(content, "data", ""))) * 3 // 4
+        return (
+            f"({kind}, {spelled(str(getattr(content, 'mime_type', '')))}, {size} bytes, not shown)"
+        )
+    if kind == "resource_link":
+        return f"(a link to {spelled(str(getattr(content, 'uri', '')))}, not opened)"
+    inner = getattr(content, "resource", None)
+    text = getattr(inner, "text", None)
+    return str(text) if text is not None else f"({spelled(kind or 'something')}, not shown)"
+
+
+def shortened(text: str) -> str:
+    if len(text) <= LONGEST:
+        return text
+    left_out = len(text) - LONGEST
+    half = LONGEST // 2
+    return f"{text[:half]}\n[... {left_out} characters left out ...]\n{text[-half:]}"

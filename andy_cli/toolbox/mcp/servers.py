@@ -1,0 +1,228 @@
+"""Which MCP servers there are, in the files that this and other programs keep.
+
+    {"mcpServers": {"files": {"command": "npx", "args": ["-y", "..."], "env": {"KEY": "${KEY}"}}}}
+    {"servers": {"memory": {"type": "http", "url": "https://a.example/mcp", "headers": {...}}}}
+    {"mcpServers": {"search": {"httpUrl": "https://a.example/mcp", "includeTools": ["find"]}}}
+
+Ours is `mcp.json` in the configuration folder. A project's (`.mcp.json`, `.cursor/mcp.json`,
+`.vscode/mcp.json`, `.andy/mcp.json`) are read once its folder is trusted: they start programs.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from andy_cli.errors import UsageError
+from andy_cli.settings import Settings, config_folder, replaced, state_folder, trusts
+
+PROJECT_FILES = (".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json", ".andy/mcp.json")
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,47}")
+VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+INPUT = re.compile(r"\$\{(?:input|workspaceFolder|userHome)[^}]*\}")
+CONNECT = 60.0
+"""Seconds a server may take to be ready: some are fetched first."""
+
+
+class Server(NamedTuple):
+    name: str
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = {}
+    cwd: str = ""
+    url: str = ""
+    headers: Mapping[str, str] = {}
+    timeout: float = CONNECT
+    """Seconds to connect, and for a call to be answered."""
+    include: tuple[str, ...] = ()
+    """The tools that are wanted; none: all."""
+    exclude: tuple[str, ...] = ()
+    effect: str = ""
+    """What the user's own file says that its tools do: `read` or `network` ask less often."""
+    fault: str = ""
+    """Why it cannot be used."""
+    file: str = ""
+    """Where it is written."""
+
+    @property
+    def where(self) -> str:
+        """How it is reached, in one line."""
+        return self.url or " ".join((self.command, *self.args))
+
+
+class Offered(NamedTuple):
+    """A tool as its server describes it: nothing of it is trusted."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+
+
+def log_of(server: Server) -> Path:
+    """What a server that is a program writes beside its answers."""
+    return state_folder() / "mcp" / f"{server.name}.log"
+
+
+def user_file() -> Path:
+    return config_folder() / "mcp.json"
+
+
+def servers(
+    settings: Settings,
+    workspace: Path,
+    more: Iterable[Path] = (),
+    environment: Mapping[str, str] = os.environ,
+) -> list[Server]:
+    """All servers, the user's before those of `more` files and of a trusted project; of one name
+    the first. Raises UsageError for a file of the user's own that cannot be read."""
+    found: dict[str, Server] = {}
+    for file in (user_file(), *more):
+        for each in read(file, environment, own=True):
+            found.setdefault(each.name, each)
+    if trusts(settings, workspace):
+        for name in PROJECT_FILES:
+            for each in read(workspace / name, environment):
+                found.setdefault(each.name, each)
+    return list(found.values())
+
+
+def read(file: Path, environment: Mapping[str, str], own: bool = False) -> Iterator[Server]:
+    """The servers of one file, of whichever program. Raises UsageError."""
+    for name, entry in entries(file).items():
+        yield understood(name, entry, str(file), environment, own)
+
+
+def entries(file: Path) -> Mapping[str, object]:
+    if not file.is_file():
+        return {}
+    try:
+        tree = json.loads(without_comments(file.read_text(encoding="utf-8-sig")))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{file} cannot be read: {error}. Correct it or move it away.") from error
+    listed = tree.get("mcpServers", tree.get("servers", {})) if isinstance(tree, dict) else None
+    if not isinstance(listed, dict):
+        raise UsageError(f"{file} lists no servers.", 'It holds {"mcpServers": {NAME: {...}}}.')
+    return listed
+
+
+def without_comments(text: str) -> str:
+    """Some editors keep comments and trailing commas in their JSON."""
+    kept = re.sub(
+        r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', lambda found: found[1] or "", text, flags=re.S
+    )
+    return re.sub(
+        r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', lambda found: found[1] or "", kept, flags=re.S
+    )
+
+
+def understood(
+    name: str, entry: object, file: str, environment: Mapping[str, str], own: bool
+) -> Server:
+    """One entry. What is wrong with it is its fault; the others are none the worse for it."""
+    try:
+        return _understood(name, entry, file, environment, own)
+    except (TypeError, ValueError) as error:
+        return Server(name=str(name)[:60], fault=str(error), file=file)
+
+
+def _understood(
+    name: str, entry: object, file: str, environment: Mapping[str, str], own: bool
+) -> Server:
+    if not NAME.fullmatch(name):
+        raise ValueError("its name may hold letters, digits, `_`, `-` and `.` only")
+    if not isinstance(entry, dict):
+        raise TypeError("it is no object")
+    if entry.get("disabled") is True or entry.get("enabled") is False:
+        raise ValueError("it is switched off in its file")
+    filled = {key: _filled(value, environment) for key, value in entry.items()}
+    url = _text(filled, "httpUrl") or _text(filled, "url")
+    command = _text(filled, "command")
+    if bool(url) == bool(command):
+        raise ValueError("it needs either a command or a url")
+    if _text(filled, "type") == "sse":
+        raise ValueError(
+            "it speaks the old SSE transport only; ask for its streamable HTTP address"
+        )
+    effect = _text(filled, "effect") if own else ""
+    if effect not in ("", "read", "network", "write", "run", "act"):
+        raise ValueError(f"its effect {effect!r} is none")
+    seconds = filled.get("timeout", CONNECT)
+    if not isinstance(seconds, int | float) or seconds <= 0:
+        raise ValueError("its timeout is no number of seconds")
+    return Server(
+        name=name,
+        command=command,
+        args=_texts(filled, "args"),
+        env=_pairs(filled, "env"),
+        cwd=_text(filled, "cwd"),
+        url=url,
+        headers=_pairs(filled, "headers"),
+        # Programs that count in milliseconds write thousands.
+        timeout=seconds / 1000 if seconds >= 1000 else float(seconds),
+        include=_texts(filled, "includeTools"),
+        exclude=_texts(filled, "excludeTools"),
+        effect=effect,
+        file=file,
+    )
+
+
+def _filled(value: object, environment: Mapping[str, str]) -> object:
+    """With `${VAR}` and `${VAR:-default}` replaced, however deep."""
+    if isinstance(value, list):
+        return [_filled(each, environment) for each in value]
+    if isinstance(value, dict):
+        return {key: _filled(each, environment) for key, each in value.items()}
+    if not isinstance(value, str):
+        return value
+    if found := INPUT.search(value):
+        raise ValueError(f"{found[0]} is known to another program only: write the value instead")
+
+    def variable(found: re.Match[str]) -> str:
+        default: str | None = found[2]
+        named = environment.get(found[1]) or default
+        if named is None:
+            raise ValueError(f"the environment variable {found[1]} is not set")
+        return named
+
+    return VARIABLE.sub(variable, value)
+
+
+def _text(entry: Mapping[str, object], key: str) -> str:
+    value = entry.get(key, "")
+    if not isinstance(value, str):
+        raise TypeError(f"its {key} is no text")
+    return value
+
+
+def _texts(entry: Mapping[str, object], key: str) -> tuple[str, ...]:
+    value = entry.get(key, [])
+    if not isinstance(value, list):
+        raise TypeError(f"its {key} is no list")
+    return tuple(map(str, value))
+
+
+def _pairs(entry: Mapping[str, object], key: str) -> Mapping[str, str]:
+    value = entry.get(key) or {}
+    if not isinstance(value, dict):
+        raise TypeError(f"its {key} is no object")
+    return {str(name): str(each) for name, each in value.items()}
+
+
+def keep(name: str, entry: Mapping[str, object] | None, file: Path) -> None:
+    """Write a server into a file, or take it out (None); the rest of the file stays as it is.
+
+    Raises UsageError for a file that cannot be read or written.
+    """
+    try:
+        text = file.read_text(encoding="utf-8-sig") if file.is_file() else "{}"
+        tree = json.loads(without_comments(text))
+        key = "servers" if "servers" in tree and "mcpServers" not in tree else "mcpServers"
+        listed = tree.setdefault(key, {})
+        listed.pop(name, None)
+        if entry is not None:
+            listed[name] = dict(entry)
+        replaced(file, json.dumps(tree, ensure_ascii=False, indent=2) + "\n")
+    except (OSError, ValueError, AttributeError) as error:
+        raise UsageError(f"{file} cannot be written: {error}.") from error

@@ -1,0 +1,104 @@
+"""A session with one MCP server, by the SDK: a program of its own, or an address.
+
+Imported when there is a server to speak to: the SDK takes half a second.
+"""
+
+import contextlib
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+
+import httpx2
+from mcp import Client
+from mcp.client._transport import Transport
+from mcp.client.session import IncomingMessage
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from andy_cli.toolbox.mcp import results
+from andy_cli.toolbox.mcp.login import signed
+from andy_cli.toolbox.mcp.servers import Offered, Server, log_of
+from andy_cli.toolbox.tool import PROGRESS
+
+PAGES = 50
+"""Of a list of tools; a server whose list never ends is listened to no longer."""
+MOST = 1000
+QUIET = 120.0
+"""Seconds without a sign of life after which a call is given up, unless its entry says more."""
+
+
+class Session:
+    """What is asked of a server."""
+
+    def __init__(self, client: Client, server: Server) -> None:
+        self._client = client
+        self._patience = max(QUIET, server.timeout)
+
+    async def tools(self) -> tuple[Offered, ...]:
+        found: list[Offered] = []
+        cursor: str | None = None
+        for _ in range(PAGES):
+            page = await self._client.list_tools(cursor=cursor, cache_mode="bypass")
+            found += [
+                Offered(each.name, each.description or "", each.input_schema) for each in page.tools
+            ]
+            cursor = page.next_cursor
+            if not cursor or len(found) > MOST:
+                break
+        return tuple(found[:MOST])
+
+    async def call(self, name: str, arguments: Mapping[str, object]) -> tuple[object, bool]:
+        """What it returned, and whether it says that it failed."""
+        tell = PROGRESS.get()  # of this call: the server is heard in a task of its own
+
+        async def told(progress: float, total: float | None, message: str | None) -> None:
+            share = f"{progress:g} of {total:g}" if total else f"{progress:g}"
+            tell(f"{share} {message or ''}".strip())
+
+        answered = await self._client.call_tool(name, dict(arguments), self._patience, told)
+        return results.told(answered), bool(answered.is_error)
+
+
+@contextlib.asynccontextmanager
+async def opened(
+    server: Server, heard: Callable[[object], Awaitable[None]]
+) -> AsyncIterator[Session]:
+    """`heard` gets every message that nobody asked for."""
+    async with contextlib.AsyncExitStack() as stack:
+        transport = started(server, stack) if server.command else await reached(server, stack)
+
+        async def message_handler(message: IncomingMessage) -> None:
+            await heard(message)
+
+        client = Client(
+            transport,
+            read_timeout_seconds=max(QUIET, server.timeout),
+            message_handler=message_handler,
+        )
+        yield Session(await stack.enter_async_context(client), server)
+
+
+def started(server: Server, stack: contextlib.AsyncExitStack) -> Transport:
+    """A program in a clean environment: it gets what its entry names and no more."""
+    file = log_of(server)
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    log = stack.enter_context(os.fdopen(descriptor, "w"))
+    parameters = StdioServerParameters(
+        command=server.command,
+        args=list(server.args),
+        env=dict(server.env),
+        cwd=server.cwd or None,
+        encoding_error_handler="replace",
+    )
+    return stdio_client(parameters, errlog=log)
+
+
+async def reached(server: Server, stack: contextlib.AsyncExitStack) -> Transport:
+    """Over HTTP, signed with the token of a login if there is one."""
+    client = httpx2.AsyncClient(
+        headers=dict(server.headers),
+        auth=signed(server),
+        timeout=httpx2.Timeout(30.0, read=max(QUIET, server.timeout)),
+    )
+    await stack.enter_async_context(client)
+    return streamable_http_client(server.url, http_client=client)

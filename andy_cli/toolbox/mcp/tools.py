@@ -1,0 +1,101 @@
+"""Tools of MCP servers as tools of ours: under a name of their own, each yes bound to its version.
+
+A server's tool is called `server.tool`, so that none takes the name of another. Its description is
+somebody else's words: it is cut, kept on one line, and broken where it holds markers. Its hints
+about what it does are not believed.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Awaitable, Callable, Iterator
+from fnmatch import fnmatchcase
+
+from andy_cli.guard.neutralizer import one_line
+from andy_cli.messages import Arguments, Effect, Schema
+from andy_cli.toolbox.mcp.connection import Connection
+from andy_cli.toolbox.mcp.servers import Offered
+from andy_cli.toolbox.tool import Claim, Tool
+
+NAME = re.compile(r"[A-Za-z0-9_.:/-]{1,100}")
+LONGEST = 1024
+"""Characters of a description."""
+LARGEST = 60_000
+"""Characters of a schema."""
+
+
+def tools_of(connection: Connection) -> Iterator[Tool]:
+    """The tools that are wanted of a server and can be used; the others are left out."""
+    server = connection.server
+    for each in connection.tools:
+        wanted = not server.include or any(fnmatchcase(each.name, one) for one in server.include)
+        unwanted = any(fnmatchcase(each.name, one) for one in server.exclude)
+        if wanted and not unwanted and NAME.fullmatch(each.name) and usable(each.schema):
+            yield made(connection, each)
+
+
+def made(connection: Connection, offered: Offered) -> Tool:
+    server = connection.server
+    words = one_line(offered.description).strip()
+    about = words if len(words) <= LONGEST else words[: LONGEST - 4] + " ..."
+
+    def claim(arguments: Arguments) -> Claim:
+        shown = json.dumps(arguments, ensure_ascii=False, indent=2, default=str)
+        return Claim(shown=shown if arguments else "")
+
+    return Tool(
+        name=f"{server.name}.{offered.name}",
+        description=about or offered.name,
+        describe=lambda: plain(offered.schema),
+        effect=Effect(server.effect or "run"),
+        action=f"use {offered.name} of {server.name}",
+        run=runner(connection, offered.name),
+        claim=claim,
+        source=source(server.name),
+        fingerprint=hashlib.sha256(f"{server.where}\n{described(offered)}".encode()).hexdigest(),
+    )
+
+
+def runner(connection: Connection, name: str) -> Callable[[Arguments], Awaitable[object]]:
+    async def run(arguments: Arguments) -> object:
+        return await connection.call(name, arguments)
+
+    return run
+
+
+def described(tool: Offered) -> str:
+    """All that a yes to a tool stands on, in one text."""
+    return json.dumps([tool.name, tool.description, tool.schema], sort_keys=True, default=str)
+
+
+def source(server: str) -> str:
+    return f"mcp:{server}"
+
+
+def usable(schema: object) -> bool:
+    """Whether it is a schema of an object that is no monster."""
+    if not isinstance(schema, dict) or schema.get("type", "object") != "object":
+        return False
+    try:
+        return len(json.dumps(schema)) <= LARGEST
+    except (ValueError, RecursionError):
+        return False
+
+
+def plain(schema: Schema) -> Schema:
+    """With properties, as the rest of andy expects; a broken part says nothing."""
+    properties = schema.get("properties")
+    required = schema.get("required")
+    fine = (
+        {key: each for key, each in properties.items() if isinstance(each, dict)}
+        if isinstance(properties, dict)
+        else {}
+    )
+    return {
+        **schema,
+        "type": "object",
+        "properties": fine,
+        "required": [each for each in required if each in fine]
+        if isinstance(required, list)
+        else [],
+    }
