@@ -7,11 +7,14 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from andy_cli import events
@@ -20,7 +23,7 @@ from andy_cli.errors import UsageError
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult
 from andy_cli.settings import load, save
 from andy_cli.toolbox.mcp.hub import Hub
-from andy_cli.toolbox.mcp.login import Tokens, file_of
+from andy_cli.toolbox.mcp.login import Tokens, file_of, login, logout
 from andy_cli.toolbox.mcp.servers import Server, keep, log_of, read, servers
 from andy_cli.toolbox.mcp.tools import plain, usable
 from andy_cli.toolbox.registry import Registry
@@ -375,16 +378,21 @@ def test_the_servers_of_time_and_git(home: Path, tmp_path: Path) -> None:
     with_servers([clock, git], doing)
 
 
-@pytest.fixture
-def over_http() -> Iterator[str]:
+@contextmanager
+def listening(module: str, **environment: str) -> Iterator[str]:
+    """A server over HTTP, as a process; gives its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     running = subprocess.Popen(
-        [*OURS, str(port)], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [sys.executable, "-m", module, str(port)],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **environment},
     )
     try:
-        for _ in range(200):
+        for _ in range(400):
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     break
@@ -393,6 +401,57 @@ def over_http() -> Iterator[str]:
     finally:
         running.send_signal(signal.SIGTERM)
         running.wait(10)
+
+
+@pytest.fixture
+def over_http() -> Iterator[str]:
+    with listening("tests.memory_server") as address:
+        yield address
+
+
+def browsed(url: str) -> None:
+    """What a user's browser does: opens the page, and goes where that sends it."""
+    threading.Thread(target=lambda: httpx2.get(url, follow_redirects=True)).start()
+
+
+def test_a_login_by_oauth_lasts_beyond_its_first_token(home: Path) -> None:
+    """Discovery, registration, PKCE, the code, a call; the token runs out and is renewed."""
+    with listening("tests.guarded_server", LASTS="1") as address:
+        server = Server("guarded", url=address)
+
+        async def refused(hub: Hub, registry: Registry) -> None:
+            assert len(registry) == 0
+
+        (said,) = with_servers([server], refused)
+        assert "andy mcp login guarded" in said
+        assert asyncio.run(login(server, browsed)) == 1
+        assert file_of(server).stat().st_mode & 0o777 == 0o600
+        time.sleep(1.2)
+
+        async def doing(hub: Hub, registry: Registry) -> None:
+            for _ in range(2):
+                word = await called(registry, "guarded.secret_word")
+                assert (word.status, word.content) == (Status.SUCCESS, "kestrel")
+                await asyncio.sleep(1.2)
+
+        assert with_servers([server], doing) == []
+        assert logout(server)
+        assert not logout(server)
+
+
+def test_a_login_that_nobody_answers_or_that_is_for_nothing_ends_in_words(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("andy_cli.toolbox.mcp.login.PATIENCE", 0.3)
+    with (
+        listening("tests.guarded_server") as address,
+        pytest.raises(UsageError, match=r"logged in|failed"),
+    ):
+        asyncio.run(login(Server("guarded", url=address), lambda url: None))
+    with pytest.raises(UsageError, match="nothing to log in to"):
+        asyncio.run(login(ours(), lambda url: None))
+    with pytest.raises(UsageError, match="failed"):
+        asyncio.run(login(Server("far", url="http://127.0.0.1:9/mcp"), lambda url: None))
 
 
 def test_a_server_over_http(home: Path, over_http: str) -> None:

@@ -7,6 +7,8 @@ where tokens are kept and the browser's way back to this machine.
 import asyncio
 import hashlib
 import json
+import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -14,8 +16,14 @@ from urllib.parse import parse_qs, urlsplit
 import httpx2
 from mcp import Client
 from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
+from mcp.client.auth.oauth2 import OAuthContext
 from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
+from mcp.shared.auth import (
+    OAuthClientInformationFull,
+    OAuthClientMetadata,
+    OAuthMetadata,
+    OAuthToken,
+)
 from pydantic import AnyUrl, BaseModel
 
 from andy_cli.errors import ToolError, UsageError
@@ -23,6 +31,8 @@ from andy_cli.settings import data_folder, replaced
 from andy_cli.toolbox.mcp.connection import reason
 from andy_cli.toolbox.mcp.servers import Server
 
+EARLY = 5
+"""Seconds before its end at which a token is renewed."""
 PATIENCE = 300.0
 """Seconds to log in."""
 BACK = "/callback"
@@ -38,25 +48,48 @@ def file_of(server: Server) -> Path:
 Back = asyncio.Future[AuthorizationCodeResult]
 
 
+# The SDK reports with tracebacks what is told in words here.
+logging.getLogger("mcp").addHandler(logging.NullHandler())
+logging.getLogger("mcp").propagate = False
+
+
 class Tokens:
-    """The SDK's storage: tokens and the registered client, in one file."""
+    """The SDK's storage: tokens and the registered client, in one file.
+
+    Kept beside them is what the SDK forgets from one run to the next and needs to renew a token:
+    when it runs out, and where that is done.
+    """
 
     def __init__(self, file: Path) -> None:
         self._file = file
+        self.context: OAuthContext | None = None
 
     async def get_tokens(self) -> OAuthToken | None:
-        kept = self._read().get("tokens")
-        return OAuthToken.model_validate(kept) if kept else None
+        record = self._read()
+        kept = record.get("tokens")
+        if not kept:
+            return None
+        if self.context is not None:
+            until = record.get("until")
+            self.context.token_expiry_time = until if isinstance(until, int | float) else None
+            if place := record.get("place"):
+                self.context.oauth_metadata = OAuthMetadata.model_validate(place)
+        return OAuthToken.model_validate(kept)
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
-        self._write("tokens", tokens)
+        record = {"tokens": plain(tokens)}
+        if tokens.expires_in is not None:
+            record["until"] = time.time() + tokens.expires_in - EARLY
+        if self.context is not None and self.context.oauth_metadata is not None:
+            record["place"] = plain(self.context.oauth_metadata)
+        self._write(record)
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
         kept = self._read().get("client")
         return OAuthClientInformationFull.model_validate(kept) if kept else None
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        self._write("client", client_info)
+        self._write({"client": plain(client_info)})
 
     def _read(self) -> dict[str, object]:
         try:
@@ -65,10 +98,14 @@ class Tokens:
             return {}
         return kept if isinstance(kept, dict) else {}
 
-    def _write(self, key: str, value: BaseModel) -> None:
-        kept = {**self._read(), key: value.model_dump(mode="json", exclude_none=True)}
+    def _write(self, record: Mapping[str, object]) -> None:
+        kept = {**self._read(), **record}
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         replaced(self._file, json.dumps(kept))
+
+
+def plain(value: BaseModel) -> object:
+    return value.model_dump(mode="json", exclude_none=True)
 
 
 def signed(server: Server) -> OAuthClientProvider | None:
@@ -80,7 +117,10 @@ def signed(server: Server) -> OAuthClientProvider | None:
     async def again(url: str) -> None:
         raise ToolError(f"the login has run out, `andy mcp login {server.name}` renews it")
 
-    return provider(server, file, "http://127.0.0.1" + BACK, again, None)
+    async def never() -> AuthorizationCodeResult:
+        raise ToolError("nobody comes back")
+
+    return provider(server, file, "http://127.0.0.1" + BACK, again, never)
 
 
 def provider(
@@ -97,7 +137,10 @@ def provider(
         response_types=["code"],
         token_endpoint_auth_method="none",
     )
-    return OAuthClientProvider(server.url, metadata, Tokens(file), shown, answered)
+    tokens = Tokens(file)
+    made = OAuthClientProvider(server.url, metadata, tokens, shown, answered)
+    tokens.context = made.context
+    return made
 
 
 async def login(server: Server, show: Callable[[str], None]) -> int:

@@ -14,6 +14,7 @@ from mcp.client.session import IncomingMessage
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from andy_cli.errors import ToolError
 from andy_cli.toolbox.mcp import results
 from andy_cli.toolbox.mcp.login import signed
 from andy_cli.toolbox.mcp.servers import Offered, Server, log_of
@@ -63,8 +64,12 @@ async def opened(
     server: Server, heard: Callable[[object], Awaitable[None]]
 ) -> AsyncIterator[Session]:
     """`heard` gets every message that nobody asked for."""
+    statuses: list[int] = []
     async with contextlib.AsyncExitStack() as stack:
-        transport = started(server, stack) if server.command else await reached(server, stack)
+        if server.command:
+            transport = started(server, stack)
+        else:
+            transport = await reached(server, statuses, stack)
 
         async def message_handler(message: IncomingMessage) -> None:
             await heard(message)
@@ -74,7 +79,14 @@ async def opened(
             read_timeout_seconds=max(QUIET, server.timeout),
             message_handler=message_handler,
         )
-        yield Session(await stack.enter_async_context(client), server)
+        try:
+            await stack.enter_async_context(client)
+        except Exception as error:
+            # What the SDK says of a refusal does not tell that it was one.
+            if 401 in statuses:
+                raise ToolError(f"it wants a login: `andy mcp login {server.name}`") from error
+            raise
+        yield Session(client, server)
 
 
 def started(server: Server, stack: contextlib.AsyncExitStack) -> Transport:
@@ -93,11 +105,18 @@ def started(server: Server, stack: contextlib.AsyncExitStack) -> Transport:
     return stdio_client(parameters, errlog=log)
 
 
-async def reached(server: Server, stack: contextlib.AsyncExitStack) -> Transport:
-    """Over HTTP, signed with the token of a login if there is one."""
+async def reached(
+    server: Server, statuses: list[int], stack: contextlib.AsyncExitStack
+) -> Transport:
+    """Over HTTP, signed with the token of a login if there is one; notes each answer's status."""
+
+    async def note(response: httpx2.Response) -> None:
+        statuses.append(response.status_code)
+
     client = httpx2.AsyncClient(
         headers=dict(server.headers),
         auth=signed(server),
+        event_hooks={"response": [note]},
         timeout=httpx2.Timeout(30.0, read=max(QUIET, server.timeout)),
     )
     await stack.enter_async_context(client)
