@@ -415,3 +415,44 @@ def mcp_test(name: str, json: AsJson = False, set_: Set = None) -> None:
     from andy_cli.frontends.mcp import test
 
     raise typer.Exit(test(name, json))
+
+
+@app.command()
+def serve(
+    upstream: Annotated[
+        list[str] | None,
+        typer.Option(metavar="URL|PROVIDER:MODEL|local:MODEL", help="NAME=URL where several"),
+    ] = None,
+    model: Annotated[str, typer.Option("--model", "-m", help="the model to ask for there")] = "",
+    dialect: Annotated[str, typer.Option(help="how the model is taught to call")] = "auto",
+    host: Annotated[str, typer.Option(help="where to listen")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="0: any free one")] = 8787,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="processes")] = 1,
+    token: Annotated[
+        str, typer.Option(help="what clients must send as their key (also $ANDY_SERVE_TOKEN)")
+    ] = "",
+    allow_host: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="another name of this server")
+    ] = None,
+    allow_origin: Annotated[
+        list[str] | None, typer.Option(metavar="ORIGIN", help="a web page that may ask")
+    ] = None,
+    set_: Set = None,
+) -> None:
+    """Serve the OpenAI and Anthropic wires: real tool calls for any client, from any model."""
+    from andy_cli.frontends.serve.command import Serving
+    from andy_cli.frontends.serve.command import serve as start
+
+    serving = Serving(
+        upstream or (),
+        model,
+        dialect,
+        host,
+        port,
+        workers,
+        token,
+        allow_host or (),
+        allow_origin or (),
+        set_ or (),
+    )
+    raise typer.Exit(start(serving))

@@ -1,0 +1,1 @@
+"""`andy serve`: real tool calls for any client, from any model."""

@@ -1,0 +1,356 @@
+"""The server itself: an ASGI application without a framework in the way of what is only passed on.
+
+    POST /v1/chat/completions  /v1/responses  /v1/messages      GET /v1/models  /health  /metrics  /
+
+Without tools, or for a model that takes them, bytes go through as they are. With tools that a model
+cannot take, `emulation` leads the dialogue. What is the same for all requests: who may ask, how
+large a request is, how an error looks.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Mapping,
+    MutableMapping,
+)
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+
+from andy_cli.errors import AndyError
+from andy_cli.frontends.serve import surfaces
+from andy_cli.frontends.serve.asked import Asked
+from andy_cli.frontends.serve.chat_wire import dumped
+from andy_cli.frontends.serve.emulation import Dialogue, emulated
+from andy_cli.frontends.serve.gatekeeper import LARGEST, Gatekeeper
+from andy_cli.frontends.serve.passing import Watching, plain_body
+from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused
+from andy_cli.frontends.serve.records import ROOM, Record, Records, metrics
+from andy_cli.frontends.serve.source import Remote, refusal
+from andy_cli.frontends.serve.surfaces import Surface, Writer
+from andy_cli.frontends.serve.upstreams import Upstream, Upstreams, renamed
+from andy_cli.models.http.refusals import Refusal, feature_of
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+SLOW = 30.0
+"""Seconds a client may take to send its request."""
+JSON = "application/json"
+EVENTS = "text/event-stream; charset=utf-8"
+Pieces = AsyncGenerator[Piece, None]
+
+
+class App:
+    def __init__(self, upstreams: Upstreams, gatekeeper: Gatekeeper, records: Records) -> None:
+        self._upstreams = upstreams
+        self._gatekeeper = gatekeeper
+        self._records = records
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        exchange = Exchange(scope, receive, send)
+        surface = surfaces.BY_PATH.get(scope["path"], surfaces.BY_PATH["/v1/chat/completions"])
+        try:
+            exchange.headers = self._gatekeeper.check(scope["method"], scope["headers"])
+            await self._answer(exchange)
+        except Refused as refused:
+            await exchange.refuse(refused, surface)
+        except AndyError as error:
+            await exchange.refuse(Refused(502, str(error), "upstream_error"), surface)
+
+    async def _answer(self, exchange: "Exchange") -> None:
+        method, path = exchange.scope["method"], exchange.scope["path"]
+        if path == "/health" and method == "GET":
+            await exchange.respond(200, dumped({"status": "ok"}))
+            return
+        surface = surfaces.BY_PATH.get(path)
+        page = PAGES.get(path)
+        if surface is None and page is None:
+            raise Refused(404, "There is nothing here.", code="not_found")
+        if method != ("POST" if surface else "GET"):
+            raise Refused(405, "This is not how it is asked for.")
+        if page is None or path != "/":
+            self._gatekeeper.identify(exchange.headers)
+        if page is not None:
+            await page(self, exchange)
+        elif surface is not None:
+            await self._converse(exchange, surface)
+
+    async def _converse(self, exchange: "Exchange", surface: Surface) -> None:
+        body = await exchange.body()
+        try:
+            value = json.loads(body)
+        except (ValueError, RecursionError):
+            raise Refused(400, "The request body is no JSON.") from None
+        asked = surface.asked(value)
+        upstream = self._upstreams.find(asked.model)
+        record = self._records.begin(
+            Record(surface.name, upstream.model_for(asked.model), asked=last_words(asked))
+        )
+        status = 500
+        try:
+            call = Call(exchange, surface, asked, body, upstream, record)
+            watching = exchange.until_gone()
+            try:
+                status = await call.answer()
+            finally:
+                watching.cancel()
+        except Refused as refused:
+            status = refused.status
+            raise
+        except asyncio.CancelledError:
+            status = 499
+            raise
+        finally:
+            self._records.end(record, status)
+
+    async def models(self, exchange: "Exchange") -> None:
+        now = int(time.time())
+        names = [each.name or each.source.endpoint.model for each in self._upstreams.each]
+        rows = [
+            {"id": name, "object": "model", "created": now, "owned_by": "andy"}
+            for name in names
+            if name
+        ]
+        if not rows:
+            rows = await listed(self._upstreams.each[0])
+        await exchange.respond(200, dumped({"object": "list", "data": rows}))
+
+    async def metrics(self, exchange: "Exchange") -> None:
+        kind = "text/plain; version=0.0.4"
+        await exchange.respond(200, metrics(self._records).encode(), kind)
+
+    async def page(self, exchange: "Exchange") -> None:
+        await exchange.respond(200, b"andy serve", "text/plain; charset=utf-8")
+
+
+PAGES: Mapping[str, Callable[[App, "Exchange"], Awaitable[None]]] = {
+    "/": App.page,
+    "/v1/models": App.models,
+    "/metrics": App.metrics,
+}
+
+
+def last_words(asked: Asked) -> str:
+    return next((each.content for each in reversed(asked.history) if each.role == "user"), "")[:500]
+
+
+async def listed(upstream: Upstream) -> list[dict[str, Any]]:
+    """What the model's server lists."""
+    source = upstream.source
+    if not isinstance(source, Remote):
+        return []
+    try:
+        url = f"{source.endpoint.base_url.rstrip('/')}/models"
+        async with source.http.get(url, headers=source.headers) as response:
+            told = json.loads(await response.content.read(4 * 2**20))
+    except (aiohttp.ClientError, OSError, ValueError, TimeoutError, RecursionError):
+        # A list of models is a help and no promise.
+        return []
+    data = told.get("data") if isinstance(told, dict) else None
+    return [each for each in data if isinstance(each, dict)] if isinstance(data, list) else []
+
+
+class Exchange:
+    """One request and its answer on the wire."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.scope = scope
+        self.headers: Mapping[str, str] = {}
+        self.begun = False
+        self._receive = receive
+        self._send = send
+
+    async def body(self) -> bytes:
+        """Raises Refused for one that is too large (413) or comes too slowly (408)."""
+        try:
+            async with asyncio.timeout(SLOW):
+                return await self._whole()
+        except TimeoutError:
+            raise Refused(408, "The request took too long to arrive.") from None
+
+    async def _whole(self) -> bytes:
+        pieces: list[bytes] = []
+        size = 0
+        while True:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise Refused(400, "The client is gone.")
+            pieces.append(message.get("body", b""))
+            size += len(pieces[-1])
+            if size > LARGEST:
+                raise Refused(413, f"The request is larger than {LARGEST // 2**20} MiB.")
+            if not message.get("more_body"):
+                return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def until_gone(self) -> "asyncio.Task[None]":
+        """Ends this request's own work as soon as its client is gone."""
+        me = asyncio.current_task()
+        assert me is not None
+
+        async def watch() -> None:
+            while (await self._receive())["type"] != "http.disconnect":
+                pass
+            me.cancel()
+
+        return asyncio.create_task(watch())
+
+    async def start(self, status: int, kind: str, headers: Mapping[str, str]) -> None:
+        self.begun = True
+        listed = [(b"content-type", kind.encode()), (b"cache-control", b"no-store")]
+        listed += [
+            (name.encode(), value.encode("latin-1", "replace")) for name, value in headers.items()
+        ]
+        await self._send({"type": "http.response.start", "status": status, "headers": listed})
+
+    async def write(self, data: bytes, more: bool = True) -> None:
+        await self._send({"type": "http.response.body", "body": data, "more_body": more})
+
+    async def respond(
+        self, status: int, data: bytes, kind: str = JSON, headers: Mapping[str, str] | None = None
+    ) -> None:
+        length = {"content-length": str(len(data))}
+        await self.start(status, kind, {**length, **(headers or {})})
+        await self.write(data, more=False)
+
+    async def refuse(self, refused: Refused, surface: Surface) -> None:
+        """The error in the protocol's own shape: as the answer, or at the end of its stream."""
+        if self.begun:
+            await self.write(surface.failed(refused), more=False)
+        else:
+            told = dumped(surface.error(refused))
+            await self.respond(refused.status, told, headers=refused.headers)
+
+
+@dataclass(slots=True)
+class Call:
+    """One request for an answer, and all that is known about it."""
+
+    exchange: Exchange
+    surface: Surface
+    asked: Asked
+    body: bytes
+    upstream: Upstream
+    record: Record
+
+    async def answer(self) -> int:
+        """Write the answer; returns its status."""
+        source = renamed(self.upstream, self.asked.model)
+        wanted = self.exchange.headers.get("x-andy-dialect", "")
+        native = not wanted and self.upstream.native()
+        tools = bool(self.asked.tools)
+        dialogue = bool(tools or any(each.role == "tool" for each in self.asked.history))
+        passing = self.surface.passes and isinstance(source, Remote) and (native or not dialogue)
+        if passing and isinstance(source, Remote):
+            if self.exchange.headers.get("x-andy-dry-run") == "1":
+                return await self._shown(source.endpoint.model, json.loads(self._passed(source)))
+            try:
+                return await self._pass(source, dialogue)
+            except ToolsRefused:
+                self.upstream.refused_tools()
+        named = wanted or ("native" if native and self.upstream.takes_tools else "")
+        taught = self.upstream.taught(self.asked.tools, self.asked.model, named)
+        self.record.way = taught.dialect.name
+        if self.exchange.headers.get("x-andy-dry-run") == "1":
+            request = Dialogue(self.asked, source, taught).request()
+            told = {**self.asked.fields, "messages": list(request.messages), "stop": request.stop}
+            return await self._shown(source.endpoint.model, told)
+        return await self._compile(emulated(self.asked, source, taught))
+
+    async def _shown(self, model: str, request: Mapping[str, object]) -> int:
+        """A dry run: what would be sent, and nothing is."""
+        told = {**request, "model": model or self.asked.model}
+        await self.exchange.respond(200, dumped({"dry_run": True, "request": told}))
+        return 200
+
+    def _passed(self, source: Remote) -> bytes:
+        return plain_body(self.asked, self.body, source.endpoint.model)
+
+    async def _pass(self, source: Remote, tools: bool) -> int:
+        """Bytes as they come; with tools the text is read along."""
+        self.record.way = "passed"
+        async with source.opened(self._passed(source)) as response:
+            if response.status != 200:
+                refused = await refusal(response)
+                told = Refusal(refused.message)
+                if tools and feature_of(refused.status, told) == "tools":
+                    raise ToolsRefused
+                raise refused
+            kind = response.headers.get("content-type", JSON)
+            headers = {"x-andy-compiled": "native;repairs=0"}
+            if not kind.startswith("text/event-stream"):
+                data = await response.content.read(-1)
+                await self.exchange.respond(200, data, kind, headers)
+                self.record.wrote(data.decode("utf-8", "replace"))
+                return 200
+            await self.exchange.start(200, kind, headers)
+            if tools:
+                await self._watched(response.content.iter_any(), source)
+            else:
+                async for data in response.content.iter_any():
+                    await self.exchange.write(data)
+            await self.exchange.write(b"", more=False)
+        return 200
+
+    async def _watched(self, chunks: AsyncIterator[bytes], source: Remote) -> None:
+        taught = self.upstream.taught(self.asked.tools, self.asked.model, "native")
+        watching = Watching(Dialogue(self.asked, source, taught), self.record)
+        async for data in chunks:
+            if out := watching.take(data):
+                await self.exchange.write(out)
+        async for out in watching.end():
+            await self.exchange.write(out)
+
+    async def _compile(self, pieces: Pieces) -> int:
+        writer = self.surface.writer(self.asked, self.asked.model or self.record.model)
+        if self.asked.stream:
+            return await self._streamed(pieces, writer)
+        made: list[Piece] = []
+        async with aclosing(pieces):
+            async for piece in pieces:
+                made.append(piece)
+                self._note(piece)
+        data = writer.whole(made)
+        self.record.compiled = data.decode()[:ROOM]
+        over = next(each for each in made if isinstance(each, Over))
+        await self.exchange.respond(200, data, headers={"x-andy-compiled": how(over)})
+        return 200
+
+    async def _streamed(self, pieces: Pieces, writer: Writer) -> int:
+        """Events as they are made; an error before the first of them is an answer of its own."""
+        headers = {"x-andy-compiled": self.record.way}
+        async with aclosing(pieces):
+            async for piece in pieces:
+                self._note(piece)
+                if not self.exchange.begun:
+                    await self.exchange.start(200, EVENTS, headers)
+                await self.exchange.write(writer.event(piece))
+        await self.exchange.write(b"", more=False)
+        return 200
+
+    def _note(self, piece: Piece) -> None:
+        if isinstance(piece, Called):
+            self.record.calls += 1
+            self.record.compiled += f"{piece.name} {piece.arguments}\n"[:2000]
+        elif isinstance(piece, Over):
+            self.record.repairs = piece.repairs
+        else:
+            self.record.compiled = (self.record.compiled + piece.text)[:ROOM]
+
+
+def how(over: Over) -> str:
+    """`hermes;repairs=1`."""
+    return f"{over.dialect or 'text'};repairs={len(over.repairs)}"
+
+
+class ToolsRefused(Exception):
+    """The model's server takes no tools."""

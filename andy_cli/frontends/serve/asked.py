@@ -1,0 +1,231 @@
+"""What a client asks for, checked: the request of the chat completions API as values.
+
+The surfaces of other APIs make the same of their requests. What is not known here is passed on to
+the model's server as it came.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from andy_cli.compiler.dialect import Tools
+from andy_cli.frontends.serve.pieces import Refused
+from andy_cli.messages import Arguments, Message, Role, Schema, ToolCall
+
+MOST = 128
+"""Tools, and answers to one request, at most."""
+OWN = frozenset(
+    """model messages tools tool_choice parallel_tool_calls stream stream_options functions
+    function_call""".split()
+)
+"""Fields that are not simply passed on."""
+ROLES: Mapping[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """`tool_choice`: whether a call may, must or must not be made, and of which tool."""
+
+    how: Literal["auto", "none", "required"] = "auto"
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    model: str
+    history: tuple[Message, ...]
+    tools: Tools
+    """Name -> function tool. Where a client leaves them out in later requests of a conversation,
+    those its history shows were there."""
+    choice: Choice = Choice()
+    parallel: bool = True
+    stream: bool = False
+    usage: bool = False
+    """Whether a stream ends with the usage."""
+    fields: Mapping[str, object] = field(default_factory=dict)
+    """What is passed on: seed, top_p, stop, response_format, ..."""
+    body: Mapping[str, object] = field(default_factory=dict)
+    """As it came."""
+    parts: Mapping[str, object] = field(default_factory=dict)
+    """Pictures and the like, by the mark that stands for them in the history."""
+
+
+def asked(body: object) -> Asked:
+    """Raises Refused (400) that names the field."""
+    if not isinstance(body, dict):
+        raise Refused(400, "The request body is no JSON object.")
+    parts: dict[str, object] = {}
+    history = tuple(_history(body.get("messages"), parts))
+    tools = _tools(body) or _shown(history)
+    count = body.get("n")
+    if count is not None and (not isinstance(count, int) or not 1 <= count <= MOST):
+        raise Refused(400, f"n is a whole number from 1 to {MOST}.", code="invalid_value")
+    options = body.get("stream_options")
+    return Asked(
+        model=_model(body.get("model")),
+        history=history,
+        tools=tools,
+        choice=_choice(body, tools),
+        parallel=body.get("parallel_tool_calls") is not False,
+        stream=body.get("stream") is True,
+        usage=isinstance(options, dict) and options.get("include_usage") is True,
+        fields={key: value for key, value in body.items() if key not in OWN},
+        body=body,
+        parts=parts,
+    )
+
+
+def _model(value: object) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str) or len(value) > 256:
+        raise Refused(400, "model is a name.", code="invalid_type")
+    if ".." in value or value.startswith(("/", "~", "\\")):
+        raise Refused(400, "model is a name and no path.", code="model_not_found")
+    return value
+
+
+def _history(messages: object, parts: dict[str, object]) -> list[Message]:
+    if not isinstance(messages, list):
+        raise Refused(400, "messages is a list of messages.", code="invalid_type")
+    names: dict[str, str] = {}
+    found: list[Message] = []
+    for at, each in enumerate(messages):
+        role = ROLES.get(str(each.get("role"))) if isinstance(each, dict) else None
+        if role is None:
+            raise Refused(400, f"messages[{at}] has no role that is known.", code="invalid_value")
+        calls = tuple(_calls(each, at)) if role == "assistant" else ()
+        names |= {call.id: call.name for call in calls}
+        id = str(each.get("tool_call_id") or "")
+        found.append(
+            Message(
+                role,
+                text_of(each.get("content"), parts, at),
+                calls,
+                call_id=id,
+                name=names.get(id, str(each.get("name") or "")) if role == "tool" else "",
+            )
+        )
+    return found
+
+
+def text_of(content: object, parts: dict[str, object], at: int) -> str:
+    """The text of a message; for what is no text a mark that `parts` knows."""
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        raise Refused(400, f"messages[{at}].content is a text or a list.", code="invalid_type")
+    texts = []
+    for each in content:
+        if isinstance(each, str):
+            texts.append(each)
+        elif isinstance(each, dict) and isinstance(each.get("text"), str):
+            texts.append(each["text"])
+        elif isinstance(each, dict) and each.get("type") == "refusal":
+            texts.append(str(each.get("refusal") or ""))
+        else:
+            mark = f"\ufdd0{len(parts)}\ufdd1"
+            parts[mark] = each
+            texts.append(mark)
+    return "\n".join(texts)
+
+
+def _calls(message: Mapping[str, object], at: int) -> list[ToolCall]:
+    listed = message.get("tool_calls")
+    old = message.get("function_call")
+    if isinstance(old, dict):
+        listed = [{"id": "", "function": old}]
+    found: list[ToolCall] = []
+    for each in listed if isinstance(listed, list) else ():
+        function = each.get("function") if isinstance(each, dict) else None
+        name = function.get("name") if isinstance(function, dict) else None
+        if not isinstance(function, dict) or not isinstance(name, str):
+            raise Refused(400, f"messages[{at}].tool_calls holds no function calls.")
+        written = function.get("arguments")
+        found.append(ToolCall(str(each.get("id") or ""), name, arguments_of(written)))
+    return found
+
+
+def arguments_of(written: object) -> Arguments:
+    """Arguments of an earlier call: a JSON text, or the object itself."""
+    if isinstance(written, dict):
+        return written
+    try:
+        value = json.loads(str(written or "{}"))
+    except (ValueError, RecursionError):
+        return {"arguments": written}
+    return value if isinstance(value, dict) else {"arguments": value}
+
+
+def _tools(body: Mapping[str, object]) -> dict[str, Schema]:
+    listed = body.get("tools")
+    old = body.get("functions")
+    if listed is None and isinstance(old, list):
+        listed = [{"type": "function", "function": each} for each in old]
+    if listed is None:
+        return {}
+    if not isinstance(listed, list) or len(listed) > MOST * 8:
+        raise Refused(400, "tools is a list of tools.", code="invalid_type")
+    found: dict[str, Schema] = {}
+    for at, each in enumerate(listed):
+        function = each.get("function") if isinstance(each, dict) else None
+        name = function.get("name") if isinstance(function, dict) else None
+        if not isinstance(function, dict) or not isinstance(name, str) or not name:
+            raise Refused(400, f"tools[{at}] is no function with a name.", code="invalid_value")
+        found[name] = {"type": "function", "function": _plain(function)}
+    return found
+
+
+def _plain(function: Mapping[str, object]) -> dict[str, object]:
+    """With parameters that are the schema of an object; others say nothing."""
+    parameters = function.get("parameters")
+    if not isinstance(parameters, dict):
+        parameters = {"type": "object", "properties": {}}
+    properties = parameters.get("properties")
+    if not isinstance(properties, dict):
+        properties = {}
+    fine = {name: each for name, each in properties.items() if isinstance(each, dict)}
+    return {
+        **function,
+        "description": str(function.get("description") or ""),
+        "parameters": {**parameters, "properties": fine},
+    }
+
+
+def _shown(history: Sequence[Message]) -> dict[str, Schema]:
+    """Tools that a client offered earlier in this conversation, from the calls in it (case 12)."""
+    found: dict[str, Schema] = {}
+    for call in (call for message in history for call in message.calls):
+        before = found.get(call.name, {}).get("function", {}).get("parameters", {})
+        known = {name: {} for name in call.arguments} | before.get("properties", {})
+        parameters = {"type": "object", "properties": known}
+        function = {"name": call.name, "description": "", "parameters": parameters}
+        found[call.name] = {"type": "function", "function": function}
+    return found
+
+
+def _choice(body: Mapping[str, object], tools: Tools) -> Choice:
+    value = body.get("tool_choice", body.get("function_call"))
+    if value in (None, "auto"):
+        return Choice()
+    if value == "none":
+        return Choice("none")
+    if value in ("required", "any"):
+        return Choice("required")
+    if isinstance(value, dict):
+        function = value.get("function")
+        named = function.get("name") if isinstance(function, dict) else value.get("name")
+        if isinstance(named, str) and named in tools:
+            return Choice("required", named)
+        raise Refused(400, f"tool_choice names {named!r}, which is none of the tools.")
+    raise Refused(400, "tool_choice is auto, none, required or a function.", code="invalid_value")

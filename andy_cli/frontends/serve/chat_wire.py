@@ -1,0 +1,107 @@
+"""Answers on the wire of the chat completions API, whole and streamed."""
+
+import json
+import secrets
+import time
+from collections.abc import Sequence
+
+from andy_cli.frontends.serve.asked import Asked
+from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused, Said, Thought
+
+DONE = b"data: [DONE]\n\n"
+
+
+class ChatWriter:
+    """Writes one answer; pieces become events as they come."""
+
+    def __init__(self, asked: Asked, model: str) -> None:
+        self._asked = asked
+        self._head = {
+            "id": f"chatcmpl-{secrets.token_hex(12)}",
+            "object": "chat.completion.chunk",
+            "created": int(time.time()),
+            "model": model,
+        }
+        self._begun = False
+
+    def event(self, piece: Piece) -> bytes:
+        if isinstance(piece, Over):
+            return self._end(piece)
+        if isinstance(piece, Said):
+            delta: dict[str, object] = {"content": piece.text}
+        elif isinstance(piece, Thought):
+            delta = {"reasoning_content": piece.text}
+        else:
+            delta = {"tool_calls": [self._opened(piece)]}
+            rest = {"index": piece.position, "function": {"arguments": piece.arguments}}
+            return self._chunk(delta) + self._chunk({"tool_calls": [rest]})
+        return self._chunk(delta)
+
+    def _opened(self, piece: Called) -> dict[str, object]:
+        """Index, id and name first; the arguments follow."""
+        return {
+            "index": piece.position,
+            "id": piece.id,
+            "type": "function",
+            "function": {"name": piece.name, "arguments": ""},
+        }
+
+    def _chunk(self, delta: dict[str, object], finish: str | None = None) -> bytes:
+        if not self._begun:
+            self._begun = True
+            delta = {"role": "assistant", "content": "", **delta}
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
+        return line({**self._head, "choices": [choice]})
+
+    def _end(self, over: Over) -> bytes:
+        last = self._chunk({}, over.reason)
+        if self._asked.usage:
+            last += line({**self._head, "choices": [], "usage": usage(over)})
+        return last + DONE
+
+    @staticmethod
+    def failed(refused: Refused) -> bytes:
+        """An error in a stream that has begun: the client is told, and that it is over."""
+        return line(error(refused)) + DONE
+
+    def whole(self, pieces: Sequence[Piece]) -> bytes:
+        calls = [each for each in pieces if isinstance(each, Called)]
+        text = "".join(each.text for each in pieces if isinstance(each, Said))
+        thought = "".join(each.text for each in pieces if isinstance(each, Thought))
+        over = next(each for each in pieces if isinstance(each, Over))
+        message: dict[str, object] = {"role": "assistant", "content": text, "refusal": None}
+        if thought:
+            message["reasoning_content"] = thought
+        if calls:
+            message["tool_calls"] = [
+                {
+                    "id": each.id,
+                    "type": "function",
+                    "function": {"name": each.name, "arguments": each.arguments},
+                }
+                for each in calls
+            ]
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": over.reason}
+        made = {**self._head, "object": "chat.completion", "choices": [choice]}
+        return dumped({**made, "usage": usage(over)})
+
+
+def usage(over: Over) -> dict[str, int]:
+    return {
+        "prompt_tokens": over.input_tokens,
+        "completion_tokens": over.output_tokens,
+        "total_tokens": over.input_tokens + over.output_tokens,
+    }
+
+
+def error(refused: Refused) -> dict[str, object]:
+    told = {"message": refused.message, "type": refused.kind, "param": None, "code": refused.code}
+    return {"error": told}
+
+
+def dumped(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def line(value: object) -> bytes:
+    return b"data: " + dumped(value) + b"\n\n"

@@ -1,0 +1,115 @@
+"""`andy serve`: start the server, refuse what would be unsafe, end in good order."""
+
+import asyncio
+import os
+import secrets
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+from andy_cli.errors import UsageError
+from andy_cli.settings import Settings, load
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """What the command line says."""
+
+    upstream: Sequence[str]
+    model: str = ""
+    dialect: str = "auto"
+    host: str = "127.0.0.1"
+    port: int = 8787
+    workers: int = 1
+    token: str = ""
+    hosts: Sequence[str] = ()
+    origins: Sequence[str] = ()
+    set: Sequence[str] = ()
+
+
+def serve(serving: Serving) -> int:
+    """Serve until a signal ends it; returns the exit code. Raises UsageError."""
+    settings = load(serving.set)
+    token = serving.token or os.environ.get("ANDY_SERVE_TOKEN", "")
+    if not loopback(serving.host) and not token:
+        raise UsageError(
+            f"{serving.host} can be reached from elsewhere, so a token is needed.",
+            f"Give --token, for example --token {secrets.token_urlsafe(24)}, or stay at 127.0.0.1.",
+        )
+    if not serving.upstream:
+        raise UsageError(
+            "There is no upstream.", "Give --upstream URL, PROVIDER:MODEL, or local:smollm2."
+        )
+    listening = listen(serving.host, serving.port)
+    port = listening.getsockname()[1]
+    sys.stderr.write(f"andy serves at http://{shown(serving.host)}:{port}/v1 (Ctrl-C ends it)\n")
+    sys.stderr.flush()
+    return run(serving, settings, token, listening)
+
+
+def loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Raises UsageError for a port that is taken; it is shared with nobody."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    if sys.platform != "win32":
+        # Only so that a port is free again right after a server has ended.
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+        listening.listen(2048)
+    except OSError as error:
+        listening.close()
+        raise UsageError(
+            f"Port {port} at {host} cannot be used: {error.strerror or error}.",
+            "Another server may be there; give --port.",
+        ) from error
+    listening.set_inheritable(True)
+    return listening
+
+
+def run(serving: Serving, settings: Settings, token: str, listening: socket.socket) -> int:
+    try:
+        # 0.2 s, and only this command needs it.
+        from andy_cli.frontends.serve.process import work
+    except ImportError as error:
+        raise UsageError(
+            f"The server needs {error.name}: pip install 'andy-cli[serve]'."
+        ) from error
+    children = [started(serving, settings, token, listening) for _ in range(serving.workers - 1)]
+    try:
+        return asyncio.run(work(serving, settings, token, listening))
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        for child in children:
+            os.kill(child, signal.SIGTERM)
+        for child in children:
+            os.waitpid(child, 0)
+
+
+def started(serving: Serving, settings: Settings, token: str, listening: socket.socket) -> int:
+    """Another process at the same socket; returns its id."""
+    from andy_cli.frontends.serve.process import work
+
+    child = os.fork()
+    if child:
+        return child
+    code = 1
+    try:
+        code = asyncio.run(work(serving, settings, token, listening))
+    finally:
+        os._exit(code)

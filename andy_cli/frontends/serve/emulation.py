@@ -1,0 +1,256 @@
+"""Tool calls from a model that has none: the dialogue with the model that no client ever sees.
+
+The model is taught a notation in its prompt; what it writes in it becomes the calls of the answer.
+Where it leaves parameters open it is asked for them (A16 to A20); what does not fit is corrected,
+or told to it once. Nothing is run and nothing is kept: the dialogue lives inside the request.
+"""
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from andy_cli.agent.conversation import new_id
+from andy_cli.agent.defused import restored
+from andy_cli.agent.echo import cited, repeats
+from andy_cli.agent.reply import Reply
+from andy_cli.agent.resolve import Offer, Resolved, resolve
+from andy_cli.compiler.compiler import CompiledReply, Compiler
+from andy_cli.compiler.detect import NATIVE
+from andy_cli.compiler.dialect import Question
+from andy_cli.compiler.markers import Markers
+from andy_cli.frontends.serve.asked import Asked
+from andy_cli.frontends.serve.pieces import Called, Over, Piece, Said, Thought
+from andy_cli.frontends.serve.source import Source
+from andy_cli.frontends.serve.taught import DIALECTS, Taught
+from andy_cli.messages import Constraint, Message, Request, ToolRequest, Usage, Wire
+
+TRIES = 3
+"""Replies that are asked for until one can be used."""
+MUST = "You must use one of the commands now; do not answer in words."
+MUST_THIS = "You must use {} now; do not answer in words."
+
+
+NOTHING_USED = Usage()
+
+
+@dataclass(slots=True)
+class Dialogue:
+    """One answer while it is made."""
+
+    asked: Asked
+    source: Source
+    taught: Taught
+    usage: Usage = NOTHING_USED
+    side: list[Wire] = field(default_factory=list)
+    """What was said to the model beside the client's history, and its replies to that."""
+    repairs: tuple[str, ...] = ()
+    said: bool = False
+    """The client has seen text of this answer."""
+
+    @property
+    def must(self) -> bool:
+        return self.asked.choice.how == "required"
+
+    @property
+    def demand(self) -> str:
+        name = self.asked.choice.name
+        return MUST_THIS.format(name) if name else MUST
+
+    def request(self, more: Sequence[Wire] = (), constraint: Constraint | None = None) -> Request:
+        asked = self.asked
+        demand = self.demand if self.must else ""
+        messages = self.taught.messages(asked.history, asked.parts, demand)
+        native = self.taught.dialect.name == NATIVE and self.asked.choice.how != "none"
+        return Request(
+            messages=(*messages, *self.side, *more),
+            tools=tuple(self.asked.tools.values()) if native else (),
+            constraint=constraint,
+            stop=self.taught.dialect.stop,
+        )
+
+    def count(self, usage: Usage) -> None:
+        self.usage = Usage(
+            self.usage.input_tokens + usage.input_tokens,
+            self.usage.output_tokens + usage.output_tokens,
+        )
+
+    def over(self, reason: str, dialect: str = "") -> Over:
+        return Over(reason, *self.usage, dialect=dialect, repairs=self.repairs)
+
+
+async def emulated(asked: Asked, source: Source, taught: Taught) -> AsyncGenerator[Piece, None]:
+    """The answer, in pieces as it is made. Raises Refused."""
+    dialogue = Dialogue(asked, source, taught)
+    for attempt in range(1, TRIES + 1):
+        reply = Reply(
+            source.reply(dialogue.request(constraint=next_step(dialogue)), asked.fields),
+            taught.compiler(),
+        )
+        async for piece in words_of(dialogue, reply, silent=dialogue.must and attempt < TRIES):
+            yield piece
+        dialogue.count(reply.usage)
+        found = await understood(dialogue, reply.compiled, reply.raw)
+        for text in found.shown:
+            yield Said(text)
+        for each in found.calls:
+            yield each
+        if found.calls:
+            yield dialogue.over("tool_calls", found.dialect)
+            return
+        note = found.note or (dialogue.demand if dialogue.must else "")
+        if not note or (dialogue.said and not dialogue.must) or attempt == TRIES:
+            break
+        dialogue.side += [
+            {"role": "assistant", "content": reply.raw.strip() or "..."},
+            {"role": "user", "content": note},
+        ]
+    yield dialogue.over(ended(reply))
+
+
+async def words_of(dialogue: Dialogue, reply: Reply, silent: bool) -> AsyncIterator[Piece]:
+    """What of a reply may be shown, as it comes; `silent`: words are not what was asked for."""
+    async for visible in reply:
+        if visible.reasoning and not dialogue.side:
+            yield Thought(visible.reasoning)
+        if visible.text and not silent:
+            dialogue.said = True
+            yield Said(visible.text)
+
+
+def ended(reply: Reply) -> str:
+    """Why the reply ended, as far as the client may know: a call that was cut off is no call."""
+    if reply.finish in ("length", "content_filter"):
+        return reply.finish
+    return "stop"
+
+
+class Understood(NamedTuple):
+    """What a reply asks for."""
+
+    calls: tuple[Called, ...] = ()
+    shown: tuple[str, ...] = ()
+    """Texts of requests that are none: quotations, and what the protocol says aloud."""
+    dialect: str = ""
+    note: str = ""
+    """What the model is told if there is nothing to use."""
+
+
+async def understood(dialogue: Dialogue, compiled: CompiledReply, raw: str) -> Understood:
+    """`raw` is the reply as it was written."""
+    asked = dialogue.asked
+    results = [each.content for each in asked.history if each.role == "tool"]
+    shown: list[str] = []
+    found: list[Resolved] = []
+    for request in compiled.requests:
+        if request.name.lower() in ALOUD and dialogue.taught.dialect.carries_all:
+            shown.append(aloud(request))
+        elif is_text(dialogue, request, raw, results):
+            start, end = request.span
+            shown.append(raw[start:end])
+        else:
+            found += await resolved(dialogue, request, compiled.dialect)
+    fitting = [each for each in found if not each.fault]
+    if asked.choice.name:
+        fitting = [each for each in fitting if each.call.name == asked.choice.name]
+    fitting = fitting if asked.parallel else fitting[:1]
+    for each in fitting:
+        dialogue.repairs += each.changes
+    return Understood(
+        tuple(called(at, each) for at, each in enumerate(fitting)),
+        tuple(filter(None, shown)),
+        compiled.dialect,
+        next((each.fault for each in found if each.fault), compiled.fault),
+    )
+
+
+ALOUD = ("send_chat", "write", "end_turn")
+"""Requests of a protocol in which everything is one: they are the answer, and its end."""
+
+
+def aloud(request: ToolRequest) -> str:
+    text = (request.arguments or {}).get("content")
+    return text if isinstance(text, str) and request.name != "end_turn" else ""
+
+
+def is_text(dialogue: Dialogue, request: ToolRequest, raw: str, results: Sequence[str]) -> bool:
+    """Whether a request is a quotation, or no call is wanted: then its text is text (P9)."""
+    dialect = dialogue.taught.dialect
+    framed = dialect.letter is not None or dialect.carries_all
+    return (
+        dialogue.asked.choice.how == "none"
+        or (request.quoted and not framed)
+        or cited(request, raw)
+        or repeats(request, raw, results)
+    )
+
+
+async def resolved(dialogue: Dialogue, request: ToolRequest, dialect: str) -> tuple[Resolved, ...]:
+    named = request._replace(id=new_id(), arguments=restored(request.arguments))
+    written_in = DIALECTS.get(dialect, dialogue.taught.dialect)
+    offer = Offer(dialogue.taught.tools, lambda name: False)
+    return await resolve(named, written_in, offer, interviewer(dialogue, named))
+
+
+def called(position: int, each: Resolved) -> Called:
+    arguments = json.dumps(dict(each.call.arguments), ensure_ascii=False)
+    return Called(position, f"call_{each.call.id}", each.call.name, arguments)
+
+
+def interviewer(dialogue: Dialogue, request: ToolRequest) -> Callable[[Question], Awaitable[str]]:
+    """Puts questions to the model; the side conversation grows (A18)."""
+    side: list[Wire] = [{"role": "assistant", "content": dialogue.taught.dialect.write(request)}]
+
+    async def ask(question: Question) -> str:
+        side.append({"role": "user", "content": question.text})
+        request = dialogue.request(side, what_fits(dialogue, question))
+        fields = {key: each for key, each in dialogue.asked.fields.items() if key in KEPT}
+        reply = Reply(dialogue.source.reply(request, fields), Compiler(Markers([])))
+        async for _ in reply:
+            pass
+        dialogue.count(reply.usage)
+        side.append({"role": "assistant", "content": reply.compiled.text})
+        return reply.compiled.text
+
+    return ask
+
+
+KEPT = frozenset("temperature top_p seed frequency_penalty presence_penalty user".split())
+"""Fields that mean the same for an answer to a question of ours."""
+
+
+# For a model that is chosen for.
+
+
+def next_step(dialogue: Dialogue) -> Constraint | None:
+    dialect = dialogue.taught.dialect
+    if not (dialogue.source.guided and dialect.constraint):
+        return None
+    from andy_cli.agent.guide import talk_grammar  # 10 ms, and only small models need it
+
+    results, words = heard(dialogue.asked.history)
+    base = dialect.constraint(dialogue.taught.tools)
+    free = dialogue.asked.choice.how != "required"
+    grammar = talk_grammar(results, words[-1]) if results and words and free else ""
+    return Constraint(base.choices, free, grammar)
+
+
+def what_fits(dialogue: Dialogue, question: Question) -> Constraint | None:
+    if not dialogue.source.guided:
+        return question.constraint
+    from andy_cli.agent.guide import answer_choices  # as above
+
+    results, words = heard(dialogue.asked.history, everything=True)
+    choices = answer_choices(question.parameter, question.schema, question.required, words, results)
+    return Constraint(choices) if choices else None
+
+
+def heard(history: Sequence[Message], everything: bool = False) -> tuple[list[str], list[str]]:
+    """What tools returned since the user spoke last (or ever), and what users said."""
+    words = [each.content for each in history if each.role == "user"]
+    start = (
+        0
+        if everything
+        else max((at for at, each in enumerate(history) if each.role == "user"), default=0)
+    )
+    return [each.content for each in history[start:] if each.role == "tool"], words

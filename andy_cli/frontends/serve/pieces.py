@@ -1,0 +1,57 @@
+"""What an answer is made of, whatever wire it is written on.
+
+(Thought | Said | Called)* Over        or a Refused, at any point
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Said(NamedTuple):
+    text: str
+
+
+class Thought(NamedTuple):
+    text: str
+
+
+class Called(NamedTuple):
+    """A whole call; `arguments` is a JSON text."""
+
+    position: int
+    id: str
+    name: str
+    arguments: str
+
+
+class Over(NamedTuple):
+    reason: str
+    """stop, length, tool_calls, content_filter."""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    dialect: str = ""
+    """In which notation its calls were written; empty if there were none."""
+    repairs: tuple[str, ...] = ()
+    """What was corrected, in words."""
+
+
+class Refused(Exception):
+    """An error as the client gets it: the status, and a message in the protocol's own words."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        kind: str = "invalid_request_error",
+        code: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.kind = kind
+        self.code = code
+        self.headers = dict(headers or {})
+
+
+Piece = Said | Thought | Called | Over

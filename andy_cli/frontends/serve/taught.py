@@ -1,0 +1,101 @@
+"""How one model is told of a client's tools, and how its replies are read.
+
+Made from the request alone; the same tools and dialect give the same, so the last ones are kept.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from andy_cli.agent.defused import defused
+from andy_cli.agent.pairs import paired
+from andy_cli.agent.system_prompt import lesson
+from andy_cli.compiler import dialects
+from andy_cli.compiler.compiler import Compiler
+from andy_cli.compiler.dialect import Dialect, Tools
+from andy_cli.compiler.ids import renamed
+from andy_cli.compiler.mapper.offered import offered
+from andy_cli.compiler.markers import Markers
+from andy_cli.discover import discover
+from andy_cli.messages import Message, Wire
+
+DIALECTS: Mapping[str, Dialect] = {
+    each.name: each for each in discover(dialects, Dialect, "DIALECT")
+}
+
+
+@dataclass(frozen=True)
+class Taught:
+    dialect: Dialect
+    tools: Tools
+
+    @cached_property
+    def markers(self) -> Markers:
+        return Markers([*DIALECTS.values()], tuple(self.tools), self.dialect.name)
+
+    @cached_property
+    def lesson(self) -> str:
+        return lesson(self.dialect, {name: offered(tool) for name, tool in self.tools.items()})
+
+    def compiler(self) -> Compiler:
+        return Compiler(self.markers, self.tools)
+
+    def messages(
+        self, history: Sequence[Message], parts: Mapping[str, object], more: str = ""
+    ) -> tuple[Wire, ...]:
+        """The history as the model reads it: the lesson once, in the system message (A4)."""
+        told = [_data(each) for each in history if each.role != "system"]
+        system = "\n\n".join(each.content for each in history if each.role == "system")
+        if self.lesson and self.lesson not in system:
+            system = "\n\n".join(filter(None, [system, self.lesson]))
+        system = "\n\n".join(filter(None, [system, more]))
+        head = [Message("system", system)] if system else []
+        wires = self.dialect.render(renamed(paired([*head, *told]), self.dialect.id_form))
+        return tuple(_with_parts(wire, parts) for wire in wires)
+
+
+def _data(message: Message) -> Message:
+    """Results are data: what would be a marker in them is broken (P9)."""
+    if message.role != "tool":
+        return message
+    return message._replace(content=defused(message.content))
+
+
+def _with_parts(wire: Wire, parts: Mapping[str, object]) -> Wire:
+    """Pictures back in their places."""
+    content = wire.get("content")
+    if not parts or not isinstance(content, str) or "\ufdd0" not in content:
+        return wire
+    pieces: list[Any] = []
+    for text in _split(content, parts):
+        if text in parts:
+            pieces.append(parts[text])
+        elif text.strip():
+            pieces.append({"type": "text", "text": text.strip("\n")})
+    return {**wire, "content": pieces}
+
+
+def _split(content: str, marks: Iterable[str]) -> list[str]:
+    texts = [content]
+    for mark in marks:
+        texts = [
+            piece
+            for text in texts
+            for at, part in enumerate(text.split(mark))
+            for piece in ([mark, part] if at else [part])
+        ]
+    return texts
+
+
+@lru_cache(maxsize=64)
+def _kept(dialect: str, tools: str) -> Taught:
+    import json
+
+    return Taught(DIALECTS[dialect], json.loads(tools))
+
+
+def taught(dialect: Dialect, tools: Tools) -> Taught:
+    import json
+
+    return _kept(dialect.name, json.dumps(tools))

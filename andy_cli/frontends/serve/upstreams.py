@@ -1,0 +1,148 @@
+"""The models behind the server: which there are, which is meant, how each is spoken to."""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import aiohttp
+
+from andy_cli.compiler.detect import NATIVE, Template, chosen, told
+from andy_cli.compiler.dialect import Dialect, Tools
+from andy_cli.errors import UsageError
+from andy_cli.frontends.serve.pieces import Refused
+from andy_cli.frontends.serve.source import Inside, Remote, Source
+from andy_cli.frontends.serve.taught import DIALECTS, Taught, taught
+from andy_cli.models.client import Endpoint, Provider
+from andy_cli.models.http.addresses import checked
+from andy_cli.models.memory import learn_refusal, recall
+from andy_cli.models.presets import presets
+from andy_cli.models.select import parse_name
+from andy_cli.settings import Settings
+
+
+@dataclass(slots=True)
+class Upstream:
+    """One model; what is learned of it (that it takes no tools) concerns the model alone."""
+
+    name: str
+    """Under which clients ask for it; empty: whatever they ask for."""
+    source: Source
+    dialect: str
+    """As said; `auto`: as found out."""
+    takes_tools: bool = True
+    learned: set[str] = field(default_factory=set)
+
+    def model_for(self, wanted: str) -> str:
+        return self.source.endpoint.model or wanted
+
+    def native(self) -> bool:
+        """Whether it is sent the client's tools."""
+        if self.dialect != "auto":
+            return self.dialect == NATIVE
+        return self._found(self.source.endpoint.model).name == NATIVE
+
+    def taught(self, tools: Tools, wanted: str, dialect: str = "") -> Taught:
+        """How it is told of tools, where it takes none; `dialect` as this request wants it."""
+        named = dialect or self.dialect
+        if named != "auto":
+            return taught(told(named, "--dialect", DIALECTS).dialect, tools)
+        return taught(self._found(self.model_for(wanted), native=False), tools)
+
+    def refused_tools(self) -> None:
+        """Its server takes no tools: from now on they are taught in the prompt."""
+        self.takes_tools = False
+        found = self._found(self.source.endpoint.model)
+        learn_refusal(self.source.endpoint, found.name, "its server refused tools")
+
+    def _found(self, model: str, native: bool = True) -> Dialect:
+        if self.source.guided:
+            return DIALECTS["andybot"]
+        takes = ("tools",) if self.takes_tools and native else ()
+        known = recall(self.source.endpoint)
+        if not native and known.dialect == NATIVE:
+            known = known._replace(dialect="")
+        return chosen(model, Template(), takes, DIALECTS.values(), known).dialect
+
+
+@dataclass(slots=True)
+class Upstreams:
+    each: list[Upstream]
+
+    def find(self, model: str) -> Upstream:
+        """The one a request means. Raises Refused (404) where several are there and none is."""
+        named = [each for each in self.each if each.name == model]
+        if named:
+            return named[0]
+        if len(self.each) == 1:
+            return self.each[0]
+        there = ", ".join(each.name for each in self.each)
+        raise Refused(
+            404, f"There is no model {model!r}; there are: {there}.", code="model_not_found"
+        )
+
+
+Opened = Callable[[Endpoint, Provider | None], Source]
+
+
+def upstreams(
+    given: Sequence[str],
+    model: str,
+    dialect: str,
+    http: aiohttp.ClientSession,
+    settings: Settings,
+    environment: Mapping[str, str] = os.environ,
+) -> Upstreams:
+    """`[NAME=]URL|PROVIDER:MODEL|local:MODEL`, each. Raises UsageError."""
+    if dialect != "auto":
+        told(dialect, "--dialect", DIALECTS)
+    found = []
+    for each in given:
+        name, equals, place = each.partition("=")
+        if not equals or "://" in name or ":" in name:
+            name, place = "", each
+        found.append(_upstream(name, place, model, dialect, http, settings, environment))
+    if len(found) > 1:
+        for upstream, written in zip(found, given, strict=True):
+            upstream.name = upstream.name or upstream.source.endpoint.model
+            if not upstream.name:
+                raise UsageError(
+                    f"{written} has no name.", "With several, each is NAME=URL or PROVIDER:MODEL."
+                )
+    return Upstreams(found)
+
+
+def _upstream(
+    name: str,
+    place: str,
+    model: str,
+    dialect: str,
+    http: aiohttp.ClientSession,
+    settings: Settings,
+    environment: Mapping[str, str],
+) -> Upstream:
+    if "://" in place:
+        key = environment.get(settings.text("api_key_env") or "OPENAI_API_KEY", "")
+        endpoint = Endpoint("openai", model, checked(place), key)
+        return Upstream(name, Remote(endpoint, http, settings), dialect)
+    provider, wanted = parse_name(place)
+    if not provider:
+        raise UsageError(
+            f"{place!r} is no upstream.", "Give a URL, PROVIDER:MODEL, or local:smollm2."
+        )
+    preset = presets()[provider]
+    wanted = wanted or model or preset.default_model
+    key = next((environment[each] for each in preset.key_names if environment.get(each)), "")
+    endpoint = Endpoint(provider, wanted, preset.base_url, key)
+    if preset.connect is not None:
+        client = preset.connect(endpoint, settings)
+        return Upstream(name, Inside(endpoint, client, asyncio.Lock()), dialect, False)
+    return Upstream(name, Remote(endpoint, http, settings), dialect, preset.tools)
+
+
+def renamed(upstream: Upstream, model: str) -> Source:
+    """The source, asked for the model the client wants where none was said."""
+    source = upstream.source
+    if isinstance(source, Remote) and not source.endpoint.model:
+        return replace(source, endpoint=replace(source.endpoint, model=model))
+    return source
