@@ -1,0 +1,1 @@
+"""Google Workspace over its REST APIs: mail, drive, calendar, documents, sheets, tasks."""

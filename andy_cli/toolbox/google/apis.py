@@ -1,0 +1,55 @@
+"""The APIs of Google: what they are called and where they are."""
+
+import re
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from andy_cli.errors import ToolError
+from andy_cli.settings import Settings
+from andy_cli.toolbox.situation import here
+
+
+class Api(NamedTuple):
+    name: str
+    setting: str
+    """Holds the address of its host; the path is the same everywhere."""
+    path: str
+
+
+GMAIL = Api("Gmail", "google.gmail_url", "/gmail/v1")
+DRIVE = Api("Google Drive", "google.drive_url", "/drive/v3")
+CALENDAR = Api("Google Calendar", "google.calendar_url", "/calendar/v3")
+DOCS = Api("Google Docs", "google.docs_url", "/v1")
+SHEETS = Api("Google Sheets", "google.sheets_url", "/v4")
+TASKS = Api("Google Tasks", "google.tasks_url", "/tasks/v1")
+
+
+def base(api: Api) -> str:
+    """The address that its operations stand below. Raises ToolError for one that is not safe."""
+    root = safe(here().settings, api.setting)
+    return root.removesuffix(api.path) + api.path
+
+
+def uploads(api: Api) -> str:
+    """Where content is sent to: the same host, below `/upload`."""
+    root = safe(here().settings, api.setting)
+    return f"{root.removesuffix(api.path)}/upload{api.path}"
+
+
+def safe(settings: Settings, key: str) -> str:
+    """An address from the settings. Tokens go there: in the clear to this machine alone."""
+    url = settings.text(key).strip().rstrip("/")
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        good = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(url))
+    except ValueError:
+        host, good = "", False
+    if not host or not good or parts.query or parts.username:
+        raise ToolError(f"The setting {key} is no https:// address. Correct it or take it out.")
+    return url
+
+
+def is_loopback(url: str) -> bool:
+    host = (urlsplit(url).hostname or "").lower()
+    return host in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", host) is not None

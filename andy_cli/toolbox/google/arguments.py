@@ -1,0 +1,33 @@
+"""Shapes in which models write an argument that is a list or a text. Pure."""
+
+from andy_cli.toolbox.google.cells import rows_of
+from andy_cli.toolbox.tool import ToolError
+
+
+def split(written: object) -> object:
+    """A list of words that came as one text, comma separated."""
+    if isinstance(written, str):
+        return [each.strip() for each in written.split(",") if each.strip()]
+    return written
+
+
+def joined(written: object) -> object:
+    """A text that came as a list of texts."""
+    if isinstance(written, list | tuple) and all(isinstance(each, str) for each in written):
+        return ", ".join(written)
+    return written
+
+
+def table(written: object) -> object:
+    """Rows of cells, whatever their form. Raises ValueError for what are none."""
+    try:
+        return rows_of(written)
+    except ToolError as error:
+        raise ValueError(str(error)) from error
+
+
+def titled(written: object) -> object:
+    """A title that came as an object of changes, nothing but a title among them."""
+    if isinstance(written, dict) and len(written) == 1:
+        return next(iter(written.values()))
+    return written

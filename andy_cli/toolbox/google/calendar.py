@@ -1,0 +1,175 @@
+"""Google Calendar: calendars, their events, making, renaming and deleting one (calendar.v3)."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from andy_cli.toolbox.google.apis import CALENDAR, base
+from andy_cli.toolbox.google.exchange import Query
+from andy_cli.toolbox.google.ids import Event, calendar_id, event_id, shown
+from andy_cli.toolbox.google.pages import counted, cut, fitting, short
+from andy_cli.toolbox.google.service import Record, opened, part, record, records, text
+from andy_cli.toolbox.google.times import Span, bound, span
+from andy_cli.toolbox.tool import Claim, Outcome, ToolError
+
+MANY = 250
+"""Events at once."""
+
+DESCRIPTION = 500
+"""Characters of what is written about an event."""
+
+
+class Planned(NamedTuple):
+    """An event to be made."""
+
+    summary: str
+    when: Span
+    calendar: str
+
+    def said(self) -> str:
+        where = "" if self.calendar == "primary" else f"\nCalendar: {self.calendar}"
+        return f"New event: {self.summary}\nWhen: {self.when.said()}{where}"
+
+
+async def calendars() -> Outcome:
+    async with opened(CALENDAR) as calendar:
+        missing = "There are no calendars."
+        found = await calendar.listed("/users/me/calendarList", "items", 1000, missing, largest=250)
+    names = ("id", "summary", "description", "primary", "accessRole", "timeZone")
+    known = [{name: each[name] for name in names if each.get(name)} for each in found.items]
+    kept = fitting(known)
+    data = {"calendars": kept, **cut(known, kept, found.more, "These are the first.")}
+    return Outcome(data, f"found {counted(len(known), 'calendar')}")
+
+
+async def events(calendar: str, time_min: str, time_max: str) -> Outcome:
+    """What happens from one time to another; without the first, from now on."""
+    id = calendar_id(calendar)
+    first = bound(time_min, "timeMin") if time_min.strip() else _now()
+    last = bound(time_max, "timeMax", end=True) if time_max.strip() else ""
+    if last and datetime.fromisoformat(last) <= datetime.fromisoformat(first):
+        raise ToolError("timeMax is not after timeMin. Correct one of them.")
+    # Of a series every single one, in order.
+    query: Query = {"timeMin": first, "timeMax": last, "singleEvents": True, "orderBy": "startTime"}
+    path = f"/calendars/{part(id)}/events"
+    missing = f"There is no calendar {shown(id)}. calendar_list gives the ids."
+    async with opened(CALENDAR) as service:
+        found = await service.listed(path, "items", MANY, missing, query, largest=MANY)
+    known = [_told(each) for each in found.items]
+    kept = fitting(known)
+    how = "Ask for a shorter time, with timeMin and timeMax."
+    data = {"calendar": id, "events": kept, **cut(known, kept, found.more, how)}
+    return Outcome(data, f"found {counted(len(known), 'event')}")
+
+
+def _now() -> str:
+    return datetime.now().astimezone().isoformat(timespec="seconds")
+
+
+def _told(event: Record) -> dict[str, object]:
+    """What is worth telling of an event; a series is known by its id."""
+    guests = [text(each.get("email")) for each in records(event.get("attendees"))]
+    known: dict[str, object] = {
+        "id": text(event.get("id")),
+        "summary": text(event.get("summary")),
+        "start": _when(event.get("start")),
+        "end": _when(event.get("end")),
+        "location": text(event.get("location")),
+        "description": text(event.get("description"))[:DESCRIPTION],
+        "guests": guests,
+        "link": text(event.get("htmlLink")),
+    }
+    return {name: value for name, value in known.items() if value}
+
+
+def _when(value: object) -> str:
+    found = record(value)
+    return text(found.get("dateTime")) or text(found.get("date"))
+
+
+async def creating(event: Planned) -> Outcome:
+    body = {
+        "summary": event.summary,
+        "start": event.when.start.for_api(),
+        "end": event.when.end.for_api(),
+    }
+    async with opened(CALENDAR) as service:
+        path = f"/calendars/{part(event.calendar)}/events"
+        made = await service.change("POST", path, _no_calendar(event.calendar), body)
+        service.made(made)
+    did = f"put {short(event.summary)} into the calendar, {event.when.said()}"
+    return Outcome(_told({**body, **made}), did)
+
+
+def planned(summary: str, start: str, end: str, calendar: str) -> Planned:
+    """What is to be made. Raises ToolError for what cannot be."""
+    return Planned(_title(summary), span(start, end), calendar_id(calendar))
+
+
+def _title(summary: str) -> str:
+    if title := " ".join(summary.split()):
+        return title
+    raise ToolError("The event needs a title: what is it?")
+
+
+async def updating(event: str, summary: str, calendar: str) -> Outcome:
+    found, title = chosen(event, calendar), _title(summary)
+    async with opened(CALENDAR) as service:
+        done = await service.change("PATCH", _path(found), _missing(found), {"summary": title})
+        service.made(done)
+    return Outcome(_told(done), f"renamed the event to {short(title)}")
+
+
+async def deleting(event: str, calendar: str) -> Outcome:
+    found = chosen(event, calendar)
+    async with opened(CALENDAR) as service:
+        await service.change("DELETE", _path(found), _missing(found))
+    return Outcome({"id": found.id, "deleted": True}, "deleted the event")
+
+
+def chosen(event: str, calendar: str) -> Event:
+    """Which event is meant; a link names its calendar, and only then another may be left out."""
+    found = event_id(event)
+    if calendar_id(calendar) == "primary" and found.calendar:
+        return Event(found.id, calendar_id(found.calendar))
+    return Event(found.id, calendar_id(calendar))
+
+
+def _path(event: Event) -> str:
+    return f"/calendars/{part(event.calendar)}/events/{part(event.id)}"
+
+
+def _missing(event: Event) -> str:
+    return (
+        f"There is no event {shown(event.id)} in the calendar {shown(event.calendar)}. "
+        "calendar_events gives the ids."
+    )
+
+
+def _no_calendar(id: str) -> str:
+    return f"There is no calendar {shown(id)}. calendar_list gives the ids."
+
+
+def claim_reading(arguments: Mapping[str, object]) -> Claim:
+    return Claim(address=base(CALENDAR))
+
+
+def claim_creating(arguments: Mapping[str, object]) -> Claim:
+    names = ("summary", "start", "end", "calendarId")
+    event = planned(*(str(arguments.get(name) or "") for name in names))
+    return Claim(address=base(CALENDAR), method="POST", shown=event.said())
+
+
+def claim_updating(arguments: Mapping[str, object]) -> Claim:
+    said = f"{_which(arguments)}\nNew title: {_title(str(arguments.get('summary') or ''))}"
+    return Claim(address=base(CALENDAR), method="PATCH", shown=said)
+
+
+def claim_deleting(arguments: Mapping[str, object]) -> Claim:
+    return Claim(address=base(CALENDAR), method="DELETE", shown=f"Delete: {_which(arguments)}")
+
+
+def _which(arguments: Mapping[str, object]) -> str:
+    names = ("eventId", "calendarId")
+    event = chosen(*(str(arguments.get(name) or "") for name in names))
+    return f"the event {event.id} in the calendar {event.calendar}"

@@ -1,0 +1,62 @@
+"""Rows of cells as models write them. Pure."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+
+from andy_cli.toolbox.tool import ToolError
+
+Cell = str | int | float | bool | None
+Rows = list[list[Cell]]
+
+MANY = 50_000
+"""Cells at once."""
+
+LONGEST = 50_000
+"""Characters of a cell; Google takes no more."""
+
+
+def rows_of(written: object) -> Rows:
+    """`[["a", 1], ["b", 2]]`, one row `["a", 1]`, or the lines of a CSV. Raises ToolError."""
+    if isinstance(written, str):
+        written = _from_text(written)
+    if not isinstance(written, list | tuple) or not written:
+        raise ToolError(
+            'The values are rows of cells. Write them like [["Name", "Age"], ["Ada", 36]].'
+        )
+    if not any(isinstance(each, list | tuple) for each in written):
+        written = [written]
+    rows = [[_cell(cell) for cell in _row(row)] for row in written]
+    if sum(map(len, rows)) > MANY:
+        raise ToolError(f"Those are more than {MANY} cells. Write them in parts.")
+    return rows
+
+
+def _from_text(written: str) -> object:
+    if written.lstrip().startswith("["):
+        try:
+            return json.loads(written)
+        except (ValueError, RecursionError) as error:
+            raise ToolError('The values are no JSON. Write them like [["Ada", 36]].') from error
+    try:
+        return [row for row in csv.reader(io.StringIO(written), skipinitialspace=True) if row]
+    except csv.Error as error:
+        raise ToolError('The values are no rows. Write them like [["Ada", 36]].') from error
+
+
+def _row(row: object) -> Sequence[object]:
+    return row if isinstance(row, list | tuple) else [row]
+
+
+def _cell(cell: object) -> Cell:
+    if isinstance(cell, str) and len(cell) > LONGEST:
+        raise ToolError(f"A cell holds {LONGEST} characters at most.")
+    if cell is None or isinstance(cell, str | int | float | bool):
+        return cell
+    raise ToolError("A cell holds a text, a number or true or false, and nothing that has parts.")
+
+
+def said(rows: Rows) -> str:
+    """For people: a line for each row, its cells apart."""
+    return "\n".join(" | ".join("" if cell is None else str(cell) for cell in row) for row in rows)

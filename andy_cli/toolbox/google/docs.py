@@ -1,0 +1,128 @@
+"""Google Docs: the text of a document, making one, adding to it, replacing in it (docs.v1)."""
+
+from collections.abc import Mapping
+
+from andy_cli.toolbox.google.apis import DOCS, base
+from andy_cli.toolbox.google.document_text import ends_empty, text_of
+from andy_cli.toolbox.google.ids import file_id, shown
+from andy_cli.toolbox.google.pages import counted, page, short
+from andy_cli.toolbox.google.service import Record, Service, opened, part, record, records, text
+from andy_cli.toolbox.tool import Claim, Outcome, ToolError
+
+NOUN = "a document"
+LARGEST = 1_000_000
+"""Characters of a document; Google takes no more."""
+
+
+async def reading(document: str, offset: int) -> Outcome:
+    id = file_id(document, NOUN)
+    async with opened(DOCS) as docs:
+        query = {"includeTabsContent": True}
+        found = await docs.read(_path(id), _missing(id), query)
+    title = text(found.get("title"))
+    return Outcome(
+        {"id": id, "title": title, **page(text_of(found), offset)}, f"read {short(title)}"
+    )
+
+
+async def creating(title: str, content: str) -> Outcome:
+    name = _title(title)
+    _check(content)
+    async with opened(DOCS) as docs:
+        made = await docs.change("POST", "/documents", "Docs makes none.", {"title": name})
+        id = docs.made(made, "documentId")
+        if content:
+            await _filled(docs, id, content)
+    link = f"https://docs.google.com/document/d/{id}/edit"
+    return Outcome({"id": id, "title": name, "link": link}, f"made the document {short(name)}")
+
+
+async def _filled(docs: Service, id: str, content: str) -> None:
+    try:
+        await _edit(docs, id, {"insertText": {"location": {"index": 1}, "text": content}})
+    except ToolError as error:
+        raise ToolError(
+            f"The document {id} was made, but its text was not put in. {error}"
+        ) from error
+
+
+async def appending(document: str, content: str) -> Outcome:
+    """Add paragraphs at the end of the first tab."""
+    id = file_id(document, NOUN)
+    _check(content)
+    if not content:
+        raise ToolError("There is nothing to append.")
+    async with opened(DOCS) as docs:
+        where = {"fields": "title,body(content(startIndex,endIndex))"}
+        found = await docs.read(_path(id), _missing(id), where)
+        added = content if ends_empty(found) else f"\n{content}"
+        await _edit(docs, id, {"insertText": {"endOfSegmentLocation": {}, "text": added}})
+    did = f"added {counted(len(content), 'character')} to {short(text(found.get('title')))}"
+    return Outcome({"id": id, "appended": len(content)}, did)
+
+
+async def replacing(document: str, find: str, new: str) -> Outcome:
+    """Replace a text wherever it stands, in all tabs, its case kept in mind."""
+    id = file_id(document, NOUN)
+    _check(new)
+    if not find:
+        raise ToolError("findText is empty: say which text is to be replaced.")
+    async with opened(DOCS) as docs:
+        wanted = {"containsText": {"text": find, "matchCase": True}, "replaceText": new}
+        done = await _edit(docs, id, {"replaceAllText": wanted})
+    replies = records(done.get("replies"))
+    number = record(replies[0].get("replaceAllText")).get("occurrencesChanged") if replies else 0
+    if not isinstance(number, int) or not number:
+        raise ToolError(
+            f"{short(find)} does not occur in the document, so nothing was replaced. Upper and "
+            "lower case count; docs_read gives the text."
+        )
+    return Outcome({"id": id, "replaced": number}, f"replaced {counted(number, 'place')}")
+
+
+async def _edit(docs: Service, id: str, request: Mapping[str, object]) -> Record:
+    path, body = f"{_path(id)}:batchUpdate", {"requests": [request]}
+    return await docs.change("POST", path, _missing(id), body)
+
+
+def _title(title: str) -> str:
+    if name := " ".join(title.split()):
+        return name
+    raise ToolError("The document needs a title.")
+
+
+def _check(content: str) -> None:
+    if len(content) > LARGEST:
+        raise ToolError("A document holds a million characters at most.")
+
+
+def _path(id: str) -> str:
+    return f"/documents/{part(id)}"
+
+
+def _missing(id: str) -> str:
+    return f"There is no document {shown(id)}. drive_search gives the ids."
+
+
+def claim_reading(arguments: Mapping[str, object]) -> Claim:
+    return Claim(address=base(DOCS))
+
+
+def claim_creating(arguments: Mapping[str, object]) -> Claim:
+    title = _title(str(arguments.get("title") or ""))
+    return _changing(f"New document: {title}\n\n{arguments.get('text') or ''}")
+
+
+def claim_appending(arguments: Mapping[str, object]) -> Claim:
+    id = file_id(str(arguments.get("documentId", "")), NOUN)
+    return _changing(f"At the end of the document {id}:\n\n{arguments.get('text') or ''}")
+
+
+def claim_replacing(arguments: Mapping[str, object]) -> Claim:
+    id = file_id(str(arguments.get("documentId", "")), NOUN)
+    find, new = arguments.get("findText"), arguments.get("replaceText")
+    return _changing(f"Everywhere in the document {id}\nReplace: {find}\nBy: {new}")
+
+
+def _changing(said: str) -> Claim:
+    return Claim(address=base(DOCS), method="POST", shown=said)

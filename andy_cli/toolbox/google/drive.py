@@ -1,0 +1,232 @@
+"""Google Drive: what there is, the text of a file, making and changing files (drive.v3)."""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from andy_cli.toolbox.google.apis import DRIVE, base, uploads
+from andy_cli.toolbox.google.exchange import Query, Request
+from andy_cli.toolbox.google.file_text import FilePage, is_text
+from andy_cli.toolbox.google.ids import file_id, shown
+from andy_cli.toolbox.google.pages import counted, cut, fitting, onward, short
+from andy_cli.toolbox.google.service import Page, Record, Service, opened, part, record, text
+from andy_cli.toolbox.google.uploading import multipart
+from andy_cli.toolbox.tool import Claim, Outcome, ToolError
+
+GOOGLE = "application/vnd.google-apps."
+FOLDER = f"{GOOGLE}folder"
+FIELDS = "id,name,mimeType,size,modifiedTime,parents,webViewLink,trashed"
+EVERYWHERE = {"supportsAllDrives": True, "includeItemsFromAllDrives": True}
+AS_TEXT = {
+    f"{GOOGLE}document": "text/plain",
+    f"{GOOGLE}spreadsheet": "text/csv",
+    f"{GOOGLE}presentation": "text/plain",
+    f"{GOOGLE}script": f"{GOOGLE}script+json",
+}
+"""What Google turns into text, and which kind of text."""
+
+FROM_TEXT = {f"{GOOGLE}document": "text/plain", f"{GOOGLE}spreadsheet": "text/csv"}
+"""What Google makes of text, and of which kind of text."""
+
+LARGEST = 5 * 2**20
+"""Bytes that Drive takes in one request."""
+
+TERM = re.compile(
+    r"(?:name|fullText|mimeType|modifiedTime|viewedByMeTime|createdTime|trashed|starred|parents|"
+    r"owners|writers|readers|sharedWithMe|visibility|properties|appProperties|"
+    r"shortcutDetails\.targetId)\s*(?:contains|in|has|=|!=|<=?|>=?)\s*\S|'[^']*'\s+in\s+\w|"
+    r"sharedWithMe\b"
+)
+"""How a term of Drive's own search language begins."""
+
+
+class New(NamedTuple):
+    """A file to be made."""
+
+    name: str
+    content: str
+    kind: str
+
+
+async def listing(folder: str, most: int) -> Outcome:
+    """What is in a folder; without one, the files that were changed last."""
+    id = file_id(folder, "a folder") if folder.strip() else ""
+    query = f"'{id}' in parents and trashed = false" if id else "trashed = false"
+    order = "folder,name" if id else "modifiedTime desc"
+    missing = f"There is no folder {shown(id)}. drive_list and drive_search give the ids."
+    return _told(await _found({"q": query, "orderBy": order, **EVERYWHERE}, most, missing))
+
+
+async def searching(query: str, most: int) -> Outcome:
+    """Files whose name or content has these words; Drive's own search language goes too."""
+    missing = "Drive cannot be searched."
+    return _told(await _found({"q": as_query(query), **EVERYWHERE}, most, missing))
+
+
+def as_query(written: str) -> str:
+    """Words as a query of Drive (developers.google.com/workspace/drive/api/guides/search-files).
+
+    A name is found by the beginnings of its words, a content by whole words.
+    """
+    words = " ".join(written.split())
+    if TERM.match(words.lstrip("( ").removeprefix("not ").lstrip("( ")):
+        return words if "trashed" in words else f"({words}) and trashed = false"
+    quoted = words.replace("\\", "\\\\").replace("'", "\\'")
+    return f"(name contains '{quoted}' or fullText contains '{quoted}') and trashed = false"
+
+
+async def _found(query: Mapping[str, str | bool], most: int, missing: str) -> Page:
+    asked = {**query, "fields": f"nextPageToken,files({FIELDS})"}
+    async with opened(DRIVE) as drive:
+        return await drive.listed("/files", "files", most, missing, asked, "pageSize", 1000)
+
+
+def _told(found: Page) -> Outcome:
+    files = [_described(each) for each in found.items]
+    kept = fitting(files)
+    how = "Ask for fewer at once, or search for something more exact."
+    did = f"found {counted(len(files), 'file')} in Drive"
+    return Outcome({"files": kept, **cut(files, kept, found.more, how)}, did)
+
+
+def _described(file: Record) -> dict[str, object]:
+    """What is worth telling of a file."""
+    names = ("id", "name", "mimeType", "size", "modifiedTime", "webViewLink")
+    return {name: file[name] for name in names if file.get(name)}
+
+
+async def reading(file: str, offset: int) -> Outcome:
+    """The text of a file, or what it is if it has none."""
+    id = file_id(file, "a file")
+    async with opened(DRIVE) as drive:
+        found = await _file(drive, id, f"{FIELDS},shortcutDetails(targetId)")
+        if target := text(record(found.get("shortcutDetails")).get("targetId")):
+            found = await _file(drive, target)
+        kind, name = text(found.get("mimeType")), short(text(found.get("name")))
+        if kind == FOLDER:
+            raise ToolError(f"{name} is a folder. drive_list shows what is in it.")
+        read = await _text(drive, found, offset)
+    if read is None:
+        note = "This is no text. Open it in the browser."
+        return Outcome({**_described(found), "note": note}, f"looked at {name}: it is no text")
+    data = {**_described(found), "text": read.text, **onward(offset, read.text, read.more)}
+    return Outcome(data, f"read {name}")
+
+
+async def _text(drive: Service, file: Record, offset: int) -> FilePage | None:
+    """A page of the text; None for what has no text."""
+    kind, path = text(file.get("mimeType")), f"/files/{part(text(file.get('id')))}"
+    if kind in AS_TEXT:
+        query: dict[str, str | bool] = {"mimeType": AS_TEXT[kind]}
+        path += "/export"
+    elif kind.startswith(GOOGLE):
+        return None
+    else:
+        query = {"alt": "media", "supportsAllDrives": True}
+    missing = _missing(text(file.get("id")))
+    read = await drive.take(path, missing, lambda: FilePage(offset, sure=is_text(kind)), query)
+    read.finish()
+    return None if read.binary else read
+
+
+async def _file(drive: Service, id: str, fields: str = FIELDS) -> Record:
+    query: dict[str, str | bool] = {"fields": fields, "supportsAllDrives": True}
+    found = await drive.read(f"/files/{part(id)}", _missing(id), query)
+    return {**found, "id": text(found.get("id")) or id}
+
+
+async def creating(new: New) -> Outcome:
+    about = {"name": new.name, "mimeType": new.kind}
+    query: Query = {"uploadType": "multipart", "fields": FIELDS, "supportsAllDrives": True}
+    if new.kind == FOLDER:
+        request = multipart(f"{base(DRIVE)}/files", about, None, query)
+    else:
+        media = (FROM_TEXT.get(new.kind, new.kind), new.content.encode())
+        request = multipart(f"{uploads(DRIVE)}/files", about, media, query)
+    async with opened(DRIVE) as drive:
+        made = await drive.send(request, "Drive cannot make files.")
+        drive.made(made)
+    return Outcome(_described({**about, **made}), f"made {short(new.name)} in Drive")
+
+
+def new_file(name: str, content: str, kind: str) -> New:
+    """What is to be made. Raises ToolError for what cannot be."""
+    from mimetypes import guess_type  # 5 ms, and only who makes files needs it
+
+    name = " ".join(name.split())
+    kind = kind.strip() or guess_type(name)[0] or "text/plain"
+    if not name:
+        raise ToolError("The file needs a name.")
+    if not re.fullmatch(r"[\w.+-]+/[\w.+-]+(; ?charset=[\w-]+)?", kind):
+        raise ToolError(f"{shown(kind)} is no media type. Write it like text/plain.")
+    if kind.startswith(GOOGLE) and kind not in FROM_TEXT and kind != FOLDER:
+        raise ToolError(f"Drive makes no {shown(kind)} of a text.")
+    if kind == FOLDER and content.strip():
+        raise ToolError("A folder has no content. Leave it empty, or make a file.")
+    _check(content)
+    return New(name, content, kind)
+
+
+def _check(content: str) -> None:
+    try:
+        size = len(content.encode())
+    except UnicodeEncodeError as error:
+        raise ToolError("The text holds half a character. Write that character anew.") from error
+    if size > LARGEST:
+        raise ToolError("That is more than 5 MB, which Drive does not take at once.")
+
+
+async def updating(file: str, content: str) -> Outcome:
+    """Put a text in the place of all that a file held."""
+    id = file_id(file, "a file")
+    _check(content)
+    async with opened(DRIVE) as drive:
+        found = await _file(drive, id)
+        kind, name = text(found.get("mimeType")), short(text(found.get("name")))
+        if kind not in FROM_TEXT and not is_text(kind):
+            raise ToolError(f"{name} is no text ({short(kind)}). Nothing was changed.")
+        query: Query = {"uploadType": "media", "fields": FIELDS, "supportsAllDrives": True}
+        url = f"{uploads(DRIVE)}/files/{part(id)}"
+        media = FROM_TEXT.get(kind, kind)
+        request = Request("PATCH", url, query, content.encode(), media)
+        done = await drive.send(request, _missing(id))
+        drive.made(done)
+    return Outcome(_described(done), f"wrote {name} in Drive")
+
+
+async def deleting(file: str) -> Outcome:
+    """Move a file to Drive's trash, from where it can be had back for 30 days."""
+    id = file_id(file, "a file")
+    async with opened(DRIVE) as drive:
+        query: Query = {"fields": FIELDS, "supportsAllDrives": True}
+        path, body = f"/files/{part(id)}", {"trashed": True}
+        done = await drive.change("PATCH", path, _missing(id), body, query)
+        drive.made(done)
+    name = short(text(done.get("name")))
+    return Outcome({**_described(done), "trashed": True}, f"moved {name} to Drive's trash")
+
+
+def _missing(id: str) -> str:
+    return f"There is no file {shown(id)}. drive_list and drive_search give the ids."
+
+
+def claim_reading(arguments: Mapping[str, object]) -> Claim:
+    return Claim(address=base(DRIVE))
+
+
+def claim_creating(arguments: Mapping[str, object]) -> Claim:
+    given = [str(arguments.get(name) or "") for name in ("name", "content", "mimeType")]
+    new = new_file(*given)
+    said = f"New file in Drive: {new.name} ({new.kind})\n\n{new.content}"
+    return Claim(address=base(DRIVE), method="POST", shown=said)
+
+
+def claim_updating(arguments: Mapping[str, object]) -> Claim:
+    id = file_id(str(arguments.get("fileId", "")), "a file")
+    said = f"File in Drive: {id}\nIts content becomes:\n\n{arguments.get('content', '')}"
+    return Claim(address=base(DRIVE), method="PATCH", shown=said)
+
+
+def claim_deleting(arguments: Mapping[str, object]) -> Claim:
+    id = file_id(str(arguments.get("fileId", "")), "a file")
+    return Claim(address=base(DRIVE), method="PATCH", shown=f"To Drive's trash: the file {id}")

@@ -1,0 +1,77 @@
+"""The values of one request and its answer; what carries them is in `wire.py`."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+LARGEST = 32 * 2**20
+"""Bytes of an answer, unpacked."""
+
+Query = Mapping[str, str | int | bool | Sequence[str]]
+
+
+class Request(NamedTuple):
+    method: str
+    url: str
+    query: Query | None = None
+    """Empty texts are left out."""
+    content: bytes = b""
+    kind: str = "application/json"
+    """The media type of the content."""
+
+
+class Reply(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    """Names in lower case, or found by them."""
+    refused: bytes = b""
+    """The beginning of the body if the status is none of success; else the reader has it."""
+
+    @property
+    def ok(self) -> bool:
+        return 200 <= self.status < 300
+
+
+class Broken(Exception):
+    """There was no answer, or not all of it. The text is one sentence; `sent` tells whether any
+    of the request had left by then."""
+
+    def __init__(self, why: str, sent: bool) -> None:
+        super().__init__(why)
+        self.sent = sent
+
+
+class Reader(Protocol):
+    def feed(self, data: bytes) -> bool:
+        """Take a piece; whether more is wanted."""
+        ...
+
+
+class Wire(Protocol):
+    async def exchange(self, request: Request, token: str, reader: Reader) -> Reply:
+        """Send a request, once; an answer of any status is an answer. Raises Broken."""
+        ...
+
+
+class Whole:
+    """Takes the whole of an answer. Of one that is too large nothing is left, and `over` is set."""
+
+    def __init__(self, most: int = LARGEST) -> None:
+        self._most = most
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    @property
+    def over(self) -> bool:
+        return self._size > self._most
+
+    @property
+    def data(self) -> bytes:
+        return b"".join(self._pieces)
+
+    def feed(self, data: bytes) -> bool:
+        self._size += len(data)
+        if self.over:
+            self._pieces = []
+            return False
+        self._pieces.append(data)
+        return True

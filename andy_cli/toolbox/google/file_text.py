@@ -1,0 +1,86 @@
+"""A page of a file's text, cut out while the file comes in: whatever its size, little is held."""
+
+import codecs
+import re
+
+from andy_cli.toolbox.google.pages import PAGE
+
+TEXT = re.compile(
+    r"text/.*|.*[+/](?:json|xml|yaml|x-yaml|toml|javascript|ecmascript|x-sh|x-python|sql|csv|"
+    r"x-ndjson|jsonlines|rtf|x-httpd-php|x-tex|x-latex)(?:;.*)?|message/.*"
+)
+LOOKED_AT = 4096
+"""Bytes that tell whether something is a text."""
+
+FARTHEST = 64 * 2**20
+"""Bytes to go through on the way to a page."""
+
+
+def is_text(kind: str) -> bool:
+    """Whether a media type is one of texts."""
+    return TEXT.fullmatch(kind.lower()) is not None
+
+
+class FilePage:
+    """Takes a file in from its beginning; keeps the page at `offset`, which is in characters."""
+
+    def __init__(self, offset: int, sure: bool) -> None:
+        self.text = ""
+        self.more = False
+        self.binary = False
+        self._skip = offset
+        self._sure = sure
+        self._held = b""
+        self._size = 0
+        self._decoder: codecs.IncrementalDecoder | None = None
+
+    def feed(self, data: bytes) -> bool:
+        self._size += len(data)
+        if self._decoder is None:
+            self._held += data
+            if len(self._held) < LOOKED_AT:
+                return True
+            data = self._begun()
+        return not self.binary and self._take(data, last=False)
+
+    def finish(self) -> None:
+        """The file ended, or enough of it was there."""
+        if self._decoder is None:
+            self._take(self._begun(), last=True)
+        elif not self.more:
+            self._take(b"", last=True)
+
+    def _begun(self) -> bytes:
+        data, self._held = self._held, b""
+        head = data[:LOOKED_AT]
+        if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
+            return data
+        # Other bytes than UTF-8 are a text only where the file says so.
+        self.binary = b"\0" in head or (not self._sure and not _utf8(head))
+        coding = "utf-8-sig" if _utf8(head) else "cp1252"
+        self._decoder = codecs.getincrementaldecoder(coding)("replace")
+        return data
+
+    def _take(self, data: bytes, last: bool) -> bool:
+        """Whether more of the file is wanted."""
+        if self._decoder is None or self.binary:
+            return False
+        for at in range(0, len(data) or 1, PAGE):
+            piece = self._decoder.decode(data[at : at + PAGE], last and at + PAGE >= len(data))
+            skipped = min(self._skip, len(piece))
+            self._skip -= skipped
+            self.text += piece[skipped:]
+            if len(self.text) > PAGE:
+                self.text, self.more = self.text[:PAGE], True
+                return False
+        return self._size < FARTHEST
+
+
+def _utf8(head: bytes) -> bool:
+    """Whether the bytes are UTF-8, a character cut off at the end aside."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True

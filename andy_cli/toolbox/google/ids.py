@@ -1,0 +1,98 @@
+"""Ids as models and people write them: bare, or within the address of the thing in a browser."""
+
+import base64
+import binascii
+import re
+from typing import NamedTuple
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.neutralizer import spelled
+
+ID = re.compile(r"[A-Za-z0-9_-]{1,256}")
+IN_PATH = re.compile(r"/(?:d|folders|feeds/download/\w+)/(?:e/)?([A-Za-z0-9_-]+)")
+SHOWN = 60
+"""Characters of an id that are shown in an error."""
+
+
+class Event(NamedTuple):
+    id: str
+    calendar: str
+    """Empty where only the event was named."""
+
+
+def file_id(written: str, noun: str) -> str:
+    """The id of a file of any kind in Drive. Raises ToolError for what cannot be one."""
+    if "/" not in written:
+        return plain_id(written, noun)
+    parts = _google(written, noun)
+    in_path = IN_PATH.search(parts.path)
+    named = parse_qs(parts.query).get("id", [""])
+    return plain_id(in_path[1] if in_path else named[0], noun)
+
+
+def plain_id(written: str, noun: str) -> str:
+    """An id that goes into a path. Raises ToolError for what cannot be one."""
+    found = written.strip().strip("\"'<>")
+    if not ID.fullmatch(found):
+        raise ToolError(f"{shown(written)} is no id of {noun}.")
+    return found
+
+
+def event_id(written: str) -> Event:
+    """An event, by its id or by its link, which names the calendar too."""
+    if "/" not in written:
+        return Event(plain_id(written, "an event"), "")
+    parts = _google(written, "an event")
+    coded = parse_qs(parts.query).get("eid", [parts.path.rpartition("/")[2]])[0]
+    try:
+        decoded = base64.urlsafe_b64decode(coded + "=" * (-len(coded) % 4)).decode()
+    except (binascii.Error, ValueError):
+        decoded = ""
+    id, _, calendar = decoded.partition(" ")
+    # Such links write the domain of Google's own addresses short.
+    calendar = re.sub(r"@(m|g|v|i)$", lambda end: DOMAINS[end[1]], calendar)
+    return Event(plain_id(id or coded, "an event"), calendar)
+
+
+DOMAINS = {
+    "m": "@gmail.com",
+    "g": "@group.calendar.google.com",
+    "v": "@group.v.calendar.google.com",
+    "i": "@import.calendar.google.com",
+}
+
+
+def calendar_id(written: str) -> str:
+    """`primary`, or an id, which looks like a mail address, or a link that holds it."""
+    found = written.strip() or "primary"
+    if "://" in found:
+        query = parse_qs(_google(found, "a calendar").query)
+        found = (query.get("src") or query.get("cid") or [""])[0]
+    if not re.fullmatch(r"[^\s/?\x00-\x1f\x7f]{1,256}", found) or set(found) <= {"."}:
+        raise ToolError(f"{shown(written)} is no id of a calendar. calendar_list gives them.")
+    return found
+
+
+class _Address(NamedTuple):
+    path: str
+    query: str
+
+
+def _google(written: str, noun: str) -> _Address:
+    """An address in the browser. Those of other hosts may hold anything."""
+    text = written.strip().strip("\"'<>")
+    try:
+        parts = urlsplit(text if "://" in text else f"https://{text}")
+        host = parts.hostname or ""
+    except ValueError:
+        host = ""
+    if host != "google.com" and not host.endswith(".google.com"):
+        raise ToolError(f"{shown(written)} is neither an id of {noun} nor an address of Google.")
+    return _Address(unquote(parts.path), parts.query)
+
+
+def shown(written: str) -> str:
+    """As it stands in an error: every character seen, and not too many."""
+    text = spelled(written)
+    return f"'{text if len(text) <= SHOWN else text[:SHOWN] + '...'}'"

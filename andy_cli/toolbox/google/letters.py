@@ -1,0 +1,121 @@
+"""A mail, built and shown: what the user agrees to is what is sent.
+
+RFC 5322 by the standard library. No text can become a header: line breaks in a subject are blanks,
+and a receiver is nothing but addresses.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from andy_cli.errors import ToolError
+from andy_cli.toolbox.google.ids import shown
+
+LARGEST = 5_000_000
+"""Characters of a body."""
+
+MANY = 100
+"""Receivers of one mail."""
+
+ADDRESS = re.compile(r"[^\s@<>()\[\],;:\\\"]+@[^\s@<>()\[\],;:\\\"]+\.[^\s@<>()\[\],;:\\\"]+")
+
+
+class Receiver(NamedTuple):
+    name: str
+    address: str
+    """As the net knows it: a domain in other letters is spelled `xn--...`."""
+    written: str
+
+    def said(self) -> str:
+        """With both spellings of a domain: one letter may look like another."""
+        foreign = f" ({self.address})" if self.address != self.written else ""
+        shown = self.written + foreign
+        return f"{self.name} <{shown}>" if self.name else shown
+
+
+class Letter(NamedTuple):
+    to: tuple[Receiver, ...]
+    subject: str
+    body: str
+
+    def said(self) -> str:
+        """The whole mail, for whoever has to agree to it."""
+        to = ", ".join(each.said() for each in self.to)
+        return f"To: {to}\nSubject: {self.subject}\n\n{self.body}"
+
+
+def letter(to: str | Sequence[str], subject: str, body: str) -> Letter:
+    """Raises ToolError for what cannot be sent."""
+    found = receivers(to)
+    if not found:
+        raise ToolError("The mail has no receiver. Give an address like ada@example.org.")
+    if len(found) > MANY:
+        raise ToolError(f"A mail goes to {MANY} receivers at most, not {len(found)}.")
+    if len(body) > LARGEST:
+        raise ToolError("The mail is too long. Put the text into a document and send its link.")
+    try:
+        (subject + body).encode()
+    except UnicodeEncodeError as error:
+        raise ToolError("The mail holds half a character. Write that character anew.") from error
+    return Letter(tuple(found), " ".join(subject.split()), body)
+
+
+def receivers(to: str | Sequence[str]) -> list[Receiver]:
+    """Each once, in order. Raises ToolError for anything that is no address."""
+    written = to if isinstance(to, str) else ", ".join(to)
+    found: dict[str, Receiver] = {}
+    for each in _split(written):
+        receiver = _receiver(each)
+        found.setdefault(receiver.address.lower(), receiver)
+    return list(found.values())
+
+
+def _split(written: str) -> list[str]:
+    """At commas, semicolons and line ends, but not within quotes."""
+    parts = re.findall(r'(?:"[^"\r\n]*"|[^",;\r\n]|")+', written)
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _receiver(written: str) -> Receiver:
+    named = re.fullmatch(r"([^<>]*)<([^<>]*)>", written)
+    name, address = (named[1], named[2]) if named else ("", written)
+    address = address.strip().removeprefix("mailto:")
+    local, _, domain = address.rpartition("@")
+    labels = [*local.split("."), *domain.split(".")]
+    good = ADDRESS.fullmatch(address) and local.isascii() and domain.isprintable()
+    if not good or len(address) > 254 or not all(0 < len(each) < 65 for each in labels):
+        raise ToolError(f"{shown(written)} is no usable mail address. Ask the user for it.")
+    name = " ".join(name.replace('"', " ").split())
+    if not name.isprintable():
+        raise ToolError(f"{shown(written)} holds characters that no name has.")
+    return Receiver(name, f"{local}@{_on_the_net(domain)}", address)
+
+
+def _on_the_net(domain: str) -> str:
+    if domain.isascii():
+        return domain
+    import idna  # httpx2 brings it, and few domains need it
+
+    try:
+        return idna.encode(domain, uts46=True).decode()
+    except idna.IDNAError as error:
+        raise ToolError(f"{shown(domain)} is no domain. Ask the user for the address.") from error
+
+
+def as_message(letter: Letter, sender: str = "") -> bytes:
+    """The mail as it travels, in seven bits. Raises ToolError for an address with no form there."""
+    from email.errors import MessageError  # 15 ms together, and only who sends needs them
+    from email.headerregistry import Address
+    from email.message import EmailMessage
+    from email.policy import SMTP
+
+    message = EmailMessage(policy=SMTP.clone(cte_type="7bit"))
+    try:
+        if sender:
+            message["From"] = Address(addr_spec=sender)
+        message["To"] = [Address(each.name, addr_spec=each.address) for each in letter.to]
+        message["Subject"] = letter.subject
+        message.set_content(letter.body)
+        return message.as_bytes()
+    except (ValueError, IndexError, MessageError) as error:
+        raise ToolError("The mail cannot be written: one of its addresses is not valid.") from error

@@ -1,0 +1,73 @@
+"""The Google account that is connected, as far as it may be known by everybody."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from andy_cli.errors import ToolError, UsageError
+from andy_cli.settings import config_folder
+from andy_cli.toolbox.google.login.scopes import allows
+
+LOG_IN = "Run `andy google login`."
+Keeper = Literal["keyring", "file"]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    email: str
+    """Empty if Google did not say."""
+    client_id: str
+    scopes: tuple[str, ...]
+    """What was granted, with full addresses."""
+    kept: Keeper
+    """Where the secrets are: in the system's keyring, or in the file itself."""
+
+
+def file() -> Path:
+    """The file of the login, 0600; with a keyring it holds no secret."""
+    return config_folder() / "google.json"
+
+
+def record() -> dict[str, Any]:
+    """The file's content; empty where there is none. Raises ToolError for one that is damaged."""
+    try:
+        found = json.loads(file().read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise ToolError(f"The Google login in {file()} cannot be read. {LOG_IN}") from error
+    if not isinstance(found, dict) or not isinstance(found.get("client_id"), str):
+        raise ToolError(f"The Google login in {file()} is damaged. {LOG_IN}")
+    return found
+
+
+def connected() -> Account | None:
+    """Who is connected, if anybody. Raises ToolError for a damaged file."""
+    found = record()
+    if not found:
+        return None
+    scopes = found.get("scopes")
+    return Account(
+        email=str(found.get("email") or ""),
+        client_id=found["client_id"],
+        scopes=tuple(map(str, scopes)) if isinstance(scopes, list) else (),
+        kept="keyring" if found.get("kept") == "keyring" else "file",
+    )
+
+
+def as_record(account: Account) -> dict[str, Any]:
+    return asdict(account)
+
+
+def needs(scope: str) -> str:
+    """What is missing before a tool can work that needs this scope; empty if nothing is."""
+    try:
+        account = connected()
+    except (ToolError, UsageError) as error:
+        return str(error)
+    if account is None:
+        return f"Google is not connected. {LOG_IN}"
+    if not allows(account.scopes, scope):
+        return f"The Google login does not allow this ({scope}). Run `andy google login` again."
+    return ""

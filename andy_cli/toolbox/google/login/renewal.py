@@ -1,0 +1,155 @@
+"""An access token that holds: the one there is, or a new one from Google.
+
+A token lasts an hour. Processes that find it run out at the same time renew it once: whoever has
+the lock does, the others read what it wrote.
+"""
+
+import asyncio
+import contextlib
+import json
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any, BinaryIO
+from urllib.parse import urlencode
+
+from andy_cli.errors import ToolError, UsageError
+from andy_cli.settings import Settings
+from andy_cli.toolbox.google.apis import safe
+from andy_cli.toolbox.google.exchange import Broken, Reply, Request, Whole
+from andy_cli.toolbox.google.login import vault
+from andy_cli.toolbox.google.login.account import LOG_IN, connected, file
+from andy_cli.toolbox.google.login.vault import Secrets
+from andy_cli.toolbox.google.refusals import read_refusal, sentence
+
+EARLY = 60.0
+"""Seconds before its end from which a token is not used any more."""
+
+PATIENCE = 15.0
+"""Seconds to wait for another process that renews."""
+
+TRIES = 3
+
+
+async def token(settings: Settings, refused: str = "") -> str:
+    """An access token that is not the `refused` one. Raises ToolError."""
+    # A keyring may ask the user something; nothing else waits for it.
+    held = await asyncio.to_thread(vault.secrets)
+    if _holds(held, refused):
+        return held.access_token
+    async with _alone():
+        held = await asyncio.to_thread(vault.secrets)
+        if _holds(held, refused):
+            return held.access_token
+        renewed = await _renewed(settings, held)
+        account = connected()
+        if account is not None:
+            # Not kept, it is good for this time all the same.
+            with contextlib.suppress(UsageError):
+                await asyncio.to_thread(vault.keep, account, renewed)
+        return renewed.access_token
+
+
+def _holds(held: Secrets, refused: str) -> bool:
+    fresh = held.expires > time.time() + EARLY
+    return bool(held.access_token) and held.access_token != refused and fresh
+
+
+async def _renewed(settings: Settings, held: Secrets) -> Secrets:
+    account = connected()
+    form = {
+        "client_id": account.client_id if account else "",
+        "client_secret": held.client_secret,
+        "refresh_token": held.refresh_token,
+        "grant_type": "refresh_token",
+    }
+    answer = await granted(settings, form, held)
+    return replace(
+        held,
+        access_token=answer["access_token"],
+        refresh_token=str(answer.get("refresh_token") or held.refresh_token),
+        expires=time.time() + lifetime(answer),
+    )
+
+
+async def granted(settings: Settings, form: dict[str, str], held: Secrets) -> dict[str, Any]:
+    """What the token endpoint gives for a form, an access token among it (RFC 6749, section 5).
+
+    Raises ToolError with a sentence.
+    """
+    # 60 ms, and only who uses Google needs it.
+    from andy_cli.toolbox.google.wire import http
+
+    url = safe(settings, "google.token_url")
+    kind = "application/x-www-form-urlencoded"
+    request = Request("POST", url, content=urlencode(form).encode(), kind=kind)
+    async with http(url, settings) as wire:
+        for tried in range(1, TRIES + 1):
+            whole = Whole()
+            try:
+                reply = await wire.exchange(request, "", whole)
+            except Broken as broken:
+                if tried == TRIES:
+                    raise ToolError(f"The Google login could not be renewed. {broken}") from broken
+            else:
+                if reply.status < 500 or tried == TRIES:
+                    return _answer(reply, whole, held)
+            await asyncio.sleep(settings.number("network.first_backoff") * tried)
+    raise AssertionError("the last try returns or raises")
+
+
+def _answer(reply: Reply, whole: Whole, held: Secrets) -> dict[str, Any]:
+    if not reply.ok:
+        refusal = read_refusal(reply.status, reply.headers, reply.refused, held.values())
+        if "invalid_grant" in refusal.reasons:
+            raise ToolError(f"The Google login has run out or was withdrawn. {LOG_IN}")
+        if refusal.reasons & {"invalid_client", "unauthorized_client"}:
+            raise ToolError(f"Google does not know the client that andy uses. {LOG_IN}")
+        raise ToolError(sentence(refusal, "Google's login", "There is no login there", False))
+    try:
+        answer = json.loads(whole.data)
+    except (ValueError, RecursionError):
+        answer = None
+    if not isinstance(answer, dict) or not isinstance(answer.get("access_token"), str):
+        raise ToolError("Google's login answered something else than a token. Try again.")
+    return answer
+
+
+def lifetime(answer: dict[str, Any]) -> float:
+    """Seconds that a token lasts; an hour if that is not said."""
+    seconds = answer.get("expires_in")
+    return float(seconds) if isinstance(seconds, int | float) and 0 < seconds < 1e7 else 3600.0
+
+
+@asynccontextmanager
+async def _alone() -> AsyncIterator[None]:
+    """Hold the lock of the login; where it cannot be had in time, go on without: renewing twice
+    costs a request and nothing else."""
+    try:
+        lock = file().with_suffix(".lock").open("ab")
+    except OSError:
+        yield
+        return
+    with lock:
+        until = time.monotonic() + PATIENCE
+        while not _locked(lock) and time.monotonic() < until:
+            await asyncio.sleep(0.05)
+        yield
+
+
+def _locked(lock: BinaryIO) -> bool:
+    """Whether the file is ours until it is closed."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

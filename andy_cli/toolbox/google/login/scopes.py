@@ -1,0 +1,78 @@
+"""What a login may be for: parts of Google, each for reading alone or for changing too.
+
+    mail drive calendar docs sheets tasks      as written on the command line
+    mail:read                                  reading alone
+
+A scope is written here without its address, as in Google's own list of them
+(developers.google.com/identity/protocols/oauth2/scopes).
+"""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from andy_cli.errors import UsageError
+
+ADDRESS = "https://www.googleapis.com/auth/"
+WHO = ("openid", f"{ADDRESS}userinfo.email")
+"""Only so that `andy google status` can say whose account it is."""
+
+
+class Part(NamedTuple):
+    read: tuple[str, ...]
+    change: tuple[str, ...]
+    """The scopes for changing, those for reading included."""
+
+
+PARTS = {
+    "mail": Part(("gmail.readonly",), ("gmail.readonly", "gmail.send")),
+    "drive": Part(("drive.readonly",), ("drive",)),
+    "calendar": Part(
+        ("calendar.calendarlist.readonly", "calendar.events.readonly"),
+        ("calendar.calendarlist.readonly", "calendar.events"),
+    ),
+    "docs": Part(("documents.readonly",), ("documents",)),
+    "sheets": Part(("spreadsheets.readonly",), ("spreadsheets",)),
+    "tasks": Part(("tasks.readonly",), ("tasks",)),
+}
+ALSO = {
+    "drive.readonly": ("drive",),
+    "calendar.events.readonly": ("calendar.events",),
+    "documents.readonly": ("documents", "drive.readonly", "drive"),
+    "documents": ("drive",),
+    "spreadsheets.readonly": ("spreadsheets", "drive.readonly", "drive"),
+    "spreadsheets": ("drive",),
+    "tasks.readonly": ("tasks",),
+}
+"""What else allows the same."""
+
+
+def wanted(written: str) -> list[str]:
+    """The scopes to ask for, as Google wants them. Raises UsageError for parts there are not."""
+    words = [word for word in written.replace(",", " ").split() if word] or list(PARTS)
+    return [*WHO, *dict.fromkeys(ADDRESS + each for word in words for each in _of(word))]
+
+
+def _of(word: str) -> tuple[str, ...]:
+    name, colon, how = word.lower().partition(":")
+    if name not in PARTS or how not in ("", "read", "change") or (colon and not how):
+        raise UsageError(
+            f"There is no part {word!r} of Google to log in for.",
+            f"Give some of {', '.join(PARTS)}, separated by commas; `mail:read` only reads.",
+        )
+    return PARTS[name].read if how == "read" else PARTS[name].change
+
+
+def allows(granted: Collection[str], scope: str) -> bool:
+    """Whether what was granted is enough for what needs this scope."""
+    return any(ADDRESS + each in granted for each in (scope, *ALSO.get(scope, ())))
+
+
+def in_words(granted: Sequence[str]) -> list[str]:
+    """The parts that can be used: `mail`, or `mail:read` where nothing can be changed."""
+    found = []
+    for name, part in PARTS.items():
+        if all(allows(granted, each) for each in part.change):
+            found.append(name)
+        elif all(allows(granted, each) for each in part.read):
+            found.append(f"{name}:read")
+    return found

@@ -1,0 +1,172 @@
+"""Where the secrets of the login are: in the system's keyring if it has one, else in a 0600 file.
+
+The file is replaced in one step; a damaged one is set aside, never overwritten (P12).
+"""
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from andy_cli.errors import ToolError, UsageError
+from andy_cli.toolbox.google.login.account import (
+    LOG_IN,
+    Account,
+    as_record,
+    connected,
+    file,
+    record,
+)
+
+SERVICE = "andy-cli"
+LARGEST = 1_200
+"""Characters that every system's keyring takes: Windows gives an entry 2,560 bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """None of it is ever written out: it must not get into an error by accident (P4)."""
+
+    client_secret: str = field(repr=False)
+    refresh_token: str = field(repr=False)
+    access_token: str = field(default="", repr=False)
+    expires: float = 0.0
+    """When the access token runs out, in seconds since the epoch."""
+
+    def values(self) -> tuple[str, ...]:
+        return (self.client_secret, self.refresh_token, self.access_token)
+
+
+class Keyring(Protocol):
+    def get_password(self, service: str, username: str) -> str | None: ...
+
+    def set_password(self, service: str, username: str, password: str) -> None: ...
+
+    def delete_password(self, service: str, username: str) -> None: ...
+
+
+def keyring() -> Keyring | None:
+    """The system's keyring; None without the extra or without anything safe behind it."""
+    try:
+        import keyring as system  # 60 ms, and only who uses Google needs it
+    except ImportError:
+        return None
+    found = system.get_keyring()
+    # Below 1 are those that keep nothing and those that keep it in plain sight.
+    return found if found.priority >= 1 else None
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """What a keyring may raise: it is a program of its own, behind a bus of its own."""
+    from keyring.errors import KeyringError  # with the extra alone
+
+    return (KeyringError, OSError, RuntimeError, ValueError)
+
+
+def secrets() -> Secrets:
+    """Raises ToolError where they are gone."""
+    account = connected()
+    if account is None:
+        raise ToolError(f"Google is not connected. {LOG_IN}")
+    if account.kept == "file":
+        return _read(record().get("secrets"))
+    system = keyring()
+    if system is None:
+        raise ToolError(f"The Google login is in a keyring that is not there any more. {LOG_IN}")
+    try:
+        return _read(json.loads(system.get_password(SERVICE, str(file())) or "null"))
+    except _failures() as error:
+        raise ToolError(f"The keyring does not give the Google login out. {LOG_IN}") from error
+
+
+def _read(found: object) -> Secrets:
+    if not isinstance(found, Mapping) or not found.get("refresh_token"):
+        raise ToolError(f"The Google login is not complete. {LOG_IN}")
+    expires = found.get("expires")
+    return Secrets(
+        client_secret=str(found.get("client_secret") or ""),
+        refresh_token=str(found["refresh_token"]),
+        access_token=str(found.get("access_token") or ""),
+        expires=float(expires) if isinstance(expires, int | float) else 0.0,
+    )
+
+
+def keep(account: Account, new: Secrets) -> Account:
+    """Keep the login, in place of any before; returns it with where its secrets are.
+
+    Raises UsageError if that cannot be done.
+    """
+    kept = asdict(new)
+    if _in_keyring(json.dumps(kept)):
+        account = replace(account, kept="keyring")
+        _write(as_record(account))
+    else:
+        account = replace(account, kept="file")
+        _write({**as_record(account), "secrets": kept})
+    return account
+
+
+def _in_keyring(text: str) -> bool:
+    """Whether the keyring has it now; one that is shut has not."""
+    system = keyring()
+    if system is None or len(text) > LARGEST:
+        return False
+    try:
+        system.set_password(SERVICE, str(file()), text)
+        return system.get_password(SERVICE, str(file())) == text
+    except _failures():
+        return False
+
+
+def forget() -> bool:
+    """Delete the login here; whether there was one. Raises UsageError if it stays."""
+    there = file().exists()
+    if (system := keyring()) is not None:
+        with contextlib.suppress(*_failures()):
+            system.delete_password(SERVICE, str(file()))
+    try:
+        file().unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"{file()} cannot be deleted: {error.strerror}.") from error
+    return there
+
+
+def _write(content: Mapping[str, Any]) -> None:
+    path = file()
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _set_aside(path)
+        handle, draft = tempfile.mkstemp(dir=path.parent, prefix="google.", suffix=".new")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as opened:
+                json.dump(content, opened, indent=2)
+                opened.flush()
+                os.fsync(opened.fileno())
+            Path(draft).replace(path)
+        except BaseException:
+            Path(draft).unlink(missing_ok=True)
+            raise
+        _sync(path.parent)
+    except OSError as error:
+        raise UsageError(f"The login cannot be kept in {path}: {error.strerror}.") from error
+
+
+def _set_aside(path: Path) -> None:
+    try:
+        record()
+    except ToolError:
+        path.replace(path.with_suffix(".damaged"))
+
+
+def _sync(folder: Path) -> None:
+    """So that the new name outlives a loss of power; where folders cannot be opened, as it is."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

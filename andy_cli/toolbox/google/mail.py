@@ -1,0 +1,174 @@
+"""Gmail: what there is, one mail, sending one (gmail.v1)."""
+
+import asyncio
+import base64
+from collections.abc import Mapping, Sequence
+
+from andy_cli.toolbox.google import message_text
+from andy_cli.toolbox.google.apis import GMAIL, base
+from andy_cli.toolbox.google.ids import plain_id, shown
+from andy_cli.toolbox.google.letters import Letter, as_message, letter
+from andy_cli.toolbox.google.login.account import connected
+from andy_cli.toolbox.google.pages import counted, cut, fitting, page, short
+from andy_cli.toolbox.google.service import Record, Service, opened, part, records, text
+from andy_cli.toolbox.tool import Claim, Outcome, ToolError, progress
+
+AT_ONCE = 8
+"""Mails that are asked for at the same time."""
+
+SYSTEM = frozenset(
+    "INBOX SPAM TRASH UNREAD STARRED IMPORTANT SENT DRAFT CHAT CATEGORY_PERSONAL CATEGORY_SOCIAL "
+    "CATEGORY_PROMOTIONS CATEGORY_UPDATES CATEGORY_FORUMS".split()
+)
+"""Labels whose names are their ids."""
+
+NO_LIST = "Gmail has no such list of mails."
+HEADERS = ["From", "To", "Subject", "Date"]
+
+
+async def listing(most: int, labels: Sequence[str] = (), query: str = "") -> Outcome:
+    """The newest mails, as far as `most`: of these labels, or those that a search finds."""
+    async with opened(GMAIL) as gmail:
+        ids = await _label_ids(gmail, labels)
+        asked: dict[str, str | bool | list[str]] = {"q": query, "labelIds": ids}
+        if {"SPAM", "TRASH"} & set(ids):
+            asked["includeSpamTrash"] = True
+        found = await gmail.listed(
+            "/users/me/messages", "messages", most, NO_LIST, asked, largest=500
+        )
+        mails = await _heads(gmail, [text(each.get("id")) for each in found.items])
+    kept = fitting(mails)
+    how = "Ask for fewer at once, or search with after: and before:."
+    did = f"found {counted(len(mails), 'mail')}"
+    return Outcome({"messages": kept, **cut(mails, kept, found.more, how)}, did)
+
+
+async def _label_ids(gmail: Service, names: Sequence[str]) -> list[str]:
+    """Ids of labels that were named, as the user sees them or by their ids."""
+    wanted = [name.strip() for name in names if name.strip()]
+    ids = [name.upper() if name.upper() in SYSTEM else name for name in wanted]
+    if all(each in SYSTEM for each in ids):
+        return ids
+    labels = records((await gmail.read("/users/me/labels", NO_LIST)).get("labels"))
+    known = {text(each.get("id")): text(each.get("id")) for each in labels}
+    known |= {text(each.get("name")).lower(): text(each.get("id")) for each in labels}
+    for each in ids:
+        if each not in SYSTEM and not (known.get(each) or known.get(each.lower())):
+            names_there = ", ".join(short(text(label.get("name")), 30) for label in labels[:30])
+            raise ToolError(f"There is no label {shown(each)}. There are: {names_there}.")
+    return [each if each in SYSTEM else known.get(each) or known[each.lower()] for each in ids]
+
+
+async def _heads(gmail: Service, ids: Sequence[str]) -> list[dict[str, object]]:
+    """Who wrote what when, of each. Lists give ids alone."""
+    turn = asyncio.Semaphore(AT_ONCE)
+    done = 0
+
+    async def head(id: str) -> dict[str, object]:
+        nonlocal done
+        async with turn:
+            query = {"format": "metadata", "metadataHeaders": HEADERS}
+            message = await gmail.read(_path(id), _missing(id), query)
+        done += 1
+        progress(f"{done} of {len(ids)} mails")
+        return _head(message)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(head(id)) for id in ids]
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from None
+    return [task.result() for task in tasks]
+
+
+def _head(message: Record) -> dict[str, object]:
+    headers = message_text.headers(message)
+    labels = [each for each in message.get("labelIds") or [] if isinstance(each, str)]
+    known: dict[str, object] = {
+        "id": text(message.get("id")),
+        "from": headers.get("from", ""),
+        "to": headers.get("to", ""),
+        "subject": headers.get("subject", ""),
+        "date": headers.get("date", ""),
+        "snippet": _snippet(text(message.get("snippet"))),
+        "unread": "UNREAD" in labels,
+    }
+    return {name: value for name, value in known.items() if value}
+
+
+def _snippet(written: str) -> str:
+    """Gmail writes it as HTML."""
+    if "&" not in written:
+        return written
+    from html import unescape  # 2 ms
+
+    return unescape(written)
+
+
+async def reading(message_id: str, offset: int) -> Outcome:
+    """One mail: who, when, what about, its text, the names of its attachments."""
+    id = plain_id(message_id, "a mail; gmail_list and gmail_search give them")
+    async with opened(GMAIL) as gmail:
+        message = await gmail.read(_path(id), _missing(id), {"format": "full"})
+        body = await _body(gmail, id, message)
+    headers = message_text.headers(message)
+    attached = message_text.attachments(message)
+    told = page(body, offset)
+    names = ("from", "to", "cc", "date", "subject")
+    data: dict[str, object] = {
+        "id": id,
+        **{name: headers[name] for name in names if headers.get(name)},
+        "labels": message.get("labelIds") or [],
+        "body": told.pop("text"),
+        **told,
+        **({"attachments": fitting(attached)} if attached else {}),
+    }
+    subject = short(headers.get("subject", "")) if headers.get("subject") else "without a subject"
+    return Outcome(data, f"read the mail {subject}")
+
+
+async def _body(gmail: Service, id: str, message: Record) -> str:
+    body = message_text.body_of(message)
+    if body is None:
+        return ""
+    data = body.data
+    if not data and body.attachment:
+        path = f"{_path(id)}/attachments/{part(body.attachment)}"
+        data = text((await gmail.read(path, _missing(id))).get("data"))
+    return message_text.read(body, data)
+
+
+async def sending(mail: Letter) -> Outcome:
+    account = connected()
+    raw = as_message(mail, account.email if account else "")
+    body = {"raw": base64.urlsafe_b64encode(raw).decode()}
+    async with opened(GMAIL) as gmail:
+        sent = await gmail.change("POST", "/users/me/messages/send", "Gmail cannot send.", body)
+        id = gmail.made(sent)
+    to = ", ".join(each.address for each in mail.to)
+    return Outcome({"id": id, "to": [each.address for each in mail.to]}, f"sent a mail to {to}")
+
+
+def claim_reading(arguments: Mapping[str, object]) -> Claim:
+    return Claim(address=base(GMAIL))
+
+
+def claim_sending(arguments: Mapping[str, object]) -> Claim:
+    mail = letter(
+        _receivers(arguments.get("to")),
+        str(arguments.get("subject", "")),
+        str(arguments.get("body", "")),
+    )
+    return Claim(address=base(GMAIL), method="POST", shown=mail.said())
+
+
+def _receivers(to: object) -> str | list[str]:
+    return [str(each) for each in to] if isinstance(to, list | tuple) else str(to or "")
+
+
+def _path(id: str) -> str:
+    return f"/users/me/messages/{part(id)}"
+
+
+def _missing(id: str) -> str:
+    return f"There is no mail {shown(id)}. gmail_list and gmail_search give the ids."

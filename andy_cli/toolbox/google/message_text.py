@@ -1,0 +1,111 @@
+"""A message of Gmail as a person reads it. Pure.
+
+The resource is that of gmail.v1 (`Message`, `MessagePart`): a tree of parts, their bytes in
+base64url, already without transfer encoding.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from andy_cli.toolbox.google.html_text import text_of
+from andy_cli.toolbox.google.service import Record, record, records, text
+
+DEEPEST = 50
+"""Parts within parts."""
+
+CHARSET = re.compile(r"charset\s*=\s*\"?([\w.:-]+)", re.IGNORECASE)
+PARTS = 1_000
+
+
+class Body(NamedTuple):
+    data: str
+    """base64url, or empty where it has to be fetched."""
+    attachment: str
+    """The id to fetch it by."""
+    kind: str
+    charset: str
+
+
+def headers(message: Record) -> dict[str, str]:
+    """The headers of the outermost part, their names in lower case; the first of each."""
+    found: dict[str, str] = {}
+    for each in records(record(message.get("payload")).get("headers")):
+        found.setdefault(text(each.get("name")).lower(), _decoded(text(each.get("value"))))
+    return found
+
+
+def _decoded(value: str) -> str:
+    """Without encoded words (RFC 2047)."""
+    if "=?" not in value:
+        return value
+    from email.errors import HeaderParseError  # 10 ms, and Gmail mostly has done it
+    from email.header import decode_header, make_header
+
+    try:
+        return str(make_header(decode_header(value)))
+    except (HeaderParseError, LookupError, ValueError):
+        return value
+
+
+def body_of(message: Record) -> Body | None:
+    """The part to read: the first plain text, else the first HTML."""
+    html = None
+    for part in _parts(record(message.get("payload"))):
+        kind = text(part.get("mimeType")).lower()
+        if text(part.get("filename")) or kind not in ("text/plain", "text/html"):
+            continue
+        body = record(part.get("body"))
+        of_part = headers({"payload": part}).get("content-type", "")
+        charset = CHARSET.search(of_part)
+        found = Body(
+            text(body.get("data")),
+            text(body.get("attachmentId")),
+            kind,
+            charset[1] if charset else "utf-8",
+        )
+        if kind == "text/plain":
+            return found
+        html = html or found
+    return html
+
+
+def read(body: Body, data: str) -> str:
+    """The text of a part whose data is here by now."""
+    try:
+        raw = base64.urlsafe_b64decode(data + "=" * (-len(data) % 4))
+    except (binascii.Error, ValueError):
+        return ""
+    written = _text(raw, body.charset)
+    return text_of(written) if body.kind == "text/html" else written.replace("\r\n", "\n")
+
+
+def _text(raw: bytes, charset: str) -> str:
+    """Gmail mostly has made UTF-8 of it, whatever the header says."""
+    for each in ("utf-8", charset):
+        try:
+            return raw.decode(each)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    return raw.decode("utf-8", "replace")
+
+
+def attachments(message: Record) -> list[dict[str, object]]:
+    return [
+        {
+            "name": text(part.get("filename")),
+            "mimeType": text(part.get("mimeType")),
+            "bytes": record(part.get("body")).get("size"),
+        }
+        for part in _parts(record(message.get("payload")))
+        if text(part.get("filename"))
+    ]
+
+
+def _parts(payload: Record, depth: int = 0) -> Iterator[Record]:
+    yield payload
+    if depth < DEEPEST:
+        for part in records(payload.get("parts"))[:PARTS]:
+            yield from _parts(part, depth + 1)

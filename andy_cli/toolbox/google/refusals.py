@@ -1,0 +1,138 @@
+"""What Google says when it says no, as one sentence that tells what to do. Pure.
+
+The shapes of its errors: developers.google.com/workspace/drive/api/guides/handle-errors, and
+`error_description` of OAuth (RFC 6749, section 5.2).
+"""
+
+import email.utils
+import json
+import re
+import time
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from andy_cli.guard.neutralizer import one_line
+from andy_cli.toolbox.google.login.account import LOG_IN
+
+LONGEST = 300
+"""Characters of Google's own words that are passed on."""
+
+UNSURE = "It is not known whether it happened: look before it is tried again."
+NOT_DONE = "Nothing was changed."
+AGAIN = frozenset([408, 429, 500, 502, 503, 504])
+"""Statuses after which a read may be tried again."""
+
+TOO_FAST = frozenset(["rateLimitExceeded", "userRateLimitExceeded", "RATE_LIMIT_EXCEEDED"])
+USED_UP = frozenset(
+    "quotaExceeded dailyLimitExceeded storageQuotaExceeded teamDriveFileLimitExceeded".split()
+)
+NOT_GRANTED = frozenset(["insufficientPermissions", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"])
+SWITCHED_OFF = frozenset(["accessNotConfigured", "SERVICE_DISABLED"])
+
+
+class Refusal(NamedTuple):
+    status: int
+    reasons: frozenset[str] = frozenset()
+    message: str = ""
+    """Google's words: one line, without secrets."""
+    wait: float | None = None
+    """Seconds that it asks to wait."""
+
+    @property
+    def passing(self) -> bool:
+        """Whether the same may work in a moment."""
+        return self.status in AGAIN or bool(self.reasons & TOO_FAST)
+
+
+def read_refusal(
+    status: int, headers: Mapping[str, str], body: bytes, secrets: Sequence[str] = ()
+) -> Refusal:
+    from andy_cli.guard.redactor import redact  # 3 ms, and only failures need it
+
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        found = None
+    said, reasons = _read(found)
+    message = one_line(redact(said, secrets))[:LONGEST].strip()
+    return Refusal(status, reasons, message, waited(headers.get("retry-after", "")))
+
+
+def _read(found: object) -> tuple[str, frozenset[str]]:
+    """The words and the reasons of an error object, whatever is missing in it."""
+    error = found.get("error") if isinstance(found, dict) else None
+    if isinstance(error, str) and isinstance(found, dict):
+        return str(found.get("error_description") or error), frozenset([error])
+    if not isinstance(error, dict):
+        return "", frozenset()
+    reasons = [error.get("status")]
+    for key in ("errors", "details"):
+        each = error.get(key)
+        reasons += [one.get("reason") for one in each or () if isinstance(one, dict)] * (
+            isinstance(each, list)
+        )
+    return str(error.get("message") or ""), frozenset(str(each) for each in reasons if each)
+
+
+def waited(text: str) -> float | None:
+    """Seconds of a Retry-After header, which is a number or a date."""
+    if re.fullmatch(r"\d{1,9}", text.strip()):
+        return float(text)
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def sentence(refusal: Refusal, name: str, missing: str, change: bool) -> str:
+    """What to tell. `missing` is said where there is no such thing; `change` tells that the
+    request would have changed something."""
+    said = _why(refusal, name, missing)
+    if not change:
+        return said
+    # A server that fails may have done it all the same; one that refuses has not.
+    return f"{said} {UNSURE if refusal.status in (408, *range(500, 600)) else NOT_DONE}"
+
+
+def _why(refusal: Refusal, name: str, missing: str) -> str:
+    status, reasons, words = refusal.status, refusal.reasons, _quoted(refusal.message)
+    if status == 401:
+        return f"Google does not accept the login any more (401). {LOG_IN}"
+    if status == 429 or reasons & TOO_FAST:
+        return f"{name} was asked too often ({status}). Try again in {_seconds(refusal.wait)}."
+    if status == 403:
+        return _forbidden(reasons, name, words)
+    if status in (404, 410):
+        return f"{missing} ({status})"
+    if status in (409, 412):
+        return f"{name} says that something has changed there meanwhile ({status}){words}."
+    if status == 413:
+        return f"That is larger than {name} takes at once (413). Send less."
+    if 300 <= status < 400:
+        return f"{name} points to another address ({status}). Check the google.*_url settings."
+    if status == 408 or status >= 500:
+        return f"{name} has a fault at the moment ({status}). Try again later."
+    return f"{name} did not accept this ({status}){words}. Correct it and try again."
+
+
+def _forbidden(reasons: frozenset[str], name: str, words: str) -> str:
+    if reasons & USED_UP:
+        return f"The quota of {name} is used up (403){words}. Try again tomorrow, or make room."
+    if reasons & NOT_GRANTED:
+        return f"The Google login does not allow this (403). {LOG_IN[:-1]} again and allow it."
+    if reasons & SWITCHED_OFF:
+        return (
+            f"{name} is not switched on for the client that andy uses (403). Switch its API on at "
+            "console.cloud.google.com, under APIs & Services."
+        )
+    if "exportSizeLimitExceeded" in reasons:
+        return "Google turns no more than 10 MB into text (403). Open it in the browser instead."
+    return f"The account may not do this in {name} (403){words}."
+
+
+def _quoted(message: str) -> str:
+    return f": {message.rstrip('.')}" if message else ""
+
+
+def _seconds(wait: float | None) -> str:
+    return "a minute" if wait is None else f"{max(1, round(wait))} seconds"

@@ -1,0 +1,227 @@
+"""What one call of a tool says to one API.
+
+A read may be tried again. What changes something is sent once and never repeated (P8): if its
+answer does not come, nobody knows whether it happened, and the error says so.
+"""
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import quote
+
+from andy_cli.errors import ToolError
+from andy_cli.settings import Settings
+from andy_cli.toolbox.google.apis import Api, base
+from andy_cli.toolbox.google.exchange import Broken, Query, Reader, Reply, Request, Whole, Wire
+from andy_cli.toolbox.google.login.renewal import token
+from andy_cli.toolbox.google.refusals import (
+    NOT_DONE,
+    UNSURE,
+    Refusal,
+    read_refusal,
+    sentence,
+)
+from andy_cli.toolbox.situation import here
+
+Record = dict[str, Any]
+R = TypeVar("R", bound=Reader)
+
+LONGEST_BACKOFF = 8.0
+LONGEST_WAIT = 20.0
+"""Seconds an API may ask to wait for a read; more is told instead."""
+
+UNREACHED = 2
+"""Tries where there is no connection or it breaks: patience seldom helps."""
+
+PAGES = 60
+"""Pages of a list at most, whatever the API says."""
+
+
+class Page(NamedTuple):
+    items: list[Record]
+    more: bool
+    """Whether there are more than were asked for."""
+
+
+class Service:
+    def __init__(self, api: Api, wire: Wire, settings: Settings) -> None:
+        self.api = api
+        self._wire = wire
+        self._settings = settings
+        self._base = base(api)
+        self._token = ""
+        self.unanswered = False
+        """Whether a change was sent and its answer is not there yet."""
+
+    async def read(self, path: str, missing: str, query: Query | None = None) -> Record:
+        """The object at a path below the API's. `missing` is the sentence for a 404.
+
+        Raises ToolError for all that is no such object.
+        """
+        whole = await self.take(path, missing, Whole, query)
+        if whole.over:
+            raise ToolError(f"{self.api.name} answers more than andy takes in. Ask for less.")
+        return self._object(whole)
+
+    async def take(
+        self, path: str, missing: str, reader: Callable[[], R], query: Query | None = None
+    ) -> R:
+        """What is at a path, taken in by a reader; each try has one of its own."""
+        request = Request("GET", self._base + path, query)
+        tried, renewed = 0, False
+        while True:
+            tried += 1
+            taking = reader()
+            try:
+                reply = await self._wire.exchange(request, await self._fresh(), taking)
+            except Broken as broken:
+                if tried >= min(self._tries, UNREACHED):
+                    raise ToolError(str(broken)) from broken
+                await self._pause(tried, None)
+                continue
+            if reply.ok:
+                return taking
+            if reply.status == 401 and not renewed:
+                renewed = True
+                self._token = await token(self._settings, refused=self._token)
+                continue
+            refusal = self._refusal(reply)
+            if not refusal.passing or tried >= self._tries or (refusal.wait or 0) > LONGEST_WAIT:
+                raise ToolError(sentence(refusal, self.api.name, missing, change=False))
+            await self._pause(tried, refusal.wait)
+
+    async def listed(
+        self,
+        path: str,
+        key: str,
+        most: int,
+        missing: str,
+        query: Query | None = None,
+        size: str = "maxResults",
+        largest: int = 100,
+    ) -> Page:
+        """As many items of a list as were asked for, over its pages.
+
+        `size` is what the API calls the length of a page, `largest` what it allows.
+        """
+        items: list[Record] = []
+        next_page = ""
+        for _ in range(PAGES):
+            length = min(largest, most - len(items))
+            asked = {**(query or {}), size: length, "pageToken": next_page}
+            answer = await self.read(path, missing, asked)
+            items += records(answer.get(key))
+            next_page = text(answer.get("nextPageToken"))
+            if not next_page or len(items) >= most:
+                break
+        return Page(items[:most], bool(next_page) or len(items) > most)
+
+    async def change(
+        self,
+        method: str,
+        path: str,
+        missing: str,
+        body: Mapping[str, object] | None = None,
+        query: Query | None = None,
+    ) -> Record:
+        """Send what changes something, once. Raises ToolError, which says whether it happened."""
+        content = json.dumps(body).encode() if body is not None else b""
+        request = Request(method, self._base + path, query, content)
+        return await self.send(request, missing)
+
+    async def send(self, request: Request, missing: str) -> Record:
+        held, whole = await self._fresh(), Whole()
+        self.unanswered = True
+        try:
+            reply = await self._wire.exchange(request, held, whole)
+        except Broken as broken:
+            raise ToolError(f"{broken} {UNSURE if broken.sent else NOT_DONE}") from broken
+        if reply.status == 401:
+            # Not sent again: the next call finds a login that holds, or hears that there is none.
+            await token(self._settings, refused=held)
+            raise ToolError(f"The Google login had to be renewed. {NOT_DONE} Try again.")
+        if not reply.ok:
+            raise ToolError(sentence(self._refusal(reply), self.api.name, missing, change=True))
+        self.unanswered = False
+        if reply.status == 204 or (not whole.data and not whole.over):
+            return {}
+        try:
+            return self._object(whole)
+        except ToolError as error:
+            raise ToolError(f"{error} {UNSURE}") from error
+
+    def made(self, answer: Record, key: str = "id") -> str:
+        """The id of what a change made. Raises ToolError if the answer has none."""
+        if found := text(answer.get(key)):
+            return found
+        raise ToolError(f"{self.api.name} does not say what it has done. {UNSURE}")
+
+    @property
+    def _tries(self) -> int:
+        return max(1, self._settings.whole("network.tries"))
+
+    async def _fresh(self) -> str:
+        self._token = self._token or await token(self._settings)
+        return self._token
+
+    async def _pause(self, tried: int, wait: float | None) -> None:
+        most = min(
+            LONGEST_BACKOFF, self._settings.number("network.first_backoff") * 2 ** (tried - 1)
+        )
+        await asyncio.sleep(max(random.uniform(0, most), wait or 0.0))
+
+    def _refusal(self, reply: Reply) -> Refusal:
+        return read_refusal(reply.status, reply.headers, reply.refused, (self._token,))
+
+    def _object(self, whole: Whole) -> Record:
+        try:
+            found = json.loads(whole.data)
+        except (ValueError, RecursionError):
+            found = None
+        if isinstance(found, dict):
+            return found
+        raise ToolError(
+            f"{self.api.name} answered something else than data. Is there a proxy or a login page "
+            "of the network on the way?"
+        )
+
+
+@asynccontextmanager
+async def opened(api: Api) -> AsyncIterator[Service]:
+    """The API, for one call of a tool and no longer than `google.timeout`. Raises ToolError."""
+    # 60 ms, and only who uses Google needs it.
+    from andy_cli.toolbox.google.wire import http
+
+    settings = here().settings
+    seconds = settings.number("google.timeout")
+    service: Service | None = None
+    try:
+        async with asyncio.timeout(seconds), http(base(api), settings) as wire:
+            service = Service(api, wire, settings)
+            yield service
+    except TimeoutError as error:
+        unsure = service is not None and service.unanswered
+        raise ToolError(
+            f"{api.name} took longer than {seconds:g} s. {UNSURE if unsure else 'Try again later.'}"
+        ) from error
+
+
+def part(written: str) -> str:
+    """A text as one part of a path."""
+    return quote(written, safe="")
+
+
+def records(value: object) -> list[Record]:
+    """The objects in a list, whatever else was sent."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def record(value: object) -> Record:
+    return value if isinstance(value, dict) else {}
+
+
+def text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,131 @@
+"""Google Sheets: reading, writing, adding and emptying cells, making a spreadsheet (sheets.v4)."""
+
+from collections.abc import Mapping
+
+from andy_cli.toolbox.google.apis import SHEETS, base
+from andy_cli.toolbox.google.cells import Rows, rows_of, said
+from andy_cli.toolbox.google.exchange import Query
+from andy_cli.toolbox.google.ids import file_id, shown
+from andy_cli.toolbox.google.pages import counted, fitting, short
+from andy_cli.toolbox.google.service import Record, opened, part, record, text
+from andy_cli.toolbox.tool import Claim, Outcome, ToolError
+
+NOUN = "a spreadsheet"
+AS_TYPED: Query = {"valueInputOption": "USER_ENTERED"}
+"""`3.5`, `2026-03-01` and `=A1+B1` become what they become when a person types them."""
+
+
+async def reading(spreadsheet: str, cells: str) -> Outcome:
+    id, place = file_id(spreadsheet, NOUN), _range(cells)
+    async with opened(SHEETS) as sheets:
+        found = await sheets.read(_path(id, place), _missing(id))
+    rows = found.get("values")
+    rows = rows if isinstance(rows, list) else []
+    kept = fitting(rows)
+    left = len(rows) - len(kept)
+    more = {"truncated": f"{left} more rows follow. Read them by a range of their own."}
+    where = text(found.get("range")) or place
+    data: Record = {"range": where, "values": kept, **(more if left else {})}
+    return Outcome(data, f"read {counted(len(rows), 'row')} from {short(where)}")
+
+
+async def writing(spreadsheet: str, cells: str, values: Rows) -> Outcome:
+    id, place = file_id(spreadsheet, NOUN), _range(cells)
+    async with opened(SHEETS) as sheets:
+        body = {"range": place, "values": values}
+        done = await sheets.change("PUT", _path(id, place), _missing(id), body, AS_TYPED)
+        where = sheets.made(done, "updatedRange")
+    return Outcome(_updated(done), f"wrote {_cells(done)} to {short(where)}")
+
+
+async def appending(spreadsheet: str, cells: str, values: Rows) -> Outcome:
+    """Add rows below the table that the range is in; what stands there moves down."""
+    id, place = file_id(spreadsheet, NOUN), _range(cells)
+    async with opened(SHEETS) as sheets:
+        query: Query = {**AS_TYPED, "insertDataOption": "INSERT_ROWS"}
+        path = f"{_path(id, place)}:append"
+        done = await sheets.change("POST", path, _missing(id), {"values": values}, query)
+        updates = record(done.get("updates"))
+        where = sheets.made(updates, "updatedRange")
+    return Outcome(_updated(updates), f"added {_cells(updates)} at {short(where)}")
+
+
+async def creating(title: str) -> Outcome:
+    name = _title(title)
+    async with opened(SHEETS) as sheets:
+        body = {"properties": {"title": name}}
+        made = await sheets.change("POST", "/spreadsheets", "Sheets makes none.", body)
+        id = sheets.made(made, "spreadsheetId")
+    link = text(made.get("spreadsheetUrl")) or f"https://docs.google.com/spreadsheets/d/{id}/edit"
+    return Outcome({"id": id, "title": name, "link": link}, f"made the spreadsheet {short(name)}")
+
+
+async def clearing(spreadsheet: str, cells: str) -> Outcome:
+    id, place = file_id(spreadsheet, NOUN), _range(cells)
+    async with opened(SHEETS) as sheets:
+        done = await sheets.change("POST", f"{_path(id, place)}:clear", _missing(id), {})
+        where = sheets.made(done, "clearedRange")
+    return Outcome({"clearedRange": where}, f"emptied {short(where)}")
+
+
+def _updated(done: Record) -> Record:
+    names = ("updatedRange", "updatedRows", "updatedColumns", "updatedCells")
+    return {name: done[name] for name in names if name in done}
+
+
+def _cells(done: Record) -> str:
+    number = done.get("updatedCells")
+    return counted(number, "cell") if isinstance(number, int) else "cells"
+
+
+def _range(cells: str) -> str:
+    """A range in A1 notation, or the name of a sheet or range. Raises ToolError."""
+    place = cells.strip()
+    if not place or len(place) > 500 or not place.isprintable() or set(place) <= {"."}:
+        raise ToolError(f"{shown(cells)} is no range. Write it like A1:C10 or Sheet1!A1:C10.")
+    return place
+
+
+def _title(title: str) -> str:
+    if name := " ".join(title.split()):
+        return name
+    raise ToolError("The spreadsheet needs a title.")
+
+
+def _path(id: str, place: str) -> str:
+    return f"/spreadsheets/{part(id)}/values/{part(place)}"
+
+
+def _missing(id: str) -> str:
+    return f"There is no spreadsheet {shown(id)}. drive_search gives the ids."
+
+
+def claim_reading(arguments: Mapping[str, object]) -> Claim:
+    return Claim(address=base(SHEETS))
+
+
+def claim_writing(arguments: Mapping[str, object]) -> Claim:
+    rows = said(rows_of(arguments.get("values")))
+    return _changing("PUT", f"Into the cells {_where(arguments)}:\n\n{rows}")
+
+
+def claim_appending(arguments: Mapping[str, object]) -> Claim:
+    rows = said(rows_of(arguments.get("values")))
+    return _changing("POST", f"New rows below {_where(arguments)}:\n\n{rows}")
+
+
+def claim_creating(arguments: Mapping[str, object]) -> Claim:
+    return _changing("POST", f"New spreadsheet: {_title(str(arguments.get('title') or ''))}")
+
+
+def claim_clearing(arguments: Mapping[str, object]) -> Claim:
+    return _changing("POST", f"Empty the cells {_where(arguments)}")
+
+
+def _where(arguments: Mapping[str, object]) -> str:
+    id = file_id(str(arguments.get("spreadsheetId", "")), NOUN)
+    return f"{_range(str(arguments.get('range') or ''))} of the spreadsheet {id}"
+
+
+def _changing(method: str, shown: str) -> Claim:
+    return Claim(address=base(SHEETS), method=method, shown=shown)

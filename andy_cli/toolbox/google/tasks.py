@@ -1,0 +1,161 @@
+"""Google Tasks: what is to be done, and changing it (tasks.v1)."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from andy_cli.toolbox.google.apis import TASKS, base
+from andy_cli.toolbox.google.ids import plain_id, shown
+from andy_cli.toolbox.google.pages import counted, cut, fitting, short
+from andy_cli.toolbox.google.service import Record, Service, opened, part, text
+from andy_cli.toolbox.tool import Claim, Outcome, ToolError
+
+DEFAULT = "@default"
+MANY = 500
+"""Tasks at once."""
+
+LONGEST_TITLE, LONGEST_NOTES = 1_024, 8_192
+"""Characters; Google takes no more."""
+
+
+class New(NamedTuple):
+    """A task to be made."""
+
+    list: str
+    title: str
+    notes: str
+
+    def said(self) -> str:
+        return f"New task in {_named(self.list)}: {self.title}\n\n{self.notes}".strip()
+
+
+async def listing(task_list: str) -> Outcome:
+    """The tasks of a list; of one that is not there the error names those that are."""
+    id = list_id(task_list)
+    async with opened(TASKS) as tasks:
+        try:
+            found = await tasks.listed(f"/lists/{part(id)}/tasks", "items", MANY, _NO_LIST)
+        except ToolError as error:
+            if not str(error).startswith(_NO_LIST):
+                raise
+            raise ToolError(f"{_NO_LIST} {await _lists(tasks)}") from error
+    known = [_told(each) for each in found.items]
+    kept = fitting(known)
+    data = {"tasks": kept, **cut(known, kept, found.more, "These are the first.")}
+    return Outcome(data, f"found {counted(len(known), 'task')}")
+
+
+_NO_LIST = "There is no such task list."
+
+
+async def _lists(tasks: Service) -> str:
+    lists = (await tasks.listed("/users/@me/lists", "items", 100, _NO_LIST)).items
+    named = [f"{short(text(each.get('title')), 40)} ({text(each.get('id'))})" for each in lists]
+    return f"There are: {', '.join(named)}. Give the id in brackets." if named else ""
+
+
+def _told(task: Record) -> Record:
+    names = ("id", "title", "status", "due", "notes", "completed", "parent")
+    return {name: task[name] for name in names if task.get(name)}
+
+
+async def getting(task_list: str, task: str) -> Outcome:
+    path, missing = _path(task_list, task)
+    async with opened(TASKS) as tasks:
+        found = await tasks.read(path, missing)
+    return Outcome(_told(found), f"looked at the task {short(text(found.get('title')))}")
+
+
+async def creating(new: New) -> Outcome:
+    body = {"title": new.title, **({"notes": new.notes} if new.notes else {})}
+    async with opened(TASKS) as tasks:
+        made = await tasks.change("POST", f"/lists/{part(new.list)}/tasks", _NO_LIST, body)
+        tasks.made(made)
+    return Outcome(_told(made), f"noted the task {short(new.title)}")
+
+
+def new_task(task_list: str, title: str, notes: str) -> New:
+    """What is to be made. Raises ToolError for what cannot be."""
+    if len(notes) > LONGEST_NOTES:
+        raise ToolError(f"The notes of a task hold {LONGEST_NOTES} characters at most.")
+    return New(list_id(task_list), _title(title), notes)
+
+
+async def renaming(task_list: str, task: str, title: str) -> Outcome:
+    done = await _patched(task_list, task, {"title": _title(title)})
+    return Outcome(_told(done), f"renamed the task to {short(text(done.get('title')))}")
+
+
+async def completing(task_list: str, task: str) -> Outcome:
+    done = await _patched(task_list, task, {"status": "completed"})
+    return Outcome(_told(done), f"ticked off {short(text(done.get('title')))}")
+
+
+async def _patched(task_list: str, task: str, change: Mapping[str, object]) -> Record:
+    path, missing = _path(task_list, task)
+    async with opened(TASKS) as tasks:
+        done = await tasks.change("PATCH", path, missing, change)
+        tasks.made(done)
+    return done
+
+
+async def deleting(task_list: str, task: str) -> Outcome:
+    path, missing = _path(task_list, task)
+    async with opened(TASKS) as tasks:
+        await tasks.change("DELETE", path, missing)
+    return Outcome({"id": plain_id(task, "a task"), "deleted": True}, "deleted the task")
+
+
+def list_id(written: str) -> str:
+    found = written.strip() or DEFAULT
+    return DEFAULT if found in (DEFAULT, "default") else plain_id(found, "a task list")
+
+
+def _title(title: str) -> str:
+    name = " ".join(title.split())
+    if not name:
+        raise ToolError("The task needs a title: what is to be done?")
+    if len(name) > LONGEST_TITLE:
+        raise ToolError(f"A title holds {LONGEST_TITLE} characters at most. Put it into the notes.")
+    return name
+
+
+def _path(task_list: str, task: str) -> tuple[str, str]:
+    """The path of a task, and what is said if it is not there."""
+    list, id = list_id(task_list), plain_id(task, "a task; tasks_list gives them")
+    missing = f"There is no task {shown(id)} in {_named(list)}. tasks_list gives the ids."
+    return f"/lists/{part(list)}/tasks/{part(id)}", missing
+
+
+def _named(list: str) -> str:
+    return "the default list" if list == DEFAULT else f"the list {list}"
+
+
+def claim_reading(arguments: Mapping[str, object]) -> Claim:
+    return Claim(address=base(TASKS))
+
+
+def claim_creating(arguments: Mapping[str, object]) -> Claim:
+    given = [str(arguments.get(name) or "") for name in ("taskListId", "title", "notes")]
+    return Claim(address=base(TASKS), method="POST", shown=new_task(*given).said())
+
+
+def claim_renaming(arguments: Mapping[str, object]) -> Claim:
+    title = _title(str(arguments.get("title") or ""))
+    return _changing("PATCH", f"New title of {_which(arguments)}: {title}")
+
+
+def claim_completing(arguments: Mapping[str, object]) -> Claim:
+    return _changing("PATCH", f"Tick off: {_which(arguments)}")
+
+
+def claim_deleting(arguments: Mapping[str, object]) -> Claim:
+    return _changing("DELETE", f"Delete: {_which(arguments)}")
+
+
+def _which(arguments: Mapping[str, object]) -> str:
+    list = list_id(str(arguments.get("taskListId") or ""))
+    return f"the task {plain_id(str(arguments.get('taskId', '')), 'a task')} in {_named(list)}"
+
+
+def _changing(method: str, shown: str) -> Claim:
+    return Claim(address=base(TASKS), method=method, shown=shown)

@@ -1,0 +1,136 @@
+"""Days and times as models and people write them, and as Google's calendar wants them.
+
+    2026-03-01   2026-03-01T15:00   2026-03-01 15:00 Europe/Berlin   2026-03-01T14:00Z
+    tomorrow 15:00   16:30 (of a day that is known)
+
+What names no zone is meant here, in the zone of this machine.
+"""
+
+import re
+from datetime import date, datetime, time, timedelta, tzinfo
+from typing import NamedTuple
+
+from andy_cli.errors import ToolError
+from andy_cli.toolbox.google.ids import shown
+
+DAYS = {"yesterday": -1, "today": 0, "tomorrow": 1}
+ZONED = re.compile(r"(.*?)\s*(?:\[([\w/+-]+)\]|\s([A-Za-z_]+/[\w/+-]+|UTC|GMT))")
+WORD = re.compile(r"(yesterday|today|tomorrow)\b[\s,]*(?:at\s+|T)?(.*)", re.IGNORECASE)
+HOW = "Write it like 2026-03-01T15:00, or 2026-03-01 for a whole day."
+
+
+class Moment(NamedTuple):
+    day: date
+    at: datetime | None
+    """With its zone; None for the whole day."""
+    zone: str = ""
+    """The name of the zone, where one was written."""
+
+    def for_api(self) -> dict[str, str]:
+        """As the resource of an event holds it (calendar.v3, EventDateTime)."""
+        if self.at is None:
+            return {"date": self.day.isoformat()}
+        zone = {"timeZone": self.zone} if self.zone else {}
+        return {"dateTime": self.at.isoformat(), **zone}
+
+    def said(self) -> str:
+        """For people: `Sun 1 Mar 2026, 15:00 +0100`."""
+        if self.at is None:
+            return f"{self.day:%a} {self.day.day} {self.day:%b %Y}"
+        clock = f"{self.at:%H:%M:%S}".removesuffix(":00")
+        zone = self.zone or f"{self.at:%z}"
+        return f"{self.day:%a} {self.day.day} {self.day:%b %Y}, {clock} {zone}"
+
+
+def moment(written: str, what: str, day: date | None = None) -> Moment:
+    """What was written; a time alone is one of that day. Raises ToolError that says how to write
+    it; `what` is what it was to be: `start`."""
+    text = written.strip()
+    zoned = ZONED.fullmatch(text)
+    zone = (zoned[2] or zoned[3]) if zoned else ""
+    words = WORD.fullmatch(zoned[1] if zoned else text)
+    try:
+        if words:
+            day = datetime.now().date() + timedelta(DAYS[words[1].lower()])
+            found = _time(words[2], day) if words[2] else day
+        else:
+            found = _parsed(zoned[1] if zoned else text, day)
+        if not isinstance(found, datetime):
+            return Moment(found, None)
+        at = found.replace(tzinfo=_zone(zone)) if zone and not found.tzinfo else _local(found)
+        return Moment(at.date(), at, zone)
+    except (ValueError, OverflowError, OSError) as error:
+        raise ToolError(f"{shown(written)} is no day or time for the {what}. {HOW}") from error
+
+
+def _parsed(text: str, day: date | None) -> date | datetime:
+    if text.lower() == "now":
+        return datetime.now().astimezone().replace(microsecond=0)
+    if day is not None and re.match(r"\d{1,2}:", text):
+        return _time(text, day)
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return datetime.fromisoformat(text)
+
+
+def _time(text: str, day: date) -> datetime:
+    padded = f"0{text}" if re.match(r"\d:", text) else text
+    return datetime.combine(day, time.fromisoformat(padded))
+
+
+def _local(found: datetime) -> datetime:
+    return found if found.tzinfo else found.astimezone()
+
+
+def _zone(name: str) -> tzinfo:
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # 5 ms, and few times name a zone
+
+    try:
+        return ZoneInfo("UTC" if name == "GMT" else name)
+    except ZoneInfoNotFoundError as error:
+        raise ValueError(name) from error
+
+
+class Span(NamedTuple):
+    start: Moment
+    end: Moment
+
+    def said(self) -> str:
+        if self.start.at is None:
+            last = self.end.day - timedelta(1)
+            days = "" if last == self.start.day else f" to {self.end._replace(day=last).said()}"
+            return f"{self.start.said()}{days}, all day"
+        if self.start.day == self.end.day and self.end.at is not None:
+            return f"{self.start.said()} to {self.end.at:%H:%M}"
+        return f"{self.start.said()} to {self.end.said()}"
+
+
+def span(start: str, end: str) -> Span:
+    """From when to when an event lasts. Of whole days the end is the day after the last, as the
+    API has it; the same day twice is that day. Raises ToolError."""
+    begins = moment(start, "start")
+    ends = moment(end, "end", begins.day)
+    if (begins.at is None) != (ends.at is None):
+        raise ToolError(f"One of start and end is a day, the other a time: write both alike. {HOW}")
+    if begins.at is None:
+        if ends.day == begins.day:
+            ends = Moment(begins.day + timedelta(1), None)
+        in_order = begins.day < ends.day
+    else:
+        in_order = ends.at is not None and begins.at < ends.at
+    if not in_order:
+        raise ToolError(f"The end ({ends.said()}) is not after the start ({begins.said()}).")
+    return Span(begins, ends)
+
+
+def bound(written: str, what: str, end: bool = False) -> str:
+    """One end of a stretch of time to look at, as RFC 3339. A day as the end is looked at whole."""
+    found = moment(written, what)
+    if found.at is not None:
+        return found.at.isoformat()
+    try:
+        midnight = datetime.combine(found.day + timedelta(end), time())
+        return midnight.astimezone().isoformat()
+    except (OverflowError, OSError, ValueError) as error:
+        raise ToolError(f"{shown(written)} is too far away for the {what}. {HOW}") from error

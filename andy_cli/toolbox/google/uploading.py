@@ -1,0 +1,25 @@
+"""A file and what is said about it in one request: multipart/related, as Drive takes uploads."""
+
+import json
+import secrets
+from collections.abc import Mapping
+
+from andy_cli.toolbox.google.exchange import Query, Request
+
+
+def multipart(
+    url: str, about: Mapping[str, object], media: tuple[str, bytes] | None, query: Query
+) -> Request:
+    """`media` is a media type and content; without, what is said about the file is all there is."""
+    described = json.dumps(about).encode()
+    if media is None:
+        plain = {name: each for name, each in query.items() if name != "uploadType"}
+        return Request("POST", url, plain, described)
+    kind, content = media
+    # Random, and twice as long as anything that could be met by chance in a text.
+    boundary = secrets.token_hex(32)
+    head = f"--{boundary}\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n"
+    then = f"\r\n--{boundary}\r\nContent-Type: {kind}\r\n\r\n"
+    end = f"\r\n--{boundary}--\r\n"
+    body = head.encode() + described + then.encode() + content + end.encode()
+    return Request("POST", url, query, body, f"multipart/related; boundary={boundary}")

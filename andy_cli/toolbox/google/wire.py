@@ -1,0 +1,102 @@
+"""Requests over httpx2. Heavy to import: whoever needs it does so late."""
+
+import socket
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
+
+import httpx2
+
+from andy_cli import __version__
+from andy_cli.settings import Settings
+from andy_cli.toolbox.google.apis import is_loopback
+from andy_cli.toolbox.google.exchange import Broken, Reader, Reply, Request, Whole
+
+REFUSAL = 64 * 2**10
+"""Bytes of a refusal that are read."""
+
+
+class Http:
+    def __init__(self, client: httpx2.AsyncClient) -> None:
+        self._client = client
+
+    async def exchange(self, request: Request, token: str, reader: Reader) -> Reply:
+        sent = False
+
+        async def watch(event: str, details: object) -> None:
+            nonlocal sent
+            sent = sent or event.endswith("send_request_headers.started")
+
+        try:
+            async with self._client.stream(
+                request.method,
+                request.url,
+                params={name: each for name, each in (request.query or {}).items() if each != ""},
+                headers=_headers(request, token),
+                content=request.content or None,
+                extensions={"trace": watch},
+            ) as response:
+                refused = Whole(REFUSAL)
+                taking = reader if response.is_success else refused
+                async for piece in response.aiter_bytes():
+                    if not taking.feed(piece):
+                        break
+                return Reply(response.status_code, response.headers, refused.data)
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise Broken(_why(error, request.url), sent) from error
+
+
+@asynccontextmanager
+async def http(url: str, settings: Settings) -> AsyncIterator[Http]:
+    """For requests to one address. Redirects are not followed: a token goes along."""
+    seconds = settings.number("google.timeout")
+    async with httpx2.AsyncClient(
+        timeout=httpx2.Timeout(seconds, connect=settings.number("network.connect_timeout")),
+        # Reading the system's certificates takes 50 ms, and http:// on loopback needs none.
+        verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if url.startswith("http://") else True,
+        # A proxy is of no use for this machine, and few people think of NO_PROXY.
+        trust_env=not is_loopback(url),
+        follow_redirects=False,
+    ) as client:
+        yield Http(client)
+
+
+def _headers(request: Request, token: str) -> dict[str, str]:
+    headers = {"accept-encoding": "identity", "user-agent": f"andy-cli/{__version__}"}
+    if token:
+        headers["authorization"] = f"Bearer {token}"
+    if request.content:
+        headers["content-type"] = request.kind
+    return headers
+
+
+def _why(error: Exception, url: str) -> str:
+    host = urlsplit(url).hostname or "Google"
+    causes = _causes(error)
+    if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
+        return f"{host} could not be reached in time. Check the network and try again."
+    if isinstance(error, httpx2.TimeoutException):
+        return f"{host} has said nothing for too long."
+    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
+        return f"The certificate of {host} is not trusted. SSL_CERT_FILE names that of a network."
+    if any(isinstance(cause, socket.gaierror) for cause in causes):
+        return f"{host} cannot be found: there is no network, or no such host."
+    if isinstance(error, httpx2.ConnectError | httpx2.ProxyError):
+        return f"{host} cannot be reached. Check the network and try again."
+    return f"The connection to {host} broke off."
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """The error, what it came from, and the members of groups on the way."""
+    found: list[BaseException] = []
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        each = waiting.pop()
+        if each is None or each in found:
+            continue
+        found.append(each)
+        waiting += [each.__cause__, each.__context__]
+        if isinstance(each, BaseExceptionGroup):
+            waiting += each.exceptions
+    return found

@@ -1,0 +1,124 @@
+"""Google Calendar: calendars and their events."""
+
+from functools import partial
+from typing import Annotated
+
+from pydantic import Field
+
+from andy_cli.toolbox.google import calendar
+from andy_cli.toolbox.google.login.account import needs
+from andy_cli.toolbox.tool import Outcome, also, tool
+
+CalendarId = Annotated[
+    str,
+    Field(
+        description="id of the calendar",
+        json_schema_extra=also("calendar", "calendar_id"),
+    ),
+]
+EventId = Annotated[
+    str,
+    Field(
+        description="id of the event",
+        min_length=1,
+        json_schema_extra=also("id", "event_id", "event"),
+    ),
+]
+Summary = Annotated[
+    str,
+    Field(
+        description="title of the event",
+        min_length=1,
+        json_schema_extra=also("title", "name", "subject"),
+    ),
+]
+Start = Annotated[
+    str,
+    Field(
+        description="when it starts, like 2026-03-01T15:00, or 2026-03-01 for the whole day",
+        min_length=1,
+        json_schema_extra=also("startTime", "start_time", "startDateTime", "from", "begin"),
+    ),
+]
+End = Annotated[
+    str,
+    Field(
+        description="when it ends, like 2026-03-01T16:00; of whole days the day after the last",
+        min_length=1,
+        json_schema_extra=also("endTime", "end_time", "endDateTime", "until"),
+    ),
+]
+TimeMin = Annotated[
+    str,
+    Field(
+        description="from when on, like 2026-03-01; nothing means now",
+        json_schema_extra=also("time_min", "start", "startTime", "from", "after"),
+    ),
+]
+TimeMax = Annotated[
+    str,
+    Field(
+        description="until when, like 2026-03-07",
+        json_schema_extra=also("time_max", "end", "endTime", "until", "before"),
+    ),
+]
+
+LISTS = partial(needs, "calendar.calendarlist.readonly")
+READS = partial(needs, "calendar.events.readonly")
+CHANGES = partial(needs, "calendar.events")
+
+
+@tool(effect="network", action="list calendars", claim=calendar.claim_reading, needs=LISTS)
+async def calendar_list() -> Outcome:
+    """List the calendars."""
+    return await calendar.calendars()
+
+
+@tool(
+    effect="network",
+    action="look into the calendar from {timeMin} to {timeMax}",
+    claim=calendar.claim_reading,
+    needs=READS,
+)
+async def calendar_events(
+    calendarId: CalendarId = "primary", timeMin: TimeMin = "", timeMax: TimeMax = ""
+) -> Outcome:
+    """List the events in a calendar."""
+    return await calendar.events(calendarId, timeMin, timeMax)
+
+
+@tool(
+    effect="act",
+    action="put {summary} into the calendar",
+    claim=calendar.claim_creating,
+    needs=CHANGES,
+)
+async def calendar_create(
+    summary: Summary, start: Start, end: End, calendarId: CalendarId = "primary"
+) -> Outcome:
+    """Make an event in a calendar."""
+    return await calendar.creating(calendar.planned(summary, start, end, calendarId))
+
+
+@tool(
+    effect="act",
+    action="rename event {eventId} to {summary}",
+    claim=calendar.claim_updating,
+    needs=CHANGES,
+)
+async def calendar_update(
+    eventId: EventId, summary: Summary, calendarId: CalendarId = "primary"
+) -> Outcome:
+    """Give an event another title."""
+    return await calendar.updating(eventId, summary, calendarId)
+
+
+@tool(
+    effect="act",
+    action="delete event {eventId}",
+    claim=calendar.claim_deleting,
+    needs=CHANGES,
+)
+async def calendar_delete(eventId: EventId, calendarId: CalendarId = "primary") -> Outcome:
+    """Delete an event from a calendar."""
+    return await calendar.deleting(eventId, calendarId)

@@ -1,0 +1,98 @@
+"""Google Docs: read, make, add to, replace in."""
+
+from functools import partial
+from typing import Annotated
+
+from pydantic import Field
+
+from andy_cli.toolbox.google import docs
+from andy_cli.toolbox.google.login.account import needs
+from andy_cli.toolbox.tool import Outcome, also, tool
+
+DocumentId = Annotated[
+    str,
+    Field(
+        description="id or link of the document",
+        min_length=1,
+        json_schema_extra=also("id", "docId", "document_id", "fileId", "document", "url"),
+    ),
+]
+Title = Annotated[
+    str,
+    Field(description="title of the document", min_length=1, json_schema_extra=also("name")),
+]
+Text = Annotated[
+    str,
+    Field(description="text", json_schema_extra=also("content", "body", "data")),
+]
+Added = Annotated[
+    str,
+    Field(
+        description="text to add at the end",
+        min_length=1,
+        json_schema_extra=also("content", "body", "data"),
+    ),
+]
+FindText = Annotated[
+    str,
+    Field(
+        description="text to be replaced",
+        min_length=1,
+        json_schema_extra=also("find", "oldText", "old_text", "search", "old", "find_text"),
+    ),
+]
+ReplaceText = Annotated[
+    str,
+    Field(
+        description="text to put in its place",
+        json_schema_extra=also("replace", "newText", "new_text", "replacement", "new", "with"),
+    ),
+]
+Offset = Annotated[
+    int,
+    Field(description="where in a long text to go on", ge=0, json_schema_extra=also("start")),
+]
+
+READS = partial(needs, "documents.readonly")
+CHANGES = partial(needs, "documents")
+
+
+@tool(
+    effect="network",
+    action="read document {documentId}",
+    claim=docs.claim_reading,
+    needs=READS,
+)
+async def docs_read(documentId: DocumentId, offset: Offset = 0) -> Outcome:
+    """Read a document in Google Docs."""
+    return await docs.reading(documentId, offset)
+
+
+@tool(effect="act", action="make document {title}", claim=docs.claim_creating, needs=CHANGES)
+async def docs_create(title: Title, text: Text = "") -> Outcome:
+    """Make a document in Google Docs."""
+    return await docs.creating(title, text)
+
+
+@tool(
+    effect="act",
+    action="add to document {documentId}",
+    claim=docs.claim_appending,
+    needs=CHANGES,
+)
+async def docs_append(documentId: DocumentId, text: Added) -> Outcome:
+    """Add text at the end of a document in Google Docs."""
+    return await docs.appending(documentId, text)
+
+
+@tool(
+    effect="act",
+    action="replace text in document {documentId}",
+    claim=docs.claim_replacing,
+    needs=CHANGES,
+)
+async def docs_replace(
+    documentId: DocumentId, findText: FindText, replaceText: ReplaceText
+) -> Outcome:
+    """Replace a text everywhere in a document in Google Docs."""
+    return await docs.replacing(documentId, findText, replaceText)

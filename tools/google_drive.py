@@ -1,0 +1,130 @@
+"""Google Drive: list, read, search, make, change, throw away."""
+
+from functools import partial
+from typing import Annotated
+
+from pydantic import Field
+
+from andy_cli.toolbox.google import drive
+from andy_cli.toolbox.google.login.account import needs
+from andy_cli.toolbox.tool import Outcome, also, tool
+
+FileId = Annotated[
+    str,
+    Field(
+        description="id or link of the file",
+        min_length=1,
+        json_schema_extra=also("id", "file_id", "file", "documentId", "url", "link"),
+    ),
+]
+FolderId = Annotated[
+    str,
+    Field(
+        description="id of the folder; root is the top, nothing means all files",
+        json_schema_extra=also("folder", "folder_id", "parentId", "parent"),
+    ),
+]
+MaxResults = Annotated[
+    int,
+    Field(
+        description="how many at most",
+        ge=1,
+        le=1000,
+        json_schema_extra=also("pageSize", "page_size", "max_results", "limit", "count", "n"),
+    ),
+]
+Name = Annotated[
+    str,
+    Field(
+        description="name of the file",
+        min_length=1,
+        json_schema_extra=also("title", "fileName", "file_name", "filename"),
+    ),
+]
+Content = Annotated[
+    str,
+    Field(description="text of the file", json_schema_extra=also("text", "data", "body")),
+]
+MimeType = Annotated[
+    str,
+    Field(
+        description="media type, such as text/plain; nothing goes by the name",
+        json_schema_extra=also("mime_type", "mime", "contentType", "type"),
+    ),
+]
+Query = Annotated[
+    str,
+    Field(
+        description="words in the name or text",
+        min_length=1,
+        json_schema_extra=also("q", "search", "searchQuery", "search_query", "name", "keywords"),
+    ),
+]
+Offset = Annotated[
+    int,
+    Field(description="where in a long text to go on", ge=0, json_schema_extra=also("start")),
+]
+
+READS = partial(needs, "drive.readonly")
+CHANGES = partial(needs, "drive")
+
+
+@tool(
+    effect="network",
+    action="list files in Drive folder {folderId}",
+    claim=drive.claim_reading,
+    needs=READS,
+)
+async def drive_list(folderId: FolderId = "", maxResults: MaxResults = 20) -> Outcome:
+    """List files in Google Drive."""
+    return await drive.listing(folderId, maxResults)
+
+
+@tool(
+    effect="network",
+    action="read {fileId} in Drive",
+    claim=drive.claim_reading,
+    needs=READS,
+)
+async def drive_read(fileId: FileId, offset: Offset = 0) -> Outcome:
+    """Read the text of a file in Google Drive."""
+    return await drive.reading(fileId, offset)
+
+
+@tool(effect="act", action="make {name} in Drive", claim=drive.claim_creating, needs=CHANGES)
+async def drive_create(name: Name, content: Content = "", mimeType: MimeType = "") -> Outcome:
+    """Make a file in Google Drive."""
+    return await drive.creating(drive.new_file(name, content, mimeType))
+
+
+@tool(
+    effect="act",
+    action="overwrite {fileId} in Drive",
+    claim=drive.claim_updating,
+    needs=CHANGES,
+)
+async def drive_update(fileId: FileId, content: Content) -> Outcome:
+    """Replace the text of a file in Google Drive."""
+    return await drive.updating(fileId, content)
+
+
+@tool(
+    effect="act",
+    action="move {fileId} to Drive's trash",
+    claim=drive.claim_deleting,
+    needs=CHANGES,
+)
+async def drive_delete(fileId: FileId) -> Outcome:
+    """Move a file in Google Drive to the trash."""
+    return await drive.deleting(fileId)
+
+
+@tool(
+    effect="network",
+    action="search Drive for {query}",
+    claim=drive.claim_reading,
+    needs=READS,
+)
+async def drive_search(query: Query, maxResults: MaxResults = 20) -> Outcome:
+    """Search the files in Google Drive."""
+    return await drive.searching(query, maxResults)

@@ -1,0 +1,94 @@
+"""Gmail: list, read, search, send."""
+
+from functools import partial
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from andy_cli.toolbox.google import mail
+from andy_cli.toolbox.google.arguments import joined, split
+from andy_cli.toolbox.google.letters import letter
+from andy_cli.toolbox.google.login.account import needs
+from andy_cli.toolbox.tool import Outcome, also, tool
+
+MaxResults = Annotated[
+    int,
+    Field(
+        description="how many at most",
+        ge=1,
+        le=500,
+        json_schema_extra=also("max_results", "pageSize", "limit", "count", "n", "max"),
+    ),
+]
+LabelIds = Annotated[
+    list[str] | None,
+    BeforeValidator(split),
+    Field(
+        description="only mails with these labels, comma separated, such as INBOX or UNREAD",
+        json_schema_extra=also("labelId", "labels", "label", "label_ids"),
+    ),
+]
+MessageId = Annotated[
+    str,
+    Field(
+        description="id of the mail",
+        min_length=1,
+        json_schema_extra=also("id", "message_id", "emailId", "mailId", "msgId"),
+    ),
+]
+To = Annotated[
+    str,
+    BeforeValidator(joined),
+    Field(
+        description="address of the receiver, several comma separated",
+        min_length=1,
+        json_schema_extra=also("recipient", "recipients", "receiver", "address", "email"),
+    ),
+]
+Subject = Annotated[str, Field(description="subject", json_schema_extra=also("title"))]
+Body = Annotated[
+    str,
+    Field(
+        description="text of the mail",
+        json_schema_extra=also("content", "text", "message", "data"),
+    ),
+]
+Query = Annotated[
+    str,
+    Field(
+        description="words, or Gmail's own search such as from:ada is:unread",
+        min_length=1,
+        json_schema_extra=also("q", "search", "searchQuery", "search_query", "keywords"),
+    ),
+]
+Offset = Annotated[
+    int,
+    Field(description="where in a long text to go on", ge=0, json_schema_extra=also("start")),
+]
+
+READS = partial(needs, "gmail.readonly")
+SENDS = partial(needs, "gmail.send")
+
+
+@tool(effect="network", action="list mails", claim=mail.claim_reading, needs=READS)
+async def gmail_list(maxResults: MaxResults = 10, labelIds: LabelIds = None) -> Outcome:
+    """List the newest mails."""
+    return await mail.listing(maxResults, labelIds or ())
+
+
+@tool(effect="network", action="read mail {messageId}", claim=mail.claim_reading, needs=READS)
+async def gmail_read(messageId: MessageId, offset: Offset = 0) -> Outcome:
+    """Read one mail."""
+    return await mail.reading(messageId, offset)
+
+
+@tool(effect="act", action="send a mail to {to}", claim=mail.claim_sending, needs=SENDS)
+async def gmail_send(to: To, subject: Subject, body: Body) -> Outcome:
+    """Send a mail."""
+    return await mail.sending(letter(to, subject, body))
+
+
+@tool(effect="network", action="search mails for {query}", claim=mail.claim_reading, needs=READS)
+async def gmail_search(query: Query, maxResults: MaxResults = 10) -> Outcome:
+    """Search the mails."""
+    return await mail.listing(maxResults, query=query)

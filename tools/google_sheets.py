@@ -1,0 +1,99 @@
+"""Google Sheets: read, write, add to, make, empty."""
+
+from functools import partial
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from andy_cli.toolbox.google import sheets
+from andy_cli.toolbox.google.arguments import table
+from andy_cli.toolbox.google.login.account import needs
+from andy_cli.toolbox.tool import Outcome, also, tool
+
+SpreadsheetId = Annotated[
+    str,
+    Field(
+        description="id or link of the spreadsheet",
+        min_length=1,
+        json_schema_extra=also("id", "sheetId", "spreadsheet_id", "fileId", "spreadsheet", "url"),
+    ),
+]
+Range = Annotated[
+    str,
+    Field(
+        description="which cells, like Sheet1!A1:C10",
+        min_length=1,
+        json_schema_extra=also("cells", "cellRange", "cell_range", "a1Range", "a1"),
+    ),
+]
+Values = Annotated[
+    list[list[str | int | float | bool | None]],
+    BeforeValidator(table),
+    Field(
+        description='rows of cells, as JSON: [["Name", "Age"], ["Ada", 36]]',
+        min_length=1,
+        json_schema_extra=also("rows", "data", "value", "content"),
+    ),
+]
+Title = Annotated[
+    str,
+    Field(description="title of the spreadsheet", min_length=1, json_schema_extra=also("name")),
+]
+
+READS = partial(needs, "spreadsheets.readonly")
+CHANGES = partial(needs, "spreadsheets")
+
+
+@tool(
+    effect="network",
+    action="read {range} in a spreadsheet",
+    claim=sheets.claim_reading,
+    needs=READS,
+)
+async def sheets_read(spreadsheetId: SpreadsheetId, range: Range) -> Outcome:
+    """Read cells in Google Sheets."""
+    return await sheets.reading(spreadsheetId, range)
+
+
+@tool(
+    effect="act",
+    action="write to {range} in a spreadsheet",
+    claim=sheets.claim_writing,
+    needs=CHANGES,
+)
+async def sheets_write(spreadsheetId: SpreadsheetId, range: Range, values: Values) -> Outcome:
+    """Write to cells in Google Sheets."""
+    return await sheets.writing(spreadsheetId, range, values)
+
+
+@tool(
+    effect="act",
+    action="add rows below {range} in a spreadsheet",
+    claim=sheets.claim_appending,
+    needs=CHANGES,
+)
+async def sheets_append(spreadsheetId: SpreadsheetId, range: Range, values: Values) -> Outcome:
+    """Add rows below a table in Google Sheets."""
+    return await sheets.appending(spreadsheetId, range, values)
+
+
+@tool(
+    effect="act",
+    action="make spreadsheet {title}",
+    claim=sheets.claim_creating,
+    needs=CHANGES,
+)
+async def sheets_create(title: Title) -> Outcome:
+    """Make a spreadsheet in Google Sheets."""
+    return await sheets.creating(title)
+
+
+@tool(
+    effect="act",
+    action="empty {range} in a spreadsheet",
+    claim=sheets.claim_clearing,
+    needs=CHANGES,
+)
+async def sheets_clear(spreadsheetId: SpreadsheetId, range: Range) -> Outcome:
+    """Empty cells in Google Sheets."""
+    return await sheets.clearing(spreadsheetId, range)
