@@ -456,3 +456,43 @@ def serve(
         set_ or (),
     )
     raise typer.Exit(start(serving))
+google_app = typer.Typer(help="The Google account andy may use.", rich_markup_mode=None)
+app.add_typer(google_app, name="google")
+
+
+@google_app.command("login")
+def google_login(
+    client: Annotated[
+        str,
+        typer.Option(metavar="FILE", help="the client's JSON file; the last login's if left out"),
+    ] = "",
+    scopes: Annotated[
+        str, typer.Option(metavar="PARTS", help="such as mail:read,calendar; all if left out")
+    ] = "",
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="for a browser on another machine")
+    ] = False,
+    set_: Set = None,
+) -> None:
+    """Let andy use your mail, drive, calendar, documents, sheets and tasks at Google."""
+    from andy_cli.frontends import google
+    from andy_cli.settings import load
+
+    google.login(load(set_ or ()), client, scopes, not no_browser)
+
+
+@google_app.command("logout")
+def google_logout(set_: Set = None) -> None:
+    """End the login, at Google and here."""
+    from andy_cli.frontends import google
+    from andy_cli.settings import load
+
+    google.logout(load(set_ or ()))
+
+
+@google_app.command("status")
+def google_status(json: AsJson = False, set_: Set = None) -> None:
+    """Which account is connected, and for what; asks nobody."""
+    from andy_cli.frontends import google
+
+    google.status(json)

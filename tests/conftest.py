@@ -1,6 +1,7 @@
 """Fixtures; `pytest --update` writes golden files anew."""
 
 import os
+import time
 from collections.abc import Generator
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from andy_cli.toolbox import situation
+
+from tests.google.emulator import Emulator, running
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -58,3 +61,27 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
     return tmp_path
+
+
+@pytest.fixture
+def no_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of a test gets into the keyring of the machine."""
+    null = pytest.importorskip("keyring.backends.null", reason="needs keyring")
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
+    monkeypatch.setattr("keyring.core._keyring_backend", null.Keyring())
+
+
+@pytest.fixture(scope="session")
+def google() -> Generator[Emulator, None, None]:
+    with running() as emulator:
+        yield emulator
+
+
+@pytest.fixture
+def berlin(monkeypatch: pytest.MonkeyPatch) -> Generator[None, None, None]:
+    """A machine in a zone with summer time."""
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()

@@ -7,13 +7,16 @@ from typing import NamedTuple
 from andy_cli.toolbox.google.apis import CALENDAR, base
 from andy_cli.toolbox.google.exchange import Query
 from andy_cli.toolbox.google.ids import Event, calendar_id, event_id, shown
-from andy_cli.toolbox.google.pages import counted, cut, fitting, short
+from andy_cli.toolbox.google.pages import Rest, counted, cut, fitting, short
 from andy_cli.toolbox.google.service import Record, opened, part, record, records, text
 from andy_cli.toolbox.google.times import Span, bound, span
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
 
 MANY = 250
 """Events at once."""
+
+REST = Rest(*["Ask for a shorter time, with timeMin and timeMax."] * 2)
+FIRST = Rest(*["These are the first."] * 2)
 
 DESCRIPTION = 500
 """Characters of what is written about an event."""
@@ -38,7 +41,7 @@ async def calendars() -> Outcome:
     names = ("id", "summary", "description", "primary", "accessRole", "timeZone")
     known = [{name: each[name] for name in names if each.get(name)} for each in found.items]
     kept = fitting(known)
-    data = {"calendars": kept, **cut(known, kept, found.more, "These are the first.")}
+    data = {"calendars": kept, **cut(known, kept, found.more, FIRST)}
     return Outcome(data, f"found {counted(len(known), 'calendar')}")
 
 
@@ -57,8 +60,7 @@ async def events(calendar: str, time_min: str, time_max: str) -> Outcome:
         found = await service.listed(path, "items", MANY, missing, query, largest=MANY)
     known = [_told(each) for each in found.items]
     kept = fitting(known)
-    how = "Ask for a shorter time, with timeMin and timeMax."
-    data = {"calendar": id, "events": kept, **cut(known, kept, found.more, how)}
+    data = {"calendar": id, "events": kept, **cut(known, kept, found.more, REST)}
     return Outcome(data, f"found {counted(len(known), 'event')}")
 
 

@@ -8,7 +8,7 @@ from andy_cli.toolbox.google.apis import DRIVE, base, uploads
 from andy_cli.toolbox.google.exchange import Query, Request
 from andy_cli.toolbox.google.file_text import FilePage, is_text
 from andy_cli.toolbox.google.ids import file_id, shown
-from andy_cli.toolbox.google.pages import counted, cut, fitting, onward, short
+from andy_cli.toolbox.google.pages import Rest, counted, cut, fitting, onward, short
 from andy_cli.toolbox.google.service import Page, Record, Service, opened, part, record, text
 from andy_cli.toolbox.google.uploading import multipart
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
@@ -27,6 +27,8 @@ AS_TEXT = {
 
 FROM_TEXT = {f"{GOOGLE}document": "text/plain", f"{GOOGLE}spreadsheet": "text/csv"}
 """What Google makes of text, and of which kind of text."""
+
+REST = Rest("A larger maxResults gives them.", "Search for something more exact.")
 
 LARGEST = 5 * 2**20
 """Bytes that Drive takes in one request."""
@@ -84,9 +86,8 @@ async def _found(query: Mapping[str, str | bool], most: int, missing: str) -> Pa
 def _told(found: Page) -> Outcome:
     files = [_described(each) for each in found.items]
     kept = fitting(files)
-    how = "Ask for fewer at once, or search for something more exact."
     did = f"found {counted(len(files), 'file')} in Drive"
-    return Outcome({"files": kept, **cut(files, kept, found.more, how)}, did)
+    return Outcome({"files": kept, **cut(files, kept, found.more, REST)}, did)
 
 
 def _described(file: Record) -> dict[str, object]:

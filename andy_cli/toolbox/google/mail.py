@@ -9,7 +9,7 @@ from andy_cli.toolbox.google.apis import GMAIL, base
 from andy_cli.toolbox.google.ids import plain_id, shown
 from andy_cli.toolbox.google.letters import Letter, as_message, letter
 from andy_cli.toolbox.google.login.account import connected
-from andy_cli.toolbox.google.pages import counted, cut, fitting, page, short
+from andy_cli.toolbox.google.pages import Rest, counted, cut, fitting, page, short
 from andy_cli.toolbox.google.service import Record, Service, opened, part, records, text
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError, progress
 
@@ -22,6 +22,7 @@ SYSTEM = frozenset(
 )
 """Labels whose names are their ids."""
 
+REST = Rest("A larger maxResults gives them.", "Search for less, as with after: and before:.")
 NO_LIST = "Gmail has no such list of mails."
 HEADERS = ["From", "To", "Subject", "Date"]
 
@@ -38,9 +39,8 @@ async def listing(most: int, labels: Sequence[str] = (), query: str = "") -> Out
         )
         mails = await _heads(gmail, [text(each.get("id")) for each in found.items])
     kept = fitting(mails)
-    how = "Ask for fewer at once, or search with after: and before:."
     did = f"found {counted(len(mails), 'mail')}"
-    return Outcome({"messages": kept, **cut(mails, kept, found.more, how)}, did)
+    return Outcome({"messages": kept, **cut(mails, kept, found.more, REST)}, did)
 
 
 async def _label_ids(gmail: Service, names: Sequence[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from andy_cli.guard.neutralizer import one_line
 
@@ -13,15 +13,16 @@ LIST = 30_000
 """Characters of a list, as JSON."""
 
 T = TypeVar("T")
+Told = dict[str, object]
 
 
-def page(text: str, offset: int = 0) -> dict[str, object]:
+def page(text: str, offset: int = 0) -> Told:
     """A piece of a text, and how to get the next one."""
     piece = text[offset : offset + PAGE]
     return {"text": piece, **onward(offset, piece, len(text) > offset + PAGE)}
 
 
-def onward(offset: int, piece: str, more: bool) -> dict[str, object]:
+def onward(offset: int, piece: str, more: bool) -> Told:
     """How to get what follows a piece; nothing where it was the last."""
     if not more:
         return {}
@@ -40,11 +41,20 @@ def fitting(items: Sequence[T], most: int = LIST) -> list[T]:
     return kept
 
 
-def cut(items: Sequence[object], kept: Sequence[object], more: bool, how: str) -> dict[str, object]:
-    """What is told where a list is not whole."""
+class Rest(NamedTuple):
+    """How to get what is not told."""
+
+    of_more: str
+    """Where there is more than was asked for."""
+    of_long: str
+    """Where it is too much to be told at once."""
+
+
+def cut(items: Sequence[object], kept: Sequence[object], more: bool, rest: Rest) -> Told:
+    """What is said of a list that is not whole; nothing of one that is."""
     if len(kept) < len(items):
-        return {"truncated": f"{len(items) - len(kept)} more were found. {how}"}
-    return {"truncated": f"There are more. {how}"} if more else {}
+        return {"truncated": f"{len(items) - len(kept)} more were found. {rest.of_long}"}
+    return {"truncated": f"There are more. {rest.of_more}"} if more else {}
 
 
 def short(text: str, most: int = 60) -> str:

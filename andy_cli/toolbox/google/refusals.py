@@ -103,7 +103,7 @@ def _why(refusal: Refusal, name: str, missing: str) -> str:
     if status == 403:
         return _forbidden(reasons, name, words)
     if status in (404, 410):
-        return f"{missing} ({status})"
+        return missing
     if status in (409, 412):
         return f"{name} says that something has changed there meanwhile ({status}){words}."
     if status == 413:

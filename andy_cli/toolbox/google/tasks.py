@@ -5,13 +5,15 @@ from typing import NamedTuple
 
 from andy_cli.toolbox.google.apis import TASKS, base
 from andy_cli.toolbox.google.ids import plain_id, shown
-from andy_cli.toolbox.google.pages import counted, cut, fitting, short
+from andy_cli.toolbox.google.pages import Rest, counted, cut, fitting, short
 from andy_cli.toolbox.google.service import Record, Service, opened, part, text
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
 
 DEFAULT = "@default"
 MANY = 500
 """Tasks at once."""
+
+FIRST = Rest(*["These are the first."] * 2)
 
 LONGEST_TITLE, LONGEST_NOTES = 1_024, 8_192
 """Characters; Google takes no more."""
@@ -40,7 +42,7 @@ async def listing(task_list: str) -> Outcome:
             raise ToolError(f"{_NO_LIST} {await _lists(tasks)}") from error
     known = [_told(each) for each in found.items]
     kept = fitting(known)
-    data = {"tasks": kept, **cut(known, kept, found.more, "These are the first.")}
+    data = {"tasks": kept, **cut(known, kept, found.more, FIRST)}
     return Outcome(data, f"found {counted(len(known), 'task')}")
 
 

@@ -92,7 +92,7 @@ async def granted(settings: Settings, form: dict[str, str], held: Secrets) -> di
                 reply = await wire.exchange(request, "", whole)
             except Broken as broken:
                 if tried == TRIES:
-                    raise ToolError(f"The Google login could not be renewed. {broken}") from broken
+                    raise ToolError(f"The login at Google did not come about. {broken}") from broken
             else:
                 if reply.status < 500 or tried == TRIES:
                     return _answer(reply, whole, held)

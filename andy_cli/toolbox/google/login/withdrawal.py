@@ -1,0 +1,28 @@
+"""Giving the login back to Google."""
+
+import asyncio
+from urllib.parse import urlencode
+
+from andy_cli.errors import ToolError
+from andy_cli.settings import Settings
+from andy_cli.toolbox.google.apis import safe
+from andy_cli.toolbox.google.exchange import Broken, Request, Whole
+from andy_cli.toolbox.google.login import vault
+
+
+async def withdraw(settings: Settings) -> str:
+    """Tell Google to forget the login; empty if it has, else why not, in one sentence."""
+    # 60 ms, and only who uses Google needs it.
+    from andy_cli.toolbox.google.wire import http
+
+    try:
+        held = await asyncio.to_thread(vault.secrets)
+        url = safe(settings, "google.revoke_url")
+        form = urlencode({"token": held.refresh_token}).encode()
+        request = Request("POST", url, content=form, kind="application/x-www-form-urlencoded")
+        async with http(url, settings) as wire:
+            reply = await wire.exchange(request, "", Whole())
+    except (ToolError, Broken) as error:
+        return str(error)
+    # 400: it was not valid any more, which is as good.
+    return "" if reply.ok or reply.status == 400 else f"Google answered {reply.status}."
