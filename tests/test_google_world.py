@@ -478,7 +478,7 @@ SAME: list[tuple[str, dict[str, Any], str, Theirs]] = [
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "api", "theirs"), SAME, ids=lambda each: str(each)[:15]
+    ("name", "arguments", "api", "theirs"), SAME, ids=[each[0] for each in SAME]
 )
 def test_the_same_by_googles_own_client_leaves_the_same_behind(
     begin: Begin, name: str, arguments: dict[str, Any], api: str, theirs: Theirs
