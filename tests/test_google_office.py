@@ -10,10 +10,9 @@ import pytest
 from andy_cli.messages import Effect, Status
 from andy_cli.toolbox.registry import Registry
 from tests.google import accounts, discovery
-from tests.google.accounts import told, used
+from tests.google.accounts import claimed, told, used
 from tests.google.fake import Fake, State
 from tests.google.reference import Client, reference
-from tests.tools import claimed
 
 pytestmark = pytest.mark.usefixtures("no_keyring", "home")
 

@@ -11,11 +11,10 @@ from andy_cli.messages import Effect, Status
 from andy_cli.toolbox.google.login import vault
 from andy_cli.toolbox.registry import Registry
 from tests.google import accounts
-from tests.google.accounts import EMAIL, told, used
+from tests.google.accounts import EMAIL, claimed, told, used
 from tests.google.discovery import called
 from tests.google.emulator import Emulator
 from tests.google.reference import Client, reference
-from tests.tools import claimed
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_keyring", "home")]
 

@@ -13,7 +13,7 @@ CalendarId = Annotated[
     str,
     Field(
         description="id of the calendar",
-        json_schema_extra=also("calendar", "calendar_id"),
+        json_schema_extra=also("calendar"),
     ),
 ]
 EventId = Annotated[
@@ -21,7 +21,7 @@ EventId = Annotated[
     Field(
         description="id of the event",
         min_length=1,
-        json_schema_extra=also("id", "event_id", "event"),
+        json_schema_extra=also("id", "event"),
     ),
 ]
 Summary = Annotated[
@@ -37,7 +37,7 @@ Start = Annotated[
     Field(
         description="when it starts, like 2026-03-01T15:00, or 2026-03-01 for the whole day",
         min_length=1,
-        json_schema_extra=also("startTime", "start_time", "startDateTime", "from", "begin"),
+        json_schema_extra=also("startTime", "startDateTime", "from", "begin"),
     ),
 ]
 End = Annotated[
@@ -45,21 +45,21 @@ End = Annotated[
     Field(
         description="when it ends, like 2026-03-01T16:00; of whole days the day after the last",
         min_length=1,
-        json_schema_extra=also("endTime", "end_time", "endDateTime", "until"),
+        json_schema_extra=also("endTime", "endDateTime", "until"),
     ),
 ]
 TimeMin = Annotated[
     str,
     Field(
         description="from when on, like 2026-03-01; nothing means now",
-        json_schema_extra=also("time_min", "start", "startTime", "from", "after"),
+        json_schema_extra=also("start", "startTime", "from", "after"),
     ),
 ]
 TimeMax = Annotated[
     str,
     Field(
         description="until when, like 2026-03-07",
-        json_schema_extra=also("time_max", "end", "endTime", "until", "before"),
+        json_schema_extra=also("end", "endTime", "until", "before"),
     ),
 ]
 

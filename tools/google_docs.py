@@ -14,7 +14,7 @@ DocumentId = Annotated[
     Field(
         description="id or link of the document",
         min_length=1,
-        json_schema_extra=also("id", "docId", "document_id", "fileId", "document", "url"),
+        json_schema_extra=also("id", "docId", "fileId", "document", "url"),
     ),
 ]
 Title = Annotated[
@@ -38,14 +38,14 @@ FindText = Annotated[
     Field(
         description="text to be replaced",
         min_length=1,
-        json_schema_extra=also("find", "oldText", "old_text", "search", "old", "find_text"),
+        json_schema_extra=also("find", "oldText", "search", "old"),
     ),
 ]
 ReplaceText = Annotated[
     str,
     Field(
         description="text to put in its place",
-        json_schema_extra=also("replace", "newText", "new_text", "replacement", "new", "with"),
+        json_schema_extra=also("replace", "newText", "replacement", "new", "with"),
     ),
 ]
 Offset = Annotated[

@@ -14,14 +14,14 @@ FileId = Annotated[
     Field(
         description="id or link of the file",
         min_length=1,
-        json_schema_extra=also("id", "file_id", "file", "documentId", "url", "link"),
+        json_schema_extra=also("id", "file", "documentId", "url", "link"),
     ),
 ]
 FolderId = Annotated[
     str,
     Field(
         description="id of the folder; root is the top, nothing means all files",
-        json_schema_extra=also("folder", "folder_id", "parentId", "parent"),
+        json_schema_extra=also("folder", "parentId", "parent"),
     ),
 ]
 MaxResults = Annotated[
@@ -30,7 +30,7 @@ MaxResults = Annotated[
         description="how many at most",
         ge=1,
         le=1000,
-        json_schema_extra=also("pageSize", "page_size", "max_results", "limit", "count", "n"),
+        json_schema_extra=also("pageSize", "limit", "count", "n"),
     ),
 ]
 Name = Annotated[
@@ -38,7 +38,7 @@ Name = Annotated[
     Field(
         description="name of the file",
         min_length=1,
-        json_schema_extra=also("title", "fileName", "file_name", "filename"),
+        json_schema_extra=also("title", "fileName"),
     ),
 ]
 Content = Annotated[
@@ -49,7 +49,7 @@ MimeType = Annotated[
     str,
     Field(
         description="media type, such as text/plain; nothing goes by the name",
-        json_schema_extra=also("mime_type", "mime", "contentType", "type"),
+        json_schema_extra=also("mime", "contentType", "type"),
     ),
 ]
 Query = Annotated[
@@ -57,7 +57,7 @@ Query = Annotated[
     Field(
         description="words in the name or text",
         min_length=1,
-        json_schema_extra=also("q", "search", "searchQuery", "search_query", "name", "keywords"),
+        json_schema_extra=also("q", "search", "searchQuery", "name", "keywords"),
     ),
 ]
 Offset = Annotated[

@@ -17,7 +17,7 @@ MaxResults = Annotated[
         description="how many at most",
         ge=1,
         le=500,
-        json_schema_extra=also("max_results", "pageSize", "limit", "count", "n", "max"),
+        json_schema_extra=also("pageSize", "limit", "count", "n", "max"),
     ),
 ]
 LabelIds = Annotated[
@@ -25,7 +25,7 @@ LabelIds = Annotated[
     BeforeValidator(split),
     Field(
         description="only mails with these labels, comma separated, such as INBOX or UNREAD",
-        json_schema_extra=also("labelId", "labels", "label", "label_ids"),
+        json_schema_extra=also("labelId", "labels", "label"),
     ),
 ]
 MessageId = Annotated[
@@ -33,7 +33,7 @@ MessageId = Annotated[
     Field(
         description="id of the mail",
         min_length=1,
-        json_schema_extra=also("id", "message_id", "emailId", "mailId", "msgId"),
+        json_schema_extra=also("id", "emailId", "mailId", "msgId"),
     ),
 ]
 To = Annotated[
@@ -58,7 +58,7 @@ Query = Annotated[
     Field(
         description="words, or Gmail's own search such as from:ada is:unread",
         min_length=1,
-        json_schema_extra=also("q", "search", "searchQuery", "search_query", "keywords"),
+        json_schema_extra=also("q", "search", "searchQuery", "keywords"),
     ),
 ]
 Offset = Annotated[

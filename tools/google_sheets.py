@@ -15,7 +15,7 @@ SpreadsheetId = Annotated[
     Field(
         description="id or link of the spreadsheet",
         min_length=1,
-        json_schema_extra=also("id", "sheetId", "spreadsheet_id", "fileId", "spreadsheet", "url"),
+        json_schema_extra=also("id", "sheetId", "fileId", "spreadsheet", "url"),
     ),
 ]
 Range = Annotated[
@@ -23,7 +23,7 @@ Range = Annotated[
     Field(
         description="which cells, like Sheet1!A1:C10",
         min_length=1,
-        json_schema_extra=also("cells", "cellRange", "cell_range", "a1Range", "a1"),
+        json_schema_extra=also("cells", "cellRange", "a1Range", "a1"),
     ),
 ]
 Values = Annotated[

@@ -14,7 +14,7 @@ TaskListId = Annotated[
     str,
     Field(
         description="id of the task list",
-        json_schema_extra=also("taskList", "tasklist", "tasklistId", "listId", "list", "list_id"),
+        json_schema_extra=also("taskList", "tasklistId", "listId", "list"),
     ),
 ]
 TaskId = Annotated[
@@ -22,7 +22,7 @@ TaskId = Annotated[
     Field(
         description="id of the task",
         min_length=1,
-        json_schema_extra=also("id", "task", "task_id"),
+        json_schema_extra=also("id", "task"),
     ),
 ]
 Title = Annotated[

@@ -11,6 +11,7 @@ from http.client import HTTPMessage
 from pathlib import Path
 from typing import IO, Any
 
+from andy_cli.guard.claim import Claim
 from andy_cli.messages import Status, ToolCall, ToolResult
 from andy_cli.resources import bundled
 from andy_cli.settings import load
@@ -42,6 +43,10 @@ def used(tools: Registry, tool: str, /, **arguments: object) -> ToolResult:
     problems = tools.check(tool, arguments)
     assert not problems, problems
     return asyncio.run(tools.call(ToolCall("call00001", tool, arguments)))
+
+
+def claimed(tools: Registry, tool: str, /, **arguments: object) -> Claim:
+    return tools.claim(ToolCall("call00001", tool, arguments))
 
 
 def told(result: ToolResult) -> Data:

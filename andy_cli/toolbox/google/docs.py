@@ -29,7 +29,9 @@ async def creating(title: str, content: str) -> Outcome:
     name = _title(title)
     _check(content)
     async with opened(DOCS) as docs:
-        made = await docs.change("POST", "/documents", "Docs makes none.", {"title": name})
+        made = await docs.change(
+            "POST", "/documents", "Google Docs makes no document there.", {"title": name}
+        )
         id = docs.made(made, "documentId")
         if content:
             await _filled(docs, id, content)
@@ -82,7 +84,9 @@ async def replacing(document: str, find: str, new: str) -> Outcome:
 
 async def _edit(docs: Service, id: str, request: Mapping[str, object]) -> Record:
     path, body = f"{_path(id)}:batchUpdate", {"requests": [request]}
-    return await docs.change("POST", path, _missing(id), body)
+    done = await docs.change("POST", path, _missing(id), body)
+    docs.made(done, "documentId")
+    return done
 
 
 def _title(title: str) -> str:

@@ -61,7 +61,7 @@ async def listing(folder: str, most: int) -> Outcome:
 
 async def searching(query: str, most: int) -> Outcome:
     """Files whose name or content has these words; Drive's own search language goes too."""
-    missing = "Drive cannot be searched."
+    missing = "Google Drive has nothing to search there."
     return _told(await _found({"q": as_query(query), **EVERYWHERE}, most, missing))
 
 
@@ -145,7 +145,7 @@ async def creating(new: New) -> Outcome:
         media = (FROM_TEXT.get(new.kind, new.kind), new.content.encode())
         request = multipart(f"{uploads(DRIVE)}/files", about, media, query)
     async with opened(DRIVE) as drive:
-        made = await drive.send(request, "Drive cannot make files.")
+        made = await drive.send(request, "Google Drive makes no file there.")
         drive.made(made)
     return Outcome(_described({**about, **made}), f"made {short(new.name)} in Drive")
 

@@ -143,7 +143,9 @@ async def sending(mail: Letter) -> Outcome:
     raw = as_message(mail, account.email if account else "")
     body = {"raw": base64.urlsafe_b64encode(raw).decode()}
     async with opened(GMAIL) as gmail:
-        sent = await gmail.change("POST", "/users/me/messages/send", "Gmail cannot send.", body)
+        sent = await gmail.change(
+            "POST", "/users/me/messages/send", "Gmail sends no mail there.", body
+        )
         id = gmail.made(sent)
     to = ", ".join(each.address for each in mail.to)
     return Outcome({"id": id, "to": [each.address for each in mail.to]}, f"sent a mail to {to}")

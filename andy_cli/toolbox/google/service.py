@@ -184,8 +184,8 @@ class Service:
         if isinstance(found, dict):
             return found
         raise ToolError(
-            f"{self.api.name} answered something else than data. Is there a proxy or a login page "
-            "of the network on the way?"
+            f"{self.api.name} answered something else than data. Perhaps a proxy or the login page "
+            "of a network is on the way."
         )
 
 

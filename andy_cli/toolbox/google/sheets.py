@@ -11,6 +11,7 @@ from andy_cli.toolbox.google.service import Record, opened, part, record, text
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
 
 NOUN = "a spreadsheet"
+NO_PLACE = "Google Sheets makes no spreadsheet there."
 AS_TYPED: Query = {"valueInputOption": "USER_ENTERED"}
 """`3.5`, `2026-03-01` and `=A1+B1` become what they become when a person types them."""
 
@@ -54,7 +55,7 @@ async def creating(title: str) -> Outcome:
     name = _title(title)
     async with opened(SHEETS) as sheets:
         body = {"properties": {"title": name}}
-        made = await sheets.change("POST", "/spreadsheets", "Sheets makes none.", body)
+        made = await sheets.change("POST", "/spreadsheets", NO_PLACE, body)
         id = sheets.made(made, "spreadsheetId")
     link = text(made.get("spreadsheetUrl")) or f"https://docs.google.com/spreadsheets/d/{id}/edit"
     return Outcome({"id": id, "title": name, "link": link}, f"made the spreadsheet {short(name)}")
