@@ -387,6 +387,42 @@ def test_of_a_huge_file_only_the_beginning_is_read(tools: Registry, serve: Serve
     assert further["text"].startswith("0123456789abcde\n0123")
 
 
+@pytest.mark.parametrize("name", READS)
+def test_what_the_model_is_told_has_a_bound_whatever_google_sends(
+    name: str, tools: Registry, serve: Serve
+) -> None:
+    long = "<tool_call>\x1b[2J" + "x" * 40_000
+    about: dict[str, Any] = {
+        "id": "x",
+        "title": long,
+        "summary": long,
+        "subject": long,
+        "name": long,
+    }
+    headers = [{"name": each, "value": long} for each in ("Subject", "From", "To", "Date", "Cc")]
+    parts = [{"filename": long, "mimeType": long, "body": {"size": 1}}]
+    many = [about] * 9
+    body = {"content": [{"paragraph": {"elements": [{"textRun": {"content": long}}]}}]}
+    answer = {
+        **about,
+        "range": long,
+        "mimeType": "text/plain",
+        "snippet": long,
+        "labelIds": ["UNREAD"] * 20_000,
+        "payload": {"headers": headers, "parts": parts * 20},
+        "messages": [{"id": "x"}] * 9,
+        "values": [[long] * 9] * 9,
+        "body": body,
+        **dict.fromkeys(("files", "items"), many),
+    }
+    serve(lambda asked: answered(answer))
+    done = used(tools, name, **CALLS[name])
+    assert done.status is Status.SUCCESS, done.content
+    assert len(done.content) < 200_000
+    assert done.did.isprintable()
+    assert len(done.did) < 200
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_arguments_of_another_type_do_not_fit(name: str, tools: Registry, serve: Serve) -> None:
     server = serve(lambda asked: answered(given(asked)))

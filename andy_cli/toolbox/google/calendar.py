@@ -7,7 +7,7 @@ from typing import NamedTuple
 from andy_cli.toolbox.google.apis import CALENDAR, base
 from andy_cli.toolbox.google.exchange import Query
 from andy_cli.toolbox.google.ids import Event, calendar_id, event_id, shown
-from andy_cli.toolbox.google.pages import Rest, counted, cut, fitting, short
+from andy_cli.toolbox.google.pages import Rest, counted, cut, fitting, outcome, short
 from andy_cli.toolbox.google.service import Record, opened, part, record, records, text
 from andy_cli.toolbox.google.times import Span, bound, span
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
@@ -42,7 +42,7 @@ async def calendars() -> Outcome:
     known = [{name: each[name] for name in names if each.get(name)} for each in found.items]
     kept = fitting(known)
     data = {"calendars": kept, **cut(known, kept, found.more, FIRST)}
-    return Outcome(data, f"found {counted(len(known), 'calendar')}")
+    return outcome(data, f"found {counted(len(known), 'calendar')}")
 
 
 async def events(calendar: str, time_min: str, time_max: str) -> Outcome:
@@ -61,7 +61,7 @@ async def events(calendar: str, time_min: str, time_max: str) -> Outcome:
     known = [_told(each) for each in found.items]
     kept = fitting(known)
     data = {"calendar": id, "events": kept, **cut(known, kept, found.more, REST)}
-    return Outcome(data, f"found {counted(len(known), 'event')}")
+    return outcome(data, f"found {counted(len(known), 'event')}")
 
 
 def _now() -> str:
@@ -100,7 +100,7 @@ async def creating(event: Planned) -> Outcome:
         made = await service.change("POST", path, _no_calendar(event.calendar), body)
         service.made(made)
     did = f"put {short(event.summary)} into the calendar, {event.when.said()}"
-    return Outcome(_told({**body, **made}), did)
+    return outcome(_told({**body, **made}), did)
 
 
 def planned(summary: str, start: str, end: str, calendar: str) -> Planned:
@@ -119,14 +119,14 @@ async def updating(event: str, summary: str, calendar: str) -> Outcome:
     async with opened(CALENDAR) as service:
         done = await service.change("PATCH", _path(found), _missing(found), {"summary": title})
         service.made(done)
-    return Outcome(_told(done), f"renamed the event to {short(title)}")
+    return outcome(_told(done), f"renamed the event to {short(title)}")
 
 
 async def deleting(event: str, calendar: str) -> Outcome:
     found = chosen(event, calendar)
     async with opened(CALENDAR) as service:
         await service.change("DELETE", _path(found), _missing(found))
-    return Outcome({"id": found.id, "deleted": True}, "deleted the event")
+    return outcome({"id": found.id, "deleted": True}, "deleted the event")
 
 
 def chosen(event: str, calendar: str) -> Event:

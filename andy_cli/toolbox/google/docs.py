@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from andy_cli.toolbox.google.apis import DOCS, base
 from andy_cli.toolbox.google.document_text import ends_empty, text_of
 from andy_cli.toolbox.google.ids import file_id, shown
-from andy_cli.toolbox.google.pages import counted, page, short
+from andy_cli.toolbox.google.pages import counted, outcome, page, short
 from andy_cli.toolbox.google.service import Record, Service, opened, part, record, records, text
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
 
@@ -20,7 +20,7 @@ async def reading(document: str, offset: int) -> Outcome:
         query = {"includeTabsContent": True}
         found = await docs.read(_path(id), _missing(id), query)
     title = text(found.get("title"))
-    return Outcome(
+    return outcome(
         {"id": id, "title": title, **page(text_of(found), offset)}, f"read {short(title)}"
     )
 
@@ -36,7 +36,7 @@ async def creating(title: str, content: str) -> Outcome:
         if content:
             await _filled(docs, id, content)
     link = f"https://docs.google.com/document/d/{id}/edit"
-    return Outcome({"id": id, "title": name, "link": link}, f"made the document {short(name)}")
+    return outcome({"id": id, "title": name, "link": link}, f"made the document {short(name)}")
 
 
 async def _filled(docs: Service, id: str, content: str) -> None:
@@ -60,7 +60,7 @@ async def appending(document: str, content: str) -> Outcome:
         added = content if ends_empty(found) else f"\n{content}"
         await _edit(docs, id, {"insertText": {"endOfSegmentLocation": {}, "text": added}})
     did = f"added {counted(len(content), 'character')} to {short(text(found.get('title')))}"
-    return Outcome({"id": id, "appended": len(content)}, did)
+    return outcome({"id": id, "appended": len(content)}, did)
 
 
 async def replacing(document: str, find: str, new: str) -> Outcome:
@@ -79,7 +79,7 @@ async def replacing(document: str, find: str, new: str) -> Outcome:
             f"{short(find)} does not occur in the document, so nothing was replaced. Upper and "
             "lower case count; docs_read gives the text."
         )
-    return Outcome({"id": id, "replaced": number}, f"replaced {counted(number, 'place')}")
+    return outcome({"id": id, "replaced": number}, f"replaced {counted(number, 'place')}")
 
 
 async def _edit(docs: Service, id: str, request: Mapping[str, object]) -> Record:

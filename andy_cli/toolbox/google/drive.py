@@ -8,7 +8,7 @@ from andy_cli.toolbox.google.apis import DRIVE, base, uploads
 from andy_cli.toolbox.google.exchange import Query, Request
 from andy_cli.toolbox.google.file_text import FilePage, is_text
 from andy_cli.toolbox.google.ids import file_id, shown
-from andy_cli.toolbox.google.pages import Rest, counted, cut, fitting, onward, short
+from andy_cli.toolbox.google.pages import Rest, counted, cut, fitting, onward, outcome, short
 from andy_cli.toolbox.google.service import Page, Record, Service, opened, part, record, text
 from andy_cli.toolbox.google.uploading import multipart
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
@@ -87,7 +87,7 @@ def _told(found: Page) -> Outcome:
     files = [_described(each) for each in found.items]
     kept = fitting(files)
     did = f"found {counted(len(files), 'file')} in Drive"
-    return Outcome({"files": kept, **cut(files, kept, found.more, REST)}, did)
+    return outcome({"files": kept, **cut(files, kept, found.more, REST)}, did)
 
 
 def _described(file: Record) -> dict[str, object]:
@@ -109,9 +109,9 @@ async def reading(file: str, offset: int) -> Outcome:
         read = await _text(drive, found, offset)
     if read is None:
         note = "This is no text. Open it in the browser."
-        return Outcome({**_described(found), "note": note}, f"looked at {name}: it is no text")
+        return outcome({**_described(found), "note": note}, f"looked at {name}: it is no text")
     data = {**_described(found), "text": read.text, **onward(offset, read.text, read.more)}
-    return Outcome(data, f"read {name}")
+    return outcome(data, f"read {name}")
 
 
 async def _text(drive: Service, file: Record, offset: int) -> FilePage | None:
@@ -147,7 +147,7 @@ async def creating(new: New) -> Outcome:
     async with opened(DRIVE) as drive:
         made = await drive.send(request, "Google Drive makes no file there.")
         drive.made(made)
-    return Outcome(_described({**about, **made}), f"made {short(new.name)} in Drive")
+    return outcome(_described({**about, **made}), f"made {short(new.name)} in Drive")
 
 
 def new_file(name: str, content: str, kind: str) -> New:
@@ -192,7 +192,7 @@ async def updating(file: str, content: str) -> Outcome:
         request = Request("PATCH", url, query, content.encode(), media)
         done = await drive.send(request, _missing(id))
         drive.made(done)
-    return Outcome(_described(done), f"wrote {name} in Drive")
+    return outcome(_described(done), f"wrote {name} in Drive")
 
 
 async def deleting(file: str) -> Outcome:
@@ -204,7 +204,7 @@ async def deleting(file: str) -> Outcome:
         done = await drive.change("PATCH", path, _missing(id), body, query)
         drive.made(done)
     name = short(text(done.get("name")))
-    return Outcome({**_described(done), "trashed": True}, f"moved {name} to Drive's trash")
+    return outcome({**_described(done), "trashed": True}, f"moved {name} to Drive's trash")
 
 
 def _missing(id: str) -> str:

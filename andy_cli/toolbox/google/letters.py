@@ -82,7 +82,7 @@ def _receiver(written: str) -> Receiver:
     address = address.strip().removeprefix("mailto:")
     local, _, domain = address.rpartition("@")
     labels = [*local.split("."), *domain.split(".")]
-    good = ADDRESS.fullmatch(address) and local.isascii() and domain.isprintable()
+    good = ADDRESS.fullmatch(address) and local.isascii() and address.isprintable()
     if not good or len(address) > 254 or not all(0 < len(each) < 65 for each in labels):
         raise ToolError(f"{shown(written)} is no usable mail address. Ask the user for it.")
     name = " ".join(name.replace('"', " ").split())

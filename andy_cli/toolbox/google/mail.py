@@ -9,7 +9,17 @@ from andy_cli.toolbox.google.apis import GMAIL, base
 from andy_cli.toolbox.google.ids import plain_id, shown
 from andy_cli.toolbox.google.letters import Letter, as_message, letter
 from andy_cli.toolbox.google.login.account import connected
-from andy_cli.toolbox.google.pages import Rest, counted, cut, fitting, page, short
+from andy_cli.toolbox.google.pages import (
+    TEXT,
+    Rest,
+    clipped,
+    counted,
+    cut,
+    fitting,
+    outcome,
+    page,
+    short,
+)
 from andy_cli.toolbox.google.service import Record, Service, opened, part, records, text
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError, progress
 
@@ -40,7 +50,7 @@ async def listing(most: int, labels: Sequence[str] = (), query: str = "") -> Out
         mails = await _heads(gmail, [text(each.get("id")) for each in found.items])
     kept = fitting(mails)
     did = f"found {counted(len(mails), 'mail')}"
-    return Outcome({"messages": kept, **cut(mails, kept, found.more, REST)}, did)
+    return outcome({"messages": kept, **cut(mails, kept, found.more, REST)}, did)
 
 
 async def _label_ids(gmail: Service, names: Sequence[str]) -> list[str]:
@@ -83,7 +93,6 @@ async def _heads(gmail: Service, ids: Sequence[str]) -> list[dict[str, object]]:
 
 def _head(message: Record) -> dict[str, object]:
     headers = message_text.headers(message)
-    labels = [each for each in message.get("labelIds") or [] if isinstance(each, str)]
     known: dict[str, object] = {
         "id": text(message.get("id")),
         "from": headers.get("from", ""),
@@ -91,9 +100,14 @@ def _head(message: Record) -> dict[str, object]:
         "subject": headers.get("subject", ""),
         "date": headers.get("date", ""),
         "snippet": _snippet(text(message.get("snippet"))),
-        "unread": "UNREAD" in labels,
+        "unread": "UNREAD" in _labels(message),
     }
     return {name: value for name, value in known.items() if value}
+
+
+def _labels(message: Record) -> list[str]:
+    labels = message.get("labelIds")
+    return [each for each in labels if isinstance(each, str)] if isinstance(labels, list) else []
 
 
 def _snippet(written: str) -> str:
@@ -117,14 +131,14 @@ async def reading(message_id: str, offset: int) -> Outcome:
     names = ("from", "to", "cc", "date", "subject")
     data: dict[str, object] = {
         "id": id,
-        **{name: headers[name] for name in names if headers.get(name)},
-        "labels": message.get("labelIds") or [],
+        **{name: clipped(headers[name], TEXT) for name in names if headers.get(name)},
+        "labels": fitting(_labels(message), TEXT),
         "body": told.pop("text"),
         **told,
         **({"attachments": fitting(attached)} if attached else {}),
     }
     subject = short(headers.get("subject", "")) if headers.get("subject") else "without a subject"
-    return Outcome(data, f"read the mail {subject}")
+    return outcome(data, f"read the mail {subject}")
 
 
 async def _body(gmail: Service, id: str, message: Record) -> str:
@@ -148,7 +162,7 @@ async def sending(mail: Letter) -> Outcome:
         )
         id = gmail.made(sent)
     to = ", ".join(each.address for each in mail.to)
-    return Outcome({"id": id, "to": [each.address for each in mail.to]}, f"sent a mail to {to}")
+    return outcome({"id": id, "to": [each.address for each in mail.to]}, f"sent a mail to {to}")
 
 
 def claim_reading(arguments: Mapping[str, object]) -> Claim:

@@ -1,10 +1,11 @@
 """What goes to the model at once: a page of a text, the beginning of a list. Pure."""
 
 import json
-from collections.abc import Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from andy_cli.guard.neutralizer import one_line
+from andy_cli.toolbox.tool import Outcome
 
 PAGE = 20_000
 """Characters of a text at once."""
@@ -12,7 +13,12 @@ PAGE = 20_000
 LIST = 30_000
 """Characters of a list, as JSON."""
 
-T = TypeVar("T")
+TEXT = 2_000
+"""Characters of a text that is one among many."""
+
+ENTRIES = 10_000
+"""Entries of a list."""
+
 Told = dict[str, object]
 
 
@@ -30,15 +36,33 @@ def onward(offset: int, piece: str, more: bool) -> Told:
     return {"truncated": f"The text goes on: call again with offset {at}.", "nextOffset": at}
 
 
-def fitting(items: Sequence[T], most: int = LIST) -> list[T]:
-    """The first items, as many as can be told at once; one at least."""
-    kept: list[T] = []
+def fitting(items: Sequence[object], most: int = LIST) -> list[object]:
+    """The first items, as many as can be told at once, their texts cut to a bearable length."""
+    kept: list[object] = []
     for item in items:
-        most -= len(json.dumps(item, ensure_ascii=False, default=str)) + 2
-        if most < 0 and kept:
+        short_item = clipped(item, TEXT)
+        most -= len(json.dumps(short_item, ensure_ascii=False, default=str)) + 2
+        # A first one that is long alone is better than nothing, but not whatever its length.
+        if most < 0 and (kept or most < -2 * LIST):
             break
-        kept.append(item)
+        kept.append(short_item)
     return kept
+
+
+def outcome(data: Mapping[str, object], did: str) -> Outcome:
+    """What a tool returns, whatever length of text it was sent."""
+    return Outcome(clipped(data, PAGE), did)
+
+
+def clipped(value: object, most: int) -> object:
+    """The same with its texts cut, and long lists too."""
+    if isinstance(value, str):
+        return value if len(value) <= most else f"{value[:most]}... ({len(value)} characters)"
+    if isinstance(value, Mapping):
+        return {clipped(key, TEXT): clipped(each, most) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [clipped(each, most) for each in value[:ENTRIES]]
+    return value
 
 
 class Rest(NamedTuple):

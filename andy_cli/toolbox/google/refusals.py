@@ -68,9 +68,8 @@ def _read(found: object) -> tuple[str, frozenset[str]]:
     reasons = [error.get("status")]
     for key in ("errors", "details"):
         each = error.get(key)
-        reasons += [one.get("reason") for one in each or () if isinstance(one, dict)] * (
-            isinstance(each, list)
-        )
+        if isinstance(each, list):
+            reasons += [one.get("reason") for one in each if isinstance(one, dict)]
     return str(error.get("message") or ""), frozenset(str(each) for each in reasons if each)
 
 

@@ -6,7 +6,7 @@ from andy_cli.toolbox.google.apis import SHEETS, base
 from andy_cli.toolbox.google.cells import Rows, rows_of, said
 from andy_cli.toolbox.google.exchange import Query
 from andy_cli.toolbox.google.ids import file_id, shown
-from andy_cli.toolbox.google.pages import counted, fitting, short
+from andy_cli.toolbox.google.pages import counted, fitting, outcome, short
 from andy_cli.toolbox.google.service import Record, opened, part, record, text
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
 
@@ -27,7 +27,7 @@ async def reading(spreadsheet: str, cells: str) -> Outcome:
     more = {"truncated": f"{left} more rows follow. Read them by a range of their own."}
     where = text(found.get("range")) or place
     data: Record = {"range": where, "values": kept, **(more if left else {})}
-    return Outcome(data, f"read {counted(len(rows), 'row')} from {short(where)}")
+    return outcome(data, f"read {counted(len(rows), 'row')} from {short(where)}")
 
 
 async def writing(spreadsheet: str, cells: str, values: Rows) -> Outcome:
@@ -36,7 +36,7 @@ async def writing(spreadsheet: str, cells: str, values: Rows) -> Outcome:
         body = {"range": place, "values": values}
         done = await sheets.change("PUT", _path(id, place), _missing(id), body, AS_TYPED)
         where = sheets.made(done, "updatedRange")
-    return Outcome(_updated(done), f"wrote {_cells(done)} to {short(where)}")
+    return outcome(_updated(done), f"wrote {_cells(done)} to {short(where)}")
 
 
 async def appending(spreadsheet: str, cells: str, values: Rows) -> Outcome:
@@ -48,7 +48,7 @@ async def appending(spreadsheet: str, cells: str, values: Rows) -> Outcome:
         done = await sheets.change("POST", path, _missing(id), {"values": values}, query)
         updates = record(done.get("updates"))
         where = sheets.made(updates, "updatedRange")
-    return Outcome(_updated(updates), f"added {_cells(updates)} at {short(where)}")
+    return outcome(_updated(updates), f"added {_cells(updates)} at {short(where)}")
 
 
 async def creating(title: str) -> Outcome:
@@ -58,7 +58,7 @@ async def creating(title: str) -> Outcome:
         made = await sheets.change("POST", "/spreadsheets", NO_PLACE, body)
         id = sheets.made(made, "spreadsheetId")
     link = text(made.get("spreadsheetUrl")) or f"https://docs.google.com/spreadsheets/d/{id}/edit"
-    return Outcome({"id": id, "title": name, "link": link}, f"made the spreadsheet {short(name)}")
+    return outcome({"id": id, "title": name, "link": link}, f"made the spreadsheet {short(name)}")
 
 
 async def clearing(spreadsheet: str, cells: str) -> Outcome:
@@ -66,7 +66,7 @@ async def clearing(spreadsheet: str, cells: str) -> Outcome:
     async with opened(SHEETS) as sheets:
         done = await sheets.change("POST", f"{_path(id, place)}:clear", _missing(id), {})
         where = sheets.made(done, "clearedRange")
-    return Outcome({"clearedRange": where}, f"emptied {short(where)}")
+    return outcome({"clearedRange": where}, f"emptied {short(where)}")
 
 
 def _updated(done: Record) -> Record:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from andy_cli.toolbox.google.apis import TASKS, base
 from andy_cli.toolbox.google.ids import plain_id, shown
-from andy_cli.toolbox.google.pages import Rest, counted, cut, fitting, short
+from andy_cli.toolbox.google.pages import Rest, counted, cut, fitting, outcome, short
 from andy_cli.toolbox.google.service import Record, Service, opened, part, text
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
 
@@ -43,7 +43,7 @@ async def listing(task_list: str) -> Outcome:
     known = [_told(each) for each in found.items]
     kept = fitting(known)
     data = {"tasks": kept, **cut(known, kept, found.more, FIRST)}
-    return Outcome(data, f"found {counted(len(known), 'task')}")
+    return outcome(data, f"found {counted(len(known), 'task')}")
 
 
 _NO_LIST = "There is no such task list."
@@ -64,7 +64,7 @@ async def getting(task_list: str, task: str) -> Outcome:
     path, missing = _path(task_list, task)
     async with opened(TASKS) as tasks:
         found = await tasks.read(path, missing)
-    return Outcome(_told(found), f"looked at the task {short(text(found.get('title')))}")
+    return outcome(_told(found), f"looked at the task {short(text(found.get('title')))}")
 
 
 async def creating(new: New) -> Outcome:
@@ -72,7 +72,7 @@ async def creating(new: New) -> Outcome:
     async with opened(TASKS) as tasks:
         made = await tasks.change("POST", f"/lists/{part(new.list)}/tasks", _NO_LIST, body)
         tasks.made(made)
-    return Outcome(_told(made), f"noted the task {short(new.title)}")
+    return outcome(_told(made), f"noted the task {short(new.title)}")
 
 
 def new_task(task_list: str, title: str, notes: str) -> New:
@@ -84,12 +84,12 @@ def new_task(task_list: str, title: str, notes: str) -> New:
 
 async def renaming(task_list: str, task: str, title: str) -> Outcome:
     done = await _patched(task_list, task, {"title": _title(title)})
-    return Outcome(_told(done), f"renamed the task to {short(text(done.get('title')))}")
+    return outcome(_told(done), f"renamed the task to {short(text(done.get('title')))}")
 
 
 async def completing(task_list: str, task: str) -> Outcome:
     done = await _patched(task_list, task, {"status": "completed"})
-    return Outcome(_told(done), f"ticked off {short(text(done.get('title')))}")
+    return outcome(_told(done), f"ticked off {short(text(done.get('title')))}")
 
 
 async def _patched(task_list: str, task: str, change: Mapping[str, object]) -> Record:
@@ -104,7 +104,7 @@ async def deleting(task_list: str, task: str) -> Outcome:
     path, missing = _path(task_list, task)
     async with opened(TASKS) as tasks:
         await tasks.change("DELETE", path, missing)
-    return Outcome({"id": plain_id(task, "a task"), "deleted": True}, "deleted the task")
+    return outcome({"id": plain_id(task, "a task"), "deleted": True}, "deleted the task")
 
 
 def list_id(written: str) -> str:
