@@ -11,7 +11,7 @@ import pytest
 from andy_cli.compiler.mapper.mapper import mapped
 from andy_cli.errors import ToolError
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult
-from andy_cli.toolbox.google.login import account
+from andy_cli.toolbox.google.late import LOG_IN, login_file
 from andy_cli.toolbox.google.refusals import NOT_DONE, UNSURE
 from andy_cli.toolbox.registry import Registry
 from tests.google import accounts
@@ -125,8 +125,8 @@ def test_case_23_without_a_login_no_tool_succeeds_and_none_is_offered(
 
 @pytest.mark.parametrize("content", ["", "{}", "nonsense", "[1]", '{"client_id": 5}'])
 def test_case_23_a_damaged_login_is_none(content: str, tools: Registry) -> None:
-    account.file().parent.mkdir(parents=True)
-    account.file().write_text(content)
+    login_file().parent.mkdir(parents=True)
+    login_file().write_text(content)
     done = used(tools, "gmail_list")
     assert done.status is Status.FAILED
     assert done.content.endswith("Run `andy google login`.")
@@ -143,7 +143,6 @@ def test_case_23_what_was_not_granted_is_not_offered(tools: Registry) -> None:
     )
 
 
-LOG_IN = "Run `andy google login`"
 HTML = [status(headers={"content-type": "text/html"}), raw("<html>Sign in to this network</html>")]
 CUT = [
     status(headers={**JSON, "content-length": "5000"}),
@@ -161,7 +160,7 @@ FAULTS: dict[str, tuple[Answer, str, bool]] = {
         "did not accept this (400)",
         False,
     ),
-    "403 scopes": (refused(403, "insufficientPermissions"), LOG_IN, False),
+    "403 scopes": (refused(403, "insufficientPermissions"), LOG_IN[:-1], False),
     "403 rate": (refused(403, "userRateLimitExceeded"), "was asked too often (403)", False),
     "403 quota": (refused(403, "storageQuotaExceeded"), "quota of", False),
     "403 off": (refused(403, "accessNotConfigured"), "console.cloud.google.com", False),

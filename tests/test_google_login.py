@@ -18,6 +18,7 @@ import pytest
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.messages import Status
 from andy_cli.settings import load
+from andy_cli.toolbox.google.late import login_file
 from andy_cli.toolbox.google.login import account, renewal, scopes, vault
 from andy_cli.toolbox.google.login.consent import client_in, code_in, question
 from andy_cli.toolbox.google.login.redirect import listening
@@ -116,7 +117,7 @@ def test_logging_out_ends_the_login_here_and_at_google(google: Emulator, home: P
     done = andy("google", "logout", *flags(google.url), home=home)
     assert (done.code, done.err) == (0, "")
     assert done.out == "Google is not connected any more; the login is deleted here.\n"
-    assert not account.file().exists()
+    assert not login_file().exists()
     assert json.loads(andy("google", "status", "--json", home=home).out) == {"connected": False}
     with pytest.raises(ToolError, match="run out or was withdrawn"):
         asyncio.run(renewed(google, held))
@@ -141,7 +142,7 @@ def test_logging_out_without_a_network_says_where_the_rest_is_done(home: Path) -
     done = andy("google", "logout", *flags("http://127.0.0.1:1"), home=home)
     assert done.code == 0
     assert "https://myaccount.google.com/permissions" in done.out
-    assert not account.file().exists()
+    assert not login_file().exists()
 
 
 @slow
@@ -165,7 +166,7 @@ def test_a_no_is_a_no(google: Emulator, home: Path) -> None:
     assert fetched(f"{login.redirect}?error=access_denied&state={state}")[0] == 200
     code, said = login.end()
     assert (code, "Google was told no; nothing was changed here." in said) == (1, True)
-    assert not account.file().exists()
+    assert not login_file().exists()
 
 
 @slow
@@ -197,7 +198,7 @@ def test_a_code_that_google_does_not_know_is_told_in_a_sentence(
     fetched(f"{login.redirect}?code=stolen-elsewhere&state={state}")
     code, said = login.end()
     assert (code, "Run `andy google login`." in said) == (1, True)
-    assert not account.file().exists()
+    assert not login_file().exists()
 
 
 @pytest.mark.parametrize(

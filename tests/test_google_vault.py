@@ -2,15 +2,17 @@
 
 import json
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import keyring.core
 import pytest
-from keyring.backend import KeyringBackend
-from keyring.backends import fail, null
+from keyring.backends.fail import Keyring as Failing
+from keyring.backends.null import Keyring as Nothing
 from keyring.errors import KeyringLocked, PasswordDeleteError
 
 from andy_cli.errors import ToolError, UsageError
+from andy_cli.toolbox.google.late import login_file
 from andy_cli.toolbox.google.login import account, vault
 from andy_cli.toolbox.google.login.vault import Secrets
 from tests.google import accounts
@@ -20,11 +22,11 @@ pytestmark = pytest.mark.usefixtures("home")
 SECRETS = (accounts.CLIENT.secret, accounts.TOKEN, "1//0kanarienvogel-refresh")
 
 
-class Memory(KeyringBackend):
-    """A keyring that keeps what it is given for as long as the test lasts."""
+class Memory:
+    """A keyring that keeps what it is given for as long as the test lasts. Not a KeyringBackend:
+    those are found by whoever looks for one."""
 
     def __init__(self, priority: float = 5, shut: bool = False) -> None:
-        super().__init__()
         self.priority = priority
         self.kept: dict[tuple[str, str], str] = {}
         self.shut = shut
@@ -45,7 +47,7 @@ class Memory(KeyringBackend):
         del self.kept[service, username]
 
 
-def using(backend: KeyringBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+def using(backend: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keyring.core, "_keyring_backend", backend)
 
 
@@ -54,25 +56,27 @@ def test_with_a_keyring_no_secret_is_on_the_disk(monkeypatch: pytest.MonkeyPatch
     held = accounts.hold()
     assert held.kept == "keyring"
     assert account.connected() == held
-    written = account.file().read_text()
+    written = login_file().read_text()
     assert not any(secret in written for secret in SECRETS)
     assert len(memory.kept) == 1
     assert vault.secrets().values() == (SECRETS[0], SECRETS[2], SECRETS[1])
     assert vault.forget()
-    assert (memory.kept, account.file().exists(), vault.forget()) == ({}, False, False)
+    assert (memory.kept, login_file().exists(), vault.forget()) == ({}, False, False)
 
 
 @pytest.mark.parametrize(
-    "backend", [null.Keyring(), fail.Keyring(), Memory(priority=0.5), Memory(shut=True)], ids=repr
+    "make",
+    [Nothing, Failing, lambda: Memory(priority=0.5), lambda: Memory(shut=True)],
+    ids=["nothing", "failing", "plain", "shut"],
 )
 def test_without_a_good_keyring_the_login_is_a_file_of_the_user_alone(
-    backend: KeyringBackend, monkeypatch: pytest.MonkeyPatch
+    make: Callable[[], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    using(backend, monkeypatch)
+    using(make(), monkeypatch)
     assert accounts.hold().kept == "file"
-    assert stat.S_IMODE(account.file().stat().st_mode) == 0o600
+    assert stat.S_IMODE(login_file().stat().st_mode) == 0o600
     assert vault.secrets().refresh_token == SECRETS[2]
-    assert [each.name for each in account.file().parent.iterdir()] == ["google.json"]
+    assert [each.name for each in login_file().parent.iterdir()] == ["google.json"]
 
 
 def test_what_is_too_long_for_a_keyring_goes_into_the_file(
@@ -94,7 +98,7 @@ def test_a_keyring_that_is_gone_or_shut_says_to_log_in_again(
     memory.kept.clear()
     with pytest.raises(ToolError, match="not complete"):
         vault.secrets()
-    using(null.Keyring(), monkeypatch)
+    using(Memory(priority=0), monkeypatch)
     with pytest.raises(ToolError, match="not there any more"):
         vault.secrets()
 
@@ -108,12 +112,12 @@ def test_P4_secrets_are_not_in_what_describes_them() -> None:
 @pytest.mark.usefixtures("no_keyring")
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"nonsense", b"[]", b"{}"])
 def test_P12_a_damaged_login_is_set_aside_and_not_overwritten(content: bytes) -> None:
-    account.file().parent.mkdir(parents=True)
-    account.file().write_bytes(content)
+    login_file().parent.mkdir(parents=True)
+    login_file().write_bytes(content)
     assert "Run `andy google login`." in account.needs("tasks")
     accounts.hold()
     assert account.needs("tasks") == ""
-    assert account.file().with_suffix(".damaged").read_bytes() == content
+    assert login_file().with_suffix(".damaged").read_bytes() == content
 
 
 @pytest.mark.usefixtures("no_keyring")
@@ -121,7 +125,7 @@ def test_P12_a_login_that_cannot_be_written_leaves_the_old_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     accounts.hold()
-    before = account.file().read_bytes()
+    before = login_file().read_bytes()
 
     def full(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
@@ -129,16 +133,16 @@ def test_P12_a_login_that_cannot_be_written_leaves_the_old_one(
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(UsageError, match="No space left on device"):
         accounts.hold(token="another")
-    assert account.file().read_bytes() == before
-    assert [each.name for each in account.file().parent.iterdir()] == ["google.json"]
+    assert login_file().read_bytes() == before
+    assert [each.name for each in login_file().parent.iterdir()] == ["google.json"]
 
 
 @pytest.mark.usefixtures("no_keyring")
 def test_a_login_with_odd_values_is_read_as_far_as_it_goes() -> None:
     accounts.hold()
-    record = json.loads(account.file().read_text())
+    record = json.loads(login_file().read_text())
     odd = {"email": None, "scopes": "all", "kept": 5, "secrets": {"refresh_token": ""}}
-    account.file().write_text(json.dumps({**record, **odd}))
+    login_file().write_text(json.dumps({**record, **odd}))
     known = account.connected()
     assert known is not None
     assert (known.email, known.scopes, known.kept) == ("", (), "file")

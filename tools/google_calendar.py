@@ -1,12 +1,13 @@
-"""Google Calendar: calendars and their events."""
+"""Google Calendar: calendars and their events.
 
-from functools import partial
+What does the work is imported by the tools themselves: it takes 60 ms, and few starts need it.
+"""
+
 from typing import Annotated
 
 from pydantic import Field
 
-from andy_cli.toolbox.google import calendar
-from andy_cli.toolbox.google.login.account import needs
+from andy_cli.toolbox.google.late import claimed, wanting
 from andy_cli.toolbox.tool import Outcome, also, tool
 
 CalendarId = Annotated[
@@ -63,62 +64,72 @@ TimeMax = Annotated[
     ),
 ]
 
-LISTS = partial(needs, "calendar.calendarlist.readonly")
-READS = partial(needs, "calendar.events.readonly")
-CHANGES = partial(needs, "calendar.events")
+LISTS = wanting("calendar.calendarlist.readonly")
+READS = wanting("calendar.events.readonly")
+CHANGES = wanting("calendar.events")
 
 
-@tool(effect="network", action="list calendars", claim=calendar.claim_reading, needs=LISTS)
+@tool(effect="network", action="list calendars", claim=claimed("calendar", "reading"), needs=LISTS)
 async def calendar_list() -> Outcome:
     """List the calendars."""
+    from andy_cli.toolbox.google import calendar
+
     return await calendar.calendars()
 
 
 @tool(
     effect="network",
     action="look into the calendar from {timeMin} to {timeMax}",
-    claim=calendar.claim_reading,
+    claim=claimed("calendar", "reading"),
     needs=READS,
 )
 async def calendar_events(
     calendarId: CalendarId = "primary", timeMin: TimeMin = "", timeMax: TimeMax = ""
 ) -> Outcome:
     """List the events in a calendar."""
+    from andy_cli.toolbox.google import calendar
+
     return await calendar.events(calendarId, timeMin, timeMax)
 
 
 @tool(
     effect="act",
     action="put {summary} into the calendar",
-    claim=calendar.claim_creating,
+    claim=claimed("calendar", "creating"),
     needs=CHANGES,
 )
 async def calendar_create(
     summary: Summary, start: Start, end: End, calendarId: CalendarId = "primary"
 ) -> Outcome:
     """Make an event in a calendar."""
+    from andy_cli.toolbox.google import calendar
+
     return await calendar.creating(calendar.planned(summary, start, end, calendarId))
 
 
 @tool(
     effect="act",
     action="rename event {eventId} to {summary}",
-    claim=calendar.claim_updating,
+    claim=claimed("calendar", "updating"),
     needs=CHANGES,
 )
 async def calendar_update(
     eventId: EventId, summary: Summary, calendarId: CalendarId = "primary"
 ) -> Outcome:
     """Give an event another title."""
+    from andy_cli.toolbox.google import calendar
+
     return await calendar.updating(eventId, summary, calendarId)
 
 
 @tool(
     effect="act",
     action="delete event {eventId}",
-    claim=calendar.claim_deleting,
+    claim=claimed("calendar", "deleting"),
     needs=CHANGES,
 )
 async def calendar_delete(eventId: EventId, calendarId: CalendarId = "primary") -> Outcome:
     """Delete an event from a calendar."""
+    from andy_cli.toolbox.google import calendar
+
     return await calendar.deleting(eventId, calendarId)

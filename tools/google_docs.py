@@ -1,12 +1,13 @@
-"""Google Docs: read, make, add to, replace in."""
+"""Google Docs: read, make, add to, replace in.
 
-from functools import partial
+What does the work is imported by the tools themselves: it takes 60 ms, and few starts need it.
+"""
+
 from typing import Annotated
 
 from pydantic import Field
 
-from andy_cli.toolbox.google import docs
-from andy_cli.toolbox.google.login.account import needs
+from andy_cli.toolbox.google.late import claimed, wanting
 from andy_cli.toolbox.tool import Outcome, also, tool
 
 DocumentId = Annotated[
@@ -53,46 +54,56 @@ Offset = Annotated[
     Field(description="where in a long text to go on", ge=0, json_schema_extra=also("start")),
 ]
 
-READS = partial(needs, "documents.readonly")
-CHANGES = partial(needs, "documents")
+READS = wanting("documents.readonly")
+CHANGES = wanting("documents")
 
 
 @tool(
     effect="network",
     action="read document {documentId}",
-    claim=docs.claim_reading,
+    claim=claimed("docs", "reading"),
     needs=READS,
 )
 async def docs_read(documentId: DocumentId, offset: Offset = 0) -> Outcome:
     """Read a document in Google Docs."""
+    from andy_cli.toolbox.google import docs
+
     return await docs.reading(documentId, offset)
 
 
-@tool(effect="act", action="make document {title}", claim=docs.claim_creating, needs=CHANGES)
+@tool(
+    effect="act", action="make document {title}", claim=claimed("docs", "creating"), needs=CHANGES
+)
 async def docs_create(title: Title, text: Text = "") -> Outcome:
     """Make a document in Google Docs."""
+    from andy_cli.toolbox.google import docs
+
     return await docs.creating(title, text)
 
 
 @tool(
     effect="act",
     action="add to document {documentId}",
-    claim=docs.claim_appending,
+    claim=claimed("docs", "appending"),
     needs=CHANGES,
 )
 async def docs_append(documentId: DocumentId, text: Added) -> Outcome:
     """Add text at the end of a document in Google Docs."""
+    from andy_cli.toolbox.google import docs
+
     return await docs.appending(documentId, text)
 
 
 @tool(
     effect="act",
     action="replace text in document {documentId}",
-    claim=docs.claim_replacing,
+    claim=claimed("docs", "replacing"),
     needs=CHANGES,
 )
 async def docs_replace(
     documentId: DocumentId, findText: FindText, replaceText: ReplaceText
 ) -> Outcome:
     """Replace a text everywhere in a document in Google Docs."""
+    from andy_cli.toolbox.google import docs
+
     return await docs.replacing(documentId, findText, replaceText)

@@ -1,12 +1,13 @@
-"""Google Drive: list, read, search, make, change, throw away."""
+"""Google Drive: list, read, search, make, change, throw away.
 
-from functools import partial
+What does the work is imported by the tools themselves: it takes 60 ms, and few starts need it.
+"""
+
 from typing import Annotated
 
 from pydantic import Field
 
-from andy_cli.toolbox.google import drive
-from andy_cli.toolbox.google.login.account import needs
+from andy_cli.toolbox.google.late import claimed, wanting
 from andy_cli.toolbox.tool import Outcome, also, tool
 
 FileId = Annotated[
@@ -65,66 +66,80 @@ Offset = Annotated[
     Field(description="where in a long text to go on", ge=0, json_schema_extra=also("start")),
 ]
 
-READS = partial(needs, "drive.readonly")
-CHANGES = partial(needs, "drive")
+READS = wanting("drive.readonly")
+CHANGES = wanting("drive")
 
 
 @tool(
     effect="network",
     action="list files in Drive folder {folderId}",
-    claim=drive.claim_reading,
+    claim=claimed("drive", "reading"),
     needs=READS,
 )
 async def drive_list(folderId: FolderId = "", maxResults: MaxResults = 20) -> Outcome:
     """List files in Google Drive."""
+    from andy_cli.toolbox.google import drive
+
     return await drive.listing(folderId, maxResults)
 
 
 @tool(
     effect="network",
     action="read {fileId} in Drive",
-    claim=drive.claim_reading,
+    claim=claimed("drive", "reading"),
     needs=READS,
 )
 async def drive_read(fileId: FileId, offset: Offset = 0) -> Outcome:
     """Read the text of a file in Google Drive."""
+    from andy_cli.toolbox.google import drive
+
     return await drive.reading(fileId, offset)
 
 
-@tool(effect="act", action="make {name} in Drive", claim=drive.claim_creating, needs=CHANGES)
+@tool(
+    effect="act", action="make {name} in Drive", claim=claimed("drive", "creating"), needs=CHANGES
+)
 async def drive_create(name: Name, content: Content = "", mimeType: MimeType = "") -> Outcome:
     """Make a file in Google Drive."""
+    from andy_cli.toolbox.google import drive
+
     return await drive.creating(drive.new_file(name, content, mimeType))
 
 
 @tool(
     effect="act",
     action="overwrite {fileId} in Drive",
-    claim=drive.claim_updating,
+    claim=claimed("drive", "updating"),
     needs=CHANGES,
 )
 async def drive_update(fileId: FileId, content: Content) -> Outcome:
     """Replace the text of a file in Google Drive."""
+    from andy_cli.toolbox.google import drive
+
     return await drive.updating(fileId, content)
 
 
 @tool(
     effect="act",
     action="move {fileId} to Drive's trash",
-    claim=drive.claim_deleting,
+    claim=claimed("drive", "deleting"),
     needs=CHANGES,
 )
 async def drive_delete(fileId: FileId) -> Outcome:
     """Move a file in Google Drive to the trash."""
+    from andy_cli.toolbox.google import drive
+
     return await drive.deleting(fileId)
 
 
 @tool(
     effect="network",
     action="search Drive for {query}",
-    claim=drive.claim_reading,
+    claim=claimed("drive", "reading"),
     needs=READS,
 )
 async def drive_search(query: Query, maxResults: MaxResults = 20) -> Outcome:
     """Search the files in Google Drive."""
+    from andy_cli.toolbox.google import drive
+
     return await drive.searching(query, maxResults)

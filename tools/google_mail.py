@@ -1,14 +1,14 @@
-"""Gmail: list, read, search, send."""
+"""Gmail: list, read, search, send.
 
-from functools import partial
+What does the work is imported by the tools themselves: it takes 60 ms, and few starts need it.
+"""
+
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from andy_cli.toolbox.google import mail
 from andy_cli.toolbox.google.arguments import joined, split
-from andy_cli.toolbox.google.letters import letter
-from andy_cli.toolbox.google.login.account import needs
+from andy_cli.toolbox.google.late import claimed, wanting
 from andy_cli.toolbox.tool import Outcome, also, tool
 
 MaxResults = Annotated[
@@ -66,29 +66,45 @@ Offset = Annotated[
     Field(description="where in a long text to go on", ge=0, json_schema_extra=also("start")),
 ]
 
-READS = partial(needs, "gmail.readonly")
-SENDS = partial(needs, "gmail.send")
+READS = wanting("gmail.readonly")
+SENDS = wanting("gmail.send")
 
 
-@tool(effect="network", action="list mails", claim=mail.claim_reading, needs=READS)
+@tool(effect="network", action="list mails", claim=claimed("mail", "reading"), needs=READS)
 async def gmail_list(maxResults: MaxResults = 10, labelIds: LabelIds = None) -> Outcome:
     """List the newest mails."""
+    from andy_cli.toolbox.google import mail
+
     return await mail.listing(maxResults, labelIds or ())
 
 
-@tool(effect="network", action="read mail {messageId}", claim=mail.claim_reading, needs=READS)
+@tool(
+    effect="network", action="read mail {messageId}", claim=claimed("mail", "reading"), needs=READS
+)
 async def gmail_read(messageId: MessageId, offset: Offset = 0) -> Outcome:
     """Read one mail."""
+    from andy_cli.toolbox.google import mail
+
     return await mail.reading(messageId, offset)
 
 
-@tool(effect="act", action="send a mail to {to}", claim=mail.claim_sending, needs=SENDS)
+@tool(effect="act", action="send a mail to {to}", claim=claimed("mail", "sending"), needs=SENDS)
 async def gmail_send(to: To, subject: Subject, body: Body) -> Outcome:
     """Send a mail."""
+    from andy_cli.toolbox.google import mail
+    from andy_cli.toolbox.google.letters import letter
+
     return await mail.sending(letter(to, subject, body))
 
 
-@tool(effect="network", action="search mails for {query}", claim=mail.claim_reading, needs=READS)
+@tool(
+    effect="network",
+    action="search mails for {query}",
+    claim=claimed("mail", "reading"),
+    needs=READS,
+)
 async def gmail_search(query: Query, maxResults: MaxResults = 10) -> Outcome:
     """Search the mails."""
+    from andy_cli.toolbox.google import mail
+
     return await mail.listing(maxResults, query=query)

@@ -1,13 +1,14 @@
-"""Google Sheets: read, write, add to, make, empty."""
+"""Google Sheets: read, write, add to, make, empty.
 
-from functools import partial
+What does the work is imported by the tools themselves: it takes 60 ms, and few starts need it.
+"""
+
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from andy_cli.toolbox.google import sheets
 from andy_cli.toolbox.google.arguments import table
-from andy_cli.toolbox.google.login.account import needs
+from andy_cli.toolbox.google.late import claimed, wanting
 from andy_cli.toolbox.tool import Outcome, also, tool
 
 SpreadsheetId = Annotated[
@@ -40,60 +41,70 @@ Title = Annotated[
     Field(description="title of the spreadsheet", min_length=1, json_schema_extra=also("name")),
 ]
 
-READS = partial(needs, "spreadsheets.readonly")
-CHANGES = partial(needs, "spreadsheets")
+READS = wanting("spreadsheets.readonly")
+CHANGES = wanting("spreadsheets")
 
 
 @tool(
     effect="network",
     action="read {range} in a spreadsheet",
-    claim=sheets.claim_reading,
+    claim=claimed("sheets", "reading"),
     needs=READS,
 )
 async def sheets_read(spreadsheetId: SpreadsheetId, range: Range) -> Outcome:
     """Read cells in Google Sheets."""
+    from andy_cli.toolbox.google import sheets
+
     return await sheets.reading(spreadsheetId, range)
 
 
 @tool(
     effect="act",
     action="write to {range} in a spreadsheet",
-    claim=sheets.claim_writing,
+    claim=claimed("sheets", "writing"),
     needs=CHANGES,
 )
 async def sheets_write(spreadsheetId: SpreadsheetId, range: Range, values: Values) -> Outcome:
     """Write to cells in Google Sheets."""
+    from andy_cli.toolbox.google import sheets
+
     return await sheets.writing(spreadsheetId, range, values)
 
 
 @tool(
     effect="act",
     action="add rows below {range} in a spreadsheet",
-    claim=sheets.claim_appending,
+    claim=claimed("sheets", "appending"),
     needs=CHANGES,
 )
 async def sheets_append(spreadsheetId: SpreadsheetId, range: Range, values: Values) -> Outcome:
     """Add rows below a table in Google Sheets."""
+    from andy_cli.toolbox.google import sheets
+
     return await sheets.appending(spreadsheetId, range, values)
 
 
 @tool(
     effect="act",
     action="make spreadsheet {title}",
-    claim=sheets.claim_creating,
+    claim=claimed("sheets", "creating"),
     needs=CHANGES,
 )
 async def sheets_create(title: Title) -> Outcome:
     """Make a spreadsheet in Google Sheets."""
+    from andy_cli.toolbox.google import sheets
+
     return await sheets.creating(title)
 
 
 @tool(
     effect="act",
     action="empty {range} in a spreadsheet",
-    claim=sheets.claim_clearing,
+    claim=claimed("sheets", "clearing"),
     needs=CHANGES,
 )
 async def sheets_clear(spreadsheetId: SpreadsheetId, range: Range) -> Outcome:
     """Empty cells in Google Sheets."""
+    from andy_cli.toolbox.google import sheets
+
     return await sheets.clearing(spreadsheetId, range)

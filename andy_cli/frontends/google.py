@@ -10,6 +10,7 @@ from andy_cli.errors import AndyError, ToolError, UsageError
 from andy_cli.frontends.lists import print_json
 from andy_cli.guard.neutralizer import one_line
 from andy_cli.settings import Settings, config_folder
+from andy_cli.toolbox.google.late import LOG_IN, login_file
 from andy_cli.toolbox.google.login import account as accounts
 from andy_cli.toolbox.google.login import scopes, vault
 from andy_cli.toolbox.google.login.account import Account
@@ -108,7 +109,7 @@ def _open(url: str) -> bool:
 def _described(account: Account) -> str:
     email = f" as {one_line(account.email)}" if account.email else ""
     parts = ", ".join(scopes.in_words(account.scopes)) or "nothing"
-    kept = "the system's keyring" if account.kept == "keyring" else accounts.file()
+    kept = "the system's keyring" if account.kept == "keyring" else login_file()
     return f"{email}, for {parts}. The login is kept in {kept}."
 
 
@@ -140,7 +141,7 @@ def status(as_json: bool) -> None:
     if as_json:
         print_json(_record(account))
     elif account is None:
-        sys.stdout.write(f"Google is not connected. {accounts.LOG_IN}\n")
+        sys.stdout.write(f"Google is not connected. {LOG_IN}\n")
     else:
         sys.stdout.write(f"Google is connected{_described(account)}\n")
 
@@ -154,5 +155,5 @@ def _record(account: Account | None) -> dict[str, object]:
         "parts": scopes.in_words(account.scopes),
         "scopes": list(account.scopes),
         "kept": account.kept,
-        "file": str(accounts.file()),
+        "file": str(login_file()),
     }

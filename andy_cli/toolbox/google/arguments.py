@@ -1,6 +1,5 @@
 """Shapes in which models write an argument that is a list or a text. Pure."""
 
-from andy_cli.toolbox.google.cells import rows_of
 from andy_cli.toolbox.tool import ToolError
 
 
@@ -20,6 +19,8 @@ def joined(written: object) -> object:
 
 def table(written: object) -> object:
     """Rows of cells, whatever their form. Raises ValueError for what are none."""
+    from andy_cli.toolbox.google.cells import rows_of  # with what only who uses Google needs
+
     try:
         return rows_of(written)
     except ToolError as error:

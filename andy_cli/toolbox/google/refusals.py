@@ -4,7 +4,6 @@ The shapes of its errors: developers.google.com/workspace/drive/api/guides/handl
 `error_description` of OAuth (RFC 6749, section 5.2).
 """
 
-import email.utils
 import json
 import re
 import time
@@ -12,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from andy_cli.guard.neutralizer import one_line
-from andy_cli.toolbox.google.login.account import LOG_IN
+from andy_cli.toolbox.google.late import LOG_IN
 
 LONGEST = 300
 """Characters of Google's own words that are passed on."""
@@ -77,8 +76,10 @@ def waited(text: str) -> float | None:
     """Seconds of a Retry-After header, which is a number or a date."""
     if re.fullmatch(r"\d{1,9}", text.strip()):
         return float(text)
+    from email.utils import parsedate_to_datetime  # 4 ms, and few answers ask to wait
+
     try:
-        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
     except (ValueError, TypeError, OverflowError):
         return None
 

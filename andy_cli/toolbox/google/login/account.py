@@ -2,14 +2,12 @@
 
 import json
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 from andy_cli.errors import ToolError, UsageError
-from andy_cli.settings import config_folder
+from andy_cli.toolbox.google.late import LOG_IN, login_file
 from andy_cli.toolbox.google.login.scopes import allows
 
-LOG_IN = "Run `andy google login`."
 Keeper = Literal["keyring", "file"]
 
 
@@ -24,21 +22,16 @@ class Account:
     """Where the secrets are: in the system's keyring, or in the file itself."""
 
 
-def file() -> Path:
-    """The file of the login, 0600; with a keyring it holds no secret."""
-    return config_folder() / "google.json"
-
-
 def record() -> dict[str, Any]:
     """The file's content; empty where there is none. Raises ToolError for one that is damaged."""
     try:
-        found = json.loads(file().read_text(encoding="utf-8"))
+        found = json.loads(login_file().read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
-        raise ToolError(f"The Google login in {file()} cannot be read. {LOG_IN}") from error
+        raise ToolError(f"The Google login in {login_file()} cannot be read. {LOG_IN}") from error
     if not isinstance(found, dict) or not isinstance(found.get("client_id"), str):
-        raise ToolError(f"The Google login in {file()} is damaged. {LOG_IN}")
+        raise ToolError(f"The Google login in {login_file()} is damaged. {LOG_IN}")
     return found
 
 

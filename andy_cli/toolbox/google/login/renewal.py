@@ -19,8 +19,9 @@ from andy_cli.errors import ToolError, UsageError
 from andy_cli.settings import Settings
 from andy_cli.toolbox.google.apis import safe
 from andy_cli.toolbox.google.exchange import Broken, Reply, Request, Whole
+from andy_cli.toolbox.google.late import LOG_IN, login_file
 from andy_cli.toolbox.google.login import vault
-from andy_cli.toolbox.google.login.account import LOG_IN, connected, file
+from andy_cli.toolbox.google.login.account import connected
 from andy_cli.toolbox.google.login.vault import Secrets
 from andy_cli.toolbox.google.refusals import read_refusal, sentence
 
@@ -128,7 +129,7 @@ async def _alone() -> AsyncIterator[None]:
     """Hold the lock of the login; where it cannot be had in time, go on without: renewing twice
     costs a request and nothing else."""
     try:
-        lock = file().with_suffix(".lock").open("ab")
+        lock = login_file().with_suffix(".lock").open("ab")
     except OSError:
         yield
         return

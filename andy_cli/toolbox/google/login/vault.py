@@ -13,14 +13,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from andy_cli.errors import ToolError, UsageError
-from andy_cli.toolbox.google.login.account import (
-    LOG_IN,
-    Account,
-    as_record,
-    connected,
-    file,
-    record,
-)
+from andy_cli.toolbox.google.late import LOG_IN, login_file
+from andy_cli.toolbox.google.login.account import Account, as_record, connected, record
 
 SERVICE = "andy-cli"
 LARGEST = 1_200
@@ -78,7 +72,7 @@ def secrets() -> Secrets:
     if system is None:
         raise ToolError(f"The Google login is in a keyring that is not there any more. {LOG_IN}")
     try:
-        return _read(json.loads(system.get_password(SERVICE, str(file())) or "null"))
+        return _read(json.loads(system.get_password(SERVICE, str(login_file())) or "null"))
     except _failures() as error:
         raise ToolError(f"The keyring does not give the Google login out. {LOG_IN}") from error
 
@@ -116,27 +110,27 @@ def _in_keyring(text: str) -> bool:
     if system is None or len(text) > LARGEST:
         return False
     try:
-        system.set_password(SERVICE, str(file()), text)
-        return system.get_password(SERVICE, str(file())) == text
+        system.set_password(SERVICE, str(login_file()), text)
+        return system.get_password(SERVICE, str(login_file())) == text
     except _failures():
         return False
 
 
 def forget() -> bool:
     """Delete the login here; whether there was one. Raises UsageError if it stays."""
-    there = file().exists()
+    there = login_file().exists()
     if (system := keyring()) is not None:
         with contextlib.suppress(*_failures()):
-            system.delete_password(SERVICE, str(file()))
+            system.delete_password(SERVICE, str(login_file()))
     try:
-        file().unlink(missing_ok=True)
+        login_file().unlink(missing_ok=True)
     except OSError as error:
-        raise UsageError(f"{file()} cannot be deleted: {error.strerror}.") from error
+        raise UsageError(f"{login_file()} cannot be deleted: {error.strerror}.") from error
     return there
 
 
 def _write(content: Mapping[str, Any]) -> None:
-    path = file()
+    path = login_file()
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         _set_aside(path)

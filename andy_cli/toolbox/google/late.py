@@ -1,0 +1,43 @@
+"""What the files in tools/ need of Google at every start; all the rest is loaded by the first call.
+
+That rest takes 60 ms, and most days nobody asks for it.
+"""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+
+from andy_cli.settings import config_folder
+from andy_cli.toolbox.tool import Claim
+
+LOG_IN = "Run `andy google login`."
+
+
+def login_file() -> Path:
+    """The file of the login, 0600; with a keyring it holds no secret."""
+    return config_folder() / "google.json"
+
+
+def wanting(scope: str) -> Callable[[], str]:
+    """For `needs`: what is missing before a tool can work that needs this scope."""
+
+    def missing() -> str:
+        if not login_file().exists():
+            return f"Google is not connected. {LOG_IN}"
+        from andy_cli.toolbox.google.login.account import needs
+
+        return needs(scope)
+
+    return missing
+
+
+def claimed(module: str, kind: str) -> Callable[[Mapping[str, object]], Claim]:
+    """For `claim`: what `claim_<kind>` of a module in this folder says."""
+
+    def claim(arguments: Mapping[str, object]) -> Claim:
+        found = getattr(import_module(f"andy_cli.toolbox.google.{module}"), f"claim_{kind}")
+        said = found(arguments)
+        assert isinstance(said, Claim)
+        return said
+
+    return claim
