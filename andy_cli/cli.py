@@ -456,6 +456,8 @@ def serve(
         set_ or (),
     )
     raise typer.Exit(start(serving))
+
+
 google_app = typer.Typer(help="The Google account andy may use.", rich_markup_mode=None)
 app.add_typer(google_app, name="google")
 

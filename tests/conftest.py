@@ -9,7 +9,6 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from andy_cli.toolbox import situation
-
 from tests.google.emulator import Emulator, running
 
 

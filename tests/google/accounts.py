@@ -15,11 +15,12 @@ from andy_cli.guard.claim import Claim
 from andy_cli.messages import Status, ToolCall, ToolResult
 from andy_cli.resources import bundled
 from andy_cli.settings import load
+from andy_cli.toolbox.collection import tools_in
 from andy_cli.toolbox.google.login import scopes, vault
 from andy_cli.toolbox.google.login.account import Account
 from andy_cli.toolbox.google.login.consent import Client, code_in, connect, question
 from andy_cli.toolbox.google.login.vault import Secrets
-from andy_cli.toolbox.registry import Registry, tools_in
+from andy_cli.toolbox.registry import Registry
 from tests.google.emulator import Emulator
 from tests.tools import work_in
 

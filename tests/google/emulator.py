@@ -9,15 +9,15 @@ import json
 import select
 import shutil
 import subprocess
-import tempfile
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import platformdirs
 import pytest
+
+from tests.node import installed
 
 PACKAGES = (
     "@emulators/google@0.4.1",
@@ -73,7 +73,7 @@ def running() -> Iterator[Emulator]:
         pytest.skip("needs node, to run an emulator of Google")
     process = subprocess.Popen(
         [node, "--input-type=module", "-"],
-        cwd=packages(),
+        cwd=installed(*PACKAGES).parent,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -92,26 +92,3 @@ def running() -> Iterator[Emulator]:
         process.wait()
         if process.stdout:
             process.stdout.close()
-
-
-def packages() -> Path:
-    """The folder with the node packages, fetched if they are not there yet."""
-    folder = platformdirs.user_cache_path("andy-cli-tests") / "emulators-google-0.4.1"
-    if (folder / "node_modules").is_dir():
-        return folder
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("needs npm, to fetch an emulator of Google")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(dir=folder.parent))
-    (draft / "package.json").write_text('{"private": true}')
-    command = [npm, "install", "--no-audit", "--no-fund", "--ignore-scripts", *PACKAGES]
-    done = subprocess.run(command, cwd=draft, capture_output=True, text=True, check=False)
-    if done.returncode:
-        shutil.rmtree(draft)
-        pytest.skip(f"needs {PACKAGES[0]} from the npm registry: {done.stderr[-200:]}")
-    try:
-        draft.rename(folder)
-    except OSError:  # another run was quicker
-        shutil.rmtree(draft)
-    return folder
