@@ -233,6 +233,16 @@ def test_P8_a_change_whose_answer_says_nothing_is_no_success(
     assert done.status is Status.FAILED
 
 
+def test_P8_a_document_whose_text_did_not_get_in_is_told_as_made(
+    tools: Registry, serve: Serve
+) -> None:
+    serve(lambda asked: refused(400, "") if "batch" in asked.path else answered(given(asked)))
+    done = used(tools, "docs_create", title="New", text="text")
+    assert done.status is Status.FAILED
+    assert done.content.startswith("The document x was made, but without its text. Google Docs did")
+    assert NOT_DONE not in done.content
+
+
 @pytest.mark.parametrize("name", READS)
 def test_a_read_is_tried_again_where_that_may_help(
     name: str, tools: Registry, serve: Serve
@@ -400,7 +410,7 @@ def test_what_the_model_is_told_has_a_bound_whatever_google_sends(
     }
     headers = [{"name": each, "value": long} for each in ("Subject", "From", "To", "Date", "Cc")]
     parts = [{"filename": long, "mimeType": long, "body": {"size": 1}}]
-    many = [about] * 9
+    many = [about] * 4
     body = {"content": [{"paragraph": {"elements": [{"textRun": {"content": long}}]}}]}
     answer = {
         **about,
@@ -410,7 +420,7 @@ def test_what_the_model_is_told_has_a_bound_whatever_google_sends(
         "labelIds": ["UNREAD"] * 20_000,
         "payload": {"headers": headers, "parts": parts * 20},
         "messages": [{"id": "x"}] * 9,
-        "values": [[long] * 9] * 9,
+        "values": [[long] * 4] * 4,
         "body": body,
         **dict.fromkeys(("files", "items"), many),
     }

@@ -90,7 +90,7 @@ def logged_in(home: Path, google: Emulator, *more: str) -> tuple[int, str]:
 
 
 @slow
-def test_a_login_goes_from_the_browser_to_a_file_that_only_the_user_reads(
+def test_P4_a_login_goes_from_the_browser_to_a_file_that_only_the_user_reads(
     google: Emulator, home: Path
 ) -> None:
     code, said = logged_in(home, google)
@@ -100,14 +100,18 @@ def test_a_login_goes_from_the_browser_to_a_file_that_only_the_user_reads(
     assert str(file) in said
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
-    kept = json.loads(file.read_text())["secrets"]
+    kept, client = json.loads(file.read_text())["secrets"], home / "client.json"
     assert kept["client_secret"] == accounts.CLIENT.secret
     shown = andy("google", "status", home=home)
     record = json.loads(andy("google", "status", "--json", home=home).out)
     assert record["connected"]
     assert (record["account"], record["parts"]) == (accounts.EMAIL, list(scopes.PARTS))
-    for secret in kept.values():
-        assert str(secret) not in said + shown.out + shown.err + json.dumps(record)
+    accounts.work_with(google.url, home)
+    assert accounts.used(accounts.tools(), "gmail_list").status is Status.SUCCESS
+    elsewhere = [each for each in home.rglob("*") if each.is_file() and each not in (file, client)]
+    written = b"".join(each.read_bytes() for each in elsewhere).decode(errors="replace")
+    for secret in (str(kept[name]) for name in kept if name != "expires"):
+        assert secret not in said + shown.out + shown.err + json.dumps(record) + written
 
 
 @slow

@@ -72,6 +72,8 @@ def _query(method: Method, pairs: list[tuple[str, str]]) -> None:
         assert about.get("location", "query") == "query", f"{method.id}: {name} is in the path"
         assert given.count(name) == 1 or about.get("repeated"), f"{method.id}: {name} twice"
         _parameter(value, about, f"{method.id} {name}")
+        if name == "fields":
+            _mask(value, method.about["response"], method.document)
     required = [
         name
         for name, about in method.about.get("parameters", {}).items()
@@ -92,6 +94,16 @@ def _parameter(value: str, about: Mapping[str, Any], where: str) -> None:
         assert value in ("true", "false"), f"{where}: {value}"
     if about.get("format") == "date-time":
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)", value), f"{where}: {value}"
+
+
+def _mask(mask: str, schema: Mapping[str, Any], document: Mapping[str, Any]) -> None:
+    """`nextPageToken,files(id,name)`: which fields of an answer are wanted."""
+    schema = document["schemas"][schema["$ref"]] if "$ref" in schema else schema
+    for name, inner in re.findall(r"(\w+)(?:\(((?:[^()]|\([^()]*\))*)\))?", mask):
+        about = schema["properties"].get(name)
+        assert about is not None, f"there is no field {name} in {schema.get('id')}"
+        if inner:
+            _mask(inner, about.get("items", about), document)
 
 
 def _shape(value: object, schema: Mapping[str, Any], document: Mapping[str, Any], at: str) -> None:

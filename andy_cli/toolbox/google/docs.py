@@ -6,6 +6,7 @@ from andy_cli.toolbox.google.apis import DOCS, base
 from andy_cli.toolbox.google.document_text import ends_empty, text_of
 from andy_cli.toolbox.google.ids import file_id, shown
 from andy_cli.toolbox.google.pages import counted, outcome, page, short
+from andy_cli.toolbox.google.refusals import NOT_DONE
 from andy_cli.toolbox.google.service import Record, Service, opened, part, record, records, text
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
 
@@ -43,9 +44,8 @@ async def _filled(docs: Service, id: str, content: str) -> None:
     try:
         await _edit(docs, id, {"insertText": {"location": {"index": 1}, "text": content}})
     except ToolError as error:
-        raise ToolError(
-            f"The document {id} was made, but its text was not put in. {error}"
-        ) from error
+        why = str(error).removesuffix(NOT_DONE).rstrip()
+        raise ToolError(f"The document {id} was made, but without its text. {why}") from error
 
 
 async def appending(document: str, content: str) -> Outcome:

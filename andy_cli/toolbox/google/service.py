@@ -15,7 +15,16 @@ from urllib.parse import quote
 from andy_cli.errors import ToolError
 from andy_cli.settings import Settings
 from andy_cli.toolbox.google.apis import Api, base
-from andy_cli.toolbox.google.exchange import Broken, Query, Reader, Reply, Request, Whole, Wire
+from andy_cli.toolbox.google.exchange import (
+    LARGEST,
+    Broken,
+    Query,
+    Reader,
+    Reply,
+    Request,
+    Whole,
+    Wire,
+)
 from andy_cli.toolbox.google.login.renewal import token
 from andy_cli.toolbox.google.refusals import (
     NOT_DONE,
@@ -36,6 +45,9 @@ LONGEST_WAIT = 20.0
 UNREACHED = 2
 """Tries where there is no connection or it breaks: patience seldom helps."""
 
+MOST = 2 * LARGEST
+"""Bytes of all answers to one call."""
+
 PAGES = 60
 """Pages of a list at most, whatever the API says."""
 
@@ -53,6 +65,7 @@ class Service:
         self._settings = settings
         self._base = base(api)
         self._token = ""
+        self._taken = 0
         self.unanswered = False
         """Whether a change was sent and its answer is not there yet."""
 
@@ -62,7 +75,8 @@ class Service:
         Raises ToolError for all that is no such object.
         """
         whole = await self.take(path, missing, Whole, query)
-        if whole.over:
+        self._taken += len(whole.data)
+        if whole.over or self._taken > MOST:
             raise ToolError(f"{self.api.name} answers more than andy takes in. Ask for less.")
         return self._object(whole)
 
