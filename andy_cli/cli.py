@@ -27,9 +27,11 @@ app = typer.Typer(
 tools_app = typer.Typer(help="The tools there are.", rich_markup_mode=None)
 models_app = typer.Typer(help="The models there are.", rich_markup_mode=None)
 mcp_app = typer.Typer(help="Servers that bring tools of their own.", rich_markup_mode=None)
+docs_app = typer.Typer(help="Documents that can be searched.", rich_markup_mode=None)
 app.add_typer(tools_app, name="tools")
 app.add_typer(mcp_app, name="mcp")
 app.add_typer(models_app, name="models")
+app.add_typer(docs_app, name="docs")
 
 Model = Annotated[str, typer.Option("--model", "-m", help="NAME or PROVIDER:NAME")]
 BaseUrl = Annotated[str, typer.Option(help="address of an OpenAI-compatible server")]
@@ -498,3 +500,36 @@ def google_status(json: AsJson = False, set_: Set = None) -> None:
     from andy_cli.frontends import google
 
     google.status(json)
+Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="folders or files")]
+
+
+@docs_app.command("add")
+def docs_add(paths: Paths, set_: Set = None) -> None:
+    """Index the text in folders, for the tool `search`. Hidden files and links are left out."""
+    from andy_cli.frontends.documents import add
+
+    raise typer.Exit(add(paths, set_ or ()))
+
+
+@docs_app.command("list")
+def docs_list(json: AsJson = False, set_: Set = None) -> None:
+    """The folders that are indexed."""
+    from andy_cli.frontends.documents import list_folders
+
+    list_folders(json)
+
+
+@docs_app.command("remove")
+def docs_remove(paths: Paths, set_: Set = None) -> None:
+    """Take folders out of the index; the files themselves stay."""
+    from andy_cli.frontends.documents import remove
+
+    remove(paths)
+
+
+@docs_app.command("update")
+def docs_update(set_: Set = None) -> None:
+    """Read what is new or has changed, and forget what is gone."""
+    from andy_cli.frontends.documents import update
+
+    raise typer.Exit(update(set_ or ()))

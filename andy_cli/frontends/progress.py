@@ -1,6 +1,7 @@
-"""How much of a download is done."""
+"""How much of a download, or of other work, is done."""
 
 import sys
+from collections.abc import Callable
 
 from andy_cli.models.inside.weights import Progress
 
@@ -9,6 +10,16 @@ WIDTH = 30
 
 
 def progress_bar(name: str) -> Progress:
+    """Of a download, in bytes."""
+    return drawn(f"fetching {name} ...", lambda done, total: bar(name, done, total))
+
+
+def counting_bar(work: str, unit: str) -> Progress:
+    """Of work that is counted: `indexing notes  [####      ] 312 of 20000 files`."""
+    return drawn(f"{work} ...", lambda done, total: counted(work, unit, done, total))
+
+
+def drawn(begins: str, line: Callable[[int, int], str]) -> Progress:
     """Draws on stderr; where that is no terminal, a line at the start is all."""
     terminal = sys.stderr.isatty()
     begun = ended = False
@@ -17,9 +28,9 @@ def progress_bar(name: str) -> Progress:
         nonlocal begun, ended
         if terminal and not ended:
             ended = bool(total) and done >= total
-            sys.stderr.write("\r\x1b[K" + bar(name, done, total) + "\n" * ended)
-        elif not begun:
-            sys.stderr.write(f"fetching {name} ...\n")
+            sys.stderr.write("\r\x1b[K" + line(done, total) + "\n" * ended)
+        elif not terminal and not begun:
+            sys.stderr.write(f"{begins}\n")
         begun = True
         sys.stderr.flush()
 
@@ -30,6 +41,14 @@ def bar(name: str, done: int, total: int) -> str:
     """`fetching smollm2  [##########                    ] 33 of 98 MB`"""
     if not total:
         return f"fetching {name}  {done / MEGABYTE:.0f} MB"
-    full = min(WIDTH, WIDTH * done // total)
     size = f"{done / MEGABYTE:.0f} of {total / MEGABYTE:.0f} MB"
-    return f"fetching {name}  [{'#' * full}{' ' * (WIDTH - full)}] {size}"
+    return f"fetching {name}  {filled(done, total)} {size}"
+
+
+def counted(work: str, unit: str, done: int, total: int) -> str:
+    return f"{work}  {filled(done, total)} {done} of {total} {unit}"
+
+
+def filled(done: int, total: int) -> str:
+    full = min(WIDTH, WIDTH * done // max(total, 1))
+    return f"[{'#' * full}{' ' * (WIDTH - full)}]"

@@ -1,0 +1,59 @@
+"""Bytes to text, whatever they were written in. Pure; it never fails and takes linear time."""
+
+import codecs
+import re
+
+BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+KNOWN = frozenset(
+    """utf-8 utf-16 utf-16-le utf-16-be utf-32 utf-32-le utf-32-be cp866 cp874 cp932 cp949 cp950
+    cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 koi8-r koi8-u mac-roman
+    mac-cyrillic shift_jis euc_jp iso2022_jp gb2312 gbk gb18030 big5 big5hkscs euc_kr tis-620
+    iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-10 iso8859-13
+    iso8859-14 iso8859-15 iso8859-16""".split()
+)
+"""Not all that Python knows: `idna` or `unicode_escape` are no charsets of documents, and slow."""
+
+WINDOWS = {"ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254"}
+"""What is called Latin-1 is that of Windows, as browsers read it."""
+
+DECLARED = re.compile(
+    rb"<(?:meta|\?xml)[^>]{0,400}?(?:charset|encoding)\s*=\s*[\"']?([\w:.-]{2,40})", re.I
+)
+
+
+def decoded(data: bytes, declared: str = "") -> str:
+    """The text; a mark of the byte order beats what was declared, and that beats a guess.
+
+    What fits no charset becomes U+FFFD.
+    """
+    for mark, charset in BOMS:
+        if data.startswith(mark):
+            return data[len(mark) :].decode(charset, "replace")
+    charset = known(declared)
+    if charset and charset != "utf-8":
+        return data.decode(charset, "replace")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode(charset or "cp1252", "replace")
+
+
+def known(name: str) -> str:
+    """A charset by the name that Python has for it; nothing if it is none of documents."""
+    try:
+        found = codecs.lookup(name.strip().strip("\"'")).name if name else ""
+    except (LookupError, ValueError):
+        return ""
+    return WINDOWS.get(found, found if found in KNOWN else "")
+
+
+def declared_in(data: bytes) -> str:
+    """The charset that a page or an XML file names at its beginning."""
+    found = DECLARED.search(data[:2048])
+    return found[1].decode("ascii") if found else ""

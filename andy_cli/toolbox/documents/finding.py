@@ -1,0 +1,173 @@
+"""Find words in the indexed documents.
+
+    found = find(index, 'tram "last stop"', scope="notes", limit=10)
+
+All words must be there, in any order and any of their forms; what stands in quotation marks, as it
+stands; `tram*`, as a beginning. Where nothing has all words, what has the most telling of them is
+found. The best comes first (BM25), one hit a file.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.neutralizer import spelled
+from andy_cli.toolbox.documents.index import Index, as_indexed, as_written
+
+WORD = re.compile(r"\"([^\"]+)\"|(\S+)")
+MOST_WORDS = 50
+BEFORE, AFTER = "\x01", "\x02"
+"""Stand around a word that was found; the index holds neither."""
+
+MARK = re.compile(f"{BEFORE}([^{AFTER}]*){AFTER}")
+AROUND = 300
+"""Characters of a snippet."""
+
+WILD = re.compile(r"[*?\[]")
+
+
+class Hit(NamedTuple):
+    path: str
+    place: str
+    """`line 12`, `page 3`, or nothing."""
+    snippet: str
+    changed: bool
+    """The file is another one now than when it was read."""
+
+
+class Looked(NamedTuple):
+    hits: tuple[Hit, ...]
+    all_words: bool
+    """Whether the hits have all the words, or some of them."""
+    gone: int
+    """Files with a hit that are not there any more."""
+
+
+class Scope(NamedTuple):
+    """What part of the index is looked through: a condition on `files.path`, and its values."""
+
+    condition: str = ""
+    values: tuple[str, ...] = ()
+
+
+def find(index: Index, query: str, scope: str, limit: int, workspace: Path) -> Looked:
+    """Raises ToolError for a query without words and for a scope where nothing is indexed."""
+    words = list(_words(query))
+    if not words:
+        raise ToolError("The query holds no words to look for. Write some.")
+    within = _scope(index, scope, workspace)
+    for match in dict.fromkeys((" ".join(words), " OR ".join(words))):
+        hits, gone = _hits(index, match, within, limit)
+        if hits or gone:
+            return Looked(tuple(hits), match == " ".join(words), gone)
+    return Looked((), True, 0)
+
+
+def _words(query: str) -> Iterator[str]:
+    """The words as FTS5 takes them: each a string of its own, so that none is an operator."""
+    for match in list(WORD.finditer(query))[:MOST_WORDS]:
+        written = match[1] or match[2]
+        if any(each.isalnum() for each in written):
+            beginning = "*" if match[2] and written.endswith("*") else ""
+            plain = as_indexed(written.rstrip("*")).replace('"', '""')
+            yield f'"{plain}"{beginning}'
+
+
+def _scope(index: Index, scope: str, workspace: Path) -> Scope:
+    """A folder, as a path or as a name anywhere in one; or a pattern of file names or paths."""
+    written = scope.strip().removeprefix("./").rstrip("/")
+    if written in ("", "*", "."):
+        return Scope()
+    if WILD.search(written):
+        pattern = str(Path(written).expanduser()) if written[0] in "~/" else f"*/{written}"
+        tried = [Scope("files.path glob ?", (pattern,))]
+    else:
+        path = os.path.normpath(workspace / Path(written).expanduser())
+        tried = [_below(path)]
+        if not written.startswith(("/", "~", ".")):
+            inside = f"*/{re.sub(r'[*?[]', '?', written)}"
+            tried.append(Scope("(files.path glob ? or files.path glob ?)", (f"{inside}/*", inside)))
+    for each in tried:
+        if index.rows(f"select 1 from files where {each.condition} limit 1", each.values):
+            return each
+    folders = ", ".join(spelled(each.path) for each in index.folders()) or "no folder yet"
+    raise ToolError(f"Nothing is indexed in {spelled(scope)}. Indexed are: {folders}.")
+
+
+def _below(path: str) -> Scope:
+    # What begins with the folder and a slash; the character behind the slash is 0.
+    return Scope(
+        "(files.path = ? or (files.path > ? and files.path < ?))", (path, f"{path}/", f"{path}0")
+    )
+
+
+def _hits(index: Index, match: str, scope: Scope, limit: int) -> tuple[list[Hit], int]:
+    """The best hit of each file, best first, and how many files with hits are gone."""
+    rows, asked = _rows(index, match, scope, 5 * limit), 5 * limit
+    while len(rows) == asked and len({row[0] for row in rows}) < limit and asked < 10_000:
+        # A few files with many hits are before all others.
+        asked *= 4
+        rows = _rows(index, match, scope, asked)
+    hits: dict[str, Hit | None] = {}
+    for row in rows:
+        path = str(row[0])
+        if path not in hits and sum(map(bool, hits.values())) < limit:
+            hits[path] = _hit(index, match, row)
+    there = [each for each in hits.values() if each]
+    return there, len(hits) - len(there)
+
+
+def _rows(index: Index, match: str, scope: Scope, most: int) -> list[tuple[object, ...]]:
+    wanted = "files.path, size, changed, parts.id, place, unit, line"
+    joined = "join files on files.id = parts.file"
+    if not scope.condition:
+        # Only what is best is looked up, not all that was found.
+        best = "select rowid, rank from pieces where pieces match ? order by rank limit ?"
+        sql = f"""select {wanted} from ({best}) as best join parts on parts.id = best.rowid
+                  {joined} order by best.rank"""
+        return index.rows(sql, [match, most])
+    sql = f"""select {wanted} from pieces join parts on parts.id = pieces.rowid {joined}
+              where pieces match ? and {scope.condition} order by pieces.rank limit ?"""
+    return index.rows(sql, [match, *scope.values, most])
+
+
+def _hit(index: Index, match: str, row: Sequence[object]) -> Hit | None:
+    """A row as what is told; None for a file that is not there any more."""
+    path, size, changed, part, place, unit, line = row
+    try:
+        state = os.lstat(str(path))
+    except OSError:
+        return None
+    marked = index.rows(
+        "select highlight(pieces, 1, ?, ?) from pieces where pieces match ? and rowid = ?",
+        [BEFORE, AFTER, match, part],
+    )
+    snippet, lines = _snippet(str(marked[0][0]))
+    if unit:
+        place = f"{unit} {int(str(line)) + lines}"
+    is_other = (state.st_size, state.st_mtime_ns) != (size, changed)
+    return Hit(str(path), str(place), snippet, is_other)
+
+
+def _snippet(marked: str) -> tuple[str, int]:
+    """The part with the most of what was found, and how many lines are before its first one."""
+    found = [match.start() for match in MARK.finditer(marked)]
+    best = max(found, key=lambda at: sum(at <= each < at + AROUND for each in found), default=0)
+    start = max(marked.rfind("\n", 0, best) + 1, best - AROUND // 3)
+    start = _at_a_word(marked, start, best)
+    end = start + AROUND
+    text = as_written(MARK.sub(r"\1", marked[start:end]).replace(BEFORE, "").replace(AFTER, ""))
+    ahead = "..." if start and marked[start - 1] != "\n" else ""
+    behind = "..." if end < len(marked) else ""
+    return ahead + " ".join(text.split()) + behind, marked.count("\n", 0, best)
+
+
+def _at_a_word(text: str, start: int, before: int) -> int:
+    """The beginning of a word at or behind the start, if there is one."""
+    if start == 0 or text[start - 1].isspace():
+        return start
+    blank = text.find(" ", start, before)
+    return blank + 1 if blank >= 0 else start

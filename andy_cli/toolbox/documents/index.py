@@ -1,0 +1,319 @@
+"""The index of documents: one SQLite file in the data folder, for its user alone.
+
+    with opened() as index:
+        index.add(Path("/home/ada/notes"))
+
+It holds the text of what was indexed in pieces of some pages, beside how each file was when it was
+read. It can be made again at any time, so a damaged one is set aside, never repaired. Any number of
+processes may use it: each change is short, and whoever comes second waits.
+"""
+
+import os
+import re
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+from andy_cli.errors import ToolError
+from andy_cli.toolbox.documents.whereabouts import index_file
+
+VERSION = 1
+PATIENCE = 20.0
+"""Seconds to wait for another process that is writing."""
+
+SCHEMA = """
+create table folders (id integer primary key, path text unique not null, updated real);
+create table files (
+  id integer primary key, folder integer not null, path text unique not null,
+  size integer not null, changed integer not null, checked integer not null,
+  hash blob not null, fault text not null
+);
+create index files_of_folder on files (folder);
+create table parts (
+  id integer primary key, file integer not null, place text not null, unit text not null,
+  line integer not null
+);
+create index parts_of_file on parts (file);
+create virtual table pieces using fts5 (
+  name, body, tokenize = 'porter unicode61 remove_diacritics 2'
+);
+insert into pieces (pieces, rank) values ('rank', 'bm25(4.0, 1.0)');
+"""
+BATCH = 500
+NO_TEXT = "no text"
+"""The fault of a file that need not be told: there is no text in it."""
+
+DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT)
+"""Primary result codes: https://www.sqlite.org/rescode.html"""
+
+CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\u200b]")
+EAST = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+"""Scripts without blanks between words: each character is one, and U+200B keeps it apart."""
+
+
+class Piece(NamedTuple):
+    """So much of a file as is looked at as one."""
+
+    place: str
+    unit: str
+    line: int
+    """Of its first line, from 1."""
+    text: str
+
+
+class State(NamedTuple):
+    """How a file was when it was read."""
+
+    size: int
+    changed: int
+    """Nanoseconds, as the file system keeps it."""
+    checked: int
+    """Nanoseconds, when it was read."""
+    hash: bytes
+    fault: str = ""
+    """Why there is no text of it, if there is none."""
+
+
+class Read(NamedTuple):
+    """A file as it goes into the index; without pieces its text has stayed the same."""
+
+    path: str
+    name: str
+    """What it may be found by: its path in the folder."""
+    state: State
+    pieces: Sequence[Piece] | None
+
+
+class Folder(NamedTuple):
+    path: str
+    files: int
+    faults: int
+    updated: float
+    """Seconds since 1970; 0 if it never was."""
+
+
+@contextmanager
+def opened(path: Path | None = None) -> Iterator["Index"]:
+    """The index, made if there is none. Raises ToolError; a damaged one is set aside then."""
+    path = path or index_file()
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        inode = path.stat().st_ino
+    except OSError as error:
+        raise ToolError(f"{path} cannot be used: {error.strerror}.") from error
+    try:
+        with closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as connection:
+            _prepare(connection)
+            yield Index(connection)
+    except sqlite3.Error as error:
+        raise _fault(error, path, inode) from error
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    """Raises DatabaseError for a file of somebody else, or of another version."""
+    version = _version(connection)
+    if version == VERSION:
+        return
+    connection.execute("pragma journal_mode = wal")
+    with _transaction(connection):
+        # Another process may have been faster.
+        version = _version(connection)
+        tables = connection.execute("select count(*) from sqlite_master").fetchone()[0]
+        if version == 0 and not tables:
+            for statement in SCHEMA.split(";\n"):
+                connection.execute(statement)
+            connection.execute(f"pragma user_version = {VERSION}")
+        elif version != VERSION:
+            error = sqlite3.DatabaseError("made by another program or version")
+            error.sqlite_errorcode = sqlite3.SQLITE_NOTADB
+            raise error
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("pragma user_version").fetchone()[0])
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("begin immediate")
+    try:
+        yield
+    except BaseException:
+        connection.execute("rollback")
+        raise
+    connection.execute("commit")
+
+
+def _fault(error: sqlite3.Error, path: Path, inode: int) -> ToolError:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in DAMAGE:
+        return ToolError(_set_aside(path, inode))
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return ToolError("The index of documents is being written by another process. Try again.")
+    if code == sqlite3.SQLITE_FULL:
+        return ToolError(f"The disk is full: {path} cannot grow. Make room and try again.")
+    return ToolError(f"The index of documents in {path} cannot be used: {error}.")
+
+
+def _set_aside(path: Path, inode: int) -> str:
+    """Move a damaged index away and begin a new one of the same folders; says what happened."""
+    aside = path.with_name(f"{path.stem}.damaged-{time.strftime('%Y%m%d-%H%M%S')}{path.suffix}")
+    try:
+        if path.stat().st_ino == inode:  # else another process has done it
+            folders = _folders_of(path)
+            path.rename(aside)
+            for end in ("-wal", "-shm"):
+                other = Path(f"{path}{end}")
+                if other.exists():
+                    other.rename(f"{aside}{end}")
+            with opened(path) as index:
+                for folder in folders:
+                    index.add(Path(folder))
+    except OSError as error:
+        return f"The index of documents is damaged and cannot be set aside ({error.strerror})."
+    again = "`andy docs update` reads" if folders else "`andy docs add` with the folders makes"
+    return f"The index of documents was damaged; it was set aside as {aside}. {again} it anew."
+
+
+def _folders_of(damaged: Path) -> list[str]:
+    """What can still be read of the folders in a damaged index."""
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(damaged))}?mode=ro", uri=True)) as found:
+            rows = found.execute("select path from folders").fetchall()
+    except sqlite3.Error:
+        return []
+    return [row[0] for row in rows if isinstance(row[0], str)]
+
+
+def as_indexed(text: str) -> str:
+    """A text as the index takes it, documents and queries alike."""
+    text = CONTROLS.sub(" ", text)
+    return text if text.isascii() else EAST.sub("\\g<0>\u200b", text)
+
+
+def as_written(text: str) -> str:
+    return text.replace("\u200b", "")
+
+
+class Index:
+    """An open index. Its methods raise sqlite3's errors, which `opened` puts into words."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def folders(self) -> list[Folder]:
+        rows = self._connection.execute(
+            """select folders.path, count(files.id) filter (where fault = ''),
+                      count(files.id) filter (where fault not in ('', ?)), coalesce(updated, 0)
+               from folders left join files on files.folder = folders.id
+               group by folders.id order by folders.path""",
+            [NO_TEXT],
+        )
+        return [Folder(*row) for row in rows]
+
+    def add(self, folder: Path) -> Path:
+        """Have a folder, or a single file, in the index from now on; what is in it comes later.
+
+        Returns the folder it is a part of, which may have been there before. Folders inside the new
+        one become part of it.
+        """
+        there = [Path(each.path) for each in self.folders()]
+        around = next((each for each in there if folder.is_relative_to(each)), None)
+        if around:
+            return around
+        run = self._connection.execute
+        with _transaction(self._connection):
+            run("insert or ignore into folders (path) values (?)", [str(folder)])
+            (new,) = run("select id from folders where path = ?", [str(folder)]).fetchone()
+            for each in there:
+                if each.is_relative_to(folder):
+                    (old,) = run("select id from folders where path = ?", [str(each)]).fetchone()
+                    run("update files set folder = ? where folder = ?", [new, old])
+                    run("delete from folders where id = ?", [old])
+        return folder
+
+    def remove(self, folder: Path) -> int:
+        """Forget a folder and all that is in it; returns how many files that were."""
+        paths = list(self.states(folder))
+        self.forget(paths)
+        self._connection.execute("delete from folders where path = ?", [str(folder)])
+        return len(paths)
+
+    def states(self, folder: Path) -> dict[str, State]:
+        """How each of a folder's files was when it was read, by its path."""
+        rows = self._connection.execute(
+            """select files.path, size, changed, checked, hash, fault from files
+               join folders on folders.id = files.folder where folders.path = ?""",
+            [str(folder)],
+        )
+        return {row[0]: State(*row[1:]) for row in rows}
+
+    def put(self, folder: Path, files: Iterable[Read]) -> None:
+        """Take in files of a folder, all or none of them."""
+        with _transaction(self._connection):
+            found = self._connection.execute(
+                "select id from folders where path = ?", [str(folder)]
+            ).fetchone()
+            for each in files if found else ():  # another process may have removed it
+                self._put(found[0], each)
+
+    def _put(self, folder: int, read: Read) -> None:
+        run = self._connection.execute
+        if read.pieces is not None:
+            self._drop(read.path)
+        (file,) = run(
+            """insert into files (folder, path, size, changed, checked, hash, fault)
+               values (?, ?, ?, ?, ?, ?, ?)
+               on conflict (path) do update set size = excluded.size, changed = excluded.changed,
+                 checked = excluded.checked, hash = excluded.hash, fault = excluded.fault
+               returning id""",
+            [folder, read.path, *read.state],
+        ).fetchone()
+        for at, piece in enumerate(read.pieces or ()):
+            part = run(
+                "insert into parts (file, place, unit, line) values (?, ?, ?, ?)",
+                [file, piece.place, piece.unit, piece.line],
+            ).lastrowid
+            run(
+                "insert into pieces (rowid, name, body) values (?, ?, ?)",
+                [part, "" if at else read.name, piece.text],
+            )
+
+    def _drop(self, path: str) -> None:
+        """Forget the text of a file."""
+        run = self._connection.execute
+        run(
+            """delete from pieces where rowid in (select parts.id from parts
+               join files on files.id = parts.file where files.path = ?)""",
+            [path],
+        )
+        run("delete from parts where file in (select id from files where path = ?)", [path])
+
+    def forget(self, paths: Sequence[str]) -> None:
+        """Take files out, in batches so that nobody waits long."""
+        for at in range(0, len(paths), BATCH):
+            with _transaction(self._connection):
+                for path in paths[at : at + BATCH]:
+                    self._drop(path)
+                    self._connection.execute("delete from files where path = ?", [path])
+
+    def updated(self, folder: Path) -> None:
+        """Note that a folder was read to its end."""
+        self._connection.execute(
+            "update folders set updated = ? where path = ?", [time.time(), str(folder)]
+        )
+
+    def faults(self, folder: Path) -> list[tuple[str, str]]:
+        """The files that could not be read, each with why."""
+        states = self.states(folder).items()
+        told = ((path, state.fault) for path, state in states)
+        return sorted(each for each in told if each[1] not in ("", NO_TEXT))
+
+    def rows(self, sql: str, values: Sequence[object]) -> list[tuple[object, ...]]:
+        """What a query gives; for those who search."""
+        return self._connection.execute(sql, values).fetchall()

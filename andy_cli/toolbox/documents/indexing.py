@@ -1,0 +1,153 @@
+"""Bring the index up to date with a folder: only what is new or has changed is read.
+
+What has been read is kept at each step, so that who is interrupted goes on from there. A file is
+taken as unchanged by its size and time; where these leave a doubt, by a hash of its content.
+"""
+
+import os
+import stat
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import blake2b
+from io import BytesIO
+from pathlib import Path
+from typing import NamedTuple
+
+from andy_cli.errors import ToolError
+from andy_cli.toolbox.documents import pdf
+from andy_cli.toolbox.documents.index import NO_TEXT, Index, Piece, Read, State, as_indexed
+from andy_cli.toolbox.documents.text import SNIFFED, Part, form_of, text_of
+from andy_cli.toolbox.documents.walk import Found, files_in
+
+DOUBT = 2_000_000_000
+"""Nanoseconds: what changes as soon after it was read may keep its time."""
+
+BATCH_FILES, BATCH_CHARACTERS, BATCH_SECONDS = 500, 8 << 20, 0.5
+PIECE = 8000
+"""Characters that are looked at as one."""
+
+AGAIN = -1
+"""The size of a file that is to be tried again, whatever it is."""
+
+
+class Tally(NamedTuple):
+    """What came of an update."""
+
+    files: int
+    """That were found."""
+    read: int
+    """That were new or had changed."""
+    gone: int
+    faults: tuple[tuple[str, str], ...]
+    """The files that could not be read, each with why."""
+
+
+Report = Callable[[int, int], None]
+"""Told how many files are done, and of how many."""
+
+
+def update(index: Index, folder: Path, largest: int, report: Report = lambda *_: None) -> Tally:
+    """Bring one folder up to date; files of more than `largest` bytes are passed over.
+
+    Raises ToolError where the folder itself is not there: then nothing is forgotten.
+    """
+    if not folder.exists():
+        raise ToolError(f"{folder} is not there. What is indexed of it stays.")
+    known = index.states(folder)
+    found = list(files_in(folder))
+    gone = sorted(known.keys() - {_key(each.path) for each in found})
+    index.forget(gone)
+    due = [each for each in found if not _is_unchanged(each, known.get(_key(each.path)))]
+    done, read = len(found) - len(due), 0
+    report(done, len(found))
+    for batch in _batches(_read(each, folder, known.get(_key(each.path)), largest) for each in due):
+        index.put(folder, batch)
+        done += len(batch)
+        read += sum(each.pieces is not None for each in batch)
+        report(done, len(found))
+    index.updated(folder)
+    return Tally(len(found), read, len(gone), tuple(index.faults(folder)))
+
+
+def _is_unchanged(found: Found, known: State | None) -> bool:
+    return (
+        known is not None
+        and (known.size, known.changed) == (found.size, found.changed)
+        and known.changed + DOUBT < known.checked
+    )
+
+
+def _batches(files: Iterable[Read]) -> Iterator[list[Read]]:
+    batch: list[Read] = []
+    characters, began = 0, time.monotonic()
+    for each in files:
+        batch.append(each)
+        characters += sum(len(piece.text) for piece in each.pieces or ())
+        full = len(batch) >= BATCH_FILES or characters >= BATCH_CHARACTERS
+        if full or time.monotonic() - began > BATCH_SECONDS:
+            yield batch
+            batch, characters, began = [], 0, time.monotonic()
+    if batch:
+        yield batch
+
+
+def _read(found: Found, folder: Path, known: State | None, largest: int) -> Read:
+    """A file as it goes into the index; one that cannot be read goes in with the reason."""
+    key = _key(found.path)
+    name = os.path.relpath(key, folder) if key != str(folder) else folder.name
+    state = State(found.size, found.changed, time.time_ns(), b"")
+    if key != found.path:
+        return Read(key, name, state._replace(fault="its name is not in UTF-8"), ())
+    if found.size > largest:
+        fault = f"larger than {largest / 1e6:g} MB"
+        return Read(key, name, state._replace(fault=fault), ())
+    try:
+        data, state = _content(found.path, largest, state)
+        if known and known.hash == state.hash and known.size != AGAIN:
+            return Read(key, name, state._replace(fault=known.fault), None)
+        if not form_of(data[:SNIFFED], name):
+            return Read(key, name, state._replace(fault=NO_TEXT), ())
+        return Read(key, name, state, list(pieces_of(text_of(BytesIO(data), name, largest))))
+    except OSError as error:
+        fault = f"cannot be read: {error.strerror}"
+        return Read(key, name, state._replace(size=AGAIN, fault=fault), ())
+    except ToolError as error:
+        size = AGAIN if str(error) == pdf.MISSING else state.size
+        return Read(key, name, state._replace(size=size, fault=str(error)), ())
+
+
+def _content(path: str, largest: int, state: State) -> tuple[bytes, State]:
+    """What is in a file now, and how the file is now. No link is followed."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with os.fdopen(os.open(path, flags), "rb") as file:
+        now = os.fstat(file.fileno())
+        if not stat.S_ISREG(now.st_mode):
+            raise ToolError("no plain file any more")
+        data = file.read(largest + 1)
+    digest = blake2b(data, digest_size=16).digest()
+    return data, state._replace(size=now.st_size, changed=now.st_mtime_ns, hash=digest)
+
+
+def pieces_of(parts: Sequence[Part]) -> Iterator[Piece]:
+    """The text of a file in pieces, cut where a line ends if it can be."""
+    for part in parts:
+        text = as_indexed(part.text)
+        at, line = 0, 1
+        while at < len(text):
+            end = _cut(text, at)
+            yield Piece(part.place, part.unit, line, text[at:end])
+            line += text.count("\n", at, end)
+            at = end
+
+
+def _cut(text: str, at: int) -> int:
+    end = at + PIECE
+    if end >= len(text):
+        return len(text)
+    half = at + PIECE // 2
+    return text.rfind("\n", half, end) + 1 or text.rfind(" ", half, end) + 1 or end
+
+
+def _key(path: str) -> str:
+    """What a path is known by; one that is not in UTF-8 is spelled out."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")

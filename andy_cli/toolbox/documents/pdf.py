@@ -1,0 +1,62 @@
+"""The text of a PDF, page by page."""
+
+import logging
+import time
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from andy_cli.errors import ToolError
+
+MISSING = "Reading PDF needs pypdf: pip install 'andy-cli[docs]'"
+MOST_PAGES = 5000
+MOST_CHARACTERS = 20_000_000
+PATIENCE = 120.0
+"""Seconds for one file; looked at between pages."""
+
+FAULTS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    NotImplementedError,
+    OSError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What pypdf raises over damaged files, beside what it means to raise."""
+
+
+def pages(file: BinaryIO) -> Iterator[str]:
+    """The pages in order, one without text as nothing. Raises ToolError for a file that is
+    encrypted, damaged or too much, and where pypdf is missing."""
+    try:
+        import pypdf  # 0.3 s, and an extra
+        from pypdf import errors
+    except ImportError as error:
+        raise ToolError(MISSING) from error
+    # It writes what it thinks of a file to the screen.
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL + 1)
+    try:
+        reader = pypdf.PdfReader(file)
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise ToolError("The PDF is encrypted: its text needs a password.")
+        yield from _bounded(page.extract_text() for page in reader.pages)
+    except (errors.FileNotDecryptedError, errors.DependencyError) as error:
+        raise ToolError("The PDF is encrypted: its text needs a password.") from error
+    except (errors.PyPdfError, *FAULTS) as error:
+        raise ToolError("The PDF is damaged and cannot be read.") from error
+
+
+def _bounded(texts: Iterator[str]) -> Iterator[str]:
+    ends = time.monotonic() + PATIENCE
+    characters = 0
+    for count, text in enumerate(texts):
+        characters += len(text)
+        if count >= MOST_PAGES or characters > MOST_CHARACTERS:
+            raise ToolError("The PDF holds too much text to be read as a whole.")
+        if time.monotonic() > ends:
+            raise ToolError("The PDF takes too long to read.")
+        # What is no character of any script cannot be written down.
+        yield text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,1 @@
+"""The web as tools see it; `andy_cli.toolbox.web.client` is the way in."""

@@ -1,0 +1,99 @@
+"""What a call asks the web for, as the gate judges it, as the user sees it, and as it is sent.
+
+Light to import: tools make their claims with it, and only those that run load the client.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.claim import Claim
+from andy_cli.messages import Effect
+from andy_cli.toolbox.web import engines
+from andy_cli.toolbox.web.trust import host_of, trusted_hosts
+
+SAFE = ("GET", "HEAD", "OPTIONS")
+"""Methods that ask and change nothing: RFC 9110, section 9.2.1."""
+
+BARE = re.compile(r"[\w-]+(?:\.[\w-]+)+(?::[0-9]+)?(?:[/?#].*)?", re.DOTALL)
+"""An address as people write it: `example.org/news`."""
+
+KEYS = re.compile(r"auth|cookie|token|secret|key|password|session|credential", re.IGNORECASE)
+"""A header of such a name holds a key."""
+
+
+class Asked(NamedTuple):
+    """A request as it is claimed and as it is sent: the same."""
+
+    url: str
+    method: str
+    headers: Mapping[str, str]
+    body: str
+
+
+def asked(arguments: Mapping[str, object]) -> Asked:
+    """The request of a call of `api_call`. Raises ToolError for headers that are no headers."""
+    given = arguments.get("headers") or {}
+    if not isinstance(given, Mapping):
+        raise ToolError("The headers are an object: their names and their values.")
+    headers = {str(name): str(value) for name, value in given.items()}
+    body = arguments.get("body")
+    text = body if isinstance(body, str) else "" if body is None else json.dumps(body)
+    method = str(arguments.get("method") or "GET").strip().upper()
+    if text and "content-type" not in map(str.lower, headers):
+        headers["content-type"] = "application/json" if _is_json(text) else "text/plain"
+    return Asked(full(str(arguments.get("url") or "")), method, headers, text)
+
+
+def full(url: str) -> str:
+    """An address with its scheme: https where none is written."""
+    url = url.strip()
+    return f"https://{url}" if BARE.fullmatch(url) else url
+
+
+def of_page(url: str) -> Claim:
+    return _claim(full(url), "GET")
+
+
+def of_search(query: str) -> Claim:
+    """The query goes to a place; it is the content."""
+    address, own = engines.address()
+    return _claim(address, "GET", own, shown=f"query: {query}")
+
+
+def of_request(request: Asked, path: str) -> Claim:
+    """What a call of `api_call` would send, whole but for its keys, and where the answer goes."""
+    effect = Effect.NETWORK if request.method in SAFE else Effect.ACT
+    if path and effect is Effect.NETWORK:
+        effect = Effect.WRITE
+    lines = [f"{request.method} {request.url}"]
+    lines += [f"{name}: {_masked(name, value)}" for name, value in request.headers.items()]
+    lines += ["", request.body] if request.body else []
+    places = (path,) if path else ()
+    claim = _claim(request.url, request.method, shown="\n".join(lines))
+    return claim._replace(effect=effect, places=places, operation="write")
+
+
+def _masked(name: str, value: str) -> str:
+    # It takes 3 ms, and most calls make no request.
+    from andy_cli.guard.redactor import MASK, redact
+
+    return MASK if KEYS.search(name) else redact(value)
+
+
+def _claim(address: str, method: str, own: bool = False, shown: str = "") -> Claim:
+    """`own`: it is a server of the user's settings, which no rule of the public net is for."""
+    trusted = own or not {host_of(address), host_of(address).partition(":")[0]}.isdisjoint(
+        trusted_hosts()
+    )
+    return Claim(address="" if trusted else address, method=method, shown=shown)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return text.lstrip()[:1] in ("{", "[")

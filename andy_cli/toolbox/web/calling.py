@@ -1,0 +1,69 @@
+"""One request as it was asked for, and its answer as text: status, headers, body."""
+
+from http import HTTPStatus
+
+from andy_cli.toolbox.documents.charsets import decoded
+from andy_cli.toolbox.documents.text import SNIFFED, looks_like_text
+from andy_cli.toolbox.places import Place
+from andy_cli.toolbox.web.client import Fetched, Request, fetch, opened
+from andy_cli.toolbox.web.files import Kept, keep
+from andy_cli.toolbox.web.limits import for_files, for_pages
+from andy_cli.toolbox.web.reading import charset, what_it_is
+
+TOLD = 24_000
+"""Characters of a body that are told."""
+
+INTERESTING = frozenset(
+    """content-type content-language location etag last-modified retry-after link allow
+    www-authenticate x-request-id ratelimit ratelimit-limit ratelimit-remaining ratelimit-reset
+    x-ratelimit-limit x-ratelimit-remaining x-ratelimit-reset x-total-count""".split()
+)
+LONGEST_HEADER = 300
+
+
+async def call(request: Request, place: Place | None) -> tuple[str, int]:
+    """The answer, and its status; the body goes to the place if there is one.
+
+        HTTP 200 OK
+        content-type: application/json
+
+        {"user_name": "ada"}
+
+    The body is told as it came: names in it are the server's. Raises ToolError for what never came
+    to an answer; an answer of whatever status is one.
+    """
+    if place is None:
+        answer = await fetch(request, for_pages())
+        return f"{_head(answer, request)}\n\n{_body(answer)}".rstrip(), answer.status
+    async with opened(request, for_files()) as arriving:
+        kept = await keep(arriving, place)
+    return f"{_head(kept, request)}\n\n(kept {kept.bytes} bytes in {place.path})", kept.status
+
+
+def status_of(status: int) -> str:
+    """`404 Not Found`"""
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return str(status)
+
+
+def _head(answer: Fetched | Kept, request: Request) -> str:
+    lines = [f"HTTP {status_of(answer.status)}"]
+    if answer.url != request.url:
+        lines.append(f"from: {answer.url}")
+    headers = answer.headers.items()
+    lines += [f"{name}: {value[:LONGEST_HEADER]}" for name, value in headers if name in INTERESTING]
+    return "\n".join(lines)
+
+
+def _body(answer: Fetched) -> str:
+    if not answer.body:
+        return ""
+    if not looks_like_text(answer.body[:SNIFFED]):
+        return f"({what_it_is(answer)}; name a path to keep it as a file)"
+    text = decoded(answer.body, charset(answer))
+    if len(text) <= TOLD:
+        return text
+    cut = f"the first {TOLD} of {len(text)} characters; name a path to keep all of it as a file"
+    return f"{text[:TOLD]}\n\n({cut})"

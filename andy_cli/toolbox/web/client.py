@@ -1,0 +1,186 @@
+"""The one web client of the tools: only judged addresses, pinned, and answers with an end.
+
+    page = await fetch(Request("https://example.org/"), for_pages())     whole, in memory
+    async with opened(Request(url), for_files()) as answer:              as it arrives
+        async for piece in answer.pieces: ...
+
+The gate has judged and asked about the URL of a call. Here every address is judged again, now with
+what its name leads to, and so is each one a server sends on to: nobody has agreed to those, so one
+that would have to be asked about is not followed. The connection goes to an address that was
+judged, by number; the name is told and, under TLS, demanded of the certificate. Keys that were
+meant for one place do not go along to another. Nothing is kept from one request to the next.
+
+Not through the proxies that the environment names: a proxy looks names up itself, so what was
+judged would not be what is used. Who needs one names it in `web.proxy`, and trusts it with that.
+
+It takes 0.1 s to import, for httpx2: tools import it when they are called.
+"""
+
+import asyncio
+import re
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping
+from contextlib import aclosing, asynccontextmanager
+from types import MappingProxyType
+from typing import NamedTuple
+
+import httpx2
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.addresses import Judged, Resolver
+from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.web.connection import connected
+from andy_cli.toolbox.web.faults import in_words, said, too_large
+from andy_cli.toolbox.web.limits import Limits
+from andy_cli.toolbox.web.trust import trusted_hosts
+from andy_cli.toolbox.web.unpacking import unpacked
+from andy_cli.toolbox.web.way import Way, addresses
+
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+REDIRECTS = (301, 302, 303, 307, 308)
+STAYS = frozenset("accept accept-language accept-encoding user-agent range".split())
+"""The headers that may go along to another place: any other may hold a key."""
+
+OURS = frozenset(
+    """host connection content-length transfer-encoding te trailer upgrade expect keep-alive
+    proxy-authorization proxy-connection""".split()
+)
+"""Headers that are the client's own to write."""
+
+TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}")
+VALUE = re.compile(r"(?:[\x21-\x7e\xa0-\xff](?:[\t\x20-\x7e\xa0-\xff]{0,7998}[\x21-\x7e])?)?")
+
+
+class Upload(NamedTuple):
+    """A body that is read while it is sent: again, should it be sent on."""
+
+    length: int
+    pieces: Callable[[], AsyncIterator[bytes]]
+
+
+class Request(NamedTuple):
+    url: str
+    method: str = "GET"
+    headers: Mapping[str, str] = NO_HEADERS
+    body: bytes | Upload = b""
+
+
+class Answer(NamedTuple):
+    url: str
+    """Where it came from in the end."""
+    status: int
+    headers: Mapping[str, str]
+    """Names in lower case; several of a name are joined."""
+    length: int
+    """Bytes that were announced, packed as they may be; 0 if none were."""
+    pieces: AsyncIterator[bytes]
+    """Unpacked; ToolError where they become more than the limit."""
+
+
+class Fetched(NamedTuple):
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+async def fetch(
+    request: Request,
+    limits: Limits,
+    trusted: Collection[str] | None = None,
+    resolver: Resolver = addresses,
+) -> Fetched:
+    """The whole answer. Raises ToolError as `opened` does."""
+    async with opened(request, limits, trusted, resolver) as answer:
+        body = bytearray()
+        async for piece in answer.pieces:
+            body += piece
+        return Fetched(answer.url, answer.status, answer.headers, bytes(body))
+
+
+@asynccontextmanager
+async def opened(
+    request: Request,
+    limits: Limits,
+    trusted: Collection[str] | None = None,
+    resolver: Resolver = addresses,
+) -> AsyncIterator[Answer]:
+    """The answer to a request, of whatever status, when nobody sends it on any more.
+
+    `trusted` are hosts of the user's own settings (default: `web.trusted`). Raises ToolError for an
+    address that is not fetched from, and in words for every failure on the way, also while the body
+    arrives.
+    """
+    _check(request.headers)
+    proxy = here().settings.text("web.proxy")
+    way = Way(limits, trusted_hosts() if trusted is None else trusted, resolver, bool(proxy))
+    host = ""
+    try:
+        async with asyncio.timeout(limits.total):
+            judged = await way.first(request.url, request.method)
+            while True:
+                host = judged.host
+                async with connected(*_sent(judged, request), limits, proxy) as response:
+                    target = response.headers.get("location", "")
+                    if response.status_code not in REDIRECTS or not target:
+                        async with aclosing(_counted(response, host, limits)) as pieces:
+                            yield _answer(judged, response, pieces)
+                        return
+                judged = await way.next(judged, response.status_code, target)
+                request = _sent_on(request, judged)
+    except (TimeoutError, httpx2.HTTPError, httpx2.InvalidURL, ssl.SSLError) as error:
+        raise ToolError(in_words(error, host, limits)) from error
+
+
+def _check(headers: Mapping[str, str]) -> None:
+    """Raises ToolError for headers that would be something else than headers."""
+    for name, value in headers.items():
+        if not TOKEN.fullmatch(name) or not VALUE.fullmatch(value):
+            raise ToolError(f"{said(name)!r} is no header that can be sent. Leave it out.")
+        if name.lower() in OURS:
+            raise ToolError(f"The header {name} is written by andy itself. Leave it out.")
+
+
+def _sent(
+    judged: Judged, request: Request
+) -> tuple[Judged, Mapping[str, str], bytes | AsyncIterator[bytes]]:
+    if isinstance(request.body, bytes):
+        return judged, request.headers, request.body
+    headers = {**request.headers, "content-length": str(request.body.length)}
+    return judged, headers, request.body.pieces()
+
+
+def _sent_on(request: Request, judged: Judged) -> Request:
+    """The request as it goes along to where a server sends it."""
+    if judged.method != request.method:
+        kept = {n: v for n, v in request.headers.items() if not n.lower().startswith("content-")}
+        request = request._replace(method=judged.method, headers=kept, body=b"")
+    if judged.verdict == "allow_stripped":
+        stays = {n: v for n, v in request.headers.items() if n.lower() in STAYS}
+        request = request._replace(headers=stays)
+    return request
+
+
+def _answer(judged: Judged, response: httpx2.Response, pieces: AsyncIterator[bytes]) -> Answer:
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    return Answer(judged.url, response.status_code, headers, _announced(response), pieces)
+
+
+def _announced(response: httpx2.Response) -> int:
+    length = response.headers.get("content-length", "")
+    return int(length) if length.isascii() and length.isdecimal() else 0
+
+
+async def _counted(
+    response: httpx2.Response, host: str, limits: Limits
+) -> AsyncGenerator[bytes, None]:
+    """The body, unpacked. Raises ToolError as soon as it is too large."""
+    packing, arrived = response.headers.get("content-encoding", ""), 0
+    if not packing and _announced(response) > limits.body and response.request.method != "HEAD":
+        raise ToolError(too_large(host, limits))
+    async with aclosing(unpacked(response.aiter_raw(), packing)) as pieces:
+        async for piece in pieces:
+            arrived += len(piece)
+            if arrived > limits.body:
+                raise ToolError(too_large(host, limits))
+            yield piece

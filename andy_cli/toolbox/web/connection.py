@@ -1,0 +1,100 @@
+"""One request to one judged address, without what a client does by itself."""
+
+import os
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import lru_cache
+
+import httpx2
+
+from andy_cli import __version__
+from andy_cli.guard.addresses import DEFAULT_PORTS, URL, Judged
+from andy_cli.toolbox.web.limits import Limits
+from andy_cli.toolbox.web.unpacking import ACCEPTED
+
+MOST_ADDRESSES = 4
+"""Of a name, that are tried one after another."""
+
+
+@asynccontextmanager
+async def connected(
+    judged: Judged,
+    headers: Mapping[str, str],
+    content: bytes | AsyncIterator[bytes],
+    limits: Limits,
+    proxy: str = "",
+) -> AsyncIterator[httpx2.Response]:
+    """The answer, its body still to come. Raises httpx2's exceptions."""
+    places = [judged.host] if proxy else judged.pinned[:MOST_ADDRESSES]
+    connect = max(1.0, limits.connect / max(1, len(places)))
+    timeout = httpx2.Timeout(limits.idle, connect=connect, pool=connect)
+    async with httpx2.AsyncClient(
+        verify=trust(os.environ.get("SSL_CERT_FILE", ""), os.environ.get("SSL_CERT_DIR", "")),
+        proxy=proxy or None,
+        timeout=timeout,
+        trust_env=False,
+        follow_redirects=False,
+    ) as client:
+        response = await _answered(client, judged, places, _headers(judged, headers), content)
+        try:
+            yield response
+        finally:
+            await response.aclose()
+
+
+@lru_cache(maxsize=1)
+def trust(file: str, folder: str) -> ssl.SSLContext:
+    """Whose certificates count: reading them takes 50 ms. The variables are those of OpenSSL."""
+    return httpx2.create_ssl_context()
+
+
+async def _answered(
+    client: httpx2.AsyncClient,
+    judged: Judged,
+    places: tuple[str, ...] | list[str],
+    headers: Mapping[str, str],
+    content: bytes | AsyncIterator[bytes],
+) -> httpx2.Response:
+    failed: httpx2.TransportError | None = None
+    for place in places:
+        request = client.build_request(
+            judged.method,
+            _at(judged, place),
+            headers=headers,
+            content=content or None,
+            # Under TLS the certificate must be that of the name, not of the number.
+            extensions={"sni_hostname": judged.host.strip("[]")},
+        )
+        try:
+            return await client.send(request, stream=True)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            failed = error
+    raise failed or httpx2.ConnectError("no address")
+
+
+def _at(judged: Judged, place: str) -> str:
+    """The address with a place instead of its host, and without what stays here."""
+    parts = URL.fullmatch(judged.url)
+    assert parts is not None  # it was judged
+    rest = parts[3].partition("#")[0]
+    return f"{parts[1]}://{_bracketed(place)}:{judged.port}{rest}"
+
+
+def _headers(judged: Judged, headers: Mapping[str, str]) -> dict[str, str]:
+    host = _bracketed(judged.host)
+    if judged.port != DEFAULT_PORTS[judged.origin[0]]:
+        host += f":{judged.port}"
+    given = {name.lower(): value for name, value in headers.items()}
+    return {
+        "host": host,
+        "user-agent": f"andy-cli/{__version__}",
+        "accept": "*/*",
+        "accept-encoding": ACCEPTED,
+        "connection": "close",
+        **given,
+    }
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host

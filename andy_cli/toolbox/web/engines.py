@@ -1,0 +1,56 @@
+"""Which search engine is set up: a SearXNG server of the user's, Brave or Tavily with a key, or
+without any of them ddgs, which reads the pages of search engines.
+"""
+
+import importlib.util
+import os
+
+from andy_cli.toolbox.situation import here
+
+NAMES = ("searxng", "brave", "tavily", "duckduckgo")
+KEYS = {"brave": "BRAVE_API_KEY", "tavily": "TAVILY_API_KEY"}
+NONE = (
+    "Web search is not set up. Set search.url to a SearXNG server, or BRAVE_API_KEY or "
+    "TAVILY_API_KEY to a key, or install ddgs: pip install 'andy-cli[web]'"
+)
+DUCKDUCKGO = "https://html.duckduckgo.com/html/"
+
+
+def engine() -> str:
+    """The one of `NAMES` that is used: that of `search.engine`, or the first that is set up; or
+    nothing."""
+    settings = here().settings
+    chosen = settings.text("search.engine").strip().lower()
+    if chosen in NAMES:
+        return chosen
+    if settings.text("search.url"):
+        return "searxng"
+    for name in ("brave", "tavily"):
+        if os.environ.get(KEYS[name]):
+            return name
+    return "duckduckgo" if importlib.util.find_spec("ddgs") else ""
+
+
+def missing() -> str:
+    """What is missing before the web can be searched, or nothing."""
+    settings = here().settings
+    name, chosen = engine(), settings.text("search.engine").strip().lower()
+    if chosen not in ("", "auto", name):
+        return f"There is no search engine {chosen!r}: set search.engine to auto."
+    if name == "searxng" and not settings.text("search.url"):
+        return "The address of the SearXNG server is missing: set search.url to it."
+    if name in KEYS and not os.environ.get(KEYS[name]):
+        return f"The key of the search engine is missing: set {KEYS[name]} to it."
+    if name == "duckduckgo" and not importlib.util.find_spec("ddgs"):
+        return "Searching with DuckDuckGo needs ddgs: pip install 'andy-cli[web]'"
+    return "" if name else NONE
+
+
+def address() -> tuple[str, bool]:
+    """Where the query goes, and whether that is a server of the user's settings."""
+    name = engine()
+    if name == "duckduckgo" or not name:
+        return DUCKDUCKGO, False
+    key = "search.url" if name == "searxng" else f"search.{name}_url"
+    setting = here().settings[key]
+    return str(setting.value), setting.origin != "default"

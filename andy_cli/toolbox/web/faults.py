@@ -1,0 +1,69 @@
+"""What went wrong on the way, in a sentence that says what to do next."""
+
+import errno
+import ssl
+from collections.abc import Iterator
+
+import httpx2
+
+from andy_cli.guard.neutralizer import one_line
+from andy_cli.toolbox.web.limits import MEGABYTE, Limits
+
+LONGEST = 200
+
+UNREACHABLE = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN)
+
+
+def said(text: str) -> str:
+    """A foreign text in one line of bearable length."""
+    shown = one_line(text)
+    return shown if len(shown) <= LONGEST else shown[:LONGEST] + "..."
+
+
+def in_words(error: BaseException, host: str, limits: Limits) -> str:
+    """A failure of the connection to a host, or of what came through it."""
+    if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
+        return f"{host} gave no connection within {limits.connect:g} s. Try again later."
+    if isinstance(error, httpx2.TimeoutException):
+        return f"{host} said nothing for {limits.idle:g} s. Try again later."
+    if isinstance(error, TimeoutError):
+        return f"{host} took longer than {limits.total:g} s in all. Ask for less, or try later."
+    for cause in _causes(error):
+        if told := _cause(cause, host):
+            return told
+    if isinstance(error, httpx2.ProxyError):
+        return f"The proxy refused to reach {host}: {said(str(error))}. See the setting web.proxy."
+    if isinstance(error, httpx2.ConnectError):
+        return f"{host} cannot be reached. Check the address and the network."
+    if isinstance(error, httpx2.RemoteProtocolError):
+        return f"{host} broke off or does not speak HTTP ({said(str(error))})."
+    if isinstance(error, httpx2.LocalProtocolError | httpx2.InvalidURL):
+        return f"The request cannot be written: {said(str(error))}."
+    return f"The connection to {host} broke off. Try again."
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """The failure and what it came from; several at once one after another."""
+    while error is not None:
+        yield error
+        if isinstance(error, BaseExceptionGroup):
+            for each in error.exceptions:
+                yield from _causes(each)
+        error = error.__cause__ or error.__context__
+
+
+def _cause(error: BaseException, host: str) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"{host} cannot prove that it is {host}: {said(error.verify_message)}"
+    if isinstance(error, ssl.SSLError):
+        reason = said((error.reason or "no agreement").replace("_", " ").lower())
+        return f"No encrypted connection to {host} came about ({reason})."
+    if isinstance(error, ConnectionRefusedError):
+        return f"{host} refused the connection: nothing listens there. Check the address."
+    if isinstance(error, OSError) and error.errno in UNREACHABLE:
+        return f"There is no way to {host} ({error.strerror}). Check the network."
+    return ""
+
+
+def too_large(host: str, limits: Limits) -> str:
+    return f"The answer of {host} is larger than {limits.body / MEGABYTE:g} MB. Ask for less."

@@ -1,0 +1,145 @@
+"""Files of the web: kept as they arrive, or sent as they are read.
+
+    await download(Request(url), place("song.mp3", "write"))
+    with place("song.mp3").open() as file:
+        await send(url, "PUT", file)
+
+While a file arrives it is a `.part` beside its place; it takes the place in one step when it is
+whole, so whatever was there before stays until then, and for good if nothing comes of it.
+"""
+
+import os
+import secrets
+import stat
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import BinaryIO, NamedTuple
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.workspace import folder_inside
+from andy_cli.toolbox.places import Place
+from andy_cli.toolbox.tool import progress
+from andy_cli.toolbox.web.client import (
+    NO_HEADERS,
+    Answer,
+    Fetched,
+    Request,
+    Upload,
+    fetch,
+    opened,
+)
+from andy_cli.toolbox.web.limits import MEGABYTE, for_files
+
+PIECE = 1 << 18
+STEP = 1_000_000
+"""Bytes between two lines of progress."""
+
+
+class Kept(NamedTuple):
+    """What became a file."""
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    bytes: int
+
+
+async def download(request: Request, place: Place, trusted: Collection[str] | None = None) -> Kept:
+    """Fetch a file to its place. Raises ToolError, also for a status that is no success."""
+    # What is packed on the way would have no announced size.
+    headers = {"accept-encoding": "identity", **request.headers}
+    async with opened(request._replace(headers=headers), for_files(), trusted) as answer:
+        if not 200 <= answer.status < 300:
+            raise ToolError(f"There is no such file: the server answered {answer.status}.")
+        return await keep(answer, place)
+
+
+async def keep(answer: Answer, place: Place) -> Kept:
+    """Stream an answer to its place, whatever its status. Raises ToolError if it cannot be."""
+    arrived = 0
+    with _replacing(place) as file:
+        meter = _Meter(answer.length)
+        async for piece in answer.pieces:
+            file.write(piece)
+            arrived += len(piece)
+            meter.at(arrived)
+    return Kept(answer.url, answer.status, answer.headers, arrived)
+
+
+async def send(
+    url: str,
+    method: str,
+    file: BinaryIO,
+    headers: Mapping[str, str] = NO_HEADERS,
+    trusted: Collection[str] | None = None,
+) -> Fetched:
+    """Send an open file as the body of a request; what the server answered, whatever its status.
+
+    Raises ToolError for a file that changes its size meanwhile, and as `opened` does.
+    """
+    size = os.fstat(file.fileno()).st_size
+    upload = Upload(size, lambda: _read(file, size))
+    return await fetch(Request(url, method, headers, upload), for_files(), trusted)
+
+
+async def _read(file: BinaryIO, size: int) -> AsyncIterator[bytes]:
+    file.seek(0)
+    sent, meter = 0, _Meter(size)
+    while piece := file.read(min(PIECE, size - sent)):
+        yield piece
+        sent += len(piece)
+        meter.at(sent)
+    if sent < size:
+        raise ToolError("The file became shorter while it was sent. Try again.")
+
+
+class _Meter:
+    """Tells how far a file has come, `12 of 40 MB`, but not at every piece."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._told = 0
+
+    def at(self, done: int) -> None:
+        if done - self._told < STEP and done != self._total:
+            return
+        self._told = done
+        of = f" of {self._total / MEGABYTE:.0f}" if self._total >= done else ""
+        progress(f"{done / MEGABYTE:.0f}{of} MB")
+
+
+@contextmanager
+def _replacing(place: Place) -> Iterator[BinaryIO]:
+    """A new file that takes the place when nothing goes wrong; no link is followed."""
+    with folder_inside(place.path, place.root) as folder:
+        name = place.path.name
+        part = f".{name[:100]}.{secrets.token_hex(4)}.part"
+        mode = _mode(name, folder)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            with os.fdopen(os.open(part, flags, 0o666, dir_fd=folder), "wb") as file:
+                if mode is not None:
+                    os.fchmod(file.fileno(), mode)
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(part, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            _remove(part, folder)
+            raise
+
+
+def _mode(name: str, folder: int) -> int | None:
+    """The permissions of the file that is replaced. Raises ToolError for what is no plain file."""
+    try:
+        state = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(state.st_mode):
+        raise ToolError(f"{name} is no plain file: it is not replaced. Choose another name.")
+    return stat.S_IMODE(state.st_mode)
+
+
+def _remove(part: str, folder: int) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(part, dir_fd=folder)

@@ -1,0 +1,37 @@
+"""How long and how large an answer of the web may be, by the user's settings."""
+
+from typing import NamedTuple
+
+from andy_cli.toolbox.situation import here
+
+MEGABYTE = 1_000_000
+
+
+class Limits(NamedTuple):
+    connect: float
+    """Seconds, as all times here."""
+    idle: float
+    total: float
+    body: int
+    """Bytes, unpacked."""
+
+
+def for_pages() -> Limits:
+    """For what is held in memory."""
+    settings = here().settings
+    return _limits(settings.number("web.total_timeout"), settings.whole("web.largest_page"))
+
+
+def for_files() -> Limits:
+    """For what is streamed from or to a file."""
+    settings = here().settings
+    return _limits(settings.number("web.file_timeout"), settings.whole("web.largest_file"))
+
+
+def _limits(total: float, megabytes: int) -> Limits:
+    settings = here().settings
+    connect, idle = (
+        settings.number("network.connect_timeout"),
+        settings.number("web.idle_timeout"),
+    )
+    return Limits(connect, idle, total, megabytes * MEGABYTE)

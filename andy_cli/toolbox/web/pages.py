@@ -1,0 +1,39 @@
+"""Read a page, a window of it at a time."""
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.neutralizer import spelled
+from andy_cli.toolbox.web.calling import status_of
+from andy_cli.toolbox.web.client import Request, fetch
+from andy_cli.toolbox.web.limits import for_pages
+from andy_cli.toolbox.web.reading import text_of
+from andy_cli.toolbox.web.trust import host_of
+
+ACCEPTED = (
+    "text/html, application/xhtml+xml, text/plain, application/json, application/pdf, */*;q=.5"
+)
+
+
+async def read(url: str, offset: int, most: int) -> tuple[str, str]:
+    """Title, address and so many characters of a page's text; and the host, for the screen.
+
+    Raises ToolError for an answer that is no page, and for an offset behind its end.
+    """
+    page = await fetch(Request(url, headers={"accept": ACCEPTED}), for_pages())
+    host = spelled(host_of(page.url))
+    if not 200 <= page.status < 300:
+        raise ToolError(
+            f"{host} answered {status_of(page.status)}, not with a page. Check the address."
+        )
+    title, text = await text_of(page)
+    text = text.strip()
+    if not text:
+        raise ToolError(f"There is no text on this page of {host}: it may be made by scripts.")
+    if offset >= len(text):
+        raise ToolError(f"The page has {len(text)} characters: an offset of {offset} is behind it.")
+    shown = text[offset : offset + most]
+    head = f"# {title}\n{page.url}\n\n" if title else f"{page.url}\n\n"
+    end = offset + len(shown)
+    if len(shown) == len(text):
+        return head + shown, host
+    rest = f" Go on with offset {end}." if end < len(text) else ""
+    return f"{head}{shown}\n\n[Characters {offset} to {end} of {len(text)}.{rest}]", host

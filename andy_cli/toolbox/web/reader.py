@@ -1,0 +1,112 @@
+"""Makes Markdown of a page and text of a PDF, in a process of its own: `python -m` this module.
+
+In: a line of JSON with `kind` (page or pdf) and `url`, then the file. Out: JSON with `title` and
+`text`, or with `error`. What others wrote is taken apart by much code of others here; whatever that
+does, it ends with this process, which has no keys, no more memory and no more time than it needs.
+"""
+
+import json
+import re
+import sys
+from contextlib import suppress
+from io import BytesIO
+from urllib.parse import urljoin
+
+from andy_cli.errors import ToolError
+from andy_cli.toolbox.documents import pdf
+from andy_cli.toolbox.documents.html import plain_text
+
+SECONDS, MEMORY = 30, 2 << 30
+LONGEST = 4_000_000
+"""Characters."""
+
+SHORT = 400
+"""A text of fewer characters may be what an extractor left over of a page that is no article."""
+
+FAULTS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+ASIDE = (
+    "script style template noscript iframe svg nav header footer aside form button dialog".split()
+)
+
+
+def markdown(page: str, url: str) -> tuple[str, str]:
+    """Title and readable part of a page."""
+    title = plain_text(page)[0]
+    text = _article(page, url)
+    if len(text) < SHORT:
+        text = max(text, _main_part(page, url), key=len)
+    return title, text or plain_text(page)[1]
+
+
+def _article(page: str, url: str) -> str:
+    """What trafilatura takes for the article, if it is there."""
+    try:
+        import trafilatura
+    except ImportError:
+        return ""
+    try:
+        found = trafilatura.extract(
+            page, url=url, output_format="markdown", include_links=True, include_comments=False
+        )
+    except (SyntaxError, *FAULTS):
+        return ""
+    return found or ""
+
+
+def _main_part(page: str, url: str) -> str:
+    """The page without what stands around it."""
+    from bs4 import BeautifulSoup
+    from markdownify import markdownify
+
+    try:
+        soup = BeautifulSoup(page, "html.parser")
+        for each in soup.find_all(ASIDE):
+            each.decompose()
+        for link in soup.find_all("a", href=True):
+            with suppress(ValueError):
+                link["href"] = urljoin(url, str(link["href"]))
+        part = soup.find("main") or soup.find("article") or soup.body or soup
+        text = markdownify(str(part), heading_style="ATX", strip=["img"])
+    except FAULTS:
+        return ""
+    return re.sub(r"[ \t]+\n", "\n", re.sub(r"\n\s*\n\s*\n", "\n\n", text)).strip()
+
+
+def _read(data: bytes, kind: str, url: str) -> dict[str, str]:
+    if kind == "pdf":
+        title, text = "", "\n\n".join(filter(None, map(str.strip, pdf.pages(BytesIO(data)))))
+    else:
+        title, text = markdown(data.decode("utf-8"), url)
+    return {"title": title[:300], "text": text[:LONGEST]}
+
+
+def _bound() -> None:
+    try:
+        import resource  # not on every system
+    except ImportError:
+        return
+    with suppress(ValueError, OSError):  # a tighter bound is in force
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+
+
+def main() -> None:
+    _bound()
+    asked = json.loads(sys.stdin.buffer.readline())
+    try:
+        told = _read(sys.stdin.buffer.read(), asked["kind"], asked["url"])
+    except ToolError as error:
+        told = {"error": str(error)}
+    sys.stdout.write(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""What a fetched page says: Markdown of HTML, text of PDF, text and JSON as they are."""
+
+import asyncio
+import json
+import os
+import sys
+from typing import Literal, NamedTuple
+
+from andy_cli.errors import ToolError
+from andy_cli.toolbox.documents.charsets import declared_in, decoded
+from andy_cli.toolbox.documents.html import plain_text
+from andy_cli.toolbox.documents.text import SNIFFED, looks_like_text
+from andy_cli.toolbox.web.client import Fetched
+from andy_cli.toolbox.web.faults import said
+
+LARGEST_PAGE = 3_000_000
+"""Characters of HTML that are read; what comes after them is scripts or no page."""
+
+PATIENCE = 30.0
+NAMES = {
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"GIF8": "a GIF image",
+    b"PK\x03\x04": "a zip archive or an office document",
+    b"\x1f\x8b": "a gzip archive",
+    b"ID3": "an MP3 file",
+    b"OggS": "an Ogg file",
+    b"\x7fELF": "a program",
+    b"MZ": "a program",
+    b"wOF": "a font",
+    b"RIFF": "a picture, sound or film",
+    b"Rar!": "an archive",
+    b"7z\xbc\xaf": "an archive",
+}
+KINDS = {"image": "an image", "audio": "sound", "video": "a film", "font": "a font"}
+PAGES = ("text/html", "application/xhtml+xml")
+
+
+class Text(NamedTuple):
+    title: str
+    text: str
+
+
+def kind_of(page: Fetched) -> Literal["page", "pdf", "text"]:
+    """What came, by what is in it before what it is called. Raises ToolError for what holds no
+    text, saying what it is."""
+    head, named = page.body[:SNIFFED], media_type(page)
+    if head.startswith(b"%PDF-"):
+        return "pdf"
+    drawn = named.partition("/")[0] in KINDS and named != "image/svg+xml"
+    if drawn or not looks_like_text(head):
+        raise ToolError(f"{what_it_is(page)}: there is no text to read.")
+    begins = head.lstrip()[:100].lower()
+    is_page = named in PAGES or begins.startswith((b"<!doctype html", b"<html"))
+    return "page" if is_page else "text"
+
+
+def what_it_is(page: Fetched) -> str:
+    """`It is a PNG image of 34 kB`"""
+    named = media_type(page)
+    known = next((name for magic, name in NAMES.items() if page.body.startswith(magic)), "")
+    called = known or KINDS.get(named.partition("/")[0]) or said(named) or "binary data"
+    return f"It is {called} of {size(len(page.body))}"
+
+
+def size(count: int) -> str:
+    if count < 1000:
+        return f"{count} bytes"
+    return f"{count / 1000:.0f} kB" if count < 1_000_000 else f"{count / 1_000_000:.1f} MB"
+
+
+def media_type(page: Fetched) -> str:
+    return page.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def charset(page: Fetched) -> str:
+    """The charset that the server names."""
+    parts = page.headers.get("content-type", "").lower().partition("charset=")
+    return parts[2].partition(";")[0].strip(" \"'")
+
+
+async def text_of(page: Fetched) -> Text:
+    """Raises ToolError for what holds no text that can be read."""
+    kind = kind_of(page)
+    if kind == "text":
+        return Text("", decoded(page.body, charset(page)))
+    if kind == "pdf":
+        try:
+            return await _read("pdf", page.url, page.body)
+        except (TimeoutError, _Failed) as error:
+            raise ToolError("The PDF is damaged or too much to be read.") from error
+    html = decoded(page.body, charset(page) or declared_in(page.body))[:LARGEST_PAGE]
+    try:
+        return await _read("page", page.url, html.encode("utf-8", "replace"))
+    except (TimeoutError, _Failed):
+        # It is more than a page: what it says is still there.
+        return Text(*plain_text(html))
+
+
+class _Failed(Exception):
+    """The process that reads has ended without an answer."""
+
+
+async def _read(kind: str, url: str, data: bytes) -> Text:
+    asked = json.dumps({"kind": kind, "url": url}).encode() + b"\n" + data
+    reader = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-P",
+        "-m",
+        "andy_cli.toolbox.web.reader",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env=_environment(),
+    )
+    try:
+        async with asyncio.timeout(PATIENCE):
+            out, _ = await reader.communicate(asked)
+    finally:
+        if reader.returncode is None:
+            reader.kill()
+            await reader.wait()
+    if reader.returncode:
+        raise _Failed
+    told = json.loads(out)
+    if "error" in told:
+        raise ToolError(told["error"])
+    return Text(told["title"], told["text"])
+
+
+def _environment() -> dict[str, str]:
+    """What Python needs to find our code, and nothing of the user's."""
+    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+    return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUTF8": "1"}

@@ -1,0 +1,162 @@
+"""Ask a search engine.
+
+Sources: docs.searxng.org/dev/search_api.html, api-dashboard.search.brave.com/documentation,
+docs.tavily.com/documentation/api-reference/endpoint/search.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+from andy_cli.errors import ToolError
+from andy_cli.toolbox.documents.html import plain_text
+from andy_cli.toolbox.web.apart import apart
+from andy_cli.toolbox.web.client import Fetched, Request, fetch
+from andy_cli.toolbox.web.engines import KEYS, address, engine
+from andy_cli.toolbox.web.faults import said
+from andy_cli.toolbox.web.limits import for_pages
+from andy_cli.toolbox.web.reading import media_type
+from andy_cli.toolbox.web.trust import host_of
+
+WANTED = 20
+PATIENCE = 25.0
+"""Seconds for ddgs, which asks one engine after another."""
+
+SOURCES = "duckduckgo, mojeek, brave"
+"""Engines that ddgs asks; no more, as each of them learns the query."""
+
+BRAVE_LONGEST = 400
+"""Characters of a query that Brave takes."""
+
+CHARACTERS = 4
+"""Of a token, roughly."""
+
+
+class Result(NamedTuple):
+    title: str
+    url: str
+    snippet: str
+
+
+async def search(query: str, most_tokens: int) -> list[Result]:
+    """What the engine found, best first, as much as fits into so many tokens.
+
+    Raises ToolError, in words, for a refusal, a limit, or an answer that is none.
+    """
+    name = engine()
+    if name == "duckduckgo":
+        found = await _scraped(query)
+    else:
+        answer = await _asked(name, query)
+        found = list(_results(name, answer))
+    return _fitting(found, most_tokens * CHARACTERS)
+
+
+async def _asked(name: str, query: str) -> object:
+    base, own = address()
+    trusted = {host_of(base)} if own else frozenset[str]()
+    key = os.environ.get(KEYS.get(name, ""), "")
+    return _json(
+        await fetch(_request(name, base.rstrip("/"), query, key), for_pages(), trusted), name
+    )
+
+
+def _request(name: str, base: str, query: str, key: str) -> Request:
+    if name == "searxng":
+        return Request(f"{base}/search?{urlencode({'q': query, 'format': 'json'})}")
+    if name == "brave":
+        asked = urlencode({"q": query[:BRAVE_LONGEST], "count": WANTED})
+        headers = {"accept": "application/json", "x-subscription-token": key}
+        return Request(f"{base}/res/v1/web/search?{asked}", headers=headers)
+    body = json.dumps({"query": query, "max_results": WANTED}).encode()
+    headers = {"content-type": "application/json", "authorization": f"Bearer {key}"}
+    return Request(f"{base}/search", "POST", headers, body)
+
+
+def _json(answer: Fetched, name: str) -> object:
+    if answer.status in (401, 403, 422) and name in KEYS:
+        raise ToolError(f"The search engine does not accept the key in {KEYS[name]}. Check it.")
+    if answer.status == 403 and name == "searxng":
+        raise ToolError(
+            "The SearXNG server gives no JSON: add json to search.formats in its settings.yml."
+        )
+    if answer.status in (402, 429, 432, 433):
+        wait = said(answer.headers.get("retry-after", ""))
+        when = f" in {wait} s" if wait.isdecimal() else " later"
+        raise ToolError(f"The search engine's limit of requests is reached. Try again{when}.")
+    if answer.status != 200:
+        raise ToolError(f"The search engine answered {answer.status}. Try again later.")
+    try:
+        return json.loads(answer.body)
+    except (ValueError, RecursionError) as error:
+        what = "a web page" if "html" in media_type(answer) else "something else"
+        raise ToolError(
+            f"The search engine answered with {what} instead of JSON. Check its address."
+        ) from error
+
+
+def _results(name: str, answer: object) -> Iterable[Result]:
+    listed = answer.get("web") if name == "brave" and isinstance(answer, Mapping) else answer
+    found = listed.get("results") if isinstance(listed, Mapping) else None
+    if found is None and name == "brave" and isinstance(answer, Mapping):
+        return  # it names no section that is empty
+    if not isinstance(found, list):
+        raise ToolError("The search engine's answer holds no results. Check its address.")
+    for each in found:
+        if isinstance(each, Mapping) and isinstance(each.get("url"), str):
+            yield _result(each, each["url"], "description" if name == "brave" else "content")
+
+
+def _result(found: Mapping[str, object], url: str, field: str) -> Result:
+    """A result; engines mark words with tags."""
+    title, snippet = found.get("title") or "", found.get(field) or ""
+    return Result(_line(str(title)), url, _line(str(snippet)))
+
+
+def _line(text: str) -> str:
+    return " ".join(plain_text(text)[1].split())
+
+
+async def _scraped(query: str) -> list[Result]:
+    try:
+        from ddgs import DDGS  # an extra
+        from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
+    except ImportError as error:
+        raise ToolError(
+            "Searching without a key needs ddgs: pip install 'andy-cli[web]'"
+        ) from error
+
+    def ask() -> list[dict[str, object]]:
+        return list(DDGS(timeout=8).text(query, max_results=WANTED, backend=SOURCES))
+
+    try:
+        found = await apart(ask, PATIENCE)
+    except (TimeoutError, TimeoutException) as error:
+        raise ToolError("The search engines took too long. Try again later.") from error
+    except RatelimitException as error:
+        raise ToolError("The search engines' limit is reached. Try again later.") from error
+    except DDGSException as error:
+        if "No results found" in str(error):
+            return []
+        raise ToolError(
+            "No search engine could be reached. Check the network, or set up a search engine of "
+            "your own: search.url, BRAVE_API_KEY or TAVILY_API_KEY."
+        ) from error
+    hits = (_result(each, str(each.get("href") or ""), "body") for each in found)
+    return [each for each in hits if each.url]
+
+
+def _fitting(found: Iterable[Result], characters: int) -> list[Result]:
+    """The first results that fit; the first of all in any case, shortened if it must be."""
+    fitting: list[Result] = []
+    for each in found:
+        title, url = each.title[:200], each.url
+        left = characters - len(title) - len(url) - 40  # for the names around them
+        if left <= 0 and fitting:
+            break
+        snippet = each.snippet if len(each.snippet) <= left else each.snippet[: max(left, 0)]
+        fitting.append(Result(title, url, snippet))
+        characters = left - len(snippet)
+    return fitting

@@ -1,0 +1,20 @@
+"""The hosts that the user's own settings open, whatever they are."""
+
+import re
+from urllib.parse import urlsplit
+
+from andy_cli.toolbox.situation import here
+
+
+def trusted_hosts() -> frozenset[str]:
+    """The hosts of `web.trusted`."""
+    named = here().settings.text("web.trusted").lower()
+    return frozenset(re.split(r"[\s,;]+", named)) - {""}
+
+
+def host_of(url: str) -> str:
+    """`host` or `host:port` of an address, as a trusted host is named; nothing if it has none."""
+    try:
+        return urlsplit(url).netloc.lower().rpartition("@")[2]
+    except ValueError:
+        return ""

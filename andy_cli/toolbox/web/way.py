@@ -1,0 +1,88 @@
+"""Where a request may go: its address judged, and each one that it is sent on to."""
+
+import socket
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import NamedTuple
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.addresses import Judged, Resolver, follow, judge
+from andy_cli.guard.neutralizer import spelled
+from andy_cli.toolbox.web.apart import apart
+from andy_cli.toolbox.web.limits import Limits
+
+LONGEST = 200
+
+
+def addresses(host: str) -> list[str]:
+    """What a name leads to, as the system looks it up; nothing where there is no such name."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return []
+    return list(dict.fromkeys(str(each[4][0]) for each in found))
+
+
+class Way(NamedTuple):
+    limits: Limits
+    trusted: Collection[str]
+    resolver: Resolver = addresses
+    proxied: bool = False
+    """A proxy looks names up: it is no fault if we cannot."""
+
+    async def first(self, url: str, method: str) -> Judged:
+        """Raises ToolError for an address that is not fetched from.
+
+        What would have to be asked about was asked about by the gate.
+        """
+        judged = await self._looked_up(partial(judge, url, method, self.resolver, self.trusted))
+        if judged.verdict == "block":
+            raise ToolError(f"{shown(url)} is not fetched: {judged.reason}.{_opening(judged)}")
+        if judged.verdict == "error":
+            raise ToolError(_not_found(judged))
+        return judged
+
+    async def next(self, before: Judged, status: int, location: str) -> Judged:
+        """Raises ToolError for one that is not followed."""
+        # A server out there must not find what the user opened for themselves.
+        trusted = self.trusted if self._is_trusted(before) else ()
+        judged = await self._looked_up(
+            partial(follow, before, status, location, self.resolver, trusted)
+        )
+        if judged.verdict in ("allow", "allow_stripped"):
+            return judged
+        if judged.verdict == "error" and judged.host != before.host:
+            raise ToolError(_not_found(judged))
+        raise ToolError(
+            f"{before.host} sends on to {shown(location)}, which is not followed: {judged.reason}."
+        )
+
+    async def _looked_up(self, judging: Callable[[], Judged]) -> Judged:
+        try:
+            judged = await apart(judging, self.limits.connect)
+        except TimeoutError as error:
+            raise ToolError(
+                f"No name could be looked up within {self.limits.connect:g} s. Check the network."
+            ) from error
+        if self.proxied and judged.reason == f"{judged.host} is not found":
+            return judged._replace(verdict="allow")
+        return judged
+
+    def _is_trusted(self, judged: Judged) -> bool:
+        return not {judged.host, f"{judged.host}:{judged.port}"}.isdisjoint(self.trusted)
+
+
+def shown(url: str) -> str:
+    """An address that somebody else wrote, for a sentence."""
+    text = spelled(url)
+    return text if len(text) <= LONGEST else text[:LONGEST] + "..."
+
+
+def _not_found(judged: Judged) -> str:
+    return f"There is no {judged.host} to be found. Check the address and the network."
+
+
+def _opening(judged: Judged) -> str:
+    """How the user can open what is their own."""
+    own = "not on the public net" in judged.reason or "its network" in judged.reason
+    return " If it is a server of the user's own, they can name it in web.trusted." * own

@@ -1,0 +1,64 @@
+"""The user's documents: find words in the folders that `andy docs add` has indexed.
+
+To have a folder indexed is to agree to its being searched, so a search touches no place of its own.
+"""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from andy_cli.toolbox.documents.whereabouts import missing
+from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.tool import Claim, Outcome, also, tool
+
+Query = Annotated[
+    str,
+    Field(
+        description="words to find",
+        min_length=1,
+        max_length=1000,
+        json_schema_extra=also("q", "text", "keywords", "search_query", "words"),
+    ),
+]
+Scope = Annotated[
+    str,
+    Field(
+        description="a folder or a pattern such as *.pdf; nothing means everywhere",
+        json_schema_extra=also("folder", "path", "directory", "pattern", "within"),
+    ),
+]
+Limit = Annotated[
+    int,
+    Field(
+        description="how many files at most",
+        ge=1,
+        le=50,
+        json_schema_extra=also("max", "count", "maxResults", "max_results"),
+    ),
+]
+SOME = "No file has all of the words; these have some of them."
+CHANGED = "Some files have changed since they were indexed; `andy docs update` reads them again."
+
+
+@tool(
+    effect="read",
+    action="search the documents for {query} in {scope}",
+    claim=lambda arguments: Claim(),
+    needs=missing,
+)
+def search(query: Query, scope: Scope = "", limit: Limit = 10) -> Outcome:
+    """Find words in the user's own documents, notes and code that were indexed; gives files with
+    the place and the text around it. Not for the web."""
+    # SQLite takes 10 ms, and most conversations search nothing.
+    from andy_cli.toolbox.documents.finding import find
+    from andy_cli.toolbox.documents.index import opened
+
+    with opened() as index:
+        looked = find(index, query, scope, limit, here().workspace)
+    if not looked.hits:
+        return Outcome("No document has any of these words.", "found nothing in the documents")
+    notes = [SOME] * (not looked.all_words) + [CHANGED] * any(hit.changed for hit in looked.hits)
+    told = {"hits": [hit._asdict() for hit in looked.hits], "notes": notes}
+    count = len(looked.hits)
+    found = f"found {count} document{'s' * (count != 1)}"
+    return Outcome({name: each for name, each in told.items() if each}, found)

@@ -1,0 +1,131 @@
+"""The web: search it, read a page, make a request.
+
+What does the work is imported by the tool that is called: the web client takes 0.1 s.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from andy_cli.toolbox.places import place
+from andy_cli.toolbox.tool import Claim, Outcome, also, tool
+from andy_cli.toolbox.web import asking, engines
+
+Url = Annotated[
+    str,
+    Field(
+        description="address on the web",
+        min_length=1,
+        json_schema_extra=also("link", "address", "uri", "href", "endpoint"),
+    ),
+]
+Query = Annotated[
+    str,
+    Field(
+        description="what to search for",
+        min_length=1,
+        max_length=2000,
+        json_schema_extra=also("q", "search", "keywords", "text", "search_query"),
+    ),
+]
+MostTokens = Annotated[
+    int,
+    Field(
+        description="tokens of results at most",
+        ge=100,
+        le=20_000,
+        json_schema_extra=also("tokens", "limit"),
+    ),
+]
+Offset = Annotated[
+    int,
+    Field(
+        description="character of a long page to go on from",
+        ge=0,
+        json_schema_extra=also("start", "from"),
+    ),
+]
+Length = Annotated[
+    int,
+    Field(
+        description="characters at most",
+        ge=100,
+        le=100_000,
+        json_schema_extra=also("limit", "max_chars"),
+    ),
+]
+Method = Annotated[
+    str,
+    Field(description="method, such as GET or POST", json_schema_extra=also("verb", "http_method")),
+]
+Headers = Annotated[
+    dict[str, str] | None, Field(description="headers by name", json_schema_extra=also("header"))
+]
+Body = Annotated[
+    str | dict[str, Any] | list[Any] | None,
+    Field(
+        description="what to send, text or JSON",
+        json_schema_extra=also("data", "payload", "content", "json"),
+    ),
+]
+Kept = Annotated[
+    str,
+    Field(
+        description="file to keep the answer in",
+        json_schema_extra={"format": "path", **also("file", "output", "destination", "save_as")},
+    ),
+]
+
+
+@tool(
+    effect="network",
+    action="search the web for {query}",
+    claim=lambda arguments: asking.of_search(str(arguments.get("query") or "")),
+    needs=engines.missing,
+)
+async def web_search(query: Query, maxTokens: MostTokens = 2000) -> Outcome:
+    """Search the web; gives titles, addresses and snippets. fetch_page reads what was found."""
+    from andy_cli.toolbox.web.searching import search
+
+    found = await search(query, maxTokens)
+    if not found:
+        return Outcome("Nothing was found. Try other words.", "found nothing on the web")
+    return Outcome(found, f"found {len(found)} page{'s' * (len(found) != 1)} on the web")
+
+
+@tool(
+    effect="network",
+    action="read {url}",
+    claim=lambda arguments: asking.of_page(str(arguments.get("url") or "")),
+)
+async def fetch_page(url: Url, offset: Offset = 0, maxLength: Length = 20_000) -> Outcome:
+    """Read a web page, PDF or text file by its address, as Markdown."""
+    from andy_cli.toolbox.web.pages import read
+
+    text, host = await read(asking.full(url), offset, maxLength)
+    return Outcome(text, f"read a page of {host}")
+
+
+def _claim(arguments: Mapping[str, object]) -> Claim:
+    return asking.of_request(asking.asked(arguments), str(arguments.get("path") or ""))
+
+
+@tool(effect="act", action="request {url} by {method} into {path}", claim=_claim)
+async def api_call(
+    url: Url,
+    method: Method = "GET",
+    headers: Headers = None,
+    body: Body = None,
+    path: Kept = "",
+) -> Outcome:
+    """Make an HTTP request to an API or fetch a file; the answer comes as it is. For pages to be
+    read, fetch_page is better."""
+    from andy_cli.toolbox.web.calling import call, status_of
+    from andy_cli.toolbox.web.client import Request
+    from andy_cli.toolbox.web.way import shown
+
+    asked = asking.asked({"url": url, "method": method, "headers": headers, "body": body})
+    request = Request(asked.url, asked.method, asked.headers, asked.body.encode())
+    answer, status = await call(request, place(path, "write") if path else None)
+    return Outcome(answer, f"requested {shown(asked.url)} by {asked.method}: {status_of(status)}")
