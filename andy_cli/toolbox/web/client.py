@@ -32,7 +32,7 @@ from andy_cli.toolbox.situation import here
 from andy_cli.toolbox.web.connection import connected
 from andy_cli.toolbox.web.faults import in_words, said, too_large
 from andy_cli.toolbox.web.limits import Limits
-from andy_cli.toolbox.web.trust import trusted_hosts
+from andy_cli.toolbox.web.trust import host_of, trusted_hosts
 from andy_cli.toolbox.web.unpacking import unpacked
 from andy_cli.toolbox.web.way import Way, addresses
 
@@ -114,7 +114,7 @@ async def opened(
     _check(request.headers)
     proxy = here().settings.text("web.proxy")
     way = Way(limits, trusted_hosts() if trusted is None else trusted, resolver, bool(proxy))
-    host = ""
+    host = said(host_of(request.url))
     try:
         async with asyncio.timeout(limits.total):
             judged = await way.first(request.url, request.method)
