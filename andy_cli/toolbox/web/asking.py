@@ -85,9 +85,8 @@ def _masked(name: str, value: str) -> str:
 
 def _claim(address: str, method: str, own: bool = False, shown: str = "") -> Claim:
     """`own`: it is a server of the user's settings, which no rule of the public net is for."""
-    trusted = own or not {host_of(address), host_of(address).partition(":")[0]}.isdisjoint(
-        trusted_hosts()
-    )
+    host = host_of(address)
+    trusted = own or not {host, host.rpartition(":")[0] or host}.isdisjoint(trusted_hosts())
     return Claim(address="" if trusted else address, method=method, shown=shown)
 
 

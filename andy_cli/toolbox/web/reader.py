@@ -16,7 +16,7 @@ from andy_cli.errors import ToolError
 from andy_cli.toolbox.documents import pdf
 from andy_cli.toolbox.documents.html import plain_text
 
-SECONDS, MEMORY = 30, 2 << 30
+SECONDS, MEMORY = 20, 2 << 30
 LONGEST = 4_000_000
 """Characters."""
 

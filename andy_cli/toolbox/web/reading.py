@@ -16,7 +16,9 @@ from andy_cli.toolbox.web.faults import said
 LARGEST_PAGE = 3_000_000
 """Characters of HTML that are read; what comes after them is scripts or no page."""
 
-PATIENCE = 30.0
+PATIENCE = 15.0
+"""Seconds for taking a page apart."""
+
 NAMES = {
     b"\x89PNG": "a PNG image",
     b"\xff\xd8\xff": "a JPEG image",
@@ -59,7 +61,8 @@ def what_it_is(page: Fetched) -> str:
     """`It is a PNG image of 34 kB`"""
     named = media_type(page)
     known = next((name for magic, name in NAMES.items() if page.body.startswith(magic)), "")
-    called = known or KINDS.get(named.partition("/")[0]) or said(named) or "binary data"
+    other = "" if named.startswith("text/") else said(named)
+    called = known or KINDS.get(named.partition("/")[0]) or other or "binary data"
     return f"It is {called} of {size(len(page.body))}"
 
 
