@@ -238,6 +238,11 @@ def test_a_certificate_of_nobody_known_is_not_taken(
         assert "cannot prove" in refused(f"https://r.example:{server.port}/")
 
 
+def test_certificates_that_are_not_there_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere.pem")
+    assert "SSL_CERT_FILE" in refused("https://r.example:1/")
+
+
 def test_a_server_of_ones_own_is_reached_only_if_it_is_trusted(workspace: Path) -> None:
     with WebServer(lambda received: page("mine")) as server:
         told = refused(server.url, trusted=())

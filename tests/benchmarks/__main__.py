@@ -2,11 +2,12 @@
 
 import sys
 
-from tests.benchmarks import compiler, conversation, mapper, startup, stream
+from tests.benchmarks import compiler, conversation, documents, mapper, startup, stream
 
 BENCHMARKS = {
     "compiler": compiler.main,
     "conversation": conversation.main,
+    "documents": documents.main,
     "mapper": mapper.main,
     "startup": startup.main,
     "stream": stream.main,

@@ -9,6 +9,7 @@ found. The best comes first (BM25), one hit a file.
 
 import os
 import re
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -19,12 +20,21 @@ from andy_cli.toolbox.documents.index import Index, as_indexed, as_written
 
 WORD = re.compile(r"\"([^\"]+)\"|(\S+)")
 MOST_WORDS = 50
+MORE, MOST_ROWS = 10, 10_000
+"""Rows beside those wanted, as some are of the same file; and all that are looked at."""
+
 BEFORE, AFTER = "\x01", "\x02"
 """Stand around a word that was found; the index holds neither."""
 
 MARK = re.compile(f"{BEFORE}([^{AFTER}]*){AFTER}")
 AROUND = 300
 """Characters of a snippet."""
+
+COMMON = frozenset(
+    """a about an and are as at be by can did do does for from had has have how i in is it me my of
+    on or that the this to was we were what when where which who why will with you your""".split()
+)
+"""Words of questions rather than of answers: left out where there are others to look for."""
 
 WILD = re.compile(r"[*?\[]")
 
@@ -68,7 +78,9 @@ def find(index: Index, query: str, scope: str, limit: int, workspace: Path) -> L
 
 def _words(query: str) -> Iterator[str]:
     """The words as FTS5 takes them: each a string of its own, so that none is an operator."""
-    for match in list(WORD.finditer(query))[:MOST_WORDS]:
+    matches = list(WORD.finditer(query))[:MOST_WORDS]
+    telling = [each for each in matches if each[0].lower().strip("?!.,") not in COMMON]
+    for match in telling or matches:
         written = match[1] or match[2]
         if any(each.isalnum() for each in written):
             beginning = "*" if match[2] and written.endswith("*") else ""
@@ -106,46 +118,45 @@ def _below(path: str) -> Scope:
 
 def _hits(index: Index, match: str, scope: Scope, limit: int) -> tuple[list[Hit], int]:
     """The best hit of each file, best first, and how many files with hits are gone."""
-    rows, asked = _rows(index, match, scope, 5 * limit), 5 * limit
-    while len(rows) == asked and len({row[0] for row in rows}) < limit and asked < 10_000:
+    asked = limit + MORE
+    rows = _rows(index, match, scope, asked)
+    while len(rows) == asked and len({row[0] for row in rows}) < limit and asked < MOST_ROWS:
         # A few files with many hits are before all others.
-        asked *= 4
+        asked *= 8
         rows = _rows(index, match, scope, asked)
     hits: dict[str, Hit | None] = {}
     for row in rows:
         path = str(row[0])
         if path not in hits and sum(map(bool, hits.values())) < limit:
-            hits[path] = _hit(index, match, row)
+            hits[path] = _hit(row)
     there = [each for each in hits.values() if each]
     return there, len(hits) - len(there)
 
 
 def _rows(index: Index, match: str, scope: Scope, most: int) -> list[tuple[object, ...]]:
-    wanted = "files.path, size, changed, parts.id, place, unit, line"
-    joined = "join files on files.id = parts.file"
+    files = "parts on parts.id = {} join files on files.id = parts.file"
+    marked = f"highlight(pieces, 1, '{BEFORE}', '{AFTER}') as marked"
     if not scope.condition:
-        # Only what is best is looked up, not all that was found.
-        best = "select rowid, rank from pieces where pieces match ? order by rank limit ?"
-        sql = f"""select {wanted} from ({best}) as best join parts on parts.id = best.rowid
-                  {joined} order by best.rank"""
+        # Only what is best is looked up and marked, not all that was found.
+        best = f"""select rowid, rank, {marked} from pieces where pieces match ?
+                   order by rank limit ?"""
+        sql = f"""select path, size, changed, place, unit, line, marked from ({best}) as best
+                  join {files.format("best.rowid")} order by best.rank"""
         return index.rows(sql, [match, most])
-    sql = f"""select {wanted} from pieces join parts on parts.id = pieces.rowid {joined}
+    sql = f"""select path, size, changed, place, unit, line, {marked} from pieces
+              join {files.format("pieces.rowid")}
               where pieces match ? and {scope.condition} order by pieces.rank limit ?"""
     return index.rows(sql, [match, *scope.values, most])
 
 
-def _hit(index: Index, match: str, row: Sequence[object]) -> Hit | None:
+def _hit(row: Sequence[object]) -> Hit | None:
     """A row as what is told; None for a file that is not there any more."""
-    path, size, changed, part, place, unit, line = row
+    path, size, changed, place, unit, line, marked = row
     try:
         state = os.lstat(str(path))
     except OSError:
         return None
-    marked = index.rows(
-        "select highlight(pieces, 1, ?, ?) from pieces where pieces match ? and rowid = ?",
-        [BEFORE, AFTER, match, part],
-    )
-    snippet, lines = _snippet(str(marked[0][0]))
+    snippet, lines = _snippet(str(marked))
     if unit:
         place = f"{unit} {int(str(line)) + lines}"
     is_other = (state.st_size, state.st_mtime_ns) != (size, changed)
@@ -153,9 +164,8 @@ def _hit(index: Index, match: str, row: Sequence[object]) -> Hit | None:
 
 
 def _snippet(marked: str) -> tuple[str, int]:
-    """The part with the most of what was found, and how many lines are before its first one."""
-    found = [match.start() for match in MARK.finditer(marked)]
-    best = max(found, key=lambda at: sum(at <= each < at + AROUND for each in found), default=0)
+    """The part with the most of what was found, and how many lines are before its best one."""
+    best = _densest(marked, [match.start() for match in MARK.finditer(marked)])
     start = max(marked.rfind("\n", 0, best) + 1, best - AROUND // 3)
     start = _at_a_word(marked, start, best)
     end = start + AROUND
@@ -163,6 +173,18 @@ def _snippet(marked: str) -> tuple[str, int]:
     ahead = "..." if start and marked[start - 1] != "\n" else ""
     behind = "..." if end < len(marked) else ""
     return ahead + " ".join(text.split()) + behind, marked.count("\n", 0, best)
+
+
+def _densest(marked: str, found: Sequence[int]) -> int:
+    """Where most was found: on the rest of a line first, then near."""
+    best, most = 0, (0, 0)
+    for at, start in enumerate(found):
+        end = marked.find("\n", start, start + AROUND)
+        line = bisect(found, end if end >= 0 else start + AROUND) - at
+        dense = (line, bisect(found, start + AROUND) - at)
+        if dense > most:
+            best, most = start, dense
+    return best
 
 
 def _at_a_word(text: str, start: int, before: int) -> int:

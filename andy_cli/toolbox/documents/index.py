@@ -13,7 +13,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -41,7 +41,7 @@ create index parts_of_file on parts (file);
 create virtual table pieces using fts5 (
   name, body, tokenize = 'porter unicode61 remove_diacritics 2'
 );
-insert into pieces (pieces, rank) values ('rank', 'bm25(4.0, 1.0)');
+insert into pieces (pieces, rank) values ('rank', 'bm25(10.0, 1.0)');
 """
 BATCH = 500
 NO_TEXT = "no text"
@@ -242,6 +242,11 @@ class Index:
         paths = list(self.states(folder))
         self.forget(paths)
         self._connection.execute("delete from folders where path = ?", [str(folder)])
+        # What is deleted stays in the file until it is written anew. Nobody else may use it then.
+        with suppress(sqlite3.OperationalError):
+            self._connection.execute("insert into pieces (pieces) values ('optimize')")
+            self._connection.execute("vacuum")
+            self._connection.execute("pragma wal_checkpoint (truncate)")
         return len(paths)
 
     def states(self, folder: Path) -> dict[str, State]:

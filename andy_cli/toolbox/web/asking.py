@@ -58,9 +58,10 @@ def of_page(url: str) -> Claim:
 
 
 def of_search(query: str) -> Claim:
-    """The query goes to a place; it is the content."""
+    """To whom the query goes; it may tell more than one means to."""
     address, own = engines.address()
-    return _claim(address, "GET", own, shown=f"query: {query}")
+    asked = engines.SOURCES if engines.engine() == "duckduckgo" else engines.engine()
+    return _claim(address, "GET", own, shown=f"query: {query}\nasked: {asked}")
 
 
 def of_request(request: Asked, path: str) -> Claim:

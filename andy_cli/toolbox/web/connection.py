@@ -9,6 +9,7 @@ from functools import lru_cache
 import httpx2
 
 from andy_cli import __version__
+from andy_cli.errors import ToolError
 from andy_cli.guard.addresses import DEFAULT_PORTS, URL, Judged
 from andy_cli.toolbox.web.limits import Limits
 from andy_cli.toolbox.web.unpacking import ACCEPTED
@@ -46,7 +47,12 @@ async def connected(
 @lru_cache(maxsize=1)
 def trust(file: str, folder: str) -> ssl.SSLContext:
     """Whose certificates count: reading them takes 50 ms. The variables are those of OpenSSL."""
-    return httpx2.create_ssl_context()
+    try:
+        return httpx2.create_ssl_context()
+    except OSError as error:
+        raise ToolError(
+            "The certificates in SSL_CERT_FILE or SSL_CERT_DIR cannot be read. Correct or unset it."
+        ) from error
 
 
 async def _answered(

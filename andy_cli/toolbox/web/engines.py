@@ -13,6 +13,9 @@ NONE = (
     "Web search is not set up. Set search.url to a SearXNG server, or BRAVE_API_KEY or "
     "TAVILY_API_KEY to a key, or install ddgs: pip install 'andy-cli[web]'"
 )
+SOURCES = "duckduckgo, mojeek, brave"
+"""Engines that ddgs asks; no more, as each of them learns the query."""
+
 DUCKDUCKGO = "https://html.duckduckgo.com/html/"
 
 

@@ -14,14 +14,15 @@ from urllib.parse import urljoin
 
 from andy_cli.errors import ToolError
 from andy_cli.toolbox.documents import pdf
-from andy_cli.toolbox.documents.html import plain_text
+from andy_cli.toolbox.documents.html import UNSEEN, plain_text
 
 SECONDS, MEMORY = 20, 2 << 30
 LONGEST = 4_000_000
 """Characters."""
 
 SHORT = 400
-"""A text of fewer characters may be what an extractor left over of a page that is no article."""
+"""Of fewer characters, or of a fifth of all there are, a text may be what an extractor left over of
+a page that is no article."""
 
 FAULTS = (
     ArithmeticError,
@@ -32,18 +33,16 @@ FAULTS = (
     TypeError,
     ValueError,
 )
-ASIDE = (
-    "script style template noscript iframe svg nav header footer aside form button dialog".split()
-)
+AROUND = ("nav", "header", "footer", "aside", "form", "button", "dialog")
 
 
 def markdown(page: str, url: str) -> tuple[str, str]:
     """Title and readable part of a page."""
-    title = plain_text(page)[0]
+    title, plain = plain_text(page)
     text = _article(page, url)
-    if len(text) < SHORT:
+    if len(text) < max(SHORT, len(plain) // 5):
         text = max(text, _main_part(page, url), key=len)
-    return title, text or plain_text(page)[1]
+    return title, text or plain
 
 
 def _article(page: str, url: str) -> str:
@@ -68,8 +67,10 @@ def _main_part(page: str, url: str) -> str:
 
     try:
         soup = BeautifulSoup(page, "html.parser")
-        for each in soup.find_all(ASIDE):
-            each.decompose()
+        for each in soup.find_all([*UNSEEN, *AROUND]):
+            # An article has a header and a footer of its own.
+            if each.name not in ("header", "footer") or not each.find_parent(["main", "article"]):
+                each.decompose()
         for link in soup.find_all("a", href=True):
             with suppress(ValueError):
                 link["href"] = urljoin(url, str(link["href"]))

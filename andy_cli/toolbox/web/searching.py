@@ -14,7 +14,7 @@ from andy_cli.errors import ToolError
 from andy_cli.toolbox.documents.html import plain_text
 from andy_cli.toolbox.web.apart import apart
 from andy_cli.toolbox.web.client import Fetched, Request, fetch
-from andy_cli.toolbox.web.engines import KEYS, address, engine
+from andy_cli.toolbox.web.engines import KEYS, SOURCES, address, engine
 from andy_cli.toolbox.web.faults import said
 from andy_cli.toolbox.web.limits import for_pages
 from andy_cli.toolbox.web.reading import media_type
@@ -23,9 +23,6 @@ from andy_cli.toolbox.web.trust import host_of
 WANTED = 20
 PATIENCE = 25.0
 """Seconds for ddgs, which asks one engine after another."""
-
-SOURCES = "duckduckgo, mojeek, brave"
-"""Engines that ddgs asks; no more, as each of them learns the query."""
 
 BRAVE_LONGEST = 400
 """Characters of a query that Brave takes."""
