@@ -500,6 +500,8 @@ def google_status(json: AsJson = False, set_: Set = None) -> None:
     from andy_cli.frontends import google
 
     google.status(json)
+
+
 Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="folders or files")]
 
 
