@@ -18,12 +18,19 @@ from andy_cli.errors import UsageError
 
 
 class Setting(NamedTuple):
-    """What may be set: its key, its default (whose type it must have) and what it is for."""
+    """What may be set: its key, its default (whose type it must have) and what it is for.
+
+    A `*` in a key stands for a name that the user gives: `custom.*.command`.
+    """
 
     key: str
     default: str | int | float | bool | tuple[str, ...]
     about: str
     environment: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+    """The only values there are, where there are few."""
+    fixed: str = ""
+    """Why it stays at its default, where it does."""
 
 
 class Value(NamedTuple):
@@ -91,6 +98,21 @@ SETTINGS = (
     Setting("search.tavily_url", "https://api.tavily.com", "where Tavily's API is"),
     Setting("documents.largest_file", 50, "megabytes of a file that is indexed"),
     Setting(
+        "guard.sandbox",
+        "auto",
+        "run commands in a sandbox (bubblewrap), without network and home: "
+        "auto, those that nobody is asked about; on, all; off, none",
+        choices=("auto", "on", "off"),
+    ),
+    Setting(
+        "guard.autoexec",
+        False,
+        "run by itself what was written, fetched or ingested",
+        fixed="nothing that was written, fetched or ingested is ever run by itself",
+    ),
+    Setting("custom.*.command", "", "a command of your own, as `convert {file} out.png`"),
+    Setting("custom.*.about", "", "what it is for, for the model to read"),
+    Setting(
         "debug.raw",
         "",
         "write requests and raw replies there; 1: state folder",
@@ -99,6 +121,15 @@ SETTINGS = (
     Setting("ui.plain", False, "no colour, no redrawing: for screen readers and logs"),
 )
 BY_KEY = {setting.key: setting for setting in SETTINGS}
+
+
+def setting_of(key: str) -> Setting | None:
+    """The setting of that key; names that the user gives may hold dots."""
+    first, _, rest = key.partition(".")
+    name, _, last = rest.rpartition(".")
+    if "*" in key:
+        return None
+    return BY_KEY.get(f"{first}.*.{last}") if name else BY_KEY.get(key)
 
 
 class Settings:
@@ -133,6 +164,16 @@ class Settings:
         assert isinstance(value, tuple)
         return value
 
+    def named(self, table: str) -> dict[str, dict[str, str]]:
+        """What the user named in a table: `named("custom")["NAME"]["command"]`."""
+        found: dict[str, dict[str, str]] = {}
+        for key, each in self._values.items():
+            first, _, rest = key.partition(".")
+            name, _, last = rest.rpartition(".")
+            if first == table and name:
+                found.setdefault(name, {})[last] = str(each.value)
+        return found
+
 
 def load(
     overrides: Sequence[str] = (),
@@ -144,7 +185,7 @@ def load(
     `overrides` are `KEY=VALUE` as given to `--set`, `flags` values of flags with a setting of
     their own (empty ones were not given). Raises `UsageError` that names the key and the place.
     """
-    values = {each.key: Value(each.default, "default") for each in SETTINGS}
+    values = {each.key: Value(each.default, "default") for each in SETTINGS if "*" not in each.key}
     for key, value, origin in _layers(overrides, flags or {}, environment):
         values[key] = Value(_fit(key, value, origin), origin)
     notes = _tightened(values, Path.cwd()) if environment is os.environ else []
@@ -231,10 +272,15 @@ TRUE, FALSE = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
 
 def _fit(key: str, value: object, origin: str) -> str | int | float | bool | tuple[str, ...]:
     """The value in the type of the key's default."""
-    if key not in BY_KEY:
+    setting = setting_of(key)
+    if setting is None:
         raise UsageError(f"{origin}: there is no setting {key!r}.{_nearest(key)}")
-    default = BY_KEY[key].default
+    default = setting.default
     text = str(value).strip()
+    if setting.choices and text not in setting.choices:
+        raise UsageError(f"{origin}: {key} is {_either(setting.choices)}, not {text!r}.")
+    if setting.fixed and text.lower() not in FALSE:
+        raise UsageError(f"{origin}: {key} stays false: {setting.fixed}.")
     if isinstance(default, bool):
         if text.lower() not in TRUE | FALSE:
             raise UsageError(f"{origin}: {key} is true or false, not {text!r}.")
@@ -246,6 +292,10 @@ def _fit(key: str, value: object, origin: str) -> str | int | float | bool | tup
     if isinstance(default, str):
         return text
     return _number(key, text, origin, float if isinstance(default, float) else int)
+
+
+def _either(choices: Sequence[str]) -> str:
+    return f"{', '.join(choices[:-1])} or {choices[-1]}"
 
 
 def _number(key: str, text: str, origin: str, kind: Callable[[str], int | float]) -> int | float:

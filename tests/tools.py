@@ -19,7 +19,7 @@ def shipped(file: str) -> Registry:
 
 
 def ran(
-    tools: Registry, name: str, granted: Sequence[Path] = (), **arguments: object
+    tools: Registry, name: str, /, granted: Sequence[Path] = (), **arguments: object
 ) -> ToolResult:
     """What a call gives; arguments that do not fit fail as they would in a turn."""
     problems = tools.check(name, arguments)
@@ -27,7 +27,7 @@ def ran(
     return asyncio.run(tools.call(ToolCall("call00001", name, arguments), granted))
 
 
-def claimed(tools: Registry, name: str, **arguments: object) -> Claim:
+def claimed(tools: Registry, name: str, /, **arguments: object) -> Claim:
     return tools.claim(ToolCall("call00001", name, arguments))
 
 

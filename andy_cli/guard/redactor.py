@@ -83,6 +83,34 @@ PLACEHOLDER = re.compile(
 )
 
 
+SIGNS = tuple(
+    """sk- rk- sk_ rk_ whsec_ xai- hf_ pplx- nvapi- r8_ fw_ sess- gho_ ghp_ ghr_ ghs_ ghu_ glsa_
+    glc_ xox xapp- pypi- npm_ AKIA ASIA AROA AIDA ABIA ACCA AIza GOCSPX- ya29. 1//0 SG. _v1_ dapi
+    dp. shp sq0 lin_api_ ntn_ figd_ PMAK- NRAK- hvs. hvb. hvr. sbp_ pul- sntry pscale_ :AA
+    eyJ hooks.slack
+    api/webhooks -----BEGIN""".split()
+)
+PLAIN_SIGNS = tuple(
+    "token secret pass pwd credential auth _pat key cookie bearer basic login sig code -u".split()
+)
+"""As above, in whatever case."""
+SIGN_FORMS = (
+    r"gl[a-z]{2,6}-|pat[A-Za-z0-9]{14}\.|[AS][CK][0-9a-f]{32}|[MNO][\w-]{23,27}\.[\w-]{6}\."
+)
+
+
+def suspicious(text: str, secrets: Sequence[str] = ()) -> bool:
+    """Whether `redact` may find something in the text: a first look, ten times as fast."""
+    plain = text.lower()
+    return (
+        any(sign in text for sign in SIGNS)
+        or any(sign in plain for sign in PLAIN_SIGNS)
+        or ("://" in text and "@" in text)
+        or re.search(SIGN_FORMS, text) is not None
+        or any(run in text for secret in secrets for run in _runs(secret))
+    )
+
+
 def redact(text: str, secrets: Sequence[str] = ()) -> str:
     """The text with `[redacted]` for each secret; `secrets` are values known to be some."""
     return "".join(MASK if secret else part for part, secret in _parts(text, secrets))
@@ -131,17 +159,22 @@ def _random(value: str) -> bool:
 
 
 def _known(text: str, secret: str) -> list[tuple[int, int]]:
+    """Where runs of a known secret stand."""
+    found = []
+    for run in _runs(secret):
+        at = text.find(run)
+        while at >= 0:
+            found.append((at, at + len(run)))
+            at = text.find(run, at + 1)
+    return found
+
+
+def _runs(secret: str) -> set[str]:
     """Every run of `RUN` characters of a long secret, or the whole of a shorter one."""
     size = RUN if len(secret) >= LONG else len(secret)
     if size < RUN:
-        return []
-    found = []
-    for run in {secret[start : start + size] for start in range(len(secret) - size + 1)}:
-        at = text.find(run)
-        while at >= 0:
-            found.append((at, at + size))
-            at = text.find(run, at + 1)
-    return found
+        return set()
+    return {secret[start : start + size] for start in range(len(secret) - size + 1)}
 
 
 def _merged(found: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -230,17 +230,25 @@ def _extracted(written: str, root: Path) -> Contained:
     return landed[0] if named and landed else Contained("inside", folder)
 
 
-@contextlib.contextmanager
-def folder_inside(path: Path, root: Path) -> Iterator[int]:
-    """The open folder that holds a judged path, for `dir_fd`: no link is followed on the way.
+PASSING = getattr(os, "O_PATH", os.O_RDONLY)
+"""A folder on the way need not be readable: `/home` often is not."""
 
-    Raises ToolError where a link or nothing stands where a folder was.
+
+@contextlib.contextmanager
+def folder_inside(path: Path, root: Path, make: bool = False) -> Iterator[int]:
+    """The open folder that holds a judged path, for `dir_fd` alone: no link is followed on the way.
+
+    With `make` folders that are missing are made. Raises ToolError where a link or nothing stands
+    where a folder was.
     """
-    folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    folder = os.open(root, PASSING | os.O_DIRECTORY)
     try:
         for name in path.relative_to(root).parts[:-1]:
             above = folder
-            folder = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=above)
+            if make:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(name, dir_fd=above)
+            folder = os.open(name, PASSING | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=above)
             os.close(above)
         yield folder
     except OSError as error:

@@ -1,0 +1,129 @@
+"""A text in a file replaced by another: exactly what is there, once, or said why not.
+
+A line break in what is looked for is either kind, as models write the plain one whatever the file
+has; the breaks of what is put in are those of the file.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.neutralizer import spelled
+from andy_cli.toolbox.files.names import count
+
+NEAREST, LIKE = 3, 60
+"""Lines that are named where a text is not there, and how alike they are, of 100."""
+MANY = 5
+"""Places that are named where there are more than one."""
+WIDEST = 120
+
+
+class Edited(NamedTuple):
+    text: str
+    places: int
+    """How many were replaced."""
+
+
+def edited(text: str, old: str, new: str, everywhere: bool, name: str) -> Edited:
+    """The text with `old` replaced by `new`. Raises ToolError that names the nearest lines, or
+    the lines in which it stands more than once."""
+    if _unified(old) == _unified(new):
+        raise ToolError("The old and the new text are the same: there is nothing to change.")
+    # Not by a regular expression: one of this length may take for ever.
+    parts = _unified(text).split(_unified(old))
+    places = len(parts) - 1
+    if not places:
+        raise ToolError(_missing(text, old, name))
+    if places > 1 and not everywhere:
+        raise ToolError(_several(parts, _unified(old), name))
+    return Edited(_joined(parts, _unified(old), _unified(new), text), places)
+
+
+def _unified(text: str) -> str:
+    return text.replace("\r\n", "\n")
+
+
+def _joined(parts: Sequence[str], old: str, new: str, text: str) -> str:
+    """The parts with the new text between them, and each line with the end it had."""
+    ends = re.findall(r"\r?\n", text)
+    windows = ends.count("\r\n")
+    if not windows:
+        return new.join(parts)
+    put = new.replace("\n", "\r\n") if windows * 2 > len(ends) else new
+    remaining = iter(ends)
+    restored = []
+    for part in parts:
+        lines = part.split("\n")
+        restored.append("".join(f"{each}{next(remaining)}" for each in lines[:-1]) + lines[-1])
+        for _ in range(old.count("\n")):
+            next(remaining, None)
+    return put.join(restored)
+
+
+def _several(parts: Sequence[str], old: str, name: str) -> str:
+    numbers = []
+    number = 1
+    for part in parts[:MANY]:
+        number += part.count("\n")
+        numbers.append(str(number))
+        number += old.count("\n")
+    places = len(parts) - 1
+    more = f" and {places - MANY} more" if places > MANY else ""
+    return (
+        f"That text stands {places} times in {name}, in lines {', '.join(numbers[:places])}{more}. "
+        "Give more of what is around the one that is meant, or set replace_all."
+    )
+
+
+def _missing(text: str, old: str, name: str) -> str:
+    lines = text.split("\n")
+    if (number := _spaced_otherwise(lines, old)) is not None:
+        return (
+            f"That text is not in {name} as it was given: in line {number} there are other blanks "
+            f"in it. read_file shows them. Line {number}: {_shown(lines[number - 1])}"
+        )
+    near = _nearest(lines, old)
+    hint = f" The nearest lines: {near}" if near else " read_file shows what is."
+    return f"That text is not in {name}, so nothing was changed.{hint}"
+
+
+def _spaced_otherwise(lines: Sequence[str], old: str) -> int | None:
+    """The line in which it begins, but for blanks and line breaks."""
+    wanted = "".join(old.split())
+    if not wanted:
+        return None
+    pieces = ["".join(line.split()) for line in lines]
+    ends = list(accumulate(map(len, pieces)))
+    at = "".join(pieces).find(wanted)
+    return bisect_right(ends, at) + 1 if at >= 0 else None
+
+
+def _nearest(lines: Sequence[str], old: str) -> str:
+    """The lines most like the first one that was looked for, with their numbers."""
+    # 10 ms, and most edits fit.
+    from rapidfuzz import fuzz, process
+
+    first = next((each.strip() for each in old.splitlines() if each.strip()), "")
+    if not first:
+        return ""
+    close = process.extract(
+        first[: WIDEST * 4],
+        [each.strip()[: WIDEST * 4] for each in lines],
+        scorer=fuzz.ratio,
+        score_cutoff=LIKE,
+        limit=NEAREST,
+    )
+    numbered = sorted((at + 1, _shown(lines[at])) for _, _, at in close)
+    return "; ".join(f"{number}: {line}" for number, line in numbered)
+
+
+def _shown(line: str) -> str:
+    text = line.strip()
+    return spelled(text if len(text) <= WIDEST else text[:WIDEST] + "...")
+
+
+def described(places: int) -> str:
+    return "" if places == 1 else f" in {count(places, 'place')}"

@@ -1,0 +1,93 @@
+"""Bytes as text and back: UTF-8, what a byte order mark says, else Latin-1.
+
+encoding = encoding_of(file, work)      of an open file, read through once in pieces
+decoded(data) -> Text                   of a file that is in memory, to be changed
+Text.encoded(text) -> bytes             with the mark and in the encoding it had
+"""
+
+import codecs
+from typing import BinaryIO, NamedTuple
+
+from andy_cli.errors import ToolError
+from andy_cli.toolbox.files.kinds import HEAD, MARKS
+from andy_cli.toolbox.work import Work
+
+PIECE = 1 << 20
+"""Bytes that are read at a time."""
+
+SPOKEN = {"utf-8": "UTF-8", "latin-1": "Latin-1"}
+
+
+class Encoding(NamedTuple):
+    name: str
+    """As codecs know it."""
+    mark: bytes = b""
+    """The byte order mark it begins with."""
+
+    @property
+    def spoken(self) -> str:
+        return SPOKEN.get(self.name) or self.name[:6].upper()
+
+
+UTF_8 = Encoding("utf-8")
+
+
+def marked(head: bytes) -> Encoding | None:
+    """What the byte order mark says, if there is one."""
+    for mark, name in MARKS:
+        if head.startswith(mark):
+            return Encoding(name, mark)
+    return None
+
+
+def encoding_of(file: BinaryIO, work: Work) -> Encoding:
+    """What the file is written in; it is read from its start, and stands there afterwards."""
+    head = file.read(HEAD)
+    encoding = marked(head) or (UTF_8 if _is_utf_8(head, file, work) else Encoding("latin-1"))
+    file.seek(0)
+    return encoding
+
+
+def _is_utf_8(head: bytes, file: BinaryIO, work: Work) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    piece = head
+    try:
+        while piece:
+            work.go_on()
+            decoder.decode(piece)
+            piece = file.read(PIECE)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+class Text(NamedTuple):
+    """A whole file as text, without its mark, and what it was written in."""
+
+    text: str
+    encoding: Encoding = UTF_8
+
+    def encoded(self, text: str) -> bytes:
+        """Another text as the same file would hold it. Raises ToolError where it cannot."""
+        try:
+            return self.encoding.mark + text.encode(self.encoding.name)
+        except UnicodeEncodeError as error:
+            odd = ascii(error.object[error.start])
+            raise ToolError(
+                f"The file is written in {self.encoding.spoken}, which has no {odd}. "
+                "Use other characters, or write the whole file anew with write_file."
+            ) from error
+
+
+def decoded(data: bytes) -> Text:
+    """Raises ToolError where a mark promises what is not there."""
+    encoding = marked(data)
+    try:
+        if encoding:
+            return Text(data[len(encoding.mark) :].decode(encoding.name), encoding)
+        return Text(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        if encoding:
+            raise ToolError(f"The file is no proper {encoding.spoken}: {error.reason}.") from error
+        return Text(data.decode("latin-1"), Encoding("latin-1"))

@@ -1,0 +1,56 @@
+"""Regular expressions that models write, matched in time linear in the text.
+
+Not by `re`: a pattern like `(a+)+$` would hold the interpreter for hours, and nothing could stop
+it. The engine is the Rust one that pydantic brings, the same as ripgrep's.
+"""
+
+import re
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.neutralizer import spelled
+
+LONGEST = 1000
+"""Characters of a pattern."""
+
+
+class Finder:
+    """Matches anywhere in a text. Without a capital letter in it, it does not look at case."""
+
+    def __init__(self, pattern: str) -> None:
+        """Raises ToolError that says what is wrong with the pattern."""
+        # 2 ms, and few conversations search.
+        from pydantic_core import SchemaError, SchemaValidator, core_schema
+
+        if len(pattern) > LONGEST:
+            raise ToolError(f"The pattern is longer than {LONGEST} characters. Give a shorter one.")
+        self.any_case = re.search(r"[A-Z]", re.sub(r"\\.", "", pattern)) is None
+        schema = core_schema.str_schema(
+            pattern="(?i)" * self.any_case + pattern, regex_engine="rust-regex", strict=True
+        )
+        try:
+            self.matches = SchemaValidator(schema).isinstance_python
+        except SchemaError as error:
+            raise ToolError(_explained(pattern, str(error))) from error
+
+
+def _explained(pattern: str, error: str) -> str:
+    *_, why = error.strip().rpartition("error: ")
+    return (
+        f"{spelled(pattern)} is no regular expression: {why.splitlines()[-1].strip()}. "
+        "Write a backslash before what is meant as it is, as in \\( or \\*; "
+        "names of files go into glob."
+    )
+
+
+def literal(pattern: str) -> str:
+    """A text that stands in everything the pattern matches, for a first rough look; perhaps none.
+
+    Only where that is plain: no groups, no choices, no classes.
+    """
+    if re.search(r"[(|\[]|\\[pPxuU]", pattern):
+        return ""
+    masked = re.sub(r"\\.", "\0", pattern)
+    masked = re.sub(r".(?:\*|\?|\{[^}]*\})[?+]?", "\0", masked)
+    runs = re.split(r"[\0.^$+{}\n]", masked)
+    longest = max(runs, key=len)
+    return longest if len(longest) > 2 and longest.isascii() and longest.isprintable() else ""

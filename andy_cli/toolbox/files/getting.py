@@ -1,0 +1,81 @@
+"""A file as data: its content with its type, in an encoding that was asked for."""
+
+import base64
+import codecs
+import difflib
+import mimetypes
+import os
+from typing import BinaryIO, NamedTuple
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.neutralizer import one_line
+from andy_cli.toolbox.files.encodings import encoding_of
+from andy_cli.toolbox.files.names import amount, said
+from andy_cli.toolbox.files.opening import opened
+from andy_cli.toolbox.files.reading import refuse_binary
+from andy_cli.toolbox.tool import Outcome
+from andy_cli.toolbox.work import Work
+
+LONGEST = 100_000
+"""Characters of content at most, whatever is asked for."""
+WIDEST = 4
+"""Bytes of a character at most."""
+SLOW = ("idna", "punycode")
+"""Encodings of names: a long text takes them for ever."""
+
+
+class Content(NamedTuple):
+    text: str
+    encoding: str
+    cut: bool
+
+
+def got(path: str, encoding: str, longest: int, work: Work) -> Outcome:
+    """`encoding` is a name of an encoding, `base64`, or empty: whatever the text is in."""
+    file, where = opened(path)
+    name = said(where.path)
+    with file:
+        size = os.fstat(file.fileno()).st_size
+        content = _content(file, name, encoding.strip().lower(), min(longest, LONGEST), work)
+    told: dict[str, object] = {
+        "path": path,
+        "mime_type": mimetypes.guess_type(name)[0] or "text/plain",
+        "size": size,
+        "encoding": content.encoding,
+        "content": content.text,
+    }
+    if content.cut:
+        told |= {"truncated": True, "rest": "A larger maxLength or read_file shows more."}
+    return Outcome(told, f"read {name}, {amount(size)}")
+
+
+def _content(file: BinaryIO, name: str, encoding: str, longest: int, work: Work) -> Content:
+    if encoding == "base64":
+        data = file.read(longest // 4 * 3 + 1)
+        whole = data[: longest // 4 * 3]
+        return Content(base64.b64encode(whole).decode(), "base64", len(data) > len(whole))
+    if not encoding:
+        refuse_binary(file, f"{name} (its bytes can be had with encoding base64)")
+        encoding = encoding_of(file, work).name
+    codec = _codec(encoding)
+    data = file.read((longest + 1) * WIDEST)
+    try:
+        text = codec.incrementaldecoder().decode(data)
+    except UnicodeError as error:
+        raise ToolError(f"{name} is not written in {codec.name}. Leave encoding out.") from error
+    return Content(text.removeprefix("\ufeff")[:longest], codec.name, len(text) > longest)
+
+
+def _codec(encoding: str) -> codecs.CodecInfo:
+    """Raises ToolError for what is no encoding of text."""
+    try:
+        if encoding in SLOW:
+            raise LookupError(encoding)
+        b" ".decode(encoding, "replace")  # codecs do other things than text, too
+        return codecs.lookup(encoding)
+    except (LookupError, ValueError) as error:
+        names = ["utf-8", "utf-16", "latin-1", "cp1252", "ascii", "shift_jis", "gbk", "base64"]
+        close = difflib.get_close_matches(encoding, names, n=2) or names
+        raise ToolError(
+            f"There is no encoding {one_line(encoding)[:40]!r}. There are: {', '.join(close)}."
+        ) from error

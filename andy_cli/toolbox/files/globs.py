@@ -1,0 +1,79 @@
+"""Patterns of file names as git and shells write them: `*.py`, `src/**/test_*`, `{a,b}.txt`.
+
+A path is a tuple of names. A pattern with a slash in it is meant from the folder down, one without
+is meant of the last name wherever it lies. No pattern takes longer than its length times the
+path's: patterns come from files that anybody may have written.
+"""
+
+import fnmatch
+import re
+from functools import lru_cache
+from itertools import islice, product
+from typing import NamedTuple
+
+ANY = "**"
+LONGEST, MOST_FORMS = 500, 50
+"""Characters of a pattern, and readings of its braces; what is more matches nothing."""
+BRACES = re.compile(r"\{([^{}]*)\}")
+
+
+class Glob(NamedTuple):
+    parts: tuple[str, ...]
+    """What each name has to be; `**` is any number of names."""
+
+    def matches(self, path: tuple[str, ...]) -> bool:
+        """Whether it is all of the path."""
+        if self.parts[:1] == (ANY,) and len(self.parts) == 2:  # the most common one, made fast
+            return _name(self.parts[1]).match(path[-1]) is not None
+        reached = {0}
+        for name in path:
+            reached = {after for at in self._skipped(reached) for after in self._after(at, name)}
+        return len(self.parts) in self._skipped(reached)
+
+    def _skipped(self, reached: set[int]) -> set[int]:
+        """With the places behind every `**`, which may be nothing."""
+        found = set(reached)
+        for at in sorted(reached):
+            while at < len(self.parts) and self.parts[at] == ANY:
+                at += 1
+                found.add(at)
+        return found
+
+    def _after(self, at: int, name: str) -> tuple[int, ...]:
+        if at == len(self.parts):
+            return ()
+        if self.parts[at] == ANY:
+            return (at,)
+        return (at + 1,) if _name(self.parts[at]).match(name) else ()
+
+
+def glob(pattern: str) -> Glob:
+    """One pattern without braces."""
+    if len(pattern) > LONGEST:
+        return Glob(("",))
+    parts = [each for each in pattern.split("/") if each not in ("", ".")]
+    if parts[-1:] == [ANY]:
+        parts.append("*")  # what is in a folder, not the folder
+    anywhere = "/" not in pattern.strip("/") and not pattern.startswith("/")
+    return Glob((ANY, *parts) if anywhere else tuple(parts))
+
+
+def globs(pattern: str) -> tuple[Glob, ...]:
+    """A pattern with all readings of its braces."""
+    pieces = [
+        each.split(",") if at % 2 else [each] for at, each in enumerate(BRACES.split(pattern))
+    ]
+    forms = islice(product(*pieces), MOST_FORMS)
+    return tuple(glob("".join(each)) for each in forms)
+
+
+@lru_cache(maxsize=4096)
+def _name(pattern: str) -> re.Pattern[str]:
+    """One name's pattern. A backslash makes what follows plain, `[^a]` is `[!a]`."""
+    pattern = re.sub(r"\\(.)", _plain, pattern).replace("[^", "[!")
+    return re.compile(fnmatch.translate(pattern))
+
+
+def _plain(escaped: re.Match[str]) -> str:
+    character = escaped[1]
+    return f"[{character}]" if character in "*?[" else character

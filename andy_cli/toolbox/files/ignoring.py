@@ -1,0 +1,76 @@
+"""What `.gitignore` files say is not to be looked at, as git reads them (gitignore(5)).
+
+Those of the folder itself, of every folder below and of those above up to the workspace count;
+the last rule that matches decides. What lies in an ignored folder is ignored. `.git` always is.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from andy_cli.errors import ToolError
+from andy_cli.toolbox.files.globs import Glob, glob
+from andy_cli.toolbox.files.walking import Entry
+from andy_cli.toolbox.places import Place
+from andy_cli.toolbox.situation import here
+
+NAME = ".gitignore"
+LARGEST, MOST_RULES = 100_000, 1000
+"""Bytes of one file, and rules in it: nobody wrote more by hand."""
+
+
+class Rule(NamedTuple):
+    glob: Glob
+    ignored: bool = True
+    """False: what an earlier rule said is taken back."""
+    folders: bool = False
+    """It is meant of folders alone."""
+
+
+class Ignored:
+    """Asked of every entry of a walk, the folders before what is in them."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        workspace = here().workspace
+        below = place.path.is_relative_to(workspace)
+        self._top = workspace if below else place.path
+        self._rules: dict[Path, list[Rule]] = {}
+
+    def __call__(self, entry: Entry) -> bool:
+        if entry.path[-1] == ".git":
+            return True
+        path = self._place.path.joinpath(*entry.path)
+        names = path.relative_to(self._top).parts
+        verdict = False
+        for depth in range(len(names)):
+            for rule in self._of(self._top.joinpath(*names[:depth])):
+                if (entry.kind == "folder" or not rule.folders) and rule.glob.matches(
+                    names[depth:]
+                ):
+                    verdict = rule.ignored
+        return verdict
+
+    def _of(self, folder: Path) -> list[Rule]:
+        """The rules that stand in a folder; each file is read once."""
+        if folder not in self._rules:
+            self._rules[folder] = list(rules(self._read(folder)))
+        return self._rules[folder]
+
+    def _read(self, folder: Path) -> str:
+        try:
+            with Place(folder / NAME, self._place.root).open() as file:
+                return file.read(LARGEST).decode("utf-8", "replace")
+        except ToolError:
+            return ""
+
+
+def rules(text: str) -> Iterator[Rule]:
+    for line in text.removeprefix("\ufeff").splitlines()[:MOST_RULES]:
+        pattern = line if line.endswith("\\ ") else line.rstrip()
+        if not pattern or pattern.startswith("#"):
+            continue
+        taken_back = pattern.startswith("!")
+        pattern = pattern[taken_back:]
+        folders = pattern.endswith("/")
+        yield Rule(glob(pattern.rstrip("/") if folders else pattern), not taken_back, folders)

@@ -1,0 +1,68 @@
+"""The text of a document, for the model to know.
+
+`text_of` is where other kinds of documents come in: READERS has one for each kind of file that is
+no text by itself. A reader takes the open file, in bytes, and returns its text; it asks `work`
+now and then whether to go on, and raises ToolError for what it cannot read.
+"""
+
+import re
+from collections.abc import Callable
+from typing import BinaryIO
+
+from andy_cli.toolbox.files.encodings import encoding_of
+from andy_cli.toolbox.files.kinds import HEAD, kind
+from andy_cli.toolbox.files.markup import text_of_page
+from andy_cli.toolbox.files.names import count, said
+from andy_cli.toolbox.files.opening import opened
+from andy_cli.toolbox.files.reading import pieces, refuse_binary
+from andy_cli.toolbox.tool import Outcome
+from andy_cli.toolbox.work import Work
+
+LONGEST = 100_000
+"""Characters of a document that the model is told."""
+LARGEST = 5_000_000
+"""Characters of a file that are looked at for them."""
+
+Reader = Callable[[BinaryIO, Work], str]
+READERS: dict[str, Reader] = {}
+"""By what `kinds.kind` calls them: "PDF document", "Word document", ..."""
+
+PAGE = re.compile(rb"\s*(?:<!--.*?-->\s*)?<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
+
+
+def ingested(written: str, work: Work) -> Outcome:
+    """Raises ToolError for what has no text or cannot be read."""
+    file, where = opened(written)
+    name = said(where.path)
+    with file:
+        text = text_of(file, name, work)
+    if not text.strip():
+        return Outcome(f"{name} holds no text.", f"read {name}: it holds no text")
+    shown = text[:LONGEST]
+    if len(text) > LONGEST:
+        shown += f"\n[The first {count(LONGEST, 'character')}; the document goes on.]"
+    return Outcome(shown, f"read the text of {name}, {count(len(text), 'character')}")
+
+
+def text_of(file: BinaryIO, name: str, work: Work) -> str:
+    """The text of an open file, which is called `name` in sentences. Raises ToolError."""
+    head = file.read(HEAD)
+    file.seek(0)
+    if reader := READERS.get(kind(head)):
+        return reader(file, work)
+    refuse_binary(file, name)
+    text = _plain(file, work)
+    is_page = name.lower().endswith((".html", ".htm", ".xhtml")) or PAGE.match(head)
+    return text_of_page(text, work.go_on) if is_page else text
+
+
+def _plain(file: BinaryIO, work: Work) -> str:
+    """No more of it than is needed: files may be of any size."""
+    found: list[str] = []
+    size = 0
+    for piece in pieces(file, encoding_of(file, work), work):
+        found.append(piece)
+        size += len(piece)
+        if size > LARGEST:
+            break
+    return "".join(found)[:LARGEST]

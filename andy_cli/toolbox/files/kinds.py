@@ -1,0 +1,107 @@
+"""What kind of file it is, told from its first bytes: text, or a name for what is not.
+
+kind(head)      "" for text, else "PNG picture", "ZIP archive", ...
+"""
+
+import codecs
+
+HEAD = 8192
+"""Bytes that are looked at."""
+
+MAGIC = (
+    (0, b"\x89PNG\r\n\x1a\n", "PNG picture"),
+    (0, b"\xff\xd8\xff", "JPEG picture"),
+    (0, b"GIF87a", "GIF picture"),
+    (0, b"GIF89a", "GIF picture"),
+    (8, b"WEBP", "WebP picture"),
+    (0, b"II*\0", "TIFF picture"),
+    (0, b"MM\0*", "TIFF picture"),
+    (0, b"\0\0\1\0", "icon"),
+    (0, b"8BPS", "Photoshop picture"),
+    (4, b"ftypheic", "HEIC picture"),
+    (4, b"ftypavif", "AVIF picture"),
+    (4, b"ftyp", "video"),
+    (0, b"\x1aE\xdf\xa3", "video"),
+    (8, b"AVI ", "video"),
+    (8, b"WAVE", "WAV sound"),
+    (0, b"ID3", "MP3 song"),
+    (0, b"\xff\xfb", "MP3 song"),
+    (0, b"OggS", "Ogg sound"),
+    (0, b"fLaC", "FLAC sound"),
+    (0, b"MThd", "MIDI file"),
+    (0, b"%PDF-", "PDF document"),
+    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "Office document of the old kind"),
+    (0, b"PK\3\4", "ZIP archive"),
+    (0, b"PK\5\6", "ZIP archive"),
+    (0, b"\x1f\x8b", "gzip archive"),
+    (0, b"BZh", "bzip2 archive"),
+    (0, b"\xfd7zXZ\0", "xz archive"),
+    (0, b"7z\xbc\xaf\x27\x1c", "7z archive"),
+    (0, b"\x28\xb5\x2f\xfd", "Zstandard archive"),
+    (0, b"Rar!\x1a\7", "RAR archive"),
+    (257, b"ustar", "tar archive"),
+    (0, b"\x7fELF", "program"),
+    (0, b"MZ", "Windows program"),
+    (0, b"\xcf\xfa\xed\xfe", "program"),
+    (0, b"\xca\xfe\xba\xbe", "program"),
+    (0, b"\0asm", "WebAssembly program"),
+    (0, b"SQLite format 3\0", "SQLite database"),
+    (0, b"wOFF", "font"),
+    (0, b"wOF2", "font"),
+    (0, b"\0\1\0\0\0", "font"),
+    (0, b"OTTO", "font"),
+    (0, b"GGUF", "language model"),
+)
+OFFICE = (
+    (b"word/", "Word document"),
+    (b"xl/", "Excel sheet"),
+    (b"ppt/", "PowerPoint presentation"),
+    (b"mimetypeapplication/epub+zip", "EPUB book"),
+    (b"mimetypeapplication/vnd.oasis.opendocument", "OpenDocument file"),
+)
+"""What tells a document from an archive: it stands in the names of its first members."""
+
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+"""Byte order marks and what they say."""
+
+PLAIN = bytes({7, 8, 9, 10, 11, 12, 13, 27, *range(0x20, 0x7F), *range(0x80, 0x100)})
+"""Bytes that stand in texts of some encoding; escape sequences too."""
+ODD = 0.1
+"""The part of other bytes from which on it is no text."""
+
+
+def kind(head: bytes) -> str:
+    """A name for what begins with these bytes; empty for text, which nothing is too."""
+    if any(head.startswith(mark) for mark, _ in MARKS) or _is_text(head):
+        return ""
+    names = (name for at, magic, name in MAGIC if head.startswith(magic, at))
+    name = next(names, "binary file")
+    return _document(head) or name if name == "ZIP archive" else name
+
+
+def _document(head: bytes) -> str:
+    return next((name for mark, name in OFFICE if mark in head), "")
+
+
+def _is_text(head: bytes) -> bool:
+    if b"\0" in head or head.startswith(b"%PDF-"):
+        return False
+    return len(head.translate(None, PLAIN)) <= len(head) * ODD
+
+
+def one(name: str) -> str:
+    """`a PNG picture`, `an MP3 song`."""
+    return f"{'an' if name.startswith(('A', 'E', 'I', 'O', 'MP3', 'i')) else 'a'} {name}"
+
+
+def hint(name: str) -> str:
+    """What can be done with such a file, in a sentence; empty where nothing can."""
+    if name == "MP3 song":
+        return "play_mp3 plays it."
+    if name.endswith(("document", "sheet", "presentation", "book")):
+        return "file_ingest reads the text of documents."
+    return ""

@@ -1,0 +1,75 @@
+"""What a folder holds, some levels deep: records for a model to read, the nearest levels first."""
+
+import time
+from collections import deque
+from typing import NamedTuple
+
+from andy_cli.errors import ToolError
+from andy_cli.toolbox.files.names import count, said
+from andy_cli.toolbox.files.walking import DEEPEST, MOST, Entry, entries
+from andy_cli.toolbox.places import Place
+from andy_cli.toolbox.tool import Outcome
+from andy_cli.toolbox.work import Work
+
+SHOWN = 1000
+"""Entries of one listing."""
+UNOPENED = ".git"
+"""Listed, but not looked into: thousands of files that nobody asks for."""
+
+
+class Found(NamedTuple):
+    entries: list[Entry]
+    total: int
+    closed: int
+    """Folders below that may not be read."""
+
+
+def listed(place: Place, depth: int, work: Work) -> Outcome:
+    """Everything down to `depth` levels, 1 being the folder itself."""
+    found = _found(place, min(depth, DEEPEST), work)
+    where = said(place.path)
+    did = f"listed {count(found.total, 'entry')} in {where}"
+    if not found.total:
+        did = f"looked into {where}: it is empty"
+    records = [_record(each) for each in sorted(found.entries)]
+    left_out = found.total - len(records)
+    notes = []
+    if left_out:
+        more = " at least" if found.total >= MOST else ""
+        notes.append(f"{left_out:,}{more} are left out. List a folder below to see the rest.")
+    if found.closed:
+        notes.append(f"{count(found.closed, 'folder')} may not be read by this user.")
+    if not notes:
+        return Outcome(records, did)
+    told = {"truncated": True, "items": found.total, "left_out": left_out, "data": records}
+    return Outcome({**told, "rest": " ".join(notes)}, did)
+
+
+def _found(place: Place, depth: int, work: Work) -> Found:
+    kept: list[Entry] = []
+    waiting: deque[tuple[str, ...]] = deque([()])
+    total = closed = 0
+    while waiting and total < MOST:
+        work.go_on()
+        above = waiting.popleft()
+        try:
+            there = entries(place, above)
+        except ToolError:
+            if not above:
+                raise
+            closed += 1
+            continue
+        total += len(there)
+        kept += there[: SHOWN - len(kept)]
+        if len(above) + 1 < depth:
+            folders = (each for each in there if each.kind == "folder")
+            waiting += [each.path for each in folders if each.path[-1] != UNOPENED]
+    return Found(kept, total, closed)
+
+
+def _record(entry: Entry) -> dict[str, object]:
+    """A file has a size in bytes and a time; what is no file says so."""
+    if entry.kind != "file":
+        return {"name": entry.name, "type": entry.kind}
+    modified = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.modified))
+    return {"name": entry.name, "size": entry.size, "modified": modified}

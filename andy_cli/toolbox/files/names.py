@@ -1,0 +1,37 @@
+"""Files, sizes and counts as a person would write them."""
+
+from pathlib import Path
+
+from andy_cli.guard.neutralizer import spelled
+from andy_cli.toolbox.situation import here
+
+
+def said(path: Path) -> str:
+    """A path as seen from the workspace, else from the home, else whole; nothing in it acts."""
+    workspace, home = here().workspace, Path.home()
+    if path == workspace:
+        return "the current folder"
+    if path.is_relative_to(workspace):
+        return spelled(str(path.relative_to(workspace)))
+    if path.is_relative_to(home) and path != home:
+        return spelled(f"~/{path.relative_to(home)}")
+    return spelled(str(path))
+
+
+def amount(size: int) -> str:
+    """`340 bytes`, `1.2 kB`, `3.4 MB`."""
+    if size < 1000:
+        return count(size, "byte")
+    for unit, one in (("kB", 1e3), ("MB", 1e6)):
+        if size < one * 999.95:
+            return f"{size / one:.1f} {unit}"
+    return f"{size / 1e9:,.1f} GB"
+
+
+def count(number: int, noun: str) -> str:
+    """`1 line`, `12 lines`, `2 matches`, `3 entries`."""
+    if number == 1:
+        return f"1 {noun}"
+    if noun.endswith("y"):
+        return f"{number:,} {noun[:-1]}ies"
+    return f"{number:,} {noun}{'es' if noun.endswith('ch') else 's'}"

@@ -1,0 +1,162 @@
+"""Look for files by their names and by what is in them.
+
+Ignored files (`.gitignore`) and files that are no text are passed over; links are not followed.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from andy_cli.errors import ToolError
+from andy_cli.toolbox.files.encodings import encoding_of
+from andy_cli.toolbox.files.expressions import Finder, literal
+from andy_cli.toolbox.files.globs import Glob, globs
+from andy_cli.toolbox.files.ignoring import Ignored
+from andy_cli.toolbox.files.kinds import HEAD, kind
+from andy_cli.toolbox.files.names import count, said
+from andy_cli.toolbox.files.reading import lines
+from andy_cli.toolbox.files.ripgrep import holding
+from andy_cli.toolbox.files.walking import Entry, Walk
+from andy_cli.toolbox.places import Place
+from andy_cli.toolbox.tool import Outcome, progress
+from andy_cli.toolbox.work import Work
+
+MOST = 200
+"""Results."""
+WIDEST = 300
+"""Characters of a line that are shown."""
+LONGEST_LINE = 1_000_000
+PORTION = 1000
+"""Files that are looked at together."""
+
+
+class Asked(NamedTuple):
+    """What is looked for, by pattern or glob or both, and where."""
+
+    pattern: str
+    glob: str
+    path: str
+
+
+class Search:
+    """One search: first `results()`, then what is to be said about it."""
+
+    def __init__(self, place: Place, asked: Asked, work: Work) -> None:
+        """`asked.path` is how the place was written: the results are written so that they can be
+        opened. Raises ToolError for a pattern that is none."""
+        if not asked.pattern and not asked.glob:
+            raise ToolError("Say what to look for: a pattern, a glob of names, or both.")
+        self._asked, self._work, self._where = asked, work, said(place.path)
+        self._finder = Finder(asked.pattern) if asked.pattern else None
+        self._globs: Sequence[Glob] = globs(asked.glob) if asked.glob else ()
+        alone = place.path.is_file()
+        self._place = place._replace(path=place.path.parent) if alone else place
+        self._prefix = _prefix(asked.path, alone)
+        ignored = Ignored(self._place)
+        self._walk = Walk(self._place, work, lambda entry: not ignored(entry))
+        self._entries: Iterable[Entry] = (
+            [Entry((place.path.name,), "file")] if alone else self._walk
+        )
+        self._looked_at = 0
+        self._over = False
+
+    def outcome(self) -> Outcome:
+        found = self._found()
+        cut = len(found) > MOST
+        number = f"more than {MOST} matches" if cut else count(len(found), "match")
+        did = f"found {number if found else 'nothing'} in {self._where}"
+        notes = self._notes(cut)
+        if not notes:
+            return Outcome(found, did)
+        told: dict[str, object] = {"truncated": True, "data": found[:MOST], "rest": " ".join(notes)}
+        return Outcome(told, did)
+
+    def _found(self) -> list[dict[str, object]]:
+        """The results; where the time is up, those there are by then."""
+        found: list[dict[str, object]] = []
+        try:
+            found.extend(islice(self._results(), MOST + 1))
+        except ToolError:
+            if self._work.stopped or not self._work.over:
+                raise
+            self._over = True
+        return found
+
+    def _notes(self, cut: bool) -> list[str]:
+        """What the model has to know about what is not there."""
+        notes = []
+        if cut:
+            notes.append(f"There are more than {MOST}. Narrow the pattern, the glob or the path.")
+        if self._over or self._walk.cut:
+            notes.append("Not everything was looked through: there is too much. Give a subfolder.")
+        if self._walk.closed:
+            notes.append(f"{count(self._walk.closed, 'folder')} may not be read by this user.")
+        return notes
+
+    def _results(self) -> Iterator[dict[str, object]]:
+        entries = iter(self._entries)
+        while portion := list(islice(entries, PORTION)):
+            self._looked_at += len(portion)
+            progress(f"{self._looked_at:,} files")
+            kept = [each for each in portion if self._globbed(each)]
+            likely = self._likely(kept)
+            for entry in kept:
+                yield from self._of(entry, likely)
+
+    def _globbed(self, entry: Entry) -> bool:
+        return not self._globs or any(each.matches(entry.path) for each in self._globs)
+
+    def _likely(self, entries: Sequence[Entry]) -> set[str] | None:
+        """The paths of files worth opening; None: all."""
+        names = ["/".join(each.path) for each in entries if each.kind == "file"]
+        if self._finder is None or not names:
+            return set()
+        plain = literal(self._asked.pattern)
+        return holding(plain, self._finder.any_case, self._place.path, names)
+
+    def _of(self, entry: Entry, likely: set[str] | None) -> Iterator[dict[str, object]]:
+        """One entry's results: its name, then its lines."""
+        if self._finder is None or self._finder.matches(self._named(entry)):
+            folder = entry.kind == "folder"
+            yield {"file": self._prefix + entry.name, **({"type": entry.kind} if folder else {})}
+        if entry.kind == "file" and (likely is None or "/".join(entry.path) in likely):
+            yield from self._lines(entry)
+
+    def _named(self, entry: Entry) -> str:
+        """What the pattern is held against: the name, or the path if the pattern is one."""
+        return entry.name if "/" in self._asked.pattern else entry.name.rpartition("/")[2]
+
+    def _lines(self, entry: Entry) -> Iterator[dict[str, object]]:
+        finder = self._finder
+        assert finder is not None
+        try:
+            file = self._place._replace(path=self._place.path.joinpath(*entry.path)).open()
+        except ToolError:  # closed to us, or exchanged meanwhile
+            return
+        with file:
+            if kind(file.read(HEAD)):
+                return
+            file.seek(0)
+            encoding = encoding_of(file, self._work)
+            for number, line in enumerate(lines(file, encoding, self._work, LONGEST_LINE), 1):
+                if finder.matches(line.text):
+                    text = _excerpt(line.text, finder)
+                    yield {"file": self._prefix + entry.name, "line": number, "text": text}
+
+
+def _prefix(path: str, alone: bool) -> str:
+    """What stands before the names that are found; `alone`: the path is that of a file."""
+    folder = path.rpartition("/")[0] if alone else path.rstrip("/")
+    if alone and not folder:
+        return "/" if path.startswith("/") else ""
+    return "" if folder == "." else f"{folder}/"
+
+
+def _excerpt(line: str, finder: Finder) -> str:
+    """The part of a line in which the match stands, if that can be told."""
+    if len(line) <= WIDEST:
+        return line
+    for start in range(0, len(line), WIDEST // 2):
+        if finder.matches(part := line[start : start + WIDEST]):
+            return "..." * (start > 0) + part + "..." * (start + WIDEST < len(line))
+    return line[:WIDEST] + "..."

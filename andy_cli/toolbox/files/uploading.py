@@ -1,0 +1,108 @@
+"""A file copied into another folder, or sent to a web address."""
+
+import os
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import BinaryIO
+from urllib.parse import urlsplit
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.workspace import contain
+from andy_cli.messages import Effect
+from andy_cli.toolbox.files.encodings import PIECE
+from andy_cli.toolbox.files.names import amount, said
+from andy_cli.toolbox.files.opening import opened
+from andy_cli.toolbox.files.writing import write
+from andy_cli.toolbox.places import place
+from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.tool import Claim, Outcome, progress
+from andy_cli.toolbox.work import Work
+
+METHOD = "PUT"
+"""How a file is given to a web address: its bytes as they are (RFC 9110, 9.3.4)."""
+
+
+def is_address(destination: str) -> bool:
+    return "://" in destination
+
+
+def claim(path: str, destination: str) -> Claim:
+    """What would be read and where it would go. Raises ToolError for an address of another kind."""
+    size = _size(path)
+    what = f"{spelled(path)}{f', {amount(size)}' if size is not None else ''}"
+    if is_address(destination):
+        _check(destination)
+        shown = f"the whole of {what}\nto {spelled(destination)}"
+        return Claim((path,), "read", address=destination, method=METHOD, shown=shown)
+    target = _target(path, destination)
+    shown = f"{what}, copied to {spelled(target)}"
+    return Claim((path, target), "write", shown=shown, effect=Effect.WRITE)
+
+
+def _check(address: str) -> None:
+    if urlsplit(address).scheme.lower() not in ("http", "https"):
+        raise ToolError(
+            f"{spelled(address)[:200]} is no address that files can be sent to. "
+            "Give one with https:// or a folder of the workspace."
+        )
+
+
+def _size(path: str) -> int | None:
+    """In bytes; only of what may be looked at unasked."""
+    contained = contain(path, here().workspace, "read")
+    if contained.path is None or contained.verdict != "inside":
+        return None
+    try:
+        return contained.path.lstat().st_size
+    except OSError:
+        return None
+
+
+def _target(path: str, destination: str) -> str:
+    """The file in the destination folder, as a path somebody could have written."""
+    name = PurePosixPath(path).name
+    return str(PurePosixPath(destination or ".") / name)
+
+
+def copied(path: str, destination: str, work: Work) -> Outcome:
+    """Raises ToolError, with nothing changed."""
+    source, where = opened(path)
+    with source:
+        target = place(_target(path, destination), "write")
+        if target.path == where.path:
+            raise ToolError(f"{said(where.path)} is in that folder already.")
+        size = os.fstat(source.fileno()).st_size
+        new = write(target, _pieces(source, size, work), work.go_on)
+    verb = "copied" if new else "replaced a file with a copy of"
+    did = f"{verb} {said(where.path)} to {said(target.path)}, {amount(size)}"
+    return Outcome(did, did)
+
+
+def _pieces(file: BinaryIO, size: int, work: Work) -> Iterator[bytes]:
+    done = 0
+    while piece := file.read(PIECE):
+        work.go_on()
+        done += len(piece)
+        progress(f"{amount(done)} of {amount(size)}")
+        yield piece
+
+
+async def sent(path: str, address: str) -> Outcome:
+    """The whole file to a web address. Raises ToolError."""
+    _check(address)
+    file, where = opened(path)
+    with file:
+        size = os.fstat(file.fileno()).st_size
+        answer = await give(file, size, address)
+    return Outcome(answer, f"sent {said(where.path)}, {amount(size)}, to {spelled(address)}")
+
+
+async def give(file: BinaryIO, size: int, address: str) -> str:
+    """The seam to the web: give the open file to the address by METHOD, say what was answered.
+
+    Raises ToolError whenever it was not taken.
+    """
+    raise ToolError(
+        "Files cannot be sent to web addresses yet. Nothing was sent. Ask the user to do it."
+    )

@@ -1,0 +1,133 @@
+"""What lies in a folder and below it, without following a link anywhere.
+
+Every folder is opened from the root of its place down, so that one that is exchanged for a link
+while we walk leads nowhere (P1).
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.workspace import folder_inside
+from andy_cli.toolbox.files.names import said
+from andy_cli.toolbox.places import Place
+from andy_cli.toolbox.work import Work
+
+DEEPEST = 64
+"""Levels below a folder that are ever looked into."""
+MOST = 200_000
+"""Entries that are ever looked at."""
+
+Kind = Literal["file", "folder", "link", "other"]
+
+
+class Entry(NamedTuple):
+    path: tuple[str, ...]
+    """Its name, behind those of the folders that lead to it."""
+    kind: Kind
+    size: int = 0
+    """In bytes."""
+    modified: float = 0.0
+    """Seconds since 1970."""
+
+    @property
+    def name(self) -> str:
+        """As a text that can be written anywhere: names need not be."""
+        return os.fsencode("/".join(self.path)).decode("utf-8", "replace")
+
+
+def entries(place: Place, above: tuple[str, ...] = ()) -> list[Entry]:
+    """What lies in one folder, in the order of the names. Raises ToolError if it cannot be read.
+
+    `above` are the names that lead from the place to the folder.
+    """
+    folder = place.path.joinpath(*above)
+    with _opened(folder, place.root) as readable, os.scandir(readable) as names:
+        return sorted(_entry(each, above) for each in names)
+
+
+@contextmanager
+def _opened(folder: Path, root: Path) -> Iterator[int]:
+    """The folder itself, open for reading."""
+    try:
+        # It is the folder that would hold anything in it.
+        with folder_inside(folder / "any", root) as passing:
+            readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=passing)
+    except ToolError as error:
+        raise ToolError(_why(folder, error)) from error
+    try:
+        yield readable
+    finally:
+        os.close(readable)
+
+
+def _why(folder: Path, error: ToolError) -> str:
+    """Why a folder cannot be read, and what to do."""
+    cause = error.__cause__
+    number = cause.errno if isinstance(cause, OSError) else None
+    if number == errno.ENOENT:
+        return f"There is no folder {said(folder)}. Look what there is in the one above it."
+    if number in (errno.ENOTDIR, errno.ELOOP):
+        return f"{said(folder)} is a file or a link, no folder."
+    if number in (errno.EACCES, errno.EPERM):
+        return f"The folder {said(folder)} may not be read by this user. Choose another one."
+    return f"The folder {said(folder)} cannot be read: {os.strerror(number or errno.EIO)}."
+
+
+def _entry(found: "os.DirEntry[str]", above: tuple[str, ...]) -> Entry:
+    path = (*above, found.name)
+    try:
+        state = found.stat(follow_symlinks=False)
+    except OSError:  # it went away
+        return Entry(path, "other")
+    return Entry(path, _kind(state.st_mode), state.st_size, state.st_mtime)
+
+
+def _kind(mode: int) -> Kind:
+    if stat.S_ISDIR(mode):
+        return "folder"
+    if stat.S_ISLNK(mode):
+        return "link"
+    return "file" if stat.S_ISREG(mode) else "other"
+
+
+class Walk:
+    """Everything below a folder, in the order of the paths; what was passed over is counted."""
+
+    def __init__(
+        self, place: Place, work: Work, wanted: Callable[[Entry], bool] = lambda entry: True
+    ) -> None:
+        """What is not `wanted` is left out, a folder with all that is in it."""
+        self._place, self._work, self._wanted = place, work, wanted
+        self.closed = 0
+        """Folders that may not be read."""
+        self.cut = False
+        """Whether there was too much to look at."""
+
+    def __iter__(self) -> Iterator[Entry]:
+        waiting = entries(self._place)[::-1]
+        seen = 0
+        while waiting:
+            self._work.go_on()
+            entry = waiting.pop()
+            if not self._wanted(entry):
+                continue
+            seen += 1
+            if seen > MOST:
+                self.cut = True
+                return
+            yield entry
+            if entry.kind == "folder" and len(entry.path) < DEEPEST:
+                waiting += self._inside(entry)[::-1]
+
+    def _inside(self, folder: Entry) -> list[Entry]:
+        try:
+            return entries(self._place, folder.path)
+        except ToolError:
+            self.closed += 1
+            return []

@@ -1,0 +1,112 @@
+"""Files written whole or not at all: a new file in the same folder takes the place of the old one.
+
+The folder is reached without following a link, and everything in it is done by that open folder
+(P1). The mode and the owner of a file that was there are kept; a new one can never be run (B41).
+"""
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.workspace import folder_inside
+from andy_cli.toolbox.files.names import said
+from andy_cli.toolbox.places import Place
+
+PERMISSIONS = 0o777
+"""Of a mode what is kept: not that it runs as somebody else."""
+
+WHY = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the user's part of the disk is full",
+    errno.EROFS: "the disk may only be read",
+    errno.EACCES: "this user may not write there",
+    errno.EPERM: "this user may not write there",
+    errno.ENOTDIR: "a file or a link stands where a folder is due",
+    errno.ELOOP: "a file or a link stands where a folder is due",
+}
+
+
+def write(place: Place, pieces: Iterable[bytes], go_on: Callable[[], None] = lambda: None) -> bool:
+    """Put the pieces there as the whole file; says whether it is new. Folders are made.
+
+    `go_on` is asked just before the new file takes the place of the old one, and may raise.
+    Raises ToolError, with everything as it was.
+    """
+    with _refused(place), folder_inside(place.path, place.root, make=True) as folder:
+        name = place.path.name
+        before = _state(name, folder)
+        if before and not stat.S_ISREG(before.st_mode):
+            raise ToolError(f"{said(place.path)} is no plain file: it is not written over.")
+        draft = _draft(name)
+        try:
+            _fill(draft, folder, pieces, before)
+            go_on()
+            os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(draft, dir_fd=folder)
+            raise
+        _settle(folder)
+        return before is None
+
+
+@contextmanager
+def _refused(place: Place) -> Iterator[None]:
+    """What goes wrong, in words that say that nothing was changed."""
+    try:
+        yield
+    except ToolError as error:
+        if isinstance(error.__cause__, OSError):
+            raise ToolError(_why(place, error.__cause__)) from error
+        raise
+    except OSError as error:
+        raise ToolError(_why(place, error)) from error
+
+
+def _why(place: Place, error: OSError) -> str:
+    why = WHY.get(error.errno or 0) or os.strerror(error.errno or errno.EIO)
+    return f"{said(place.path)} was not written: {why}. Nothing was changed."
+
+
+def _state(name: str, folder: int) -> os.stat_result | None:
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+def _draft(name: str) -> str:
+    """A name beside it that nobody has, short enough for every disk."""
+    beginning = os.fsencode(name)[:100].decode("utf-8", "ignore")
+    return f".{beginning}.{secrets.token_hex(6)}.new"
+
+
+def _fill(draft: str, folder: int, pieces: Iterable[bytes], before: os.stat_result | None) -> None:
+    """Write the draft and see it onto the disk."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    # What takes the place of a private file is private from the start.
+    mode = 0o600 if before else 0o666
+    with os.fdopen(os.open(draft, flags, mode, dir_fd=folder), "wb") as file:
+        for piece in pieces:
+            file.write(piece)
+        if before:
+            with contextlib.suppress(OSError):  # the owner may be somebody else's to give
+                os.fchown(file.fileno(), before.st_uid, before.st_gid)
+            os.fchmod(file.fileno(), before.st_mode & PERMISSIONS)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _settle(folder: int) -> None:
+    """See onto the disk that the name now means the new file."""
+    with contextlib.suppress(OSError):  # not every file system can
+        readable = os.open(".", os.O_RDONLY, dir_fd=folder)
+        try:
+            os.fsync(readable)
+        finally:
+            os.close(readable)

@@ -1,0 +1,65 @@
+"""What time it is, here or in a time zone by its IANA name."""
+
+import difflib
+import re
+from datetime import datetime, timedelta, timezone, tzinfo
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.neutralizer import spelled
+
+OFFSET = re.compile(r"(?:UTC|GMT)?\s*([+-])(\d{1,2}):?([0-5]\d)?", re.IGNORECASE)
+
+
+def told(name: str, now: datetime | None = None) -> dict[str, object]:
+    """The moment in that zone, that of the machine if none is named. Raises ToolError.
+
+    `now` has a time zone of its own.
+    """
+    moment = now or datetime.now().astimezone()
+    moment = moment.astimezone(zone(name)) if name.strip() else moment
+    offset = moment.strftime("%z")
+    return {
+        "time": moment.isoformat(timespec="seconds"),
+        "weekday": moment.strftime("%A"),
+        "timezone": str(moment.tzinfo),
+        "utc_offset": f"{offset[:3]}:{offset[3:5]}",
+    }
+
+
+def zone(name: str) -> tzinfo:
+    """By its name, in any case; by the city in it; by its distance from UTC as `UTC+2`."""
+    # 10 ms, and the time is seldom asked for.
+    from zoneinfo import ZoneInfo, available_timezones
+
+    name = name.strip().replace(" ", "_")
+    if match := OFFSET.fullmatch(name):
+        return _fixed(match)
+    names = available_timezones()
+    if not names:
+        raise ToolError("This machine has no time zones. Ask the user to install tzdata.")
+    folded = {each.lower(): each for each in names}
+    wanted = name.lower()
+    if wanted in folded:
+        return ZoneInfo(folded[wanted])
+    cities = [each for each in folded if each.rpartition("/")[2] == wanted]
+    if len(cities) == 1:
+        return ZoneInfo(folded[cities[0]])
+    raise ToolError(_missing(name, sorted(folded[each] for each in cities), folded))
+
+
+def _fixed(match: re.Match[str]) -> tzinfo:
+    sign = -1 if match[1] == "-" else 1
+    distance = timedelta(hours=int(match[2]), minutes=int(match[3] or 0))
+    if distance >= timedelta(hours=24):
+        raise ToolError("No time zone is a whole day away from UTC.")
+    return timezone(sign * distance)
+
+
+def _missing(name: str, cities: list[str], names: dict[str, str]) -> str:
+    near = cities or [names[each] for each in difflib.get_close_matches(name.lower(), names, n=3)]
+    if not near:
+        by_city = {each.rpartition("/")[2]: each for each in names}
+        close = difflib.get_close_matches(name.rpartition("/")[2].lower(), by_city, n=3)
+        near = [names[by_city[each]] for each in close]
+    hint = f"The nearest: {', '.join(near)}." if near else "Give one as Europe/Berlin."
+    return f"There is no time zone {spelled(name)[:60]}. {hint}"

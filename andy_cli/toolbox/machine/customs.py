@@ -1,0 +1,106 @@
+"""Commands that the user made: `[custom.NAME]` with a `command` in config.toml.
+
+    [custom.shrink]
+    command = "convert {file} -resize {size} small.png"
+    about = "make a picture smaller"
+
+A slot takes one word: what a model gives for it is quoted for the shell, whatever it is. So a slot
+may not stand in quotes, where that would undo them. `${NAME}` is the shell's own, `{{` a brace.
+"""
+
+import re
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.neutralizer import spelled
+from andy_cli.toolbox.situation import here
+
+SLOT = re.compile(r"\{\{|\}\}|(?<!\$)\{([A-Za-z_]\w*)\}")
+UNSAFE = re.compile(r"<<|`|\$'|\(\(|\[\[")
+"""Where quotes mean something else, or nothing: here-documents, escapes, reckoning."""
+
+
+def names() -> list[str]:
+    known = here().settings.named("custom")
+    return sorted(name for name, each in known.items() if each.get("command"))
+
+
+def filled(name: str, arguments: Mapping[str, object]) -> str:
+    """The command line with every slot filled. Raises ToolError that says what there is."""
+    if sys.platform == "win32":
+        raise ToolError(
+            "Commands of one's own do not run on Windows: nothing is quoted safely there."
+        )
+    known = here().settings.named("custom")
+    template = known.get(name, {}).get("command", "")
+    if not template:
+        raise ToolError(
+            f"There is no command {spelled(name)[:60]!r}. There are: {described() or 'none'}."
+        )
+    slots = list(dict.fromkeys(_slots(template)))
+    if missing := [each for each in slots if arguments.get(each) is None]:
+        raise ToolError(f"{name} needs {', '.join(missing)} in its arguments.")
+    if unknown := [each for each in arguments if each not in slots]:
+        takes = ", ".join(slots) or "none"
+        raise ToolError(
+            f"{name} takes no {spelled(', '.join(unknown))[:80]}. Its arguments: {takes}."
+        )
+    if _quoted(template):
+        raise ToolError(
+            f"custom.{name}.command has a slot in quotes, or one of \\ << ` $' (( [[. "
+            "Ask the user to take them away: what is filled in is quoted anyway."
+        )
+    return SLOT.sub(lambda slot: _value(slot, arguments), template)
+
+
+def described() -> str:
+    """The commands there are, with what each takes and is for."""
+    known = here().settings.named("custom")
+    return "; ".join(_described(each, known[each]) for each in names())
+
+
+def _described(name: str, custom: Mapping[str, str]) -> str:
+    slots = ", ".join(dict.fromkeys(_slots(custom["command"])))
+    about = f": {custom['about']}" if custom.get("about") else ""
+    return f"{name}({slots}){about}"
+
+
+def _slots(template: str) -> Iterator[str]:
+    return (slot[1] for slot in SLOT.finditer(template) if slot[1])
+
+
+def _value(slot: re.Match[str], arguments: Mapping[str, object]) -> str:
+    if not slot[1]:
+        return slot[0][0]
+    value = arguments[slot[1]]
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = str(value)
+    if "\0" in text:
+        raise ToolError(f"{slot[1]} holds a NUL character, which no command can be given.")
+    return shlex.quote(text)
+
+
+def _quoted(template: str) -> bool:
+    """Whether a slot stands where quotes are open, or where quoting means nothing."""
+    if not any(_slots(template)):
+        return False
+    if UNSAFE.search(template):
+        return True
+    places = {slot.start() for slot in SLOT.finditer(template) if slot[1]}
+    quote, at = "", 0
+    while at < len(template):
+        character = template[at]
+        if at in places and quote:
+            return True
+        if character == "\\" and quote != "'":
+            if at + 1 in places:
+                return True
+            at += 2
+            continue
+        if character in "'\"" and quote in ("", character):
+            quote = "" if quote else character
+        at += 1
+    return False

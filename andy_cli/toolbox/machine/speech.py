@@ -1,0 +1,76 @@
+"""Something said aloud: one text after the other, beside the music, while all else goes on (B38).
+
+It has a player of its own, so the music neither stops nor loses its place; the system mixes them.
+"""
+
+import asyncio
+import tempfile
+from collections import deque
+from pathlib import Path
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.neutralizer import one_line
+from andy_cli.toolbox.machine import voices
+from andy_cli.toolbox.player import SoundPlayer, current_state
+from andy_cli.toolbox.tool import Outcome
+from andy_cli.toolbox.work import in_thread
+
+LONGEST = 5000
+"""Characters of one text: six minutes."""
+SECONDS = 60
+"""How long making the sound may take."""
+LOOK = 0.05
+SHOWN = 60
+"""Characters of a text by which the user knows it."""
+
+_line: deque[object] = deque()
+"""Who wants to speak, in order. Nobody waits in a thread: there are few, and others need them."""
+
+
+async def spoken(text: str, voice: str, style: str) -> Outcome:
+    """Say it; returns when it has been heard. Raises ToolError."""
+    if len(text) > LONGEST:
+        raise ToolError(f"That is too long to be said: more than {LONGEST} characters. Shorten it.")
+    ticket = object()
+    _line.append(ticket)
+    try:
+        while _line[0] is not ticket:
+            await asyncio.sleep(LOOK)
+        return await _said(text, voice, style)
+    finally:
+        _line.remove(ticket)
+
+
+async def _said(text: str, voice: str, style: str) -> Outcome:
+    with tempfile.TemporaryDirectory(prefix="andy-", ignore_cleanup_errors=True) as folder:
+        file = Path(folder) / "speech.wav"
+        await in_thread(
+            lambda work: voices.synthesize(
+                text, voices.voice_of(voice), voices.style_of(style), file, work
+            ),
+            SECONDS,
+        )
+        silent = await _heard(file)
+    words = one_line(text.strip())
+    did = f"said: {words if len(words) <= SHOWN else f'{words[:SHOWN]}...'}"
+    if silent:
+        did += " (silently: there is no sound card)"
+    return Outcome(did, did)
+
+
+async def _heard(file: Path) -> bool:
+    """Play it to its end; says whether nobody could hear it for want of a sound card."""
+    music = current_state()
+    player = SoundPlayer()
+    try:
+        state = await asyncio.to_thread(player.play, file, music.volume)
+        silent = state.device == "null"
+        if silent and music.playing and music.device not in ("", "null"):
+            raise ToolError("The music has the sound card to itself, so nothing was heard.")
+        while (state := player.now_playing()).playing:
+            await asyncio.sleep(LOOK)
+        if state.faults:
+            raise ToolError(" ".join(state.faults))
+        return silent
+    finally:
+        player.stop()

@@ -1,0 +1,225 @@
+"""Speech by a program of the system: a text becomes a WAV file.
+
+`say` on macOS, SAPI by PowerShell on Windows, espeak-ng elsewhere. The text goes in by standard
+input, never by the command line.
+"""
+
+import contextlib
+import difflib
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.neutralizer import one_line, spelled
+from andy_cli.toolbox.programs import voice_program
+from andy_cli.toolbox.terminal.environment import clean
+from andy_cli.toolbox.work import Work
+
+SECONDS = 10
+"""How long listing the voices may take."""
+SAMPLES_FROM = 44
+"""Bytes of the header of a WAV file: what is no longer holds no sound."""
+
+
+class Voice(NamedTuple):
+    id: str
+    """As the program takes it."""
+    language: str
+    """As `en-gb`."""
+    name: str
+
+
+class Style(NamedTuple):
+    speed: int = 175
+    """Words a minute."""
+    pitch: int = 50
+    """0 to 99."""
+    loudness: int = 100
+    """Per cent."""
+    variant: str = ""
+    """A way of speaking that espeak-ng knows."""
+
+
+PLAIN = Style()
+STYLES: dict[str, Style] = {
+    "slow": Style(speed=130),
+    "slowly": Style(speed=130),
+    "fast": Style(speed=220),
+    "quick": Style(speed=220),
+    "urgent": Style(speed=210, pitch=60),
+    "calm": Style(speed=145, pitch=42),
+    "gentle": Style(speed=150, loudness=80),
+    "soft": Style(loudness=60),
+    "quiet": Style(loudness=60),
+    "loud": Style(loudness=150),
+    "high": Style(pitch=75),
+    "low": Style(pitch=25),
+    "deep": Style(pitch=20),
+    "serious": Style(speed=155, pitch=35),
+    "sad": Style(speed=125, pitch=32),
+    "happy": Style(speed=190, pitch=65),
+    "cheerful": Style(speed=190, pitch=65),
+    "excited": Style(speed=205, pitch=70),
+    "whisper": Style(variant="whisper"),
+    "whispering": Style(variant="whisper"),
+}
+
+
+def style_of(words: str) -> Style:
+    """The style that the words ask for, one change put on the other; plain where none is known."""
+    known = [STYLES[word] for word in re.findall(r"[a-z]+", words.lower()) if word in STYLES]
+    return Style(
+        speed=next((each.speed for each in known if each.speed != PLAIN.speed), PLAIN.speed),
+        pitch=next((each.pitch for each in known if each.pitch != PLAIN.pitch), PLAIN.pitch),
+        loudness=next((each.loudness for each in known if each.loudness != 100), 100),
+        variant=next((each.variant for each in known if each.variant), ""),
+    )
+
+
+def voice_of(wanted: str) -> str:
+    """The voice of that id, name or language, as the program takes it; empty for its own choice.
+
+    Raises ToolError that names the nearest ones.
+    """
+    if not wanted.strip():
+        return ""
+    voices = _voices(voice_program())
+    asked = _folded(wanted)
+    if same := [each for each in voices if asked in _names(each)]:
+        return same[0].id
+    language = asked.partition("-")[0]
+    spoken = [each for each in voices if _folded(each.language).partition("-")[0] == language]
+    if spoken and re.fullmatch(r"[a-z]{2,3}(?:-[a-z]{2,4})?", asked):
+        return spoken[0].id
+    raise ToolError(f"There is no voice {spelled(wanted)[:60]}. {_nearest(asked, voices)}")
+
+
+def _names(voice: Voice) -> tuple[str, ...]:
+    """What it may be called: `en-gb`, `English_(Great_Britain)`, `English`."""
+    name = _folded(voice.name)
+    return _folded(voice.id), _folded(voice.language), name, name.partition("-(")[0]
+
+
+def _folded(text: str) -> str:
+    return text.strip().lower().replace("_", "-").replace(" ", "-")
+
+
+def _nearest(asked: str, voices: Sequence[Voice]) -> str:
+    by_name = {name: each.id for each in reversed(voices) for name in _names(each)}
+    close = difflib.get_close_matches(asked, by_name, n=4, cutoff=0.5)
+    names = dict.fromkeys(by_name[each] for each in close)
+    if not names:
+        names = dict.fromkeys(each.id for each in voices if each.language[:2] == "en")
+    return f"The nearest: {', '.join(list(names)[:6])}."
+
+
+@cache
+def _voices(program: str) -> list[Voice]:
+    """The voices there are, those first that the program prefers."""
+    name = Path(program).stem
+    if name == "say":
+        found = re.findall(r"(?m)^(\S.*?)\s{2,}(\w\w[_-]\w+)", _printed([program, "-v", "?"]))
+        return [Voice(each, language, each) for each, language in found]
+    if name in ("powershell", "pwsh"):
+        listed = _printed([program, "-NoProfile", "-Command", SAPI_VOICES])
+        pairs = (line.rpartition("|") for line in listed.splitlines() if "|" in line)
+        return [Voice(each.strip(), language.strip(), each.strip()) for each, _, language in pairs]
+    return _espeak_voices(_printed([program, "--voices"]))
+
+
+ESPEAK_VOICE = re.compile(r"\s*(\d+)\s+(\S+)\s+\S+\s+(\S+)\s+(\S+)")
+
+
+def _espeak_voices(listed: str) -> list[Voice]:
+    rows = [match.groups() for line in listed.splitlines() if (match := ESPEAK_VOICE.match(line))]
+    # Those below mb/ need voices that are installed apart.
+    own = sorted((row for row in rows if not row[3].startswith("mb/")), key=lambda row: int(row[0]))
+    return [Voice(language, language, name) for _, language, name, _ in own]
+
+
+def _printed(line: list[str]) -> str:
+    try:
+        done = subprocess.run(
+            line,
+            env=clean(os.environ),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ToolError(f"The voices cannot be listed: {error}.") from error
+    return done.stdout.decode("utf-8", "replace")
+
+
+def synthesize(text: str, voice: str, style: Style, file: Path, work: Work) -> None:
+    """Write the text, spoken, to a WAV file. Raises ToolError."""
+    program = voice_program()
+    line, given = _line(program, text.replace("\0", " "), voice, style, file)
+    try:
+        process = subprocess.Popen(
+            line,
+            env=clean(os.environ),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+    except OSError as error:
+        raise ToolError(f"{Path(program).name} does not start: {error.strerror}.") from error
+    try:
+        said = _finished(process, given.encode("utf-8", "replace"), work)
+    except BaseException:
+        process.kill()
+        process.communicate()
+        raise
+    if process.returncode or not file.is_file() or file.stat().st_size <= SAMPLES_FROM:
+        why = one_line(said.decode("utf-8", "replace").strip())[:200] or "it made no sound"
+        raise ToolError(f"{Path(program).name} could not speak: {why}")
+
+
+def _finished(process: "subprocess.Popen[bytes]", given: bytes, work: Work) -> bytes:
+    """What it complained of."""
+    while True:
+        work.go_on()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.communicate(given, timeout=0.1)[1]
+
+
+def _line(program: str, text: str, voice: str, style: Style, file: Path) -> tuple[list[str], str]:
+    """The command, and what it is given to read."""
+    name = Path(program).stem
+    if name == "say":
+        options = ["-v", voice] if voice else []
+        line = [program, *options, "-r", str(style.speed), "-f", "-", "-o", str(file)]
+        return [*line, "--file-format=WAVE", "--data-format=LEI16@22050"], text
+    if name in ("powershell", "pwsh"):
+        rate = max(-10, min(10, (style.speed - PLAIN.speed) // 10))
+        settings = "\n".join([str(file), voice, str(rate), str(min(style.loudness, 100))])
+        return [program, "-NoProfile", "-Command", SAPI_SPEAK], f"{settings}\n{text}"
+    chosen = f"{voice or 'en'}+{style.variant}" if style.variant else voice
+    options = ["-v", chosen] if chosen else []
+    options += ["-s", str(style.speed), "-p", str(style.pitch), "-a", str(style.loudness)]
+    return [program, *options, "-b", "1", "--stdin", "-w", str(file)], text
+
+
+SAPI = (
+    "Add-Type -AssemblyName System.Speech; "
+    "$s = New-Object System.Speech.Synthesis.SpeechSynthesizer; "
+)
+SAPI_VOICES = (
+    SAPI + "$s.GetInstalledVoices() | ForEach-Object { $_.VoiceInfo.Name + '|' + "
+    "$_.VoiceInfo.Culture.Name }"
+)
+SAPI_SPEAK = (
+    "[Console]::InputEncoding = [Text.Encoding]::UTF8; $i = [Console]::In; "
+    + SAPI
+    + "$f = $i.ReadLine(); $v = $i.ReadLine(); $s.Rate = [int]$i.ReadLine(); "
+    "$s.Volume = [int]$i.ReadLine(); if ($v) { $s.SelectVoice($v) }; "
+    "$s.SetOutputToWaveFile($f); $s.Speak($i.ReadToEnd()); $s.Dispose()"
+)
+"""Reads the file, the voice, the rate, the loudness and the text from its input."""

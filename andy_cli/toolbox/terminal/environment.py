@@ -1,0 +1,41 @@
+"""What a command is told of its surroundings: all that programs need, and no keys (P4)."""
+
+import re
+from collections.abc import Mapping
+
+from andy_cli.guard.commands.places import SECRET_VARIABLE
+from andy_cli.guard.redactor import redact, secrets_of
+from andy_cli.toolbox.programs import search_path
+
+KEPT = re.compile(
+    r"HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TERM|COLORTERM|TZ|TMPDIR|TEMP|TMP|PWD|DISPLAY"
+    r"|WAYLAND_DISPLAY|XDG_\w+|SSH_AUTH_SOCK|SYSTEMROOT|COMSPEC|PATHEXT|APPDATA|LOCALAPPDATA"
+)
+"""Never taken for a secret."""
+
+COMMANDS = re.compile(r"BASH_FUNC_.*|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS4")
+"""A shell runs or obeys these before, or instead of, the line it is given."""
+
+
+def clean(environment: Mapping[str, str], session_id: str = "") -> dict[str, str]:
+    """The environment of a command. Without variables whose name or value looks like a key, and
+    with `AGENT`, by which programs know who started them."""
+    secrets = secrets_of(environment)
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if KEPT.fullmatch(name) or _harmless(name, value, secrets)
+    }
+    if "PATH" in environment:
+        kept["PATH"] = search_path(environment["PATH"])
+    kept["AGENT"] = "andy"
+    if session_id:
+        kept["AGENT_SESSION_ID"] = session_id
+    return kept
+
+
+def _harmless(name: str, value: str, secrets: tuple[str, ...]) -> bool:
+    if COMMANDS.fullmatch(name) or SECRET_VARIABLE.search(name):
+        return False
+    written = f"{name}={value}"
+    return redact(value, secrets) == value and redact(written, secrets) == written

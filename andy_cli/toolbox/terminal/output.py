@@ -1,0 +1,125 @@
+"""What a command writes: head and tail for the model, the whole in a file where that is too much.
+
+However much it is, little of it is held in memory.
+"""
+
+import codecs
+import os
+import secrets
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from andy_cli.guard.neutralizer import one_line
+from andy_cli.settings import state_folder
+from andy_cli.toolbox.files.names import amount, count
+from andy_cli.toolbox.terminal.scrubbing import Scrubber
+
+HEAD, TAIL = 6_000, 10_000
+"""Characters that are told of a long output."""
+LARGEST = 512_000_000
+"""Characters that are kept on disk of one output."""
+KEPT = 20
+"""Files of outputs that are kept; the oldest go."""
+LINE = 100
+"""Characters of the last line that are shown while it goes on."""
+
+
+class Output:
+    """Takes the bytes as they come; `text()` is what the model is told at the end."""
+
+    def __init__(self, secrets: Sequence[str] = ()) -> None:
+        """`secrets` are values that are known to be some."""
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._secrets = secrets
+        self._head = self._tail = ""
+        self._size = self._lines = 0
+        self._file: Spool | None = None
+
+    def take(self, piece: bytes) -> None:
+        self._add(self._decoder.decode(piece))
+
+    def close(self) -> None:
+        """No more is coming."""
+        self._add(self._decoder.decode(b"", final=True))
+        if self._file:
+            self._file.close()
+
+    def _add(self, text: str) -> None:
+        before = self._head
+        self._head += text[: HEAD + TAIL - len(self._head)]
+        self._tail = (self._tail + text)[-TAIL:]
+        self._size += len(text)
+        self._lines += text.count("\n")
+        if self._size <= HEAD + TAIL:
+            return
+        if self._file is None:
+            self._file = Spool(self._secrets)
+            text = before + text
+        self._file.write(text)
+
+    @property
+    def last_line(self) -> str:
+        line = self._tail[-10 * LINE :].rstrip().replace("\r", "\n").rpartition("\n")[2]
+        return one_line(line)[:LINE]
+
+    def text(self) -> str:
+        if self._file is None:
+            return self._head
+        head, tail = self._head[:HEAD], self._tail
+        head = head[: head.rfind("\n") + 1] or head
+        tail = tail[tail.find("\n") + 1 :] or tail
+        lines = self._lines - head.count("\n") - tail.count("\n")
+        size = amount(self._size - len(head) - len(tail))
+        left = f"[... {count(max(lines, 0), 'line')}, {size} left out; {self._file.said} ...]"
+        return f"{head.rstrip()}\n{left}\n{tail}"
+
+
+class Spool:
+    """A file of this user alone, without secrets; where it cannot be written, that is said."""
+
+    def __init__(self, known: Sequence[str]) -> None:
+        self._scrubber = Scrubber(known)
+        self._size = 0
+        self._file: int | None = None
+        self.said = "the rest could not be kept"
+        folder = state_folder() / "terminal"
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _make_room(folder)
+            name = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(4)}.txt"
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+            self._file = os.open(folder / name, flags, 0o600)
+            self.said = f"the whole is in {folder / name}"
+        except OSError:
+            return
+
+    def write(self, text: str) -> None:
+        self._keep(self._scrubber.feed(text))
+
+    def close(self) -> None:
+        self._keep(self._scrubber.finish())
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def _keep(self, text: str) -> None:
+        if self._file is None or not text:
+            return
+        room = LARGEST - self._size
+        if len(text) > room:
+            self.said = self.said.replace("the whole", f"the first {amount(LARGEST)}")
+        data = text[:room].encode("utf-8", "replace")
+        self._size += len(text)
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+        except OSError as error:
+            self.said = f"{self.said.replace('the whole', 'a part')} ({error.strerror})"
+            os.close(self._file)
+            self._file = None
+
+
+def _make_room(folder: Path) -> None:
+    for old in sorted(folder.glob("*.txt"))[: -KEPT + 1]:
+        old.unlink(missing_ok=True)

@@ -1,0 +1,193 @@
+"""A command line, run: its output while it goes on, and how it ended.
+
+Nothing can be typed into it, and it has no terminal to draw on. When its time is up, or whoever
+waits gives up, it is ended with everything it started, and what it wrote is kept.
+"""
+
+import contextlib
+import os
+import queue
+import secrets
+import select
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Literal, NamedTuple
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.redactor import secrets_of
+from andy_cli.toolbox.programs import find_program
+from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.terminal.environment import clean
+from andy_cli.toolbox.terminal.output import Output
+from andy_cli.toolbox.terminal.processes import MARK, end
+from andy_cli.toolbox.terminal.sandbox import boxed
+from andy_cli.toolbox.tool import Outcome, progress
+from andy_cli.toolbox.work import Work
+
+PIECE = 1 << 16
+LOOK = 0.05
+"""Seconds between two looks whether it is over."""
+LEFT = 0.5
+"""Seconds that output is waited for behind the end of the shell: somebody may still hold it."""
+
+Ending = Literal["exited", "left", "timed out", "stopped"]
+SHELL_SAYS = {
+    126: "The shell may not run that program.",
+    127: "The shell found no such program.",
+}
+
+
+class Ran(NamedTuple):
+    ending: Ending
+    code: int
+    output: str
+    boxed: bool
+
+
+def outcome(command: str, seconds: float, notes: list[str], work: Work) -> Outcome:
+    """Run the command and say how it went; `notes` are things to be said anyway."""
+    ran = run(command, work)
+    told: dict[str, object] = {"exit_code": ran.code, "output": ran.output, "sandboxed": ran.boxed}
+    shown = _shown(command)
+    did = f"ran {shown}" + (f", exit code {ran.code}" if ran.code else "")
+    if ran.ending == "timed out":
+        told = {**told, "exit_code": None, "timed_out": True}
+        notes.append(f"It was stopped after {seconds:g} s and is not done.")
+        did = f"stopped {shown} after {seconds:g} s: it was not done"
+    if ran.ending == "left":
+        notes.append("It left a program running in the background.")
+    if ran.ending != "timed out" and ran.code in SHELL_SAYS:
+        notes.append(SHELL_SAYS[ran.code])
+    if notes:
+        told["note"] = " ".join(notes)
+    return Outcome(told, did)
+
+
+def _shown(command: str, most: int = 80) -> str:
+    line = spelled(command.strip())
+    return line if len(line) <= most else f"{line[:most]}..."
+
+
+def run(command: str, work: Work) -> Ran:
+    """Until it ends, its time is up or it is stopped. Raises ToolError if it cannot start."""
+    if "\0" in command:
+        raise ToolError("A command cannot hold a NUL character.")
+    line = _line(command)
+    box = boxed(command, line)
+    mark = secrets.token_hex(8)
+    output = Output(secrets_of(os.environ))
+    with _started(box or line, mark) as (process, reading):
+        try:
+            ending = _follow(process, reading, output, work)
+            if ending in ("timed out", "stopped"):
+                end(process, mark)
+        except BaseException:
+            end(process, mark)
+            raise
+        finally:
+            output.close()
+    code = process.returncode
+    return Ran(ending, code if code >= 0 else 128 - code, output.text(), box is not None)
+
+
+def _line(command: str) -> list[str]:
+    """The shell that is given the command. Raises ToolError where there is none."""
+    if sys.platform == "win32":
+        return ["cmd", "/d", "/s", "/c", f'"{command}"']
+    shell = find_program("bash", "sh")
+    if not shell:
+        raise ToolError("There is no shell on this machine's PATH: no command can be run.")
+    return [shell, "-c", command]
+
+
+@contextmanager
+def _started(line: list[str], mark: str) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
+    """The process, and where its output can be read."""
+    reading, writing = os.pipe()
+    try:
+        try:
+            process = subprocess.Popen(
+                # cmd has rules of its own for quotes.
+                " ".join(line) if sys.platform == "win32" else line,
+                cwd=here().workspace,
+                env={**clean(os.environ), MARK: mark},
+                stdin=subprocess.DEVNULL,
+                stdout=writing,
+                stderr=writing,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ToolError(f"The command does not start: {error.strerror}.") from error
+        finally:
+            os.close(writing)
+        yield process, reading
+    finally:
+        os.close(reading)
+
+
+def _follow(process: "subprocess.Popen[bytes]", reading: int, output: Output, work: Work) -> Ending:
+    """Take its output until it ends, or has to."""
+    next_piece = _pieces(reading)
+    ended = shown = 0.0
+    while not (work.stopped or work.over):
+        piece = next_piece()
+        if piece == b"":
+            return _waited(process, work)
+        if piece is not None:
+            output.take(piece)
+            if time.monotonic() - shown > LOOK:
+                shown = time.monotonic()
+                progress(output.last_line)
+        elif process.poll() is not None:
+            ended = ended or time.monotonic()
+            if time.monotonic() - ended > LEFT:
+                return "left"
+    return "stopped" if work.stopped else "timed out"
+
+
+def _waited(process: "subprocess.Popen[bytes]", work: Work) -> Ending:
+    """It writes no more: until it ends, or has to."""
+    while not (work.stopped or work.over):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(LOOK)
+            return "exited"
+    return "stopped" if work.stopped else "timed out"
+
+
+def _pieces(reading: int) -> Callable[[], bytes | None]:
+    """Asked again and again: the next piece, None if there is none yet, nothing at the end."""
+    if sys.platform == "win32":
+        return _pieces_by_thread(reading)
+    ready = select.poll()
+    ready.register(reading, select.POLLIN)
+
+    def next_piece() -> bytes | None:
+        return os.read(reading, PIECE) if ready.poll(LOOK * 1000) else None
+
+    return next_piece
+
+
+def _pieces_by_thread(reading: int) -> Callable[[], bytes | None]:
+    """For Windows, where a pipe cannot be asked whether it has something."""
+    waiting: queue.Queue[bytes] = queue.Queue(maxsize=16)
+
+    def read() -> None:
+        with contextlib.suppress(OSError):
+            while piece := os.read(reading, PIECE):
+                waiting.put(piece)
+        waiting.put(b"")
+
+    threading.Thread(target=read, daemon=True).start()
+
+    def next_piece() -> bytes | None:
+        try:
+            return waiting.get(timeout=LOOK)
+        except queue.Empty:
+            return None
+
+    return next_piece

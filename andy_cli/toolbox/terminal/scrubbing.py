@@ -1,0 +1,60 @@
+"""Output without secrets, while it streams: what is kept on disk passes here first (P4).
+
+Whole lines are looked at, and lines that belong together together: a private key has many, and a
+value may stand in the line below its name.
+"""
+
+import re
+from collections.abc import Sequence
+
+from andy_cli.guard.redactor import redact, suspicious
+
+LONGEST = 1 << 20
+"""Characters that are held back at most."""
+SMALL = 2048
+"""Characters that are looked at as one: the thorough look is slow, so little is given to it."""
+
+KEY = "-----BEGIN"
+OPEN_KEY = re.compile(r"-----BEGIN[ A-Z]*-----(?!.*-----END)", re.DOTALL)
+GOES_ON = re.compile(r"(?i)(?:[:=>]|bearer|basic)\s*\Z")
+
+
+class Scrubber:
+    def __init__(self, secrets: Sequence[str] = ()) -> None:
+        """`secrets` are values that are known to be some."""
+        self._secrets = secrets
+        self._held = ""
+
+    def feed(self, text: str) -> str:
+        """What can be written now."""
+        self._held += text
+        cut = self._held.rfind("\n") + 1
+        ready = self._held[:cut]
+        if len(self._held) < LONGEST and (not ready or self._goes_on(ready)):
+            return ""
+        ready, self._held = (ready, self._held[cut:]) if ready else (self._held, "")
+        return self._clean(ready)
+
+    def finish(self) -> str:
+        ready, self._held = self._held, ""
+        return self._clean(ready)
+
+    def _goes_on(self, text: str) -> bool:
+        end = text[-2 * SMALL :]
+        at = text.rfind(KEY)
+        return GOES_ON.search(end) is not None or (at >= 0 and bool(OPEN_KEY.match(text, at)))
+
+    def _clean(self, text: str) -> str:
+        if not suspicious(text, self._secrets):
+            return text
+        cut = self._middle(text) if len(text) > SMALL and KEY not in text else 0
+        if not cut:
+            return redact(text, self._secrets)
+        return self._clean(text[:cut]) + self._clean(text[cut:])
+
+    def _middle(self, text: str) -> int:
+        """Where it can be cut in two: behind a line that says all it has to say; 0 for nowhere."""
+        cut = text.find("\n", len(text) // 2) + 1
+        while cut and GOES_ON.search(text[max(0, cut - SMALL) : cut]):
+            cut = text.find("\n", cut) + 1
+        return cut if cut < len(text) else 0

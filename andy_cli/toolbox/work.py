@@ -1,0 +1,72 @@
+"""Work in a thread that can be stopped: by whoever waits for it, and by its own limit.
+
+async def search(...):
+    return await in_thread(lambda work: looked_through(files, work), seconds=30)
+
+for file in files:
+    work.go_on()        # raises ToolError when it is to stop
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from andy_cli.errors import ToolError
+
+Result = TypeVar("Result")
+
+GRACE = 2.0
+"""Seconds a worker that was told to stop is waited for."""
+
+
+class Work:
+    """What a worker asks between two pieces of its work, and whoever waits tells it."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._end = time.monotonic() + seconds
+        self._stopped = threading.Event()
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    @property
+    def stopped(self) -> bool:
+        return self._stopped.is_set()
+
+    @property
+    def over(self) -> bool:
+        """Whether its time is up."""
+        return time.monotonic() >= self._end
+
+    def go_on(self) -> None:
+        """Raises ToolError if it was stopped or its time is up."""
+        if self.stopped:
+            raise ToolError("It was stopped.")
+        if self.over:
+            raise ToolError(f"It was stopped after {self.seconds:g} s. Ask for less at a time.")
+
+    def wait(self, seconds: float) -> None:
+        """So long, or until it is stopped."""
+        self._stopped.wait(seconds)
+
+
+async def in_thread(do: Callable[[Work], Result], seconds: float) -> Result:
+    """What `do` returns; it runs in a thread. Cancelled, it is stopped and waited for a moment."""
+    work = Work(seconds)
+    task = asyncio.create_task(asyncio.to_thread(do, work))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        work.stop()
+        task.add_done_callback(_looked_at)
+        await asyncio.wait([task], timeout=GRACE)
+        raise
+
+
+def _looked_at(task: "asyncio.Task[Result]") -> None:
+    """Nobody waits for how it ended."""
+    if not task.cancelled():
+        task.exception()

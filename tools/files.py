@@ -1,0 +1,275 @@
+"""Files and folders: look, read, search, write, change, hand over.
+
+Each tool imports what does its work when it is first called: together that takes 20 ms, and this
+file is loaded at every start.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field
+
+from andy_cli.toolbox.places import place
+from andy_cli.toolbox.tool import Claim, Outcome, also, tool
+from andy_cli.toolbox.work import in_thread
+
+SECONDS = 30
+"""How long looking and reading may take."""
+COPYING = 300
+
+FILE_NAMES = also("file", "file_path", "filepath", "filename", "name")
+
+Folder = Annotated[
+    str,
+    Field(
+        description="which folder",
+        min_length=1,
+        json_schema_extra={"format": "path", **also("folder", "directory", "dir")},
+    ),
+]
+File = Annotated[
+    str,
+    Field(
+        description="which file",
+        min_length=1,
+        json_schema_extra={"format": "path", **FILE_NAMES},
+    ),
+]
+Content = Annotated[
+    str,
+    Field(
+        description="the whole content of the file",
+        json_schema_extra=also("text", "data", "body", "contents", "file_text"),
+    ),
+]
+Given = Mapping[str, object]
+
+
+def _text(arguments: Given, name: str) -> str:
+    value = arguments.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _listed(arguments: Given) -> Claim:
+    return Claim((_text(arguments, "path") or ".",), "list")
+
+
+@tool(effect="read", action="list the files in {path}", claim=_listed)
+async def list_directory(
+    path: Folder = ".",
+    max_depth: Annotated[
+        int,
+        Field(
+            description="how many levels of folders, 1 for the folder alone",
+            ge=1,
+            json_schema_extra=also("depth", "levels"),
+        ),
+    ] = 1,
+) -> Outcome:
+    """List the files and folders in a folder."""
+    from andy_cli.toolbox.files import listing
+
+    where = place(path, "list")
+    return await in_thread(lambda work: listing.listed(where, max_depth, work), SECONDS)
+
+
+@tool(effect="read", action="read {path}")
+async def read_file(
+    path: File,
+    start_line: Annotated[
+        int | None,
+        Field(
+            description="the first line to read, counted from 1",
+            ge=1,
+            json_schema_extra=also("start", "from_line", "line_start", "offset", "first_line"),
+        ),
+    ] = None,
+    end_line: Annotated[
+        int | None,
+        Field(
+            description="the last line to read",
+            ge=1,
+            json_schema_extra=also("end", "to_line", "line_end", "last_line"),
+        ),
+    ] = None,
+    line_numbers: Annotated[
+        bool | None, Field(description="whether each line begins with its number")
+    ] = None,
+) -> Outcome:
+    """Read a text file or some of its lines."""
+    from andy_cli.toolbox.files import reading
+
+    part = start_line is not None or end_line is not None
+    numbered = part if line_numbers is None else line_numbers
+    return await in_thread(
+        lambda work: reading.page(path, start_line or 1, end_line, numbered, work), SECONDS
+    )
+
+
+def _written(arguments: Given) -> Claim:
+    from andy_cli.toolbox.files import changes
+
+    path, content = _text(arguments, "path"), _text(arguments, "content")
+    return Claim((path,), "write", shown=changes.shown_write(path, content))
+
+
+@tool(effect="write", action="write {path}", claim=_written)
+def write_file(path: File, content: Content) -> Outcome:
+    """Write a whole text file, new or in place of the old one."""
+    from andy_cli.toolbox.files import changes
+
+    return changes.put(path, content)
+
+
+def _edited(arguments: Given) -> Claim:
+    from andy_cli.toolbox.files import changes
+
+    path = _text(arguments, "path")
+    old, new = _text(arguments, "old_string"), _text(arguments, "new_string")
+    shown = changes.shown_edit(path, old, new, bool(arguments.get("replace_all")))
+    return Claim((path,), "write", shown=shown)
+
+
+@tool(effect="write", action="change {path}", claim=_edited)
+def edit_file(
+    path: File,
+    old_string: Annotated[
+        str,
+        Field(
+            description="the exact text to replace; it has to be there once",
+            min_length=1,
+            json_schema_extra=also(
+                "old", "old_text", "old_str", "find", "search", "search_pattern", "find_text"
+            ),
+        ),
+    ],
+    new_string: Annotated[
+        str,
+        Field(
+            description="the text to put in its place",
+            json_schema_extra=also(
+                "new", "new_text", "new_str", "replace", "replacement", "replace_text"
+            ),
+        ),
+    ],
+    replace_all: Annotated[
+        bool, Field(description="whether to replace it everywhere in the file")
+    ] = False,
+) -> Outcome:
+    """Change a part of a text file."""
+    from andy_cli.toolbox.files import changes
+
+    return changes.edit(path, old_string, new_string, replace_all)
+
+
+def _searched(arguments: Given) -> Claim:
+    return Claim((_text(arguments, "path") or ".",), "list")
+
+
+@tool(effect="read", action="search {path} for {pattern} {glob}", claim=_searched)
+async def search_files(
+    pattern: Annotated[
+        str,
+        Field(
+            description="what to look for in names and in texts (a regular expression)",
+            json_schema_extra=also("query", "regex", "text", "search", "search_pattern"),
+        ),
+    ] = "",
+    path: Folder = ".",
+    glob: Annotated[
+        str,
+        Field(
+            description="only files of such names, as *.py or src/**/*.txt",
+            json_schema_extra=also("include", "file_pattern", "files", "name_pattern"),
+        ),
+    ] = "",
+) -> Outcome:
+    """Find files by name or content.
+
+    A pattern without a capital letter does not look at case. What `.gitignore` names is left out.
+    """
+    from andy_cli.toolbox.files import searching
+
+    where = place(path, "list")
+    asked = searching.Asked(pattern, glob, path)
+    return await in_thread(lambda work: searching.Search(where, asked, work).outcome(), SECONDS)
+
+
+MimeType = Annotated[
+    str,
+    Field(
+        description="the MIME type; content of a type that is no text is base64",
+        json_schema_extra=also("mime_type", "type", "content_type"),
+    ),
+]
+
+
+def _put(arguments: Given) -> Claim:
+    from andy_cli.toolbox.files import changes
+
+    path, content = _text(arguments, "path"), _text(arguments, "content")
+    shown = changes.shown_put(path, content, _text(arguments, "mimeType"))
+    return Claim((path,), "write", shown=shown)
+
+
+@tool(effect="write", action="put a file at {path}", claim=_put)
+def file_put(path: File, content: Content, mimeType: MimeType = "") -> Outcome:
+    """Put a file of any kind: text, or base64."""
+    from andy_cli.toolbox.files import changes
+
+    return changes.put(path, content, mimeType)
+
+
+@tool(effect="read", action="get {path}")
+async def file_get(
+    path: File,
+    encoding: Annotated[
+        str, Field(description="the encoding of its text, or base64 for its bytes")
+    ] = "",
+    maxLength: Annotated[
+        int,
+        Field(
+            description="characters at most",
+            ge=1,
+            json_schema_extra=also("max_length", "limit", "max_chars", "length"),
+        ),
+    ] = 20_000,
+) -> Outcome:
+    """Get a file of any kind, with its type."""
+    from andy_cli.toolbox.files import getting
+
+    return await in_thread(lambda work: getting.got(path, encoding, maxLength, work), SECONDS)
+
+
+@tool(effect="read", action="read the text of {path}")
+async def file_ingest(path: File) -> Outcome:
+    """Read the text of a document."""
+    from andy_cli.toolbox.files import ingesting
+
+    return await in_thread(lambda work: ingesting.ingested(path, work), SECONDS)
+
+
+def _uploaded(arguments: Given) -> Claim:
+    from andy_cli.toolbox.files import uploading
+
+    return uploading.claim(_text(arguments, "path"), _text(arguments, "destination"))
+
+
+@tool(effect="act", action="copy {path} to {destination}", claim=_uploaded)
+async def file_upload(
+    path: File,
+    destination: Annotated[
+        str,
+        Field(
+            description="the folder it is copied to, or the web address it is sent to",
+            min_length=1,
+            json_schema_extra=also("to", "target", "dest", "url", "folder"),
+        ),
+    ],
+) -> Outcome:
+    """Copy a file to a folder, or send it to a web address."""
+    from andy_cli.toolbox.files import uploading
+
+    if uploading.is_address(destination):
+        return await uploading.sent(path, destination)
+    return await in_thread(lambda work: uploading.copied(path, destination, work), COPYING)

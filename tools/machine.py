@@ -1,0 +1,160 @@
+"""The machine: the time, a page in the browser, a voice, and commands that the user made.
+
+Each tool imports what does its work when it is first called: this file is loaded at every start.
+"""
+
+import importlib.util
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from andy_cli.toolbox.programs import voice_program
+from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.tool import Claim, Outcome, also, tool
+from andy_cli.toolbox.work import in_thread
+
+SECONDS = 300
+"""How long a command of the user's own may take."""
+
+NO_VOICE = (
+    "This machine has no voice. Ask the user to install one: apt install espeak-ng, "
+    "or brew install espeak-ng."
+)
+NO_PLAYER = "Speaking needs the Python package miniaudio: pip install miniaudio."
+
+
+@tool(effect="read", action="look what time it is in {timezone}")
+def current_time(
+    timezone: Annotated[
+        str,
+        Field(
+            description="a time zone as Europe/Berlin, if not that of this machine",
+            json_schema_extra=also("tz", "time_zone", "zone", "location", "city"),
+        ),
+    ] = "",
+) -> Outcome:
+    """Tell the date, time and weekday."""
+    from andy_cli.toolbox.machine import clock
+
+    told = clock.told(timezone)
+    return Outcome(told, f"looked what time it is: {told['time']}")
+
+
+def _opened(arguments: Mapping[str, object]) -> Claim:
+    from andy_cli.toolbox.machine import browser
+
+    url = browser.checked(str(arguments.get("url") or ""))
+    return Claim(address=url)
+
+
+@tool(effect="act", action="open {url}", claim=_opened, answers=False)
+def open_url(
+    url: Annotated[
+        str,
+        Field(
+            description="the address, with https://",
+            min_length=1,
+            json_schema_extra=also("address", "link", "href", "page", "website"),
+        ),
+    ],
+) -> Outcome:
+    """Open a page in the user's browser."""
+    from andy_cli.toolbox.machine import browser
+
+    return browser.open_page(url)
+
+
+def _mute() -> str:
+    """What is missing before anything can be said."""
+    if not voice_program():
+        return NO_VOICE
+    return "" if importlib.util.find_spec("miniaudio") else NO_PLAYER
+
+
+@tool(effect="play", action="say something", needs=_mute, background=True)
+async def say(
+    utterance: Annotated[
+        str,
+        Field(
+            description="what is to be said",
+            min_length=1,
+            json_schema_extra=also("text", "speech", "message", "content", "words"),
+        ),
+    ],
+    voiceId: Annotated[
+        str,
+        Field(
+            description="a voice or a language, as en-gb",
+            json_schema_extra=also("voice", "voice_id", "language"),
+        ),
+    ] = "",
+    style: Annotated[
+        str,
+        Field(
+            description="how it is said: slow, fast, calm, cheerful, whisper",
+            json_schema_extra=also("tone", "mood", "emotion"),
+        ),
+    ] = "",
+) -> Outcome:
+    """Say a text aloud."""
+    from andy_cli.toolbox.machine import speech
+
+    return await speech.spoken(utterance, voiceId, style)
+
+
+def _own() -> str:
+    if here().settings.named("custom"):
+        return ""
+    return "There are no commands of your own. Add [custom.NAME] with a command to config.toml."
+
+
+def _filled(arguments: Mapping[str, object]) -> Claim:
+    from andy_cli.toolbox.machine import customs
+    from andy_cli.toolbox.terminal import sandbox
+
+    given = arguments.get("arguments")
+    line = customs.filled(
+        str(arguments.get("name") or ""), given if isinstance(given, Mapping) else {}
+    )
+    return Claim(command=line, shown=sandbox.promise(here().settings))
+
+
+@tool(effect="run", action="run the command {name}", claim=_filled, needs=_own)
+async def custom(
+    name: Annotated[
+        str,
+        Field(description="which command", min_length=1, json_schema_extra=also("command", "tool")),
+    ],
+    arguments: Annotated[
+        dict[str, str | int | float | bool],
+        Field(
+            description="a value for each of its slots",
+            json_schema_extra=also("args", "parameters", "params", "values"),
+        ),
+    ] = {},  # noqa: B006 - it is only read
+) -> Outcome:
+    """Run a command that the user made."""
+    from andy_cli.toolbox.machine import customs
+    from andy_cli.toolbox.terminal import running
+
+    line = customs.filled(name, arguments)
+    return await in_thread(lambda work: running.outcome(line, SECONDS, [], work), SECONDS)
+
+
+def _with_names(described: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The schema with the names of the commands there are, and what each of them takes."""
+    from andy_cli.toolbox.machine import customs
+
+    schema, names = described(), customs.names()
+    if not names:
+        return schema
+    name, arguments = schema["properties"]["name"], schema["properties"]["arguments"]
+    told = f"{arguments['description']}: {customs.described()}"
+    properties = {"name": {**name, "enum": names}, "arguments": {**arguments, "description": told}}
+    return {**schema, "properties": properties}
+
+
+custom = replace(custom, describe=partial(_with_names, custom.describe))

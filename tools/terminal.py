@@ -1,0 +1,63 @@
+"""The terminal: run a command line.
+
+What does the work is imported when it is first needed: it takes 10 ms, and this file is loaded at
+every start.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field
+
+from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.tool import Claim, Outcome, ToolError, also, tool
+from andy_cli.toolbox.work import in_thread
+
+LONGEST = 600
+MILLISECONDS = 1000
+"""From here on a number of seconds is one of milliseconds (R19)."""
+
+
+def _claim(arguments: Mapping[str, object]) -> Claim:
+    from andy_cli.toolbox.terminal import sandbox
+
+    command = str(arguments.get("command") or "")
+    return Claim(command=command, shown=sandbox.promise(here().settings))
+
+
+@tool(effect="run", action="run {command}", claim=_claim)
+async def terminal_execute(
+    command: Annotated[
+        str,
+        Field(
+            description="the command line",
+            min_length=1,
+            json_schema_extra=also("cmd", "line", "command_line", "script", "code"),
+        ),
+    ],
+    timeout: Annotated[
+        float,
+        Field(
+            description=f"seconds it may take, {LONGEST} at most",
+            gt=0,
+            json_schema_extra={
+                "maximum": LONGEST,
+                "x-unit": "s",
+                **also("timeout_seconds", "timeout_ms", "seconds", "time_limit"),
+            },
+        ),
+    ] = 30,
+) -> Outcome:
+    """Run a command line in the current folder.
+
+    By bash, and nothing can be typed into it.
+    """
+    from andy_cli.toolbox.terminal import running
+
+    notes = []
+    if timeout >= MILLISECONDS:
+        notes.append(f"A timeout of {timeout:g} was taken for milliseconds: {timeout / 1000:g} s.")
+        timeout /= 1000
+    if timeout > LONGEST:
+        raise ToolError(f"A command may take {LONGEST} s at most. Give a smaller timeout.")
+    return await in_thread(lambda work: running.outcome(command, timeout, notes, work), timeout)
