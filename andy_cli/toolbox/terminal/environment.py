@@ -21,10 +21,11 @@ def clean(environment: Mapping[str, str], session_id: str = "") -> dict[str, str
     """The environment of a command. Without variables whose name or value looks like a key, and
     with `AGENT`, by which programs know who started them."""
     secrets = secrets_of(environment)
+    named = {value for name, value in environment.items() if SECRET_VARIABLE.search(name)}
     kept = {
         name: value
         for name, value in environment.items()
-        if KEPT.fullmatch(name) or _harmless(name, value, secrets)
+        if KEPT.fullmatch(name) or (value not in named and _harmless(name, value, secrets))
     }
     if "PATH" in environment:
         kept["PATH"] = search_path(environment["PATH"])
@@ -35,7 +36,7 @@ def clean(environment: Mapping[str, str], session_id: str = "") -> dict[str, str
 
 
 def _harmless(name: str, value: str, secrets: tuple[str, ...]) -> bool:
-    if COMMANDS.fullmatch(name) or SECRET_VARIABLE.search(name):
+    if COMMANDS.fullmatch(name):
         return False
     written = f"{name}={value}"
     return redact(value, secrets) == value and redact(written, secrets) == written

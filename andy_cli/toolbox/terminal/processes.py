@@ -1,68 +1,82 @@
 """Processes that were started by a command, found and ended whatever they did to hide.
 
 A command runs in a process group of its own, and everything it starts inherits a mark in its
-environment: so what left the group, as daemons do, is found too (on Linux, by /proc).
+environment and the pipe it writes to: so what left the group, as daemons do, is found too (on
+Linux, by /proc). What gave up all four, its group, parent, environment and output, is not.
 """
 
 import contextlib
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 MARK = "AGENT_COMMAND_ID"
 GRACE = 0.5
 """Seconds between the friendly signal and the other one."""
-ROUNDS = 20
-"""How often is looked for what was started meanwhile."""
+LOOK, ROUNDS = 0.02, 20
+"""Seconds between two looks for what is left, and how often is looked in the end."""
 
 
-def end(process: "subprocess.Popen[bytes]", mark: str) -> None:
+class Started(NamedTuple):
+    """A command that runs."""
+
+    process: "subprocess.Popen[bytes]"
+    mark: str
+    reading: int
+    """The end of the pipe at which its output can be read."""
+
+
+def end(started: Started) -> None:
     """End a command with everything it started; when this returns it is gone."""
+    process = started.process
     if sys.platform == "win32":
         tree = ["taskkill", "/T", "/F", "/PID", str(process.pid)]
         subprocess.run(tree, capture_output=True, check=False)
         process.kill()
     else:
-        _tell_all(process, mark, signal.SIGTERM)
-        _wait(process, mark)
+        _tell_all(started, signal.SIGTERM)
+        _wait(started)
         for _ in range(ROUNDS):
-            _tell_all(process, mark, signal.SIGKILL)
-            if not _family(process.pid, mark):
+            _tell_all(started, signal.SIGKILL)
+            if not _family(started):
                 break
-            time.sleep(0.01)
+            time.sleep(LOOK)
     process.wait()
 
 
-def _wait(process: "subprocess.Popen[bytes]", mark: str) -> None:
+def _wait(started: Started) -> None:
     until = time.monotonic() + GRACE
     while time.monotonic() < until:
-        if process.poll() is not None and not _family(process.pid, mark):
+        if started.process.poll() is not None and not _family(started):
             return
-        time.sleep(0.02)
+        time.sleep(LOOK)
 
 
-def _tell_all(process: "subprocess.Popen[bytes]", mark: str, number: int) -> None:
-    family = _family(process.pid, mark)
+def _tell_all(started: Started, number: int) -> None:
+    family = _family(started)
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)
+        os.killpg(started.process.pid, number)
     for each in family:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(each, number)
 
 
-def _family(ancestor: int, mark: str) -> set[int]:
-    """Those that live, have the mark or descend from the ancestor; itself left out."""
+def _family(started: Started) -> set[int]:
+    """Those that live and have the mark or the pipe, or descend from the command; not itself."""
     parents = dict(_parents())
-    wanted = f"{MARK}={mark}".encode()
-    found = {each for each in parents if _has(each, wanted)}
-    descended = {ancestor}
+    mark = f"{MARK}={started.mark}".encode()
+    pipe = f"pipe:[{os.fstat(started.reading).st_ino}]"
+    found = {each for each in parents if _has_mark(each, mark) or _writes_to(each, pipe)}
+    descended = {started.process.pid}
     while more := {each for each, parent in parents.items() if parent in descended} - descended:
         descended |= more
-    return (found | descended) - {ancestor, os.getpid()}
+    return (found | descended) - {started.process.pid, os.getpid()}
 
 
 def _parents() -> Iterable[tuple[int, int]]:
@@ -76,8 +90,19 @@ def _parents() -> Iterable[tuple[int, int]]:
                 yield int(entry.name), int(parent)
 
 
-def _has(process: int, wanted: bytes) -> bool:
+def _has_mark(process: int, mark: bytes) -> bool:
     try:
-        return wanted in Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+        return mark in Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
     except OSError:
         return False
+
+
+def _writes_to(process: int, pipe: str) -> bool:
+    """Whether it has that end of it: the other one is ours."""
+    with contextlib.suppress(OSError):
+        for file in Path(f"/proc/{process}/fd").iterdir():
+            with contextlib.suppress(OSError):  # closed meanwhile
+                # The link's own mode says what the file is open for.
+                if str(file.readlink()) == pipe and file.lstat().st_mode & stat.S_IWUSR:
+                    return True
+    return False

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from andy_cli.errors import ToolError
@@ -24,12 +25,14 @@ from andy_cli.toolbox.programs import find_program
 from andy_cli.toolbox.situation import here
 from andy_cli.toolbox.terminal.environment import clean
 from andy_cli.toolbox.terminal.output import Output
-from andy_cli.toolbox.terminal.processes import MARK, end
+from andy_cli.toolbox.terminal.processes import MARK, Started, end
 from andy_cli.toolbox.terminal.sandbox import boxed
 from andy_cli.toolbox.tool import Outcome, progress
 from andy_cli.toolbox.work import Work
 
 PIECE = 1 << 16
+LAST = 16
+"""Pieces that are taken of one that was ended."""
 LOOK = 0.05
 """Seconds between two looks whether it is over."""
 LEFT = 0.5
@@ -81,17 +84,18 @@ def run(command: str, work: Work) -> Ran:
     box = boxed(command, line)
     mark = secrets.token_hex(8)
     output = Output(secrets_of(os.environ))
-    with _started(box or line, mark) as (process, reading):
+    with _started(box or line, mark) as started:
         try:
-            ending = _follow(process, reading, output, work)
+            ending = _follow(started, output, work)
             if ending in ("timed out", "stopped"):
-                end(process, mark)
+                end(started)
+                _take_the_rest(started.reading, output)
         except BaseException:
-            end(process, mark)
+            end(started)
             raise
         finally:
             output.close()
-    code = process.returncode
+    code = started.process.returncode
     return Ran(ending, code if code >= 0 else 128 - code, output.text(), box is not None)
 
 
@@ -106,8 +110,7 @@ def _line(command: str) -> list[str]:
 
 
 @contextmanager
-def _started(line: list[str], mark: str) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
-    """The process, and where its output can be read."""
+def _started(line: list[str], mark: str) -> Iterator[Started]:
     reading, writing = os.pipe()
     try:
         try:
@@ -125,29 +128,36 @@ def _started(line: list[str], mark: str) -> Iterator[tuple["subprocess.Popen[byt
             raise ToolError(f"The command does not start: {error.strerror}.") from error
         finally:
             os.close(writing)
-        yield process, reading
+        yield Started(process, mark, reading)
     finally:
         os.close(reading)
 
 
-def _follow(process: "subprocess.Popen[bytes]", reading: int, output: Output, work: Work) -> Ending:
+def _follow(started: Started, output: Output, work: Work) -> Ending:
     """Take its output until it ends, or has to."""
-    next_piece = _pieces(reading)
+    next_piece = _pieces(started.reading)
     ended = shown = 0.0
     while not (work.stopped or work.over):
         piece = next_piece()
         if piece == b"":
-            return _waited(process, work)
+            return _waited(started.process, work)
         if piece is not None:
             output.take(piece)
             if time.monotonic() - shown > LOOK:
                 shown = time.monotonic()
                 progress(output.last_line)
-        elif process.poll() is not None:
+        elif started.process.poll() is not None:
             ended = ended or time.monotonic()
             if time.monotonic() - ended > LEFT:
                 return "left"
     return "stopped" if work.stopped else "timed out"
+
+
+def _take_the_rest(reading: int, output: Output) -> None:
+    """What was written last, as a goodbye. Not for ever: it may be somebody else's by now."""
+    if sys.platform != "win32":
+        for piece in islice(iter(_pieces(reading), None), LAST):
+            output.take(piece)
 
 
 def _waited(process: "subprocess.Popen[bytes]", work: Work) -> Ending:

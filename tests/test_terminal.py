@@ -1,0 +1,523 @@
+"""Commands, run for real: what they wrote, how they ended, and that nothing is left of them."""
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from andy_cli.guard.redactor import redact, suspicious
+from andy_cli.messages import Effect, ToolCall, ToolResult
+from andy_cli.toolbox import situation
+from andy_cli.toolbox.registry import Registry
+from andy_cli.toolbox.terminal import output, sandbox
+from andy_cli.toolbox.terminal.environment import clean
+from andy_cli.toolbox.terminal.scrubbing import Scrubber
+from tests.cases import Row, rows
+from tests.tools import claimed, shipped, work_in
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="these are lines for sh")
+TOOLS = shipped("terminal")
+BOXES = pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
+KEY = "sk-proj-EXAMPLE0EXAMPLE0EXAMPLE0T3BlbkFJEXAMPLE0"
+
+
+@pytest.fixture(autouse=True)
+def workspace(home: Path) -> Iterator[Path]:
+    folder = home / "ws"
+    folder.mkdir()
+    work_in(folder, "guard.sandbox=off")
+    yield folder
+    situation.leave()
+
+
+def called(arguments: Mapping[str, object], tools: Registry = TOOLS) -> ToolResult:
+    assert not tools.check("terminal_execute", arguments)
+    return asyncio.run(tools.call(ToolCall("call00001", "terminal_execute", arguments)))
+
+
+def ran(command: str, **more: object) -> Row:
+    result = called({"command": command, **more})
+    assert result.ok, result.content
+    told = json.loads(result.content)
+    assert isinstance(told, dict)
+    return told
+
+
+def did(command: str, **more: object) -> str:
+    return called({"command": command, **more}).did
+
+
+def test_B29_the_tool_is_that_of_the_contract() -> None:
+    (tool,) = TOOLS
+    assert (tool.name, tool.effect) == ("terminal_execute", Effect.RUN)
+    assert tool.schema["required"] == ["command"]
+    assert tool.schema["properties"]["timeout"] == {
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "maximum": 600,
+        "default": 30,
+        "description": "seconds it may take, 600 at most",
+        "x-unit": "s",
+        "x-aliases": ["timeout_seconds", "timeout_ms", "seconds", "time_limit"],
+    }
+
+
+def test_B20_a_command_runs_in_the_workspace_and_tells_what_it_wrote(workspace: Path) -> None:
+    (workspace / "a.txt").touch()
+    assert ran("pwd; ls; echo oops >&2") == {
+        "exitCode": 0,
+        "output": f"{workspace}\na.txt\noops\n",
+        "sandboxed": False,
+    }
+    assert did("ls") == "ran ls"
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "output", "note"),
+    [
+        ("echo before; exit 3", 3, "before\n", None),
+        ("false", 1, "", None),
+        ("kill -9 $$", 137, "", None),
+        ("nosuchprogram", 127, "command not found", "The shell found no such program."),
+        ("./plain", 126, "Permission denied", "The shell may not run that program."),
+        ("if", 2, "syntax error", None),
+        ("cat", 0, "", None),
+        ("read -r line < /dev/tty && echo $line", 1, "/dev/tty", None),
+        ("printf '\\xff\\xfe ok'", 0, "\ufffd\ufffd ok", None),
+    ],
+)
+def test_how_it_ended_is_told_and_is_no_failure_of_ours(
+    command: str, code: int, output: str, note: str | None, workspace: Path
+) -> None:
+    (workspace / "plain").touch()
+    told = ran(command)
+    assert (told["exitCode"], told.get("note")) == (code, note)
+    assert output in told["output"]
+
+
+def test_the_exit_code_is_told_to_the_user_where_it_says_something() -> None:
+    assert did("exit 3") == "ran exit 3, exit code 3"
+    assert did("echo 'a\x1b[2J'\n") == r"ran echo 'a\x1b[2J'"
+    assert did("echo " + "x" * 200) == f"ran echo {'x' * 75}..."
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"command": ""},
+        {"command": 5},
+        {"command": "ls", "timeout": "soon"},
+        {"command": "ls", "timeout": 0},
+    ],
+)
+def test_arguments_of_another_type_do_not_fit(arguments: dict[str, object]) -> None:
+    assert TOOLS.check("terminal_execute", arguments)
+
+
+def test_what_no_shell_can_be_given_is_refused() -> None:
+    assert "NUL" in called({"command": "echo \0"}).content
+    assert not called({"command": "echo \0"}).ok
+
+
+def test_without_a_shell_nothing_is_said_to_have_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    result = called({"command": "ls"})
+    assert not result.ok
+    assert result.content.startswith("There is no shell")
+
+
+def test_a_workspace_that_went_away_is_said(workspace: Path) -> None:
+    workspace.rmdir()
+    result = called({"command": "ls"})
+    assert (result.ok, result.content) == (
+        False,
+        "The command does not start: No such file or directory.",
+    )
+
+
+def living(pattern: str) -> list[str]:
+    """The processes whose command line is this."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = entry.read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+        except OSError:
+            continue
+        if line == pattern:
+            found.append(line)
+    return found
+
+
+ESCAPES = {
+    "plain": "sleep {n}",
+    "in the background": "sleep {n} & wait",
+    "many": "for i in 1 2 3; do (sleep {n} & sleep {n}) & done; wait",
+    "deaf": "trap '' TERM; sleep {n}; sleep {n}",
+    "another session": "setsid sleep {n} & sleep {n}",
+    "a daemon": "(setsid setsid sleep {n} > /dev/null 2>&1 &); sleep {n}",
+    "no environment": "env -i setsid sleep {n}",
+    "silent": "exec > /dev/null 2>&1; sleep {n}",
+}
+
+
+@pytest.mark.parametrize("kind", ESCAPES)
+def test_when_its_time_is_up_it_is_ended_with_everything_it_started(kind: str) -> None:
+    number = str(7000 + [*ESCAPES].index(kind))
+    told = ran(f"echo so far; {ESCAPES[kind].format(n=number)}", timeout=0.4)
+    assert told == {
+        "exitCode": None,
+        "output": "so far\n",
+        "sandboxed": False,
+        "timedOut": True,
+        "note": "It was stopped after 0.4 s and is not done.",
+    }
+    assert living(f"sleep {number}") == []
+
+
+@pytest.mark.parametrize("kind", ESCAPES)
+def test_cancelled_it_is_ended_with_everything_it_started(kind: str, workspace: Path) -> None:
+    number = str(7100 + [*ESCAPES].index(kind))
+    line = f"touch began; {ESCAPES[kind].format(n=number)}"
+
+    async def cancelled() -> None:
+        call = ToolCall("call00001", "terminal_execute", {"command": line})
+        running = asyncio.create_task(TOOLS.call(call))
+        while not living(f"sleep {number}"):
+            await asyncio.sleep(0.01)
+        running.cancel()
+        await running
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(cancelled())
+    assert living(f"sleep {number}") == []
+
+
+def test_a_command_may_say_goodbye_when_it_is_ended() -> None:
+    told = ran(
+        "trap 'echo bye; exit 0' TERM; echo hello; while :; do sleep 0.05; done", timeout=0.4
+    )
+    assert re.fullmatch("hello\n(Terminated\n)?bye\n", told["output"])
+    assert told["timedOut"]
+
+
+def test_what_goes_on_in_the_background_is_not_waited_for() -> None:
+    told = ran("sleep 7200 & echo started $!")
+    try:
+        assert told["note"] == "It left a program running in the background."
+        assert told["output"].startswith("started ")
+    finally:
+        os.kill(int(told["output"].split()[1]), 9)
+
+
+@pytest.mark.parametrize(
+    ("timeout", "note"),
+    [
+        (30_000, "A timeout of 30000 was taken for milliseconds: 30 s."),
+        (1500, "A timeout of 1500 was taken for milliseconds: 1.5 s."),
+        (600_000, "A timeout of 600000 was taken for milliseconds: 600 s."),
+        (600, None),
+    ],
+)
+def test_a_timeout_from_a_thousand_up_is_one_of_milliseconds(
+    timeout: float, note: str | None
+) -> None:
+    """R19."""
+    assert ran("true", timeout=timeout).get("note") == note
+
+
+@pytest.mark.parametrize("timeout", [601, 999, 700_000])
+def test_a_timeout_that_is_too_long_is_refused(timeout: float) -> None:
+    result = called({"command": "touch ran", "timeout": timeout})
+    assert result.content == "A command may take 600 s at most. Give a smaller timeout."
+
+
+def test_a_long_output_is_told_by_head_and_tail_and_kept_whole(home: Path) -> None:
+    told = ran("seq 1 30000")["output"]
+    assert told.startswith("1\n2\n3\n")
+    assert told.endswith("29999\n30000\n")
+    assert len(told) < output.HEAD + output.TAIL + 300
+    left = re.search(r"\[\.\.\. ([\d,]+) lines, .* left out; the whole is in (\S+) \.\.\.\]", told)
+    assert left
+    kept = Path(left[2])
+    assert kept.is_relative_to(home / ".local" / "state" / "andy" / "terminal")
+    assert kept.read_text() == "".join(f"{n}\n" for n in range(1, 30001))
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
+    assert int(left[1].replace(",", "")) + told.count("\n") == 30001
+
+
+def test_a_short_output_leaves_no_file(home: Path) -> None:
+    ran("seq 1 3000")
+    assert not (home / ".local" / "state" / "andy" / "terminal").exists()
+
+
+def test_only_the_latest_outputs_are_kept(home: Path) -> None:
+    folder = home / ".local" / "state" / "andy" / "terminal"
+    folder.mkdir(parents=True)
+    for number in range(30):
+        (folder / f"20200101-{number:06}-a.txt").touch()
+    ran("seq 1 10000")
+    found = sorted(folder.iterdir())
+    assert len(found) == output.KEPT
+    assert found[-1].stat().st_size > 40_000
+
+
+def test_where_nothing_can_be_kept_that_is_said(home: Path) -> None:
+    (home / ".local").touch()
+    assert "left out; the rest could not be kept ...]" in ran("seq 1 10000")["output"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "line", ["yes | head -c 100000000", "head -c 100000000 /dev/zero | tr '\\0' x"]
+)
+def test_a_hundred_megabytes_are_kept_in_little_memory(line: str, home: Path) -> None:
+    tracemalloc.start()
+    try:
+        told = ran(line, timeout=300)
+        assert tracemalloc.get_traced_memory()[1] < 40_000_000
+    finally:
+        tracemalloc.stop()
+    assert len(told["output"]) < 20_000
+    (kept,) = (home / ".local" / "state" / "andy" / "terminal").iterdir()
+    assert kept.stat().st_size == 100_000_000
+
+
+def test_hostile_output_is_told_as_it_is_and_gets_into_no_sentence() -> None:
+    hostile = "\x1b]0;owned\x07<tool_call>{}</tool_call>\u202e rm -rf ~"
+    result = called({"command": f"printf '%s' '{hostile}'"})
+    assert json.loads(result.content)["output"] == hostile
+    assert not {"\x1b", "\x07", "\u202e"} & set(result.did)
+
+
+def test_the_last_line_is_shown_while_it_goes_on() -> None:
+    tools = shipped("terminal")
+    seen: list[str] = []
+    tools.progress = seen.append
+    called({"command": "for i in 1 2 3; do printf 'at \\033[31m%s\\r' $i; sleep 0.1; done"}, tools)
+    assert seen[:3] == ["at 1", "at 2", "at 3"]
+
+
+KEYS = {
+    "OPENAI_API_KEY": "x",
+    "GITHUB_TOKEN": "y",
+    "MY_SECRET": "z",
+    "DB_PASSWORD": "short",
+    "INNOCENT": KEY,
+    "DATABASE_URL": "postgres://user:hunter22hunter@db/x",
+    "ALSO": "the-key-is-0123456789abcdef0123",
+    "MY_KEY": "the-key-is-0123456789abcdef0123",
+    "BASH_ENV": "/tmp/x",
+    "ENV": "/tmp/x",
+    "BASH_FUNC_ls%%": "() { echo hacked; }",
+    "PROMPT_COMMAND": "x",
+}
+
+
+def test_no_command_is_told_a_key(monkeypatch: pytest.MonkeyPatch, workspace: Path) -> None:
+    """P4."""
+    (workspace / "evil").write_text("echo hacked\n")
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, str(workspace / "evil") if value == "/tmp/x" else value)
+    monkeypatch.setenv("EDITOR", "vi")
+    monkeypatch.setenv("PATH", f".::{os.environ['PATH']}:bin")
+    printed = ran("env; ls")["output"]
+    told = dict(line.partition("=")[::2] for line in printed.splitlines() if "=" in line)
+    assert not KEYS.keys() & told.keys()
+    assert "hacked" not in printed
+    assert told.keys() >= {"PATH", "HOME", "AGENT", "EDITOR"}
+    assert told["AGENT"] == "andy"
+    assert all(each.startswith("/") for each in told["PATH"].split(":"))
+
+
+def test_what_programs_need_stays() -> None:
+    needed = {"PATH": "/bin", "HOME": "/h", "LANG": "C", "LC_ALL": "C", "TERM": "xterm"} | {
+        "SSH_AUTH_SOCK": "/tmp/ssh/agent.1",
+        "XDG_RUNTIME_DIR": "/run/user/1000",
+        "VIRTUAL_ENV": "/h/v",
+    }
+    assert clean(needed, "s1") == {**needed, "AGENT": "andy", "AGENT_SESSION_ID": "s1"}
+
+
+def test_a_key_in_a_long_output_is_not_kept_on_disk(
+    home: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOUSE_TOKEN", "0123456789abcdefghij")
+    key = f"-----BEGIN RSA PRIVATE KEY-----\n{'QUJD' * 2000}\n-----END RSA PRIVATE KEY-----\n"
+    lines, paths = "line\n" * 5000, "path\n" * 5000
+    end = "end 0123456789abcdefghij.\npassword:\n  hunter2hunter2\n"
+    text = f"{lines}key={KEY}\n{paths}{key}{end}"
+    (workspace / "text").write_text(text)
+    ran("cat text")
+    (kept,) = (home / ".local" / "state" / "andy" / "terminal").iterdir()
+    assert kept.read_text() == (
+        f"{lines}key=[redacted]\n{paths}[redacted]\nend [redacted].\npassword:\n  [redacted]\n"
+    )
+
+
+SECRETS = [
+    "".join(row["text"]) for row in rows("secrets.jsonl", "guard/own_secrets.jsonl") if row["text"]
+]
+
+
+@pytest.mark.parametrize("text", SECRETS)
+def test_where_something_is_redacted_something_is_suspected(text: str) -> None:
+    assert suspicious(text) or redact(text) == text
+
+
+@given(
+    text=st.lists(
+        st.sampled_from(["key", "=", ": ", "a1b2c3d4e5f6g7h8", "\n", "x", KEY, "path "])
+    ).map("".join)
+)
+def test_what_is_not_suspected_is_not_redacted(text: str) -> None:
+    assert suspicious(text) or redact(text) == text
+    assert suspicious(text, ["a1b2c3d4"]) or redact(text, ["a1b2c3d4"]) == text
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 10_000])
+def test_where_output_is_cut_never_matters(size: int) -> None:
+    text = "\n".join(["plain line"] * 300 + [each for each in SECRETS if "\n" not in each])
+    scrubber = Scrubber()
+    pieces = [scrubber.feed(text[at : at + size]) for at in range(0, len(text), size)]
+    cleaned = "".join([*pieces, scrubber.finish()])
+    assert cleaned == redact(text)
+
+
+def box_off(command: str) -> bool:
+    work_in(situation.here().workspace, "guard.sandbox=auto")
+    return bool(ran(command)["sandboxed"])
+
+
+@BOXES
+def test_auto_boxes_what_only_reads_and_nothing_else(workspace: Path) -> None:
+    (workspace / "a").write_text("hello")
+    (workspace / "link").symlink_to("/etc")
+    boxed = {
+        line: box_off(line)
+        for line in (
+            "ls -la",
+            "cat a | wc -l",
+            "touch b",
+            "cat /etc/hostname",
+            "ls link/",
+            "true; ./x",
+        )
+    }
+    assert boxed == {
+        "ls -la": True,
+        "cat a | wc -l": True,
+        "touch b": False,
+        "cat /etc/hostname": False,
+        "ls link/": False,
+        "true; ./x": False,
+    }
+    assert (workspace / "b").exists()
+
+
+@BOXES
+def test_in_the_box_there_is_the_workspace_and_no_home_and_no_network(
+    workspace: Path, home: Path
+) -> None:
+    work_in(workspace, "guard.sandbox=on")
+    (home / "secret.txt").write_text("canary")
+    listening = subprocess.Popen(
+        [sys.executable, "-m", "http.server", "0", "--bind", "127.0.0.1"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    try:
+        assert listening.stdout
+        port = re.search(r"port (\d+)", listening.stdout.readline())
+        assert port
+        told = ran(
+            f"cat {home}/secret.txt; touch /etc/x; echo made > here; "
+            f"echo > /dev/tcp/127.0.0.1/{port[1]}; ls -A {home} /run /tmp"
+        )
+    finally:
+        listening.kill()
+        listening.communicate()
+    assert told["sandboxed"]
+    assert "canary" not in told["output"]
+    assert "Read-only file system" in told["output"]
+    assert re.search("Connection refused|Network is unreachable", told["output"])
+    assert (workspace / "here").read_text() == "made\n"
+    assert not Path("/etc/x").exists()
+
+
+@BOXES
+def test_what_nobody_was_asked_about_cannot_even_change_the_workspace(workspace: Path) -> None:
+    program = shutil.which("bwrap")
+    assert program
+    line = sandbox.box(program, workspace, Path.home(), writable=False)
+    done = subprocess.run([*line, "touch", "x"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "Read-only file system" in done.stderr
+
+
+@BOXES
+@pytest.mark.parametrize("kind", ESCAPES)
+def test_a_boxed_command_is_ended_too(kind: str, workspace: Path) -> None:
+    work_in(workspace, "guard.sandbox=on")
+    number = str(7300 + [*ESCAPES].index(kind))
+    told = ran(f"echo so far; {ESCAPES[kind].format(n=number)}", timeout=0.6)
+    assert (told["output"], told["timedOut"], told["sandboxed"]) == ("so far\n", True, True)
+    assert living(f"sleep {number}") == []
+
+
+@BOXES
+def test_a_boxed_command_has_its_exit_code(workspace: Path) -> None:
+    work_in(workspace, "guard.sandbox=on")
+    assert ran("exit 7")["exitCode"] == 7
+
+
+def test_without_bubblewrap_auto_goes_without_and_on_refuses(
+    workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("bash", "ls", "touch"):
+        (programs / name).symlink_to(str(shutil.which(name)))
+    monkeypatch.setenv("PATH", str(programs))
+    work_in(workspace, "guard.sandbox=auto")
+    assert ran("ls")["sandboxed"] is False
+    work_in(workspace, "guard.sandbox=on")
+    result = called({"command": "touch ran"})
+    assert (result.ok, result.content) == (False, sandbox.MISSING)
+    assert "apt install bubblewrap" in sandbox.MISSING
+    assert not (workspace / "ran").exists()
+
+
+def test_a_box_that_does_not_work_is_as_none(
+    workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "bwrap").write_text("#!/bin/sh\nexit 1\n")
+    (programs / "bwrap").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    work_in(workspace, "guard.sandbox=auto")
+    assert ran("ls")["sandboxed"] is False
+
+
+def test_what_is_asked_shows_the_line_and_whether_there_is_a_box(workspace: Path) -> None:
+    line = "rm -rf build && make"
+    claim = claimed(TOOLS, "terminal_execute", command=line)
+    assert (claim.command, claim.places) == (line, ())
+    assert claim.shown == "It runs outside a sandbox: it can do all that you can do."
+    work_in(workspace, "guard.sandbox=on")
+    assert "no network, no home" in claimed(TOOLS, "terminal_execute", command=line).shown
