@@ -28,6 +28,7 @@ from andy_cli.messages import Effect, ToolCall, ToolResult
 from andy_cli.settings import load
 from andy_cli.toolbox import situation
 from andy_cli.toolbox.files import editing, globs, ignoring, listing, markup, ripgrep, searching
+from andy_cli.toolbox.registry import load as load_tools
 from tests.cases import Row
 from tests.test_music import an_ordinary_user
 from tests.tools import claimed, ran, shipped, work_in
@@ -97,8 +98,8 @@ def in_folder(folder: Path) -> list[str]:
     return sorted(each.name for each in folder.iterdir())
 
 
-def test_the_tools_are_those_of_the_contract() -> None:
-    """B13, B21, B22: names, effects, parameters; those that must be given."""
+def test_B22_the_tools_are_those_of_the_contract() -> None:
+    """B22: names, effects, parameters; those that must be given."""
     assert {
         tool.name: (tool.effect, list(tool.schema["properties"]), tool.schema["required"])
         for tool in TOOLS
@@ -117,6 +118,12 @@ def test_the_tools_are_those_of_the_contract() -> None:
         "file_ingest": (Effect.READ, ["path"], ["path"]),
         "file_upload": (Effect.ACT, ["path", "destination"], ["path", "destination"]),
     }
+
+
+def test_B21_what_only_the_prose_names_is_there_too() -> None:
+    shipped_names = {tool.name for tool in load_tools()}
+    assert shipped_names >= {"send_chat", "end_turn", "say", "open_url", "file_put"}
+    assert shipped_names >= {"file_ingest", "file_upload", "custom", "terminal_execute"}
 
 
 def test_the_tools_explain_themselves_and_what_their_parameters_are() -> None:

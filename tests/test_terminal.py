@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from andy_cli.compiler.mapper.mapper import mapped
 from andy_cli.guard.redactor import redact, suspicious
 from andy_cli.messages import Effect, ToolCall, ToolResult
 from andy_cli.toolbox import situation
@@ -235,6 +236,13 @@ def test_a_timeout_from_a_thousand_up_is_one_of_milliseconds(
 ) -> None:
     """R19."""
     assert ran("true", timeout=timeout).get("note") == note
+
+
+def test_a_model_that_writes_milliseconds_is_understood_before_it_is_asked() -> None:
+    given = {"command": "ls", "timeout": 30_000}
+    made = mapped("terminal_execute", given, TOOLS.functions, TOOLS.harmless)
+    assert made.calls[0].arguments == {"command": "ls", "timeout": 30}
+    assert "30000 ms -> 30 s" in made.changes[0]
 
 
 @pytest.mark.parametrize("timeout", [601, 999, 700_000])

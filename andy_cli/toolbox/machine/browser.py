@@ -31,7 +31,7 @@ def checked(url: str) -> str:
     """The address as it is handed on. Raises ToolError for what is none, or not for a browser."""
     url = url.strip()
     if re.search(r"[\x00-\x20\x7f-\x9f\"<>\\^`{|}]", url) or len(url) > LONGEST:
-        raise ToolError("That is no address: blanks and control characters are written as %20.")
+        raise ToolError("That is no address: in one, blanks and the like are written as %20.")
     try:
         parts = urlsplit(url)
         host = parts.hostname
