@@ -123,6 +123,25 @@ def test_a_missing_folder_is_said_in_words(tmp_path: Path) -> None:
         pass
 
 
+def test_folders_that_are_missing_are_made_where_that_is_wanted(tmp_path: Path) -> None:
+    with folder_inside(tmp_path / "a/b/c.txt", tmp_path, make=True) as folder:
+        os.close(os.open("c.txt", os.O_CREAT | os.O_WRONLY, dir_fd=folder))
+    assert (tmp_path / "a/b/c.txt").is_file()
+    (tmp_path / "link").symlink_to("a")
+    for path in ("link/x/y.txt", "a/b/c.txt/d.txt"):
+        with pytest.raises(ToolError), folder_inside(tmp_path / path, tmp_path, make=True):
+            pass
+    assert not (tmp_path / "a" / "x").exists()
+
+
+def test_a_root_that_is_not_there_is_said_in_words(tmp_path: Path) -> None:
+    with (
+        pytest.raises(ToolError, match="No such file"),
+        folder_inside(tmp_path / "a" / "b", tmp_path / "a"),
+    ):
+        pass
+
+
 def test_a_folder_that_is_spelled_otherwise_is_known_by_what_it_is(tmp_path: Path) -> None:
     (tmp_path / "Ws").mkdir()
     (tmp_path / "ws").symlink_to("Ws")

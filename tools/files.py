@@ -175,7 +175,14 @@ async def search_files(
             json_schema_extra=also("query", "regex", "text", "search", "search_pattern"),
         ),
     ] = "",
-    path: Folder = ".",
+    path: Annotated[
+        str,
+        Field(
+            description="which folder or file; what .gitignore names is left out",
+            min_length=1,
+            json_schema_extra={"format": "path", **also("folder", "directory", "dir", "file")},
+        ),
+    ] = ".",
     glob: Annotated[
         str,
         Field(
@@ -186,7 +193,7 @@ async def search_files(
 ) -> Outcome:
     """Find files by name or content.
 
-    A pattern without a capital letter does not look at case. What `.gitignore` names is left out.
+    A pattern without a capital letter does not look at case.
     """
     from andy_cli.toolbox.files import searching
 

@@ -241,7 +241,10 @@ def folder_inside(path: Path, root: Path, make: bool = False) -> Iterator[int]:
     With `make` folders that are missing are made. Raises ToolError where a link or nothing stands
     where a folder was.
     """
-    folder = os.open(root, PASSING | os.O_DIRECTORY)
+    try:
+        folder = os.open(root, PASSING | os.O_DIRECTORY)
+    except OSError as error:
+        raise ToolError(f"{root} cannot be used: {error.strerror}.") from error
     try:
         for name in path.relative_to(root).parts[:-1]:
             above = folder

@@ -55,7 +55,10 @@ def _content(file: BinaryIO, name: str, encoding: str, longest: int, work: Work)
         whole = data[: longest // 4 * 3]
         return Content(base64.b64encode(whole).decode(), "base64", len(data) > len(whole))
     if not encoding:
-        refuse_binary(file, f"{name} (its bytes can be had with encoding base64)")
+        try:
+            refuse_binary(file, name)
+        except ToolError as error:
+            raise ToolError(f"{error} Its bytes can be had with encoding base64.") from error
         encoding = encoding_of(file, work).name
     codec = _codec(encoding)
     data = file.read((longest + 1) * WIDEST)

@@ -36,6 +36,8 @@ class Ignored:
         below = place.path.is_relative_to(workspace)
         self._top = workspace if below else place.path
         self._rules: dict[Path, list[Rule]] = {}
+        self.any = False
+        """Whether something was ignored because a file says so."""
 
     def __call__(self, entry: Entry) -> bool:
         if entry.path[-1] == ".git":
@@ -49,6 +51,7 @@ class Ignored:
                     names[depth:]
                 ):
                     verdict = rule.ignored
+        self.any = self.any or verdict
         return verdict
 
     def _of(self, folder: Path) -> list[Rule]:

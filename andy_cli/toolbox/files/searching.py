@@ -52,8 +52,8 @@ class Search:
         alone = place.path.is_file()
         self._place = place._replace(path=place.path.parent) if alone else place
         self._prefix = _prefix(asked.path, alone)
-        ignored = Ignored(self._place)
-        self._walk = Walk(self._place, work, lambda entry: not ignored(entry))
+        self._ignored = Ignored(self._place)
+        self._walk = Walk(self._place, work, lambda entry: not self._ignored(entry))
         self._entries: Iterable[Entry] = (
             [Entry((place.path.name,), "file")] if alone else self._walk
         )
@@ -65,7 +65,7 @@ class Search:
         cut = len(found) > MOST
         number = f"more than {MOST} matches" if cut else count(len(found), "match")
         did = f"found {number if found else 'nothing'} in {self._where}"
-        notes = self._notes(cut)
+        notes = self._notes(cut, nothing=not found)
         if not notes:
             return Outcome(found, did)
         told: dict[str, object] = {"truncated": True, "data": found[:MOST], "rest": " ".join(notes)}
@@ -82,13 +82,15 @@ class Search:
             self._over = True
         return found
 
-    def _notes(self, cut: bool) -> list[str]:
+    def _notes(self, cut: bool, nothing: bool) -> list[str]:
         """What the model has to know about what is not there."""
         notes = []
         if cut:
             notes.append(f"There are more than {MOST}. Narrow the pattern, the glob or the path.")
         if self._over or self._walk.cut:
             notes.append("Not everything was looked through: there is too much. Give a subfolder.")
+        if nothing and self._ignored.any:
+            notes.append("What .gitignore names was left out; it is searched if its path is given.")
         if self._walk.closed:
             notes.append(f"{count(self._walk.closed, 'folder')} may not be read by this user.")
         return notes

@@ -1,7 +1,8 @@
 """A command in a box, by bubblewrap: no network, no home, nothing but the workspace to change.
 
     guard.sandbox = auto    the default: what the guard takes for read-only, and nobody is asked
-                            about, runs in a box in which even the workspace cannot be changed.
+                            about, runs in a box in which even the workspace cannot be changed
+                            (unless it would tell something else there, as `ps` does).
                             What the user said yes to runs as the user would run it: it may need
                             the network or the home (pip install, git push).
     guard.sandbox = on      everything runs in a box, in which the workspace can be changed
@@ -11,9 +12,11 @@ A box is a second wall, not the first: `auto` goes without where bubblewrap does
 result says so; `on` refuses.
 """
 
+import re
 import subprocess
 import sys
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from andy_cli.errors import ToolError
@@ -25,6 +28,16 @@ from andy_cli.toolbox.situation import here
 SYSTEM = ("/run/current-system", "/run/booted-system", "/run/opengl-driver")
 """Where some systems keep their programs, in a folder that is hidden for the rest of it."""
 
+MACHINE = re.compile(
+    r"\b(?:ps|pgrep|pidof|pstree|top|htop|lsof|fuser|ss|netstat|ip|ifconfig|route|arp|df|mount"
+    r"|findmnt|who|w|last|users|id|groups|stat|hostname|lsns)\b|\bls\b[^|;&]*\s-\w*[lngo]"
+    r"|\s-(?:ls|printf|user|group|nouser|nogroup)\b"
+)
+"""In a box there are no other processes, disks, networks and users."""
+
+MOST_WORDS = 50
+"""Of a line, that are looked up as programs."""
+
 MISSING = (
     "guard.sandbox is on, and bubblewrap does not work here. Ask the user to install it "
     "(apt install bubblewrap) or to set guard.sandbox to auto."
@@ -35,7 +48,9 @@ def boxed(command: str, line: list[str]) -> list[str] | None:
     """The line that runs in a box, for a command as it is judged; None where it needs none or
     cannot have one. Raises ToolError where it has to have one and cannot."""
     setting = here().settings.text("guard.sandbox")
-    if setting == "off" or (setting == "auto" and not only_reads(command)):
+    if setting == "off":
+        return None
+    if setting == "auto" and (_answers_otherwise(command) or not only_reads(command)):
         return None
     program = find_program("bwrap") if sys.platform == "linux" else ""
     workspace = here().workspace
@@ -46,6 +61,18 @@ def boxed(command: str, line: list[str]) -> list[str] | None:
     return None
 
 
+def _answers_otherwise(command: str) -> bool:
+    """Whether what it tells would be wrong in a box: it looks at the machine, or at owners of
+    files, or its program lies in the home, so that another one would answer for it."""
+    if MACHINE.search(command):
+        return True
+    home = Path.home()
+    words = dict.fromkeys(re.findall(r"[\w.+-]+", command))
+    programs = filter(None, map(find_program, islice(words, MOST_WORDS)))
+    found = map(Path, programs)
+    return any(home in (*each.parents, *each.resolve().parents) for each in found)
+
+
 def only_reads(command: str) -> bool:
     """Whether the guard lets it run without asking anybody."""
     # 15 ms, with a grammar of shell lines: most conversations run nothing.
@@ -54,7 +81,7 @@ def only_reads(command: str) -> bool:
     workspace = here().workspace
 
     def inside(path: str) -> bool:
-        return contain(path, workspace, "read").verdict == "inside"
+        return contain(path, workspace, "list").verdict == "inside"
 
     return judge(command, "cmd" if sys.platform == "win32" else "sh", inside).verdict == "allow"
 
