@@ -27,8 +27,8 @@ from andy_cli.guard.gate import Gate, Proposal
 from andy_cli.messages import Effect, ToolCall, ToolResult
 from andy_cli.settings import load
 from andy_cli.toolbox import situation
+from andy_cli.toolbox.collection import load as load_tools
 from andy_cli.toolbox.files import editing, globs, ignoring, listing, markup, ripgrep, searching
-from andy_cli.toolbox.registry import load as load_tools
 from tests.cases import Row
 from tests.test_music import an_ordinary_user
 from tests.tools import claimed, ran, shipped, work_in
