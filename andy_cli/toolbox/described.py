@@ -106,7 +106,10 @@ def _type(hint: object) -> dict[str, Any]:
         return _one_of(arguments)
     if origin in (Union, types.UnionType):
         kinds = [_property(each) for each in arguments if each is not type(None)]
-        return kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+        if len(kinds) == 1:
+            return kinds[0]
+        null = [{"type": "null"}] * (type(None) in arguments)
+        return {"anyOf": [*kinds, *null]}
     if origin is list and len(arguments) == 1:
         return {"type": "array", "items": _property(arguments[0])}
     if origin is dict and arguments[0] is str:
