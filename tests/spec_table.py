@@ -14,9 +14,6 @@ from typing import NamedTuple
 FOLDER = Path(__file__).parent
 TABLE = FOLDER / "SPEC.md"
 DEMANDS = FOLDER / "corpora" / "spec" / "demands.txt"
-NEXT = frozenset([f"B{at}" for at in range(13, 30)] + ["B38", "B40", "B41", "D11", "D17"])
-"""Demands of tools that are not there yet."""
-
 REPLIES = FOLDER / "corpora" / "spec" / "replies.jsonl"
 BY_DATA = "test_spec_cases.py::test_what_a_reply_does"
 CASES = {
@@ -46,7 +43,6 @@ CASES = {
     47: "captures",
     48: "a file that is not in the listing",
 }
-NEXT_CASES = frozenset([24, 30])
 ELSEWHERE = {
     30: ["test_sessions.py::test_a_session_goes_as_its_document_says"],
     31: [
@@ -89,7 +85,7 @@ def demands() -> dict[str, str]:
     return {number: words for number, _, words in pairs}
 
 
-NUMBERED = r"(?<=_)[ABCDR]\d+(?=_)"
+NUMBERED = r"(?<=_)[A-DRa-d]\d+(?=_)"
 
 
 def proofs(named: str = NUMBERED) -> list[Proof]:
@@ -104,13 +100,13 @@ def proofs_in(file: Path, named: str = NUMBERED) -> Iterator[Proof]:
             continue
         for number in re.findall(named, node.name):
             marks = " ".join(map(ast.unparse, node.decorator_list))
-            yield Proof(number, file.name, node.name, "xfail" in marks)
+            yield Proof(number.upper(), file.name, node.name, "xfail" in marks)
 
 
 def missing() -> list[str]:
     """Demands that no test proves although one should."""
     proved = {each.number for each in proofs()}
-    return [each for each in demands() if each not in proved and each not in NEXT]
+    return [each for each in demands() if each not in proved]
 
 
 def case_tests(case: int) -> list[str]:
@@ -122,7 +118,7 @@ def case_tests(case: int) -> list[str]:
 
 
 def missing_cases() -> list[int]:
-    return [each for each in CASES if each not in NEXT_CASES and not case_tests(each)]
+    return [each for each in CASES if not case_tests(each)]
 
 
 def table() -> str:
@@ -131,12 +127,11 @@ def table() -> str:
     lines = [HEAD, "| demand | in a few words | proved by |", "| --- | --- | --- |"]
     for number, words in demands().items():
         names = [shown(each) for each in found if each.number == number]
-        lines.append(f"| {number} | {words} | {'<br>'.join(names) or '*next*'} |")
+        lines.append(f"| {number} | {words} | {'<br>'.join(names)} |")
     lines += ["", "| case | in a few words | proved by |", "| --- | --- | --- |"]
     for case, words in CASES.items():
         names = [f"`{each}`" for each in case_tests(case)]
-        later = ["*next*"] * (case in NEXT_CASES)
-        lines.append(f"| {case} | {words} | {'<br>'.join([*names, *later])} |")
+        lines.append(f"| {case} | {words} | {'<br>'.join(names)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -14,13 +14,6 @@ def test_every_case_has_a_test() -> None:
     assert [each for each in [*named, spec_table.BY_DATA] if each not in there] == []
 
 
-def test_what_comes_next_is_demanded_and_has_no_test_yet() -> None:
-    """A demand that has its tests is taken off the list."""
-    proved = {each.number for each in spec_table.proofs()}
-    assert sorted(spec_table.NEXT & proved) == []
-    assert sorted(spec_table.NEXT - spec_table.demands().keys()) == []
-
-
 def test_the_demands_are_numbered_without_a_gap() -> None:
     numbers = [f"{part}{at}" for part, last in LAST.items() for at in range(1, last + 1)]
     assert [*spec_table.demands()] == numbers
