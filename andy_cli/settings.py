@@ -113,6 +113,21 @@ SETTINGS = (
     Setting("custom.*.command", "", "a command of your own, as `convert {file} out.png`"),
     Setting("custom.*.about", "", "what it is for, for the model to read"),
     Setting(
+        "guard.sandbox",
+        "auto",
+        "run commands in a sandbox (bubblewrap), without network and home: "
+        "auto, those that nobody is asked about; on, all; off, none",
+        choices=("auto", "on", "off"),
+    ),
+    Setting(
+        "guard.autoexec",
+        False,
+        "run by itself what was written, fetched or ingested",
+        fixed="nothing that was written, fetched or ingested is ever run by itself",
+    ),
+    Setting("custom.*.command", "", "a command of your own, as `convert {file} out.png`"),
+    Setting("custom.*.about", "", "what it is for, for the model to read"),
+    Setting(
         "debug.raw",
         "",
         "write requests and raw replies there; 1: state folder",
@@ -193,6 +208,7 @@ def load(
 
 
 ADDED = ("guard.deny", "guard.ask", "tools.disabled")
+STRICTEST = (("guard.mode", "plan"), ("guard.sandbox", "on"))
 LESS = ("limits.rounds", "limits.calls_per_reply", "limits.calls")
 
 
@@ -206,10 +222,10 @@ def _tightened(values: dict[str, Value], folder: Path) -> list[str]:
     notes = []
     for key, written, origin in _from_file(file):
         fitted = _fit(key, written, origin)
-        now = values[key].value
+        now = values[key].value if key in values else ""
         if key in ADDED and isinstance(now, tuple) and isinstance(fitted, tuple):
             values[key] = Value((*now, *fitted), f"{values[key].origin} and {origin}")
-        elif (key == "guard.mode" and fitted == "plan") or (key in LESS and _less(fitted, now)):
+        elif (key, fitted) in STRICTEST or (key in LESS and _less(fitted, now)):
             values[key] = Value(fitted, origin)
         else:
             notes.append(f"{origin} may not set {key}: a project only tightens.")

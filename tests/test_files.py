@@ -26,8 +26,7 @@ from andy_cli.errors import ToolError, UsageError
 from andy_cli.guard.gate import Gate, Proposal
 from andy_cli.messages import Effect, ToolCall, ToolResult
 from andy_cli.settings import load
-from andy_cli.toolbox import situation
-from andy_cli.toolbox.collection import load as load_tools
+from andy_cli.toolbox import collection, situation
 from andy_cli.toolbox.files import editing, globs, ignoring, listing, markup, ripgrep, searching
 from tests.cases import Row
 from tests.test_music import an_ordinary_user
@@ -121,7 +120,7 @@ def test_B22_the_tools_are_those_of_the_contract() -> None:
 
 
 def test_B21_what_only_the_prose_names_is_there_too() -> None:
-    shipped_names = {tool.name for tool in load_tools()}
+    shipped_names = {tool.name for tool in collection.shipped()}
     assert shipped_names >= {"send_chat", "end_turn", "say", "open_url", "file_put"}
     assert shipped_names >= {"file_ingest", "file_upload", "custom", "terminal_execute"}
 
@@ -378,6 +377,7 @@ def tree(workspace: Path) -> Path:
         "other.log": "TODO ignored\n",
         ".gitignore": "/build/\n*.log\n!keep.log\n",
         ".hidden": "TODO hidden\n",
+        ".env": "TODO=secret\n",
         ".git/config": "TODO git\n",
         "wide.txt": "TODO wide\n",
     }
@@ -436,6 +436,14 @@ def test_one_file_is_searched_by_its_path(tree: Path) -> None:
         (found,) = records("search_files", pattern="todo", path=path)
         assert (found["file"], found["line"]) == (path, 4)
     assert records("search_files", pattern="todo", path="notes.txt")[0]["file"] == "notes.txt"
+
+
+def test_what_may_hold_secrets_is_searched_by_its_own_path_alone(tree: Path) -> None:
+    found = record("search_files", pattern="TODO=")
+    assert found["data"] == []
+    assert "Files that may hold keys were not looked into" in found["rest"]
+    assert records("search_files", pattern="^.env$") == [{"file": ".env"}]
+    assert records("search_files", pattern="TODO=", path=".env")[0]["text"] == "TODO=secret"
 
 
 def test_nothing_is_found_through_a_link(tree: Path) -> None:

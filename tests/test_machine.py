@@ -21,9 +21,9 @@ from andy_cli.errors import ToolError
 from andy_cli.events import Ended, Event
 from andy_cli.frontends.opening import Opened
 from andy_cli.messages import Effect, ToolCall, ToolResult
-from andy_cli.settings import load as load_settings
 from andy_cli.toolbox import situation
-from andy_cli.toolbox.collection import Collection, load
+from andy_cli.toolbox.collection import Collection
+from andy_cli.toolbox.collection import shipped as all_shipped
 from andy_cli.toolbox.machine import browser, clock, customs, speech, voices
 from andy_cli.toolbox.mcp.hub import Hub
 from andy_cli.toolbox.player import SoundPlayer, set_shared, shared
@@ -364,11 +364,13 @@ def test_B38_a_turn_ends_while_it_still_speaks_and_andy_waits_for_the_rest() -> 
     model = ScriptedModel([json.dumps({"toolCalls": each}) for each in replies])
 
     async def turned() -> tuple[list[Event], bool, bool]:
+        tools = Registry(all_shipped())
+        settings, folder = situation.here()
         opened = Opened(
-            desk(model, "dialect=envelope", registry=load()),
+            desk(model, "dialect=envelope", registry=tools),
             "",
-            Collection(load_settings(), Path.cwd()),
-            Hub([], Registry(), print),
+            Collection(settings, folder),
+            Hub([], tools, print),
         )
         seen = [event async for event in turn(opened.chat, "what time is it? say it")]
         speaking = bool(speech._line)
@@ -424,7 +426,7 @@ def test_case_23_without_a_voice_it_says_what_to_install(
     monkeypatch.setenv("PATH", "/nowhere")
     said = refused("say", utterance="hello")
     assert "apt install espeak-ng" in said
-    assert "say" not in TOOLS.ready(TOOLS.known(carries_all=False))
+    assert "say" not in TOOLS.ready(TOOLS.functions)
 
 
 OWN = ("custom.greet.command=echo hello {who} from {place}", "custom.greet.about=say hello")
@@ -475,7 +477,7 @@ def test_the_commands_there_are_stand_in_the_schema(tools: Registry) -> None:
 
 
 def test_case_23_without_any_the_tool_is_not_offered_and_says_so() -> None:
-    assert "custom" not in TOOLS.ready(TOOLS.known(carries_all=False))
+    assert "custom" not in TOOLS.ready(TOOLS.functions)
     assert refused("custom", name="x").startswith("There are no commands of your own.")
 
 

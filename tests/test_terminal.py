@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.compiler.mapper.mapper import mapped
+from andy_cli.guard.gate import Gate, Proposal
 from andy_cli.guard.redactor import redact, suspicious
 from andy_cli.messages import Effect, ToolCall, ToolResult
 from andy_cli.toolbox import situation
@@ -350,6 +351,22 @@ def test_no_command_is_told_a_key(monkeypatch: pytest.MonkeyPatch, workspace: Pa
     assert all(each.startswith("/") for each in told["PATH"].split(":"))
 
 
+@pytest.mark.parametrize("sandbox", ["off", "auto"])
+def test_no_program_of_the_workspace_passes_for_one_of_the_system(
+    sandbox: str, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P2: nobody is asked about `ls`, so it has to be `ls`; `make` was agreed to."""
+    work_in(workspace, f"guard.sandbox={sandbox}")
+    own = workspace / "bin"
+    own.mkdir()
+    for name in ("ls", "make"):
+        (own / name).write_text("#!/bin/sh\necho mine\n")
+        (own / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{own}:{os.environ['PATH']}")
+    assert ran("ls")["output"] == "bin\n"
+    assert ran("make")["output"] == "mine\n"
+
+
 def test_what_programs_need_stays() -> None:
     needed = {"PATH": "/bin", "HOME": "/h", "LANG": "C", "LC_ALL": "C", "TERM": "xterm"} | {
         "SSH_AUTH_SOCK": "/tmp/ssh/agent.1",
@@ -527,3 +544,13 @@ def test_what_is_asked_shows_the_line_and_whether_there_is_a_box(workspace: Path
     assert claim.shown == "It runs outside a sandbox: it can do all that you can do."
     work_in(workspace, "guard.sandbox=on")
     assert "no network, no home" in claimed(TOOLS, "terminal_execute", command=line).shown
+
+
+@pytest.mark.parametrize(
+    ("line", "allowed"),
+    [("ls | wc -l", True), ("make", False), ("cat ../x", False), ("rm -rf ~", False)],
+)
+def test_B20_the_gate_judges_the_line_itself(line: str, allowed: bool, workspace: Path) -> None:
+    claim = claimed(TOOLS, "terminal_execute", command=line)
+    verdict = Gate(workspace).decide(Proposal("terminal_execute", Effect.RUN, "", claim))
+    assert asyncio.run(verdict).allowed is allowed

@@ -47,7 +47,8 @@ def _opened(arguments: Mapping[str, object]) -> Claim:
     from andy_cli.toolbox.machine import browser
 
     url = browser.checked(str(arguments.get("url") or ""))
-    return Claim(address=url)
+    # It is the user's browser that asks for it, and that may look at what runs on this machine.
+    return Claim(address=url, trusted=True)
 
 
 @tool(effect="act", action="open {url}", claim=_opened, answers=False)

@@ -33,9 +33,15 @@ def _installed(name: str) -> Iterator[Path]:
                 yield path
 
 
-def search_path(path: str) -> str:
-    """Without folders that depend on where one stands: `.` would find programs in the workspace."""
-    return os.pathsep.join(each for each in path.split(os.pathsep) if Path(each).is_absolute())
+def search_path(path: str, without: Path | None = None) -> str:
+    """Without folders that depend on where one stands: `.` would find programs in the workspace.
+
+    And without those in that folder, unless it is the home or the whole disk.
+    """
+    folders = [Path(each) for each in path.split(os.pathsep) if Path(each).is_absolute()]
+    if without and not too_wide(without):
+        folders = [each for each in folders if not each.resolve().is_relative_to(without)]
+    return os.pathsep.join(map(str, folders))
 
 
 def voice_program() -> str:

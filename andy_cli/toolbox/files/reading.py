@@ -101,28 +101,26 @@ def line_count(file: BinaryIO, encoding: Encoding, work: Work) -> int:
     return number + (last != "\n")
 
 
-def lines(
-    file: BinaryIO, encoding: Encoding, work: Work, longest: int = LONGEST_LINE
-) -> Iterator[Line]:
+def lines(file: BinaryIO, encoding: Encoding, work: Work) -> Iterator[Line]:
     """The lines of an open file without their ends; however long they are, memory is bounded."""
     pending, cut = "", 0
     for text in pieces(file, encoding, work):
         *whole, rest = text.split("\n")
         for each in whole:
-            yield _line(pending + each, cut, longest)
+            yield _line(pending + each, cut)
             pending, cut = "", 0
         pending += rest
-        if len(pending) > longest + 1:
-            cut += len(pending) - longest
-            pending = pending[:longest]
+        if len(pending) > LONGEST_LINE + 1:
+            cut += len(pending) - LONGEST_LINE
+            pending = pending[:LONGEST_LINE]
     if pending:
-        yield _line(pending, cut, longest)
+        yield _line(pending, cut)
 
 
-def _line(text: str, cut: int, longest: int) -> Line:
+def _line(text: str, cut: int) -> Line:
     if not cut:
         text = text.removesuffix("\r")
-    return Line(text[:longest], cut + max(0, len(text) - longest))
+    return Line(text[:LONGEST_LINE], cut + max(0, len(text) - LONGEST_LINE))
 
 
 def pieces(file: BinaryIO, encoding: Encoding, work: Work) -> Iterator[str]:

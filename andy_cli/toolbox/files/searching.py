@@ -8,16 +8,18 @@ from itertools import islice
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
+from andy_cli.guard.perils import secret
 from andy_cli.toolbox.files.encodings import encoding_of
 from andy_cli.toolbox.files.expressions import Finder, literal
 from andy_cli.toolbox.files.globs import Glob, globs
 from andy_cli.toolbox.files.ignoring import Ignored
 from andy_cli.toolbox.files.kinds import HEAD, kind
 from andy_cli.toolbox.files.names import count, said
-from andy_cli.toolbox.files.reading import lines
+from andy_cli.toolbox.files.reading import pieces
 from andy_cli.toolbox.files.ripgrep import holding
 from andy_cli.toolbox.files.walking import Entry, Walk
 from andy_cli.toolbox.places import Place
+from andy_cli.toolbox.situation import here
 from andy_cli.toolbox.tool import Outcome, progress
 from andy_cli.toolbox.work import Work
 
@@ -57,6 +59,8 @@ class Search:
         self._entries: Iterable[Entry] = (
             [Entry((place.path.name,), "file")] if alone else self._walk
         )
+        self._alone = alone
+        self._secrets = 0
         self._looked_at = 0
         self._over = False
 
@@ -91,6 +95,8 @@ class Search:
             notes.append("Not everything was looked through: there is too much. Give a subfolder.")
         if nothing and self._ignored.any:
             notes.append("What .gitignore names was left out; it is searched if its path is given.")
+        if nothing and self._secrets:
+            notes.append("Files that may hold keys were not looked into; give the path of one.")
         if self._walk.closed:
             notes.append(f"{count(self._walk.closed, 'folder')} may not be read by this user.")
         return notes
@@ -131,8 +137,12 @@ class Search:
     def _lines(self, entry: Entry) -> Iterator[dict[str, object]]:
         finder = self._finder
         assert finder is not None
+        path = self._place.path.joinpath(*entry.path)
+        if not self._alone and secret(path, here().workspace):
+            self._secrets += 1
+            return
         try:
-            file = self._place._replace(path=self._place.path.joinpath(*entry.path)).open()
+            file = self._place._replace(path=path).open()
         except ToolError:  # closed to us, or exchanged meanwhile
             return
         with file:
@@ -140,10 +150,22 @@ class Search:
                 return
             file.seek(0)
             encoding = encoding_of(file, self._work)
-            for number, line in enumerate(lines(file, encoding, self._work, LONGEST_LINE), 1):
-                if finder.matches(line.text):
-                    text = _excerpt(line.text, finder)
-                    yield {"file": self._prefix + entry.name, "line": number, "text": text}
+            for number, line in matching(pieces(file, encoding, self._work), finder):
+                text = _excerpt(line, finder)
+                yield {"file": self._prefix + entry.name, "line": number, "text": text}
+
+
+def matching(texts: Iterable[str], finder: Finder) -> Iterator[tuple[int, str]]:
+    """The lines that match, with their numbers; however long a line is, memory is bounded."""
+    number, pending = 0, ""
+    for text in texts:
+        *whole, pending = (pending[:LONGEST_LINE] + text).replace("\r\n", "\n").split("\n")
+        for each in whole:
+            number += 1
+            if finder.matches(each):
+                yield number, each
+    if pending and finder.matches(pending):
+        yield number + 1, pending
 
 
 def _prefix(path: str, alone: bool) -> str:

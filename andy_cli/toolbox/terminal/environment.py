@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 from andy_cli.guard.commands.places import SECRET_VARIABLE
 from andy_cli.guard.redactor import redact, secrets_of
@@ -17,9 +18,12 @@ COMMANDS = re.compile(r"BASH_FUNC_.*|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|PROMPT_COMM
 """A shell runs or obeys these before, or instead of, the line it is given."""
 
 
-def clean(environment: Mapping[str, str], session_id: str = "") -> dict[str, str]:
+def clean(
+    environment: Mapping[str, str], session_id: str = "", without: Path | None = None
+) -> dict[str, str]:
     """The environment of a command. Without variables whose name or value looks like a key, and
-    with `AGENT`, by which programs know who started them."""
+    with `AGENT`, by which programs know who started them. In `without` no programs are looked for.
+    """
     secrets = secrets_of(environment)
     named = {value for name, value in environment.items() if SECRET_VARIABLE.search(name)}
     kept = {
@@ -28,7 +32,7 @@ def clean(environment: Mapping[str, str], session_id: str = "") -> dict[str, str
         if KEPT.fullmatch(name) or (value not in named and _harmless(name, value, secrets))
     }
     if "PATH" in environment:
-        kept["PATH"] = search_path(environment["PATH"])
+        kept["PATH"] = search_path(environment["PATH"], without)
     kept["AGENT"] = "andy"
     if session_id:
         kept["AGENT_SESSION_ID"] = session_id

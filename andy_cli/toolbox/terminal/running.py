@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from typing import Literal, NamedTuple
@@ -26,7 +26,7 @@ from andy_cli.toolbox.situation import here
 from andy_cli.toolbox.terminal.environment import clean
 from andy_cli.toolbox.terminal.output import Output
 from andy_cli.toolbox.terminal.processes import MARK, Started, end
-from andy_cli.toolbox.terminal.sandbox import boxed
+from andy_cli.toolbox.terminal.sandbox import boxed, only_reads
 from andy_cli.toolbox.tool import Outcome, progress
 from andy_cli.toolbox.work import Work
 
@@ -81,10 +81,12 @@ def run(command: str, work: Work) -> Ran:
     if "\0" in command:
         raise ToolError("A command cannot hold a NUL character.")
     line = _line(command)
-    box = boxed(command, line)
-    mark = secrets.token_hex(8)
+    harmless = only_reads(command)
+    box = boxed(command, line, harmless)
+    # Nobody was asked about it, so no program of the workspace may pass for one of the system's.
+    environment = clean(os.environ, without=here().workspace if harmless else None)
     output = Output(secrets_of(os.environ))
-    with _started(box or line, mark) as started:
+    with _started(box or line, environment) as started:
         try:
             ending = _follow(started, output, work)
             if ending in ("timed out", "stopped"):
@@ -110,7 +112,8 @@ def _line(command: str) -> list[str]:
 
 
 @contextmanager
-def _started(line: list[str], mark: str) -> Iterator[Started]:
+def _started(line: list[str], environment: Mapping[str, str]) -> Iterator[Started]:
+    mark = secrets.token_hex(8)
     reading, writing = os.pipe()
     try:
         try:
@@ -118,7 +121,7 @@ def _started(line: list[str], mark: str) -> Iterator[Started]:
                 # cmd has rules of its own for quotes.
                 " ".join(line) if sys.platform == "win32" else line,
                 cwd=here().workspace,
-                env={**clean(os.environ), MARK: mark},
+                env={**environment, MARK: mark},
                 stdin=subprocess.DEVNULL,
                 stdout=writing,
                 stderr=writing,

@@ -44,13 +44,16 @@ MISSING = (
 )
 
 
-def boxed(command: str, line: list[str]) -> list[str] | None:
-    """The line that runs in a box, for a command as it is judged; None where it needs none or
-    cannot have one. Raises ToolError where it has to have one and cannot."""
+def boxed(command: str, line: list[str], harmless: bool) -> list[str] | None:
+    """The line that runs in a box; None where it needs none or cannot have one.
+
+    `harmless` is what `only_reads` says of the command. Raises ToolError where it has to have a box
+    and cannot.
+    """
     setting = here().settings.text("guard.sandbox")
     if setting == "off":
         return None
-    if setting == "auto" and (_answers_otherwise(command) or not only_reads(command)):
+    if setting == "auto" and (not harmless or _answers_otherwise(command)):
         return None
     program = find_program("bwrap") if sys.platform == "linux" else ""
     workspace = here().workspace
