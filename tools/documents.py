@@ -47,8 +47,7 @@ CHANGED = "Some files have changed since they were indexed; `andy docs update` r
     needs=missing,
 )
 def search(query: Query, scope: Scope = "", limit: Limit = 10) -> Outcome:
-    """Find words in the user's own documents, notes and code that were indexed; gives files with
-    the place and the text around it. Not for the web."""
+    """Find words in the user's own documents, not on the web."""
     # SQLite takes 10 ms, and most conversations search nothing.
     from andy_cli.toolbox.documents.finding import find
     from andy_cli.toolbox.documents.index import opened

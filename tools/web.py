@@ -85,7 +85,7 @@ Kept = Annotated[
     needs=engines.missing,
 )
 async def web_search(query: Query, maxTokens: MostTokens = 2000) -> Outcome:
-    """Search the web; gives titles, addresses and snippets. fetch_page reads what was found."""
+    """Search the web: titles, addresses and snippets."""
     from andy_cli.toolbox.web.searching import search
 
     found = await search(query, maxTokens)
@@ -100,7 +100,7 @@ async def web_search(query: Query, maxTokens: MostTokens = 2000) -> Outcome:
     claim=lambda arguments: asking.of_page(str(arguments.get("url") or "")),
 )
 async def fetch_page(url: Url, offset: Offset = 0, maxLength: Length = 20_000) -> Outcome:
-    """Read a web page, PDF or text file by its address, as Markdown."""
+    """Read a web page or PDF by its address."""
     from andy_cli.toolbox.web.pages import read
 
     text, host = await read(asking.full(url), offset, maxLength)
@@ -119,8 +119,7 @@ async def api_call(
     body: Body = None,
     path: Kept = "",
 ) -> Outcome:
-    """Make an HTTP request to an API or fetch a file; the answer comes as it is. For pages to be
-    read, fetch_page is better."""
+    """Make an HTTP request; gives status, headers and body as they come."""
     from andy_cli.toolbox.web.calling import call, status_of
     from andy_cli.toolbox.web.client import Request
     from andy_cli.toolbox.web.way import shown

@@ -88,7 +88,7 @@ def _claim(address: str, method: str, own: bool = False, shown: str = "") -> Cla
     """`own`: it is a server of the user's settings, which no rule of the public net is for."""
     host = host_of(address)
     trusted = own or not {host, host.rpartition(":")[0] or host}.isdisjoint(trusted_hosts())
-    return Claim(address="" if trusted else address, method=method, shown=shown)
+    return Claim(address=address, method=method, trusted=trusted, shown=shown)
 
 
 def _is_json(text: str) -> bool:
