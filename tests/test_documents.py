@@ -451,6 +451,7 @@ def test_what_is_interrupted_keeps_what_was_done(
     assert seen[-1] == (30, 30)
 
 
+@pytest.mark.slow
 def test_processes_may_index_and_search_at_once(docs: Path, home: Path) -> None:
     for at in range(300):
         (docs / f"{at}.txt").write_text(f"tram {at} " * 20)
@@ -530,6 +531,7 @@ def test_a_hundred_megabytes_are_refused_without_reading_them(docs: Path) -> Non
         text_of(file, "huge.txt", LARGEST)
 
 
+@pytest.mark.slow
 def test_docs_are_added_listed_updated_and_removed_from_the_shell(docs: Path, home: Path) -> None:
     (docs / "a.txt").write_text("tram")
     (docs / "bad.pdf").write_bytes(b"%PDF-1.7\n")

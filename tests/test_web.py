@@ -151,8 +151,11 @@ def test_a_pdf_is_read_by_its_text() -> None:
 
 def test_a_page_of_links_is_no_article() -> None:
     links = "".join(f'<li><a href="/{at}">Stop number {at}</a></li>' for at in range(300))
-    listing = f"<nav>Home</nav><h1>All stops</h1><p>{'They are many. ' * 40}</p><ul>{links}</ul>"
+    words = f"<h1>All stops</h1><p>{'They are many. ' * 40}</p>"
+    listing = f"<title>Stops</title><nav>Home</nav>{words}<ul>{links}</ul>"
     text = said_of(listing, maxLength=100_000).content
+    assert text.startswith("# Stops\nhttp://127.0.0.1")
+    assert text.partition("\n\n")[2].startswith("# All stops\n\nThey are many.")
     assert "[Stop number 299](http://127.0.0.1" in text
     assert "Home" not in text
 

@@ -67,7 +67,7 @@ def _main_part(page: str, url: str) -> str:
 
     try:
         soup = BeautifulSoup(page, "html.parser")
-        for each in soup.find_all([*UNSEEN, *AROUND]):
+        for each in soup.find_all(["title", *UNSEEN, *AROUND]):
             # An article has a header and a footer of its own.
             if each.name not in ("header", "footer") or not each.find_parent(["main", "article"]):
                 each.decompose()
