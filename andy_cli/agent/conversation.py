@@ -381,10 +381,11 @@ class Conversation:
     def proposal(self, call: ToolCall, doubtful: str) -> Proposal:
         tool = self.registry.get(call.name)
         assert tool is not None, "resolve lets no unknown tool through"
+        claim, fault = NOTHING, ""
         try:
             claim = self.registry.claim(call)
-        except ToolError:
-            claim, doubtful = NOTHING, "it cannot be said what it would touch"
+        except ToolError as error:
+            fault = str(error)
         return Proposal(
             tool=tool.name,
             effect=claim.effect or tool.effect,
@@ -392,11 +393,14 @@ class Conversation:
             claim=claim,
             doubtful=doubtful,
             fingerprint=tool.fingerprint,
+            fault=fault,
             arguments=call.arguments,
         )
 
     async def consent(self, call: ToolCall, proposal: Proposal) -> Verdict:
         """The gate's verdict; it is on disk before anything runs (P8)."""
+        if proposal.fault:
+            return Verdict(False, proposal.fault)
         verdict = await self.gate.decide(proposal)
         if self._log is not None and verdict.asked:
             self._log.append(

@@ -14,6 +14,7 @@ from andy_cli.agent.reply import Reply
 from andy_cli.agent.resolve import Resolved, resolve
 from andy_cli.agent.tally import REPEATED, Tally
 from andy_cli.events import Event
+from andy_cli.guard.gate import Proposal, Verdict
 from andy_cli.messages import Message, Status, ToolCall, ToolRequest, ToolResult
 
 
@@ -121,19 +122,26 @@ async def answered(
         if verdict.asked:
             decision: events.Decision = "allowed" if verdict.allowed else "denied"
             yield events.Consented(call.id, proposal.effect.value, decision, verdict.reason)
-        if verdict.allowed:
-            result = await chat.run(call, proposal.action, verdict.granted)
-        else:
-            result = denied(call, proposal.action, verdict.reason)
-            if request.quoted:
-                for event in shown_as_text(tally, reply, request):
-                    yield event
+        result = await outcome(chat, call, proposal, verdict)
+        if result.status is Status.DENIED and request.quoted:
+            for event in shown_as_text(tally, reply, request):
+                yield event
     tally.count(result)
     chat.deeds.append((call.name, action, result.did, result.ok))
     await chat.tell(result)
     guard_against_loops(chat, tally, call, result)
     output, error = (result.content, "") if result.ok else ("", result.content)
     yield events.ToolAnswered(call.id, result.status, output, error, result.seconds, result.did)
+
+
+async def outcome(
+    chat: Conversation, call: ToolCall, proposal: Proposal, verdict: Verdict
+) -> ToolResult:
+    if verdict.allowed:
+        return await chat.run(call, proposal.action, verdict.granted)
+    if proposal.fault:
+        return ToolResult(call.id, call.name, proposal.fault, Status.FAILED, did=proposal.action)
+    return denied(call, proposal.action, verdict.reason)
 
 
 def shown_as_text(tally: Tally, reply: Reply, request: ToolRequest) -> Iterator[Event]:

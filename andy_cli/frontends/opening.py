@@ -59,7 +59,7 @@ async def open_chat(
     folder = Path.cwd()
     session_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{new_id()[:4]}"
     log = None if options.no_session else Log(state_folder() / "sessions", session_id)
-    situation.enter(settings, folder)
+    situation.enter(settings, folder, session_id)
     tools = Collection(settings, folder.resolve())
     for sentence in (*settings.notes, *tools.told()):
         tell(sentence)

@@ -46,6 +46,8 @@ class Proposal(NamedTuple):
     fingerprint: str = ""
     """Of a tool from elsewhere: a yes to it is a yes to this version of it."""
     arguments: Arguments = NO_ARGUMENTS
+    fault: str = ""
+    """Why it cannot work, as its tool says beforehand: then nobody is asked."""
     why: str = ""
     """Why it is asked, in words; the gate fills it in."""
 
@@ -164,7 +166,7 @@ class Gate:
             return self._read(claim, places)
         if effect is Effect.RUN and claim.command:
             return _judged(claim, self._workspace, "ask")
-        if effect is Effect.WRITE and self.mode == "edits" and places:
+        if effect is Effect.WRITE and self.mode == "edits" and places and not claim.address:
             return self._changed(claim)
         if effect is Effect.NETWORK:
             return _address(claim, "ask") or "it asks the network"
@@ -217,7 +219,7 @@ def _judged(claim: Claim, workspace: Path, verdict: Literal["ask", "deny"]) -> s
     from andy_cli.guard import shell
 
     def within(path: str) -> bool:
-        return contain(path, workspace, "read").verdict == "inside"
+        return contain(path, workspace, "list").verdict == "inside"
 
     kind: shell.Shell = "cmd" if sys.platform == "win32" else "sh"
     judged = shell.judge(claim.command, kind, within)

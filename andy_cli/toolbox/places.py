@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple
 
 from andy_cli.errors import ToolError
+from andy_cli.guard.neutralizer import spelled
 from andy_cli.guard.workspace import Operation, contain, inside, open_inside, resolve
 from andy_cli.toolbox.situation import here
 
@@ -44,10 +45,11 @@ def place(written: str | Path, operation: Operation = "read") -> Place:
     workspace = here().workspace
     contained = contain(str(written), workspace, operation)
     if contained.verdict == "invalid":
-        raise ToolError(f"{written} cannot be used: {contained.reason}.")
+        raise ToolError(f"{spelled(str(written))} cannot be used: {contained.reason}.")
     if contained.path is not None and contained.verdict != "outside":
         return Place(contained.path, workspace)
     path = resolve(str(written), workspace)
     if inside(path, _granted.get()):
         return Place(path, Path(path.anchor))
-    raise ToolError(f"{written} is outside the workspace, and nobody agreed to it.")
+    outside = spelled(str(written))
+    raise ToolError(f"{outside} is outside the workspace, and nobody agreed to it.")

@@ -14,13 +14,14 @@ class Situation(NamedTuple):
     settings: Settings
     workspace: Path
     """Absolute, links followed."""
+    session_id: str = ""
 
 
 _entered: list[Situation] = []
 
 
-def enter(settings: Settings, workspace: Path) -> None:
-    _entered[:] = [Situation(settings, workspace.resolve())]
+def enter(settings: Settings, workspace: Path, session_id: str = "") -> None:
+    _entered[:] = [Situation(settings, workspace.resolve(), session_id)]
 
 
 def leave() -> None:

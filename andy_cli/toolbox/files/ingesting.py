@@ -1,8 +1,8 @@
 """The text of a document, for the model to know.
 
-`text_of` is where other kinds of documents come in: READERS has one for each kind of file that is
-no text by itself. A reader takes the open file, in bytes, and returns its text; it asks `work`
-now and then whether to go on, and raises ToolError for what it cannot read.
+READERS has one for each kind of file that is no text by itself. A reader takes the open file, in
+bytes, and returns its text; it asks `work` now and then whether to go on, and raises ToolError for
+what it cannot read.
 """
 
 import re
@@ -23,9 +23,23 @@ LONGEST = 100_000
 LARGEST = 5_000_000
 """Characters of a file that are looked at for them."""
 
-Reader = Callable[[BinaryIO, Work], str]
-READERS: dict[str, Reader] = {}
-"""By what `kinds.kind` calls them: "PDF document", "Word document", ..."""
+Reader = Callable[[BinaryIO, str, Work], str]
+
+
+def in_parts(file: BinaryIO, name: str, work: Work) -> str:
+    """A document of several parts, each with its page where it has one."""
+    # The readers of documents are imported when there is a document.
+    from andy_cli.toolbox.documents.text import text_of as parts_of
+
+    found = []
+    for part in parts_of(file, name):
+        work.go_on()
+        found.append(f"[{part.place}]\n{part.text}" if part.place else part.text)
+    return "\n\n".join(found)
+
+
+READERS: dict[str, Reader] = {"PDF document": in_parts, "Word document": in_parts}
+"""By what `kinds.kind` calls them."""
 
 PAGE = re.compile(rb"\s*(?:<!--.*?-->\s*)?<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
 
@@ -49,7 +63,7 @@ def text_of(file: BinaryIO, name: str, work: Work) -> str:
     head = file.read(HEAD)
     file.seek(0)
     if reader := READERS.get(kind(head)):
-        return reader(file, work)
+        return reader(file, name, work)
     refuse_binary(file, name)
     text = _plain(file, work)
     is_page = name.lower().endswith((".html", ".htm", ".xhtml")) or PAGE.match(head)

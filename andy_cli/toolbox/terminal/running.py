@@ -84,7 +84,7 @@ def run(command: str, work: Work) -> Ran:
     harmless = only_reads(command)
     box = boxed(command, line, harmless)
     # Nobody was asked about it, so no program of the workspace may pass for one of the system's.
-    environment = clean(os.environ, without=here().workspace if harmless else None)
+    environment = clean(os.environ, here().session_id, here().workspace if harmless else None)
     output = Output(secrets_of(os.environ))
     with _started(box or line, environment) as started:
         try:
