@@ -180,7 +180,7 @@ SUGGESTED = [
     ("terminal_execute", Effect.RUN, Claim(command="sudo apt update"), ("sudo apt update",)),
     ("terminal_execute", Effect.RUN, Claim(command="python3 a.py"), ("python3 a.py",)),
     ("terminal_execute", Effect.RUN, Claim(command="echo $(id)"), ()),
-    ("write_file", Effect.WRITE, Claim(("a/b.md",), "write"), ("./a/b.md",)),
+    ("write_file", Effect.WRITE, Claim(("a/b.md",), "write"), ("{here}/a/b.md",)),
     ("read_file", Effect.READ, Claim(("/opt/x",)), ("/opt/x",)),
     (
         "fetch_page",
@@ -198,7 +198,7 @@ def test_the_rule_that_is_offered_covers_the_call_itself(
 ) -> None:
     proposal = Proposal(tool, effect, "do it", claim)
     rules = suggested(proposal, tmp_path)
-    assert rules == tuple(f"{tool}({each})" for each in specs)
+    assert rules == tuple(f"{tool}({each.format(here=tmp_path)})" for each in specs)
     if rules:
         assert decided(tmp_path, claim, effect, made((), (), rules), tool=tool).allowed
 

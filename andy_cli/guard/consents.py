@@ -115,8 +115,9 @@ def _site(claim: Claim) -> str:
 
 
 def _shown(written: str, workspace: Path) -> str:
-    path = resolve(written, workspace)
-    return f"./{path.relative_to(workspace)}" if inside(path, (workspace,)) else str(path)
+    """The whole path: the rule holds in every folder, and must not mean another file there."""
+    path, home = resolve(written, workspace), Path.home().resolve()
+    return f"~/{path.relative_to(home)}" if inside(path, (home,)) else str(path)
 
 
 def always(rules: Rules, texts: Sequence[str]) -> Rules:

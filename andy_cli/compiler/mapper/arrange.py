@@ -69,7 +69,7 @@ def by_alias(sorting: Sorting) -> None:
         child = sorting.node.child(name)
         other = child.schema.get("x-aliases") if child else None
         if isinstance(other, list):
-            declared[name] = [plain(str(each)) for each in other]
+            declared[name] = [*{plain(str(each)): None for each in other}]
     if declared:
         match(sorting, declared, 2)
 
