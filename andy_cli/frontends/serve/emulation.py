@@ -20,7 +20,7 @@ from andy_cli.compiler.detect import NATIVE
 from andy_cli.compiler.dialect import Question
 from andy_cli.compiler.markers import Markers
 from andy_cli.frontends.serve.asked import Asked
-from andy_cli.frontends.serve.pieces import Called, Over, Piece, Said, Thought
+from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused, Said, Thought
 from andy_cli.frontends.serve.source import Source
 from andy_cli.frontends.serve.taught import DIALECTS, Taught
 from andy_cli.messages import Constraint, Message, Request, ToolRequest, Usage, Wire
@@ -110,12 +110,20 @@ async def emulated(asked: Asked, source: Source, taught: Taught) -> AsyncGenerat
 
 async def words_of(dialogue: Dialogue, reply: Reply, silent: bool) -> AsyncIterator[Piece]:
     """What of a reply may be shown, as it comes; `silent`: words are not what was asked for."""
-    async for visible in reply:
-        if visible.reasoning and not dialogue.side:
-            yield Thought(visible.reasoning)
-        if visible.text and not silent:
-            dialogue.said = True
-            yield Said(visible.text)
+    failure: Refused | None = None
+    try:
+        async for visible in reply:
+            if visible.reasoning and not dialogue.side:
+                yield Thought(visible.reasoning)
+            if visible.text and not silent:
+                dialogue.said = True
+                yield Said(visible.text)
+    except Refused as refused:
+        failure = refused
+    if failure is not None:
+        if dialogue.said and reply.rest.text:
+            yield Said(reply.rest.text)  # what was held back when it broke off
+        raise failure
 
 
 def ended(reply: Reply) -> str:

@@ -10,6 +10,7 @@ from typing import Protocol
 import aiohttp
 
 from andy_cli.frontends.serve.pieces import Refused
+from andy_cli.guard.redactor import redact
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint, ModelClient
 from andy_cli.models.http.wire import ReplyReader
@@ -77,18 +78,22 @@ class Remote:
             given = body.get("stop") or []
             own = given if isinstance(given, list) else [given]
             body["stop"] = list(dict.fromkeys([*own, *request.stop]))[:4]
-        reader, size = ReplyReader(), 0
+        reader, size, ended = ReplyReader(), 0, False
         async with self.opened(json.dumps(body).encode()) as response:
             if response.status != 200:
                 raise await refusal(response)
             async for data in response.content.iter_any():
                 size += len(data)
                 for chunk in reader.feed(data):
+                    ended = ended or bool(chunk.finish)
                     yield chunk
                 if reader.failure or reader.done or size > LARGEST:
                     break
             for chunk in reader.finish():
+                ended = ended or bool(chunk.finish)
                 yield chunk
+        if not (ended or reader.done or reader.failure):
+            raise Refused(502, "The model's server broke off its reply.", "upstream_error")
         if reader.failure:
             raise Refused(502, str(reader.failure), "upstream_error")
         if size > LARGEST:
@@ -140,6 +145,7 @@ async def refusal(response: aiohttp.ClientResponse) -> Refused:
         message, kind = error["message"], str(error.get("type") or kind)
         code = error.get("code") if isinstance(error.get("code"), str) else None
     headers = {name: response.headers[name] for name in PASSED if name in response.headers}
+    message = redact(message)
     status = response.status if 400 <= response.status < 600 else 502
     # Whatever is wrong with our key is nothing the client's key can mend.
     return Refused(502 if status in (401, 403) else status, message, kind, code, headers)

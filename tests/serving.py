@@ -1,0 +1,139 @@
+"""A real `andy serve` in front of a scripted model, and a client that speaks its wire."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+ROOT = Path(__file__).parents[1]
+MP3S: list[dict[str, Any]] = [
+    {
+        "type": "function",
+        "function": {
+            "name": "list_mp3s",
+            "description": "List all MP3 files in the music library",
+            "parameters": {"type": "object", "properties": {"path": {"type": "string"}}},
+        },
+    },
+    {
+        "type": "function",
+        "function": {
+            "name": "play_mp3",
+            "description": "Play a specific MP3 file from the library",
+            "parameters": {
+                "type": "object",
+                "properties": {"path": {"type": "string"}, "file": {"type": "string"}},
+                "required": ["file"],
+            },
+        },
+    },
+    {
+        "type": "function",
+        "function": {
+            "name": "ping",
+            "description": "See whether somebody is there",
+            "parameters": {"type": "object", "properties": {}},
+        },
+    },
+]
+USER = {"role": "user", "content": "look at files in ~/mp3 and play the first one"}
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    url: str
+    process: subprocess.Popen[str]
+
+    def post(self, body: Mapping[str, Any], **headers: str) -> httpx2.Response:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return httpx2.post(f"{self.url}/v1/chat/completions", json=body, headers=named, timeout=30)
+
+    def ask(self, *messages: Mapping[str, Any], **fields: Any) -> dict[str, Any]:  # noqa: ANN401
+        """The whole answer, which must be one."""
+        body = {"model": "m", "messages": list(messages), "tools": MP3S, **fields}
+        response = self.post(body)
+        assert response.status_code == 200, response.text
+        found: dict[str, Any] = response.json()
+        return found
+
+    def message(self, *messages: Mapping[str, Any], **fields: Any) -> dict[str, Any]:  # noqa: ANN401
+        found: dict[str, Any] = self.ask(*messages, **fields)["choices"][0]["message"]
+        return found
+
+    def stream(self, *messages: Mapping[str, Any], **fields: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+        """The events of a stream; it must end as it should."""
+        body = {
+            "model": "m",
+            "messages": list(messages),
+            "tools": MP3S,
+            "stream": True,
+            **fields,
+        }
+        response = self.post(body)
+        assert response.status_code == 200, response.text
+        lines = [line[6:] for line in response.text.split("\n") if line.startswith("data: ")]
+        assert lines[-1] == "[DONE]"
+        return [json.loads(line) for line in lines[:-1]]
+
+
+@contextmanager
+def serving(upstream: str, *words: str, home: Path, **environment: str) -> Iterator[Served]:
+    """A process of its own on a free port."""
+    command = [sys.executable, "-m", "andy_cli", "serve", "--upstream", upstream, "--port", "0"]
+    process = subprocess.Popen(
+        [*command, *words],
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=home,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+    )
+    try:
+        assert process.stderr
+        line = process.stderr.readline()
+        assert "andy serves at" in line, line + (process.stderr.read() if process.poll() else "")
+        url = line.split()[3].removesuffix("/v1")
+        for _ in range(200):
+            try:
+                if httpx2.get(f"{url}/health").status_code == 200:
+                    break
+            except httpx2.HTTPError:
+                time.sleep(0.02)
+        yield Served(url, process)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(20)
+        if process.stderr:
+            process.stderr.close()
+
+
+def calls_of(message: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    return [
+        (each["function"]["name"], json.loads(each["function"]["arguments"]))
+        for each in message.get("tool_calls") or []
+    ]
+
+
+def joined(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What a client makes of a stream: its text, its calls, why it ended."""
+    text, finish = "", None
+    calls: dict[int, dict[str, str]] = {}
+    for event in events:
+        for choice in event["choices"]:
+            delta = choice["delta"]
+            text += delta.get("content") or ""
+            finish = choice["finish_reason"] or finish
+            for each in delta.get("tool_calls") or []:
+                call = calls.setdefault(each["index"], {"id": "", "name": "", "arguments": ""})
+                call["id"] += each.get("id") or ""
+                call["name"] += each["function"].get("name") or ""
+                call["arguments"] += each["function"].get("arguments") or ""
+    return {"text": text, "calls": [calls[at] for at in sorted(calls)], "finish": finish}
