@@ -64,7 +64,7 @@ class Remote:
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise unreachable(error) from error
 
-    async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
+    def _body(self, request: Request, fields: Mapping[str, object]) -> bytes:
         body: dict[str, object] = {
             **fields,
             "model": self.endpoint.model,
@@ -78,8 +78,11 @@ class Remote:
             given = body.get("stop") or []
             own = given if isinstance(given, list) else [given]
             body["stop"] = list(dict.fromkeys([*own, *request.stop]))[:4]
+        return json.dumps(body).encode()
+
+    async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
         reader, size, ended = ReplyReader(), 0, False
-        async with self.opened(json.dumps(body).encode()) as response:
+        async with self.opened(self._body(request, fields)) as response:
             if response.status != 200:
                 raise await refusal(response)
             async for data in response.content.iter_any():
