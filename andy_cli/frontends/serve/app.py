@@ -246,9 +246,8 @@ class Call:
         """Write the answer; returns its status."""
         source = renamed(self.upstream, self.asked.model)
         wanted = self.exchange.headers.get("x-andy-dialect", "")
-        native = not wanted and self.upstream.native()
-        tools = bool(self.asked.tools)
-        dialogue = bool(tools or any(each.role == "tool" for each in self.asked.history))
+        dialogue = bool(self.asked.tools or any(each.role == "tool" for each in self.asked.history))
+        native = dialogue and not wanted and self.upstream.native()
         passing = self.surface.passes and isinstance(source, Remote) and (native or not dialogue)
         if passing and isinstance(source, Remote):
             if self.exchange.headers.get("x-andy-dry-run") == "1":

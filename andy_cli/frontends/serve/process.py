@@ -41,6 +41,7 @@ async def work(serving: Serving, settings: Settings, token: str, listening: sock
             lifespan="off",
             server_header=False,
             date_header=False,
+            proxy_headers=False,
             timeout_keep_alive=60,
             timeout_graceful_shutdown=DRAIN,
             h11_max_incomplete_event_size=64 * 1024,

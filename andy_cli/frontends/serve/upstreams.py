@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import aiohttp
 
@@ -31,7 +31,7 @@ class Upstream:
     dialect: str
     """As said; `auto`: as found out."""
     takes_tools: bool = True
-    learned: set[str] = field(default_factory=set)
+    _native: bool | None = None
 
     def model_for(self, wanted: str) -> str:
         return self.source.endpoint.model or wanted
@@ -40,7 +40,9 @@ class Upstream:
         """Whether it is sent the client's tools."""
         if self.dialect != "auto":
             return self.dialect == NATIVE
-        return self._found(self.source.endpoint.model).name == NATIVE
+        if self._native is None:  # what is remembered of a model is in a file
+            self._native = self._found(self.source.endpoint.model).name == NATIVE
+        return self._native
 
     def taught(self, tools: Tools, wanted: str, dialect: str = "") -> Taught:
         """How it is told of tools, where it takes none; `dialect` as this request wants it."""
@@ -51,7 +53,7 @@ class Upstream:
 
     def refused_tools(self) -> None:
         """Its server takes no tools: from now on they are taught in the prompt."""
-        self.takes_tools = False
+        self.takes_tools, self._native = False, False
         found = self._found(self.source.endpoint.model)
         learn_refusal(self.source.endpoint, found.name, "its server refused tools")
 
