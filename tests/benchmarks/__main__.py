@@ -2,15 +2,26 @@
 
 import sys
 
-from tests.benchmarks import compiler, conversation, documents, mapper, startup, stream
+from tests.benchmarks import (
+    compiler,
+    conversation,
+    documents,
+    mapper,
+    serve,
+    startup,
+    stream,
+    tools,
+)
 
 BENCHMARKS = {
     "compiler": compiler.main,
     "conversation": conversation.main,
     "documents": documents.main,
     "mapper": mapper.main,
+    "serve": serve.main,
     "startup": startup.main,
     "stream": stream.main,
+    "tools": tools.main,
 }
 
 
