@@ -1,6 +1,7 @@
 """The loop of one turn: native calls, limits, failures, cancellation, a switch of models."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -354,3 +355,42 @@ def test_an_answer_that_could_not_be_written_again_is_not_lost() -> None:
     model = ScriptedModel([calls, said, TransientError("no connection")], tools=True)
     end = ended(events_of(model, "what is in a?"))
     assert (end.result, end.exit_code) == (said, 75)
+
+
+def test_consent_and_start_are_on_disk_before_a_tool_runs_and_the_result_after(
+    tmp_path: Path,
+) -> None:
+    """P8: what was begun and has no end is known."""
+    kept = log.Log(tmp_path, "session")
+    seen: list[list[str]] = []
+
+    def types() -> list[str]:
+        lines = kept.path.read_text(encoding="utf-8").splitlines()
+        return [json.loads(line)["type"] for line in lines]
+
+    @tool(effect="act", action="send a mail to {to}")
+    def send(to: str) -> str:
+        """Send a mail"""
+        seen.append(types())
+        return "sent"
+
+    model = ScriptedModel([native(("send", '{"to": "bea@example.org"}')), "Sent."], tools=True)
+
+    async def yes(proposal: Proposal) -> Answer:
+        return Answer(yes=True)
+
+    chat = Conversation(
+        model,
+        Registry([send]),
+        Gate(tmp_path, ask=yes),
+        load((), environment={}),
+        tmp_path,
+        kept,
+    )
+    happened(chat, "send it")
+    assert seen[0][-2:] == ["consent", "start"]
+    assert types()[len(seen[0])] == "message"
+    lines = [json.loads(line) for line in kept.path.read_text(encoding="utf-8").splitlines()]
+    begun = next(each for each in lines if each["type"] == "start")
+    result = next(each for each in lines if each.get("role") == "tool")
+    assert begun["call_id"] == result["call_id"]
