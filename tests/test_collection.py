@@ -148,6 +148,10 @@ def test_the_commands_for_tools_of_ones_own(home: Path) -> None:
     tested = andy("tools", "test", "greet", "name=Ida", "times=2", folder=home)
     assert (tested.returncode, tested.stdout) == (0, '{"said": "hello Ida", "times": 2}\n')
     assert "greeted Ida" in tested.stderr
+    cannot = andy("tools", "test", "read_file", "path=nothing.txt", folder=home)
+    assert (cannot.returncode, "crash" in cannot.stderr) == (1, False)
+    words = ("path=nothing.txt", "old_string=a", "new_string=b")
+    assert andy("tools", "test", "edit_file", *words, folder=home).returncode in (1, 2)
     missing = andy("tools", "test", "greet", folder=home)
     assert missing.returncode == 2
     assert "name" in missing.stderr

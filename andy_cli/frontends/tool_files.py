@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from andy_cli.compiler.mapper.mapper import mapped
-from andy_cli.errors import UsageError
+from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.lists import known_tool, tools_here
 from andy_cli.guard.neutralizer import neutralize
 from andy_cli.guard.workspace import resolve
@@ -74,7 +74,10 @@ def test(name: str, values: Sequence[str], as_json: bool) -> int:
             f"`andy tools info {name}` shows its parameters.",
         )
     call = ToolCall("test", name, made.calls[0].arguments)
-    places = [resolve(each, Path.cwd()) for each in tools.claim(call).places]
+    try:
+        places = [resolve(each, Path.cwd()) for each in tools.claim(call).places]
+    except ToolError as error:
+        raise UsageError(str(error)) from error
     result = asyncio.run(tools.call(call, places))
     if as_json:
         say(json.dumps(result._asdict(), ensure_ascii=False, default=str))
