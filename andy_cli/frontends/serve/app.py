@@ -91,6 +91,9 @@ class App:
             value = json.loads(body)
         except (ValueError, RecursionError):
             raise Refused(400, "The request body is no JSON.") from None
+        if surface.counted is not None:
+            await exchange.respond(200, surface.counted(value))
+            return
         asked = surface.asked(value)
         upstream = self._upstreams.find(asked.model)
         record = self._records.begin(
@@ -167,6 +170,8 @@ class Exchange:
         self.scope = scope
         self.headers: Mapping[str, str] = {}
         self.begun = False
+        self.failed: Callable[[Refused], bytes] | None = None
+        """Who is writing the answer ends it, should it fail."""
         self._receive = receive
         self._send = send
 
@@ -225,7 +230,8 @@ class Exchange:
     async def refuse(self, refused: Refused, surface: Surface) -> None:
         """The error in the protocol's own shape: as the answer, or at the end of its stream."""
         if self.begun:
-            await self.write(surface.failed(refused), more=False)
+            failed = self.failed or surface.failed
+            await self.write(failed(refused), more=False)
         else:
             told = dumped(surface.error(refused))
             await self.respond(refused.status, told, headers=refused.headers)
@@ -327,6 +333,7 @@ class Call:
     async def _streamed(self, pieces: Pieces, writer: Writer) -> int:
         """Events as they are made; an error before the first of them is an answer of its own."""
         headers = {"x-andy-compiled": self.record.way}
+        self.exchange.failed = writer.failed
         async with aclosing(pieces):
             async for piece in pieces:
                 self._note(piece)

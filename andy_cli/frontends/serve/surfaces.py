@@ -5,7 +5,12 @@ from typing import NamedTuple, Protocol
 
 from andy_cli.frontends.serve.asked import Asked, asked
 from andy_cli.frontends.serve.chat_wire import ChatWriter, error
+from andy_cli.frontends.serve.messages_wire import asked_messages, counted
+from andy_cli.frontends.serve.messages_writer import MessagesWriter
+from andy_cli.frontends.serve.messages_writer import error as messages_error
 from andy_cli.frontends.serve.pieces import Piece, Refused
+from andy_cli.frontends.serve.responses_wire import asked_responses
+from andy_cli.frontends.serve.responses_writer import ResponsesWriter
 
 
 class Writer(Protocol):
@@ -19,6 +24,10 @@ class Writer(Protocol):
         """The answer that is not streamed."""
         ...
 
+    def failed(self, refused: Refused) -> bytes:
+        """What ends a stream that failed in the middle."""
+        ...
+
 
 class Surface(NamedTuple):
     name: str
@@ -29,13 +38,22 @@ class Surface(NamedTuple):
     """(what is asked for, the model's name) -> who writes the answer."""
     error: Callable[[Refused], Mapping[str, object]]
     """The body of an error."""
-    failed: Callable[[Refused], bytes]
-    """What ends a stream that failed in the middle."""
+    failed: Callable[[Refused], bytes] = ChatWriter.failed
+    """What ends a stream that was passed on and failed in the middle."""
     passes: bool = False
     """Whether it is the wire of the models' servers: then bytes can be passed on."""
+    counted: Callable[[object], bytes] | None = None
+    """The parsed body -> the answer, where no model is asked. Raises Refused."""
 
 
-CHAT = Surface(
-    "chat", "/v1/chat/completions", asked, ChatWriter, error, ChatWriter.failed, passes=True
+CHAT = Surface("chat", "/v1/chat/completions", asked, ChatWriter, error, passes=True)
+RESPONSES = Surface("responses", "/v1/responses", asked_responses, ResponsesWriter, error)
+MESSAGES = Surface(
+    "messages",
+    "/v1/messages",
+    asked_messages,
+    MessagesWriter,
+    messages_error,
 )
-BY_PATH: Mapping[str, Surface] = {each.path: each for each in (CHAT,)}
+COUNT = MESSAGES._replace(path="/v1/messages/count_tokens", counted=counted)
+BY_PATH: Mapping[str, Surface] = {each.path: each for each in (CHAT, RESPONSES, MESSAGES, COUNT)}
