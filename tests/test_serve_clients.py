@@ -1,0 +1,170 @@
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import anthropic
+import openai
+import pytest
+
+from tests.node import installed
+from tests.served import ANSWER, CALLS, FILES, SCHEMAS, TASK, behind, result_of, schema
+
+pytestmark = pytest.mark.slow
+Told = tuple[list[tuple[str, object]], str]
+"""The calls a client was asked for, and the answer in the end."""
+FUNCTIONS = [
+    {"name": name, "description": about, "parameters": schema(name)}
+    for name, (about, _, _) in SCHEMAS.items()
+]
+
+
+@pytest.fixture(scope="module", params=["hermes", "andybot", "native"])
+def address(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    with behind(tmp_path_factory.mktemp("home"), request.param) as found:
+        yield found
+
+
+def chat(address: str, ask: Callable[[Any, dict[str, Any]], Any]) -> Told:
+    calls: list[tuple[str, object]] = []
+    messages: list[Any] = [{"role": "user", "content": TASK}]
+    tools = [{"type": "function", "function": each} for each in FUNCTIONS]
+    with openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0) as client:
+        for _ in range(5):
+            made = ask(client, {"model": "m", "messages": messages, "tools": tools})
+            message = made.choices[0].message
+            if made.choices[0].finish_reason != "tool_calls":
+                return calls, message.content
+            messages.append(message.model_dump(exclude_none=True))
+            for each in message.tool_calls:
+                arguments = json.loads(each.function.arguments)
+                calls.append((each.function.name, arguments))
+                result = result_of(each.function.name, arguments)
+                messages.append({"role": "tool", "tool_call_id": each.id, "content": result})
+    raise AssertionError(calls)
+
+
+def chat_whole(client: Any, request: dict[str, Any]) -> Any:  # noqa: ANN401
+    return client.chat.completions.create(**request)
+
+
+def chat_streamed(client: Any, request: dict[str, Any]) -> Any:  # noqa: ANN401
+    with client.chat.completions.stream(**request) as stream:
+        return stream.get_final_completion()
+
+
+def responses(address: str, ask: Callable[[Any, dict[str, Any]], Any]) -> Told:
+    calls: list[tuple[str, object]] = []
+    input: list[Any] = [{"role": "user", "content": TASK}]
+    tools = [{"type": "function", "strict": False, **each} for each in FUNCTIONS]
+    with openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0) as client:
+        for _ in range(5):
+            made = ask(client, {"model": "m", "input": input, "tools": tools})
+            assert made.status == "completed"
+            wanted = [each for each in made.output if each.type == "function_call"]
+            if not wanted:
+                return calls, made.output_text
+            input += [each.model_dump(exclude_none=True) for each in made.output]
+            for each in wanted:
+                arguments = json.loads(each.arguments)
+                calls.append((each.name, arguments))
+                output = result_of(each.name, arguments)
+                answer = {"call_id": each.call_id, "output": output}
+                input.append({"type": "function_call_output", **answer})
+    raise AssertionError(calls)
+
+
+def responses_whole(client: Any, request: dict[str, Any]) -> Any:  # noqa: ANN401
+    return client.responses.create(**request)
+
+
+def responses_streamed(client: Any, request: dict[str, Any]) -> Any:  # noqa: ANN401
+    with client.responses.stream(**request) as stream:
+        numbers = [each.sequence_number for each in stream]
+        assert numbers == [*range(len(numbers))]
+        return stream.get_final_response()
+
+
+def messages(address: str, ask: Callable[[Any, dict[str, Any]], Any]) -> Told:
+    calls: list[tuple[str, object]] = []
+    said: list[Any] = [{"role": "user", "content": TASK}]
+    tools = [
+        {
+            "name": each["name"],
+            "description": each["description"],
+            "input_schema": each["parameters"],
+        }
+        for each in FUNCTIONS
+    ]
+    with anthropic.Anthropic(base_url=address, api_key="none", max_retries=0) as client:
+        for _ in range(5):
+            made = ask(client, {"model": "m", "max_tokens": 500, "messages": said, "tools": tools})
+            if made.stop_reason != "tool_use":
+                assert made.stop_reason == "end_turn"
+                return calls, "".join(each.text for each in made.content)
+            said.append({"role": "assistant", "content": made.content})
+            wanted = [each for each in made.content if each.type == "tool_use"]
+            calls += [(each.name, each.input) for each in wanted]
+            results = [
+                {
+                    "type": "tool_result",
+                    "tool_use_id": each.id,
+                    "content": result_of(each.name, each.input),
+                }
+                for each in wanted
+            ]
+            said.append({"role": "user", "content": results})
+    raise AssertionError(calls)
+
+
+def messages_whole(client: Any, request: dict[str, Any]) -> Any:  # noqa: ANN401
+    return client.messages.create(**request)
+
+
+def messages_streamed(client: Any, request: dict[str, Any]) -> Any:  # noqa: ANN401
+    with client.messages.stream(**request) as stream:
+        return stream.get_final_message()
+
+
+@pytest.mark.parametrize(
+    ("converse", "ask"),
+    [
+        (chat, chat_whole),
+        (chat, chat_streamed),
+        (responses, responses_whole),
+        (responses, responses_streamed),
+        (messages, messages_whole),
+        (messages, messages_streamed),
+    ],
+)
+def test_a_python_client_lists_and_plays(
+    address: str, converse: Callable[..., Told], ask: Callable[..., Any]
+) -> None:
+    assert converse(address, ask) == (CALLS, ANSWER)
+
+
+@pytest.mark.parametrize("wire", ["chat", "responses"])
+@pytest.mark.parametrize("how", ["whole", "streamed"])
+def test_a_javascript_client_lists_and_plays(
+    address: str, wire: str, how: str, tmp_path: Path
+) -> None:
+    modules = installed("openai@7.57.0")
+    script = shutil.copy(Path(__file__).parent / "openai_clients.mjs", tmp_path)
+    (tmp_path / "node_modules").symlink_to(modules)
+    scene = json.dumps({"task": TASK, "files": FILES, "tools": FUNCTIONS})
+    done = subprocess.run(
+        ["node", script, address, wire, how],
+        env={"PATH": os.environ["PATH"], "SCENE": scene},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert ([tuple(each) for each in told["calls"]], told["answer"]) == (CALLS, ANSWER)
