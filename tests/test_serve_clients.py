@@ -2,6 +2,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -168,3 +169,64 @@ def test_a_javascript_client_lists_and_plays(
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert ([tuple(each) for each in told["calls"]], told["answer"]) == (CALLS, ANSWER)
+
+
+PYTHON = os.environ.get("ANDY_CLIENTS_PYTHON", sys.executable)
+"""Of an environment with clients that cannot be installed beside andy."""
+
+
+def there(*modules: str) -> None:
+    """Skips without them: they are heavy, pin what andy needs newer, and are no part of its CI."""
+    code = f"import importlib.util as u; assert all(map(u.find_spec, {modules!r}))"
+    if subprocess.run([PYTHON, "-c", code], capture_output=True, check=False).returncode:
+        pytest.skip(f"{' and '.join(modules)}: not in the environment of $ANDY_CLIENTS_PYTHON")
+
+
+@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+@pytest.mark.parametrize("how", ["whole", "streamed"])
+def test_litellm_lists_and_plays(address: str, wire: str, how: str, tmp_path: Path) -> None:
+    there("litellm")
+    script = Path(__file__).parent / "litellm_client.py"
+    scene = json.dumps({"task": TASK, "files": FILES, "tools": FUNCTIONS})
+    known = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SCENE": scene}
+    done = subprocess.run(
+        [PYTHON, script, address, wire, how],
+        env={**known, "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert ([tuple(each) for each in told["calls"]], told["answer"]) == (CALLS, ANSWER)
+
+
+TOOLS_OF_LLM = f"""
+def list_mp3s(path: str) -> str:
+    "List music files."
+    return {FILES!r}
+
+def play_mp3(filename: str) -> str:
+    "Play a music file."
+    return "playing " + filename
+"""
+
+
+@pytest.mark.parametrize("how", ["--no-stream", "--tools-debug"])
+def test_llm_lists_and_plays(address: str, how: str, tmp_path: Path) -> None:
+    there("llm")
+    model = f"- {{model_id: m, model_name: m, api_base: '{address}/v1', supports_tools: true}}\n"
+    (tmp_path / "extra-openai-models.yaml").write_text(model)
+    known = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "LLM_USER_PATH": str(tmp_path)}
+    done = subprocess.run(
+        [PYTHON, "-m", "llm", "prompt", "-m", "m", "--functions", TOOLS_OF_LLM, how, TASK],
+        env=known,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert ANSWER in done.stdout

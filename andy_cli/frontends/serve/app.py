@@ -269,7 +269,14 @@ class Call:
             request = Dialogue(self.asked, source, taught).request()
             told = {**self.asked.fields, "messages": list(request.messages), "stop": request.stop}
             return await self._shown(source.endpoint.model, told)
-        return await self._compile(emulated(self.asked, source, taught))
+        try:
+            return await self._compile(emulated(self.asked, source, taught))
+        except Refused as refused:
+            first = named == "native" and not (wanted or self.exchange.begun)
+            if not first or feature_of(refused.status, Refusal(refused.message)) != "tools":
+                raise
+            self.upstream.refused_tools()
+            return await self.answer()
 
     async def _shown(self, model: str, request: Mapping[str, object]) -> int:
         """A dry run: what would be sent, and nothing is."""

@@ -34,7 +34,7 @@ FAILED = "Error: "
 def asked_messages(value: object) -> Asked:
     """Raises Refused (400) that names the field."""
     body = fields.request(value)
-    if "max_tokens" not in body:
+    if body.get("max_tokens") is None:
         raise Refused(400, "max_tokens is missing.")
     return understood(body)
 

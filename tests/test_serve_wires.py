@@ -1,0 +1,358 @@
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from andy_cli.frontends.serve.messages_wire import asked_messages
+from andy_cli.frontends.serve.messages_writer import MessagesWriter
+from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused, Said, Thought
+from andy_cli.frontends.serve.responses_wire import asked_responses
+from andy_cli.frontends.serve.responses_writer import ResponsesWriter
+from tests.model_server import Answer, ModelServer, Received, event, refused, status
+from tests.served import behind, hermes, replied, serving
+from tests.wrong_requests import (
+    BAD,
+    CALL,
+    COUNT,
+    FUNCTION,
+    MESSAGE,
+    MESSAGES,
+    OUTPUT,
+    RESPONSE,
+    RESPONSES,
+    RESULT,
+    SAID,
+    TOOL,
+    USES,
+    messages,
+)
+
+PICTURE = "iVBORw0KGgo="
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with behind(tmp_path_factory.mktemp("home"), "hermes") as found:
+        yield found
+
+
+def posted(url: str, body: object) -> tuple[int, str]:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    request = urllib.request.Request(url, data, {"content-type": "application/json"})
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+
+
+def complaint(path: str, answer: str) -> str:
+    """The message of an error in the shape of its protocol."""
+    body = json.loads(answer)
+    if path == RESPONSES:
+        assert set(body) == {"error"}
+        assert set(body["error"]) == {"message", "type", "param", "code"}
+    else:
+        assert (set(body), body["type"]) == ({"type", "error"}, "error")
+        assert set(body["error"]) == {"type", "message"}
+    assert body["error"]["type"] == "invalid_request_error"
+    return str(body["error"]["message"])
+
+
+@pytest.mark.parametrize(
+    ("path", "body"), [pytest.param(path, body, id=f"{path} {name}") for path, name, body in BAD]
+)
+def test_what_is_wrong_with_a_request_is_said(address: str, path: str, body: object) -> None:
+    code, answer = posted(address + path, body)
+    assert code == 400, answer
+    assert complaint(path, answer)
+
+
+@pytest.mark.parametrize("path", [MESSAGES, COUNT, RESPONSES])
+def test_what_is_no_json_is_refused(address: str, path: str) -> None:
+    for body in (b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"max_tokens": ' + b"9" * 5000 + b"}"):
+        code, answer = posted(address + path, body)
+        assert code == 400, answer
+        assert complaint(path, answer)
+
+
+def test_a_huge_request_is_too_large(address: str) -> None:
+    request = urllib.request.Request(
+        address + MESSAGES, b"", {"content-type": "application/json", "content-length": str(2**30)}
+    )
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        urllib.request.urlopen(request)
+    with caught.value as error:
+        assert json.load(error)["error"]["type"] == "request_too_large"
+
+
+def test_many_calls_are_read_in_no_time() -> None:
+    calls = [{**CALL, "call_id": f"c{at}"} for at in range(30_000)]
+    results = [{**OUTPUT, "call_id": f"c{at}"} for at in range(30_000)]
+    made = asked_responses({**RESPONSE, "input": [*calls, *results]})
+    assert len(made.history) == 30_001
+
+
+def test_messages_become_a_history() -> None:
+    picture = {"type": "base64", "media_type": "image/png", "data": PICTURE}
+    said = messages(
+        [{"type": "text", "text": "Look:"}, {"type": "image", "source": picture}],
+        [
+            {"type": "thinking", "thinking": "Hm.", "signature": "x"},
+            {"type": "text", "text": "I look."},
+            USES,
+            {**USES, "id": "c2"},
+        ],
+        [
+            {"type": "text", "text": "Here."},
+            {
+                **RESULT,
+                "tool_use_id": "c2",
+                "content": [{"type": "text", "text": "no"}],
+                "is_error": True,
+            },
+            RESULT,
+        ],
+    )
+    made = asked_messages(
+        {
+            **MESSAGE,
+            **said,
+            "system": [{"type": "text", "text": "Be brief.", "cache_control": {}}],
+            "tools": [TOOL, {"type": "web_search_1", "name": "web_search"}],
+            "tool_choice": {"type": "tool", "name": "list_mp3s", "disable_parallel_tool_use": True},
+            "stop_sequences": ["END"],
+            "top_k": 5,
+            "metadata": {"user_id": "me"},
+            "thinking": {"type": "enabled", "budget_tokens": 1024},
+        }
+    )
+    system, user, assistant, first, second, last = made.history
+    assert (system.role, system.content) == ("system", "Be brief.")
+    assert user.content.startswith("Look:\n")
+    url = {"url": f"data:image/png;base64,{PICTURE}"}
+    assert [*made.parts.values()] == [{"type": "image_url", "image_url": url}]
+    assert assistant.content == "I look."
+    assert [(each.id, each.arguments) for each in assistant.calls] == [
+        ("c1", {"path": "~/mp3"}),
+        ("c2", {"path": "~/mp3"}),
+    ]
+    assert (first.call_id, first.name, first.content) == ("c2", "list_mp3s", "Error: no")
+    assert (second.call_id, second.content) == ("c1", "a.mp3")
+    assert (last.role, last.content) == ("user", "Here.")
+    assert [*made.tools] == ["list_mp3s"]
+    assert (made.choice.how, made.choice.name, made.parallel) == ("required", "list_mp3s", False)
+    assert made.fields == {"max_tokens": 9, "stop": ["END"], "top_k": 5, "user": "me"}
+
+
+def test_items_become_a_history() -> None:
+    made = asked_responses(
+        {
+            **RESPONSE,
+            "instructions": "Be brief.",
+            "input": [
+                {"role": "user", "content": [{"type": "input_text", "text": "Play."}]},
+                {"type": "reasoning", "id": "rs_1", "summary": []},
+                CALL,
+                {"role": "assistant", "content": [{"type": "output_text", "text": "I look."}]},
+                {**CALL, "call_id": "c2"},
+                {"role": "user", "content": "Hurry."},
+                {**OUTPUT, "call_id": "c2", "output": [{"type": "input_text", "text": "b.mp3"}]},
+                OUTPUT,
+            ],
+            "tools": [FUNCTION, {"type": "web_search"}],
+            "tool_choice": {
+                "type": "allowed_tools",
+                "mode": "required",
+                "tools": [{"type": "function", "name": "list_mp3s"}],
+            },
+            "parallel_tool_calls": False,
+            "max_output_tokens": 50,
+            "text": {"format": {"type": "json_schema", "name": "x", "schema": {"type": "object"}}},
+            "store": True,
+            "metadata": {"a": "b"},
+        }
+    )
+    roles = [each.role for each in made.history]
+    assert roles == ["system", "user", "assistant", "tool", "tool", "user"]
+    assistant = made.history[2]
+    assert (assistant.content, [each.id for each in assistant.calls]) == ("I look.", ["c1", "c2"])
+    assert [each.content for each in made.history[3:5]] == ["b.mp3", "a.mp3"]
+    assert (made.choice.how, made.parallel) == ("required", False)
+    form = {"name": "x", "schema": {"type": "object"}}
+    assert made.fields == {
+        "max_tokens": 50,
+        "response_format": {"type": "json_schema", "json_schema": form},
+    }
+
+
+PIECES: tuple[Piece, ...] = (
+    Thought("Hm"),
+    Thought("m."),
+    Said("I "),
+    Said("look."),
+    Called(0, "call_1", "list_mp3s", '{"path": "~/mp3"}'),
+    Called(1, "call_2", "now", "{}"),
+    Over("tool_calls", 20, 5),
+)
+
+
+def events(data: bytes) -> list[dict[str, Any]]:
+    """Each is named in its head as in its body."""
+    found = []
+    for each in data.decode().split("\n\n")[:-1]:
+        head, body = each.split("\n")
+        found.append(json.loads(body.removeprefix("data: ")))
+        assert head == f"event: {found[-1]['type']}"
+    return found
+
+
+def test_blocks_of_an_answer() -> None:
+    asked = asked_messages({**MESSAGE, "thinking": {"type": "adaptive"}})
+    made = json.loads(MessagesWriter(asked, "m").whole(PIECES))
+    assert made["content"] == [
+        {"type": "thinking", "thinking": "Hmm.", "signature": ""},
+        {"type": "text", "text": "I look."},
+        {"type": "tool_use", "id": "call_1", "name": "list_mp3s", "input": {"path": "~/mp3"}},
+        {"type": "tool_use", "id": "call_2", "name": "now", "input": {}},
+    ]
+    assert made["stop_reason"] == "tool_use"
+    assert made["usage"] == {"input_tokens": 20, "output_tokens": 5}
+
+
+def test_thoughts_are_for_those_who_asked_for_them() -> None:
+    made = json.loads(MessagesWriter(asked_messages(MESSAGE), "m").whole(PIECES))
+    assert [each["type"] for each in made["content"]] == ["text", "tool_use", "tool_use"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "stop", "state"),
+    [
+        ("stop", "end_turn", "completed"),
+        ("length", "max_tokens", "incomplete"),
+        ("content_filter", "refusal", "incomplete"),
+        ("tool_calls", "tool_use", "completed"),
+    ],
+)
+def test_why_an_answer_ended(reason: str, stop: str, state: str) -> None:
+    pieces = (Said("Hello"), Over(reason))
+    made = json.loads(MessagesWriter(asked_messages(MESSAGE), "m").whole(pieces))
+    assert made["stop_reason"] == stop
+    response = json.loads(ResponsesWriter(asked_responses(RESPONSE), "m").whole(pieces))
+    assert (response["status"], bool(response["incomplete_details"])) == (
+        state,
+        state == "incomplete",
+    )
+
+
+def test_events_of_messages() -> None:
+    writer = MessagesWriter(asked_messages(MESSAGE), "m")
+    told = events(b"".join(map(writer.event, PIECES)))
+    block = ["content_block_start", "content_block_delta", "content_block_stop"]
+    assert [each["type"] for each in told] == [
+        "message_start",
+        "ping",
+        *block[:2],
+        *block[1:],
+        *block,
+        *block,
+        "message_delta",
+        "message_stop",
+    ]
+
+
+def test_events_of_responses() -> None:
+    writer = ResponsesWriter(asked_responses(RESPONSE), "m")
+    told = events(b"".join(map(writer.event, PIECES)))
+    assert [each["sequence_number"] for each in told] == [*range(len(told))]
+    added, done = "output_item.added", "output_item.done"
+    part, ended = "content_part.added", "content_part.done"
+    call = "function_call_arguments"
+    calls = [added, f"{call}.delta", f"{call}.done", done]
+    assert [each["type"].removeprefix("response.") for each in told] == [
+        "created",
+        "in_progress",
+        *[added, part, *["reasoning_text.delta"] * 2, "reasoning_text.done", ended, done],
+        *[added, part, *["output_text.delta"] * 2, "output_text.done", ended, done],
+        *calls,
+        *calls,
+        "completed",
+    ]
+    items = [each["item"] for each in told if each["type"].endswith(done)]
+    assert told[-1]["response"]["output"] == items
+    assert told[-1]["response"]["usage"]["total_tokens"] == 25
+
+
+def test_a_stream_of_responses_that_fails_keeps_its_id() -> None:
+    writer = ResponsesWriter(asked_responses(RESPONSE), "m")
+    first, *_ = events(writer.event(Said("Hel")))
+    failed, error = events(writer.failed(Refused(502, "It broke off.")))
+    assert failed["response"]["id"] == first["response"]["id"]
+    assert (failed["type"], failed["response"]["status"]) == ("response.failed", "failed")
+    assert (error["message"], error["error"]["message"]) == ("It broke off.", "It broke off.")
+
+
+def test_tokens_are_counted(address: str) -> None:
+    code, answer = posted(address + COUNT, {"model": "m", "messages": SAID})
+    assert code == 200
+    few = json.loads(answer)["input_tokens"]
+    assert 0 < few < 20
+    _, answer = posted(address + COUNT, {"model": "m", "messages": SAID, "tools": [TOOL]})
+    assert json.loads(answer)["input_tokens"] > few
+
+
+BODIES = {
+    MESSAGES: {**MESSAGE, "stream": True, "tools": [TOOL]},
+    RESPONSES: {**RESPONSE, "stream": True, "tools": [FUNCTION]},
+}
+
+
+@pytest.mark.parametrize("path", BODIES)
+def test_a_server_that_refuses_tools_is_taught_them(tmp_path: Path, path: str) -> None:
+    def script(received: Received) -> Answer:
+        if "tools" in received.body:
+            return refused(400, "This model does not support tools.")
+        return replied(*hermes(str(received.body["messages"][-1]["content"])))
+
+    with (
+        ModelServer(script) as server,
+        serving(tmp_path, "--upstream", server.url, "--model", "hermes-3") as address,
+    ):
+        code, answer = posted(address + path, BODIES[path])
+        assert (code, "list_mp3s" in answer) == (200, True)
+        posted(address + path, BODIES[path])
+    assert ["tools" in each.body for each in server.requests] == [True, False, False]
+
+
+@pytest.mark.parametrize("path", BODIES)
+def test_a_refusal_of_the_models_server_is_passed_on(tmp_path: Path, path: str) -> None:
+    script = [refused(429, "Slowly.", {"retry-after": "7"})]
+    with (
+        ModelServer(script) as server,
+        serving(tmp_path, "--upstream", server.url, "--model", "m", "--dialect", "hermes") as at,
+    ):
+        code, answer = posted(at + path, BODIES[path])
+    assert (code, json.loads(answer)["error"]["message"]) == (429, "Slowly.")
+    if path == MESSAGES:
+        assert json.loads(answer)["error"]["type"] == "rate_limit_error"
+
+
+@pytest.mark.parametrize(
+    ("path", "last"), [(MESSAGES, "event: error"), (RESPONSES, "event: response.failed")]
+)
+def test_a_stream_that_breaks_off_says_so(tmp_path: Path, path: str, last: str) -> None:
+    chunked = status(headers={"content-type": "text/event-stream", "transfer-encoding": "chunked"})
+    broken = [chunked, *[event({"content": "Hello there. " * 9})] * 3, {"op": "close"}]
+    with (
+        ModelServer([broken]) as server,
+        serving(tmp_path, "--upstream", server.url, "--model", "m", "--dialect", "hermes") as at,
+    ):
+        code, answer = posted(at + path, BODIES[path])
+    assert code == 200
+    assert last in answer
+    assert "Traceback" not in answer

@@ -1,0 +1,157 @@
+"""Requests on the wires of Anthropic's messages and OpenAI's responses, and what can be wrong."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tests.served import schema
+
+MESSAGES, RESPONSES = "/v1/messages", "/v1/responses"
+COUNT = f"{MESSAGES}/count_tokens"
+SAID = [{"role": "user", "content": "Hello"}]
+MESSAGE: Mapping[str, Any] = {"model": "m", "max_tokens": 9, "messages": SAID}
+RESPONSE: Mapping[str, Any] = {"model": "m", "input": "Hello"}
+USES = {"type": "tool_use", "id": "c1", "name": "list_mp3s", "input": {"path": "~/mp3"}}
+RESULT = {"type": "tool_result", "tool_use_id": "c1", "content": "a.mp3"}
+CALL = {"type": "function_call", "call_id": "c1", "name": "list_mp3s", "arguments": "{}"}
+OUTPUT = {"type": "function_call_output", "call_id": "c1", "output": "a.mp3"}
+TOOL = {"name": "list_mp3s", "input_schema": schema("list_mp3s")}
+FUNCTION = {"type": "function", "name": "list_mp3s", "parameters": schema("list_mp3s")}
+
+
+def deep(levels: int) -> object:
+    value: object = {}
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def messages(*contents: object) -> dict[str, object]:
+    """From the user and the assistant in turns."""
+    roles = ("user", "assistant")
+    said = [{"role": roles[at % 2], "content": each} for at, each in enumerate(contents)]
+    return {"messages": said}
+
+
+BAD_MESSAGES: Mapping[str, Mapping[str, Any]] = {
+    "no messages": {"messages": None},
+    "messages of a wrong type": {"messages": "Hello"},
+    "empty messages": {"messages": []},
+    "a message that is none": {"messages": [5]},
+    "no role": {"messages": [{"content": "Hello"}]},
+    "an unknown role": {"messages": [{"role": "tool", "content": "Hello"}]},
+    "a role of a wrong type": {"messages": [{"role": ["user"], "content": "Hello"}]},
+    "no content": {"messages": [{"role": "user"}]},
+    "content of a wrong type": messages(5),
+    "a block that is none": messages(["Hello"]),
+    "an unknown block": messages([{"type": "dance"}]),
+    "a block without a type": messages([{"text": "Hello"}]),
+    "a type of a wrong type": messages([{"type": ["text"]}]),
+    "a text that is none": messages([{"type": "text", "text": 5}]),
+    "a call by the user": messages([USES]),
+    "a call without an id": messages("Hello", [{**USES, "id": None}]),
+    "a call without a name": messages("Hello", [{**USES, "name": ""}]),
+    "a call without input": messages("Hello", [{**USES, "input": "{}"}]),
+    "a result by the assistant": messages("Hello", [RESULT]),
+    "a result without a call": messages([RESULT]),
+    "a result of another call": messages("Hello", [USES], [{**RESULT, "tool_use_id": "c2"}]),
+    "a result twice": messages("Hello", [USES], [RESULT, RESULT]),
+    "a result of a wrong type": messages("Hello", [USES], [{**RESULT, "content": 5}]),
+    "a result without an id": messages("Hello", [USES], [{"type": "tool_result"}]),
+    "a picture without a source": messages([{"type": "image"}]),
+    "a picture from a file": messages([{"type": "image", "source": {"type": "file"}}]),
+    "a picture without data": messages([{"type": "image", "source": {"type": "base64"}}]),
+    "a document elsewhere": messages([{"type": "document", "source": {"type": "url"}}]),
+    "system of a wrong type": {"system": 5},
+    "a picture in system": {"system": [{"type": "dance"}]},
+    "tools of a wrong type": {"tools": {"name": "x"}},
+    "a tool that is none": {"tools": ["list_mp3s"]},
+    "a tool without a name": {"tools": [{"input_schema": {}}]},
+    "a tool without a schema": {"tools": [{"name": "x"}]},
+    "a tool with a schema that is none": {"tools": [{"name": "x", "input_schema": []}]},
+    "a tool described by a number": {"tools": [{**TOOL, "description": 5}]},
+    "only tools of other servers": {"tools": [{"type": "web_search_1", "name": "web_search"}]},
+    "a choice of a wrong type": {"tools": [TOOL], "tool_choice": "any"},
+    "an unknown choice": {"tools": [TOOL], "tool_choice": {"type": "some"}},
+    "a choice without a name": {"tools": [TOOL], "tool_choice": {"type": "tool"}},
+    "a choice of no tool": {"tools": [TOOL], "tool_choice": {"type": "tool", "name": "x"}},
+    "a choice without tools": {"tool_choice": {"type": "any"}},
+    "model of a wrong type": {"model": 5},
+    "model that is a path": {"model": "../../etc/passwd"},
+    "temperature of a wrong type": {"temperature": "hot"},
+    "top_p of a wrong type": {"top_p": True},
+    "stop of a wrong type": {"stop_sequences": "END"},
+    "a stop of a wrong type": {"stop_sequences": [5]},
+    "stream of a wrong type": {"stream": "yes"},
+    "metadata of a wrong type": {"metadata": "me"},
+    "a user of a wrong type": {"metadata": {"user_id": 5}},
+    "a format of a wrong type": {"output_config": {"format": "json"}},
+    "a format without a schema": {"output_config": {"format": {"type": "json_schema"}}},
+    "too deep": {"tools": [{"name": "x", "input_schema": {"properties": deep(200)}}]},
+    "far too deep": {"tools": deep(900)},
+}
+BAD_LIMITS: Mapping[str, Mapping[str, Any]] = {
+    "no max_tokens": {"max_tokens": None},
+    "max_tokens of a wrong type": {"max_tokens": "many"},
+    "max_tokens below one": {"max_tokens": 0},
+    "max_tokens beyond all": {"max_tokens": 10**30},
+    "max_tokens that is true": {"max_tokens": True},
+}
+BAD_RESPONSES: Mapping[str, Mapping[str, Any]] = {
+    "no input": {"input": None},
+    "empty input": {"input": []},
+    "input of a wrong type": {"input": {"role": "user"}},
+    "an item that is none": {"input": ["Hello"]},
+    "no role": {"input": [{"content": "Hello"}]},
+    "an unknown role": {"input": [{"role": "tool", "content": "Hello"}]},
+    "a role of a wrong type": {"input": [{"role": {}, "content": "Hello"}]},
+    "no content": {"input": [{"role": "user"}]},
+    "content of a wrong type": {"input": [{"role": "user", "content": 5}]},
+    "a part that is none": {"input": [{"role": "user", "content": ["Hello"]}]},
+    "an unknown part": {"input": [{"role": "user", "content": [{"type": "dance"}]}]},
+    "a part of a wrong type": {"input": [{"role": "user", "content": [{"type": ["x"]}]}]},
+    "a picture in a file": {"input": [{"role": "user", "content": [{"type": "input_image"}]}]},
+    "an unknown item": {"input": [{"type": "dance"}]},
+    "an item of a wrong type": {"input": [{"type": ["message"]}]},
+    "an item that is kept": {"input": [{"type": "item_reference", "id": "msg_1"}]},
+    "a call without an id": {"input": [{**CALL, "call_id": None}]},
+    "a call without a name": {"input": [{**CALL, "name": None}]},
+    "a call with an object": {"input": [{**CALL, "arguments": {}}]},
+    "a result without a call": {"input": [OUTPUT]},
+    "a result of another call": {"input": [CALL, {**OUTPUT, "call_id": "c2"}]},
+    "a result twice": {"input": [CALL, OUTPUT, OUTPUT]},
+    "a result of a wrong type": {"input": [CALL, {**OUTPUT, "output": 5}]},
+    "instructions of a wrong type": {"instructions": 5},
+    "an earlier response": {"previous_response_id": "resp_1"},
+    "a kept conversation": {"conversation": "conv_1"},
+    "a kept prompt": {"prompt": {"id": "pmpt_1"}},
+    "in the background": {"background": True},
+    "tools of a wrong type": {"tools": {}},
+    "a tool that is none": {"tools": [5]},
+    "a tool without a type": {"tools": [{"name": "x"}]},
+    "a tool without a name": {"tools": [{"type": "function"}]},
+    "a tool in the form of chat": {"tools": [{"type": "function", "function": {"name": "x"}}]},
+    "a tool with parameters that are none": {"tools": [{**FUNCTION, "parameters": 5}]},
+    "only tools of other servers": {"tools": [{"type": "web_search"}]},
+    "an unknown choice": {"tools": [FUNCTION], "tool_choice": "some"},
+    "a choice of a wrong type": {"tools": [FUNCTION], "tool_choice": 5},
+    "a choice of no tool": {"tools": [FUNCTION], "tool_choice": {"type": "function", "name": "x"}},
+    "a choice of another server's": {"tools": [FUNCTION], "tool_choice": {"type": "web_search"}},
+    "a choice without tools": {"tool_choice": "required"},
+    "max_output_tokens below one": {"max_output_tokens": 0},
+    "temperature of a wrong type": {"temperature": "hot"},
+    "stream of a wrong type": {"stream": 1},
+    "text of a wrong type": {"text": "json"},
+    "an unknown format": {"text": {"format": {"type": "xml"}}},
+    "a format without a schema": {"text": {"format": {"type": "json_schema", "name": "x"}}},
+    "reasoning of a wrong type": {"reasoning": "much"},
+    "too deep": {"tools": [{**FUNCTION, "parameters": {"properties": deep(200)}}]},
+    "far too deep": {"input": deep(900)},
+}
+NO_OBJECTS: tuple[object, ...] = ([], "Hello", 5, None)
+BAD: list[tuple[str, str, object]] = [
+    *((MESSAGES, name, {**MESSAGE, **each}) for name, each in BAD_MESSAGES.items()),
+    *((MESSAGES, name, {**MESSAGE, **each}) for name, each in BAD_LIMITS.items()),
+    *((COUNT, name, {**MESSAGE, **each}) for name, each in BAD_MESSAGES.items()),
+    *((RESPONSES, name, {**RESPONSE, **each}) for name, each in BAD_RESPONSES.items()),
+    *((path, f"is {each!r}", each) for path in (MESSAGES, COUNT, RESPONSES) for each in NO_OBJECTS),
+]
