@@ -138,7 +138,9 @@ def told(received: Received, delta: dict[str, object], finish: str) -> Answer:
         return [status(), *(chunk(each, reason) for each, reason in deltas)]
     message = {"role": "assistant", "content": None, **delta}
     choice = {"index": 0, "message": message, "finish_reason": finish}
-    return answered({"id": "c1", "object": "chat.completion", "choices": [choice]})
+    usage = {"prompt_tokens": 20, "completion_tokens": 5, "total_tokens": 25}
+    head = {"id": "c1", "object": "chat.completion", "created": 1, "model": "m"}
+    return answered({**head, "choices": [choice], "usage": usage})
 
 
 def chunk(delta: Mapping[str, object], finish: str | None) -> Operation:
