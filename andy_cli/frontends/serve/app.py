@@ -25,23 +25,26 @@ from typing import Any
 import aiohttp
 
 from andy_cli.errors import AndyError
-from andy_cli.frontends.serve import surfaces
+from andy_cli.frontends.serve import page, surfaces
 from andy_cli.frontends.serve.asked import Asked
 from andy_cli.frontends.serve.chat_wire import dumped
 from andy_cli.frontends.serve.emulation import Dialogue, emulated
-from andy_cli.frontends.serve.gatekeeper import LARGEST, Gatekeeper
+from andy_cli.frontends.serve.gatekeeper import LARGEST, Gatekeeper, allowed
+from andy_cli.frontends.serve.heard import Heard
 from andy_cli.frontends.serve.passing import Watching, plain_body
 from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused
+from andy_cli.frontends.serve.reading import parsed
 from andy_cli.frontends.serve.records import ROOM, Record, Records, metrics
 from andy_cli.frontends.serve.source import Remote, refusal
 from andy_cli.frontends.serve.surfaces import Surface, Writer
 from andy_cli.frontends.serve.upstreams import Upstream, Upstreams, renamed
+from andy_cli.guard.redactor import redact
 from andy_cli.models.http.refusals import Refusal, feature_of
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-SLOW = 30.0
+SLOW = 25.0
 """Seconds a client may take to send its request."""
 JSON = "application/json"
 EVENTS = "text/event-stream; charset=utf-8"
@@ -53,6 +56,7 @@ class App:
         self._upstreams = upstreams
         self._gatekeeper = gatekeeper
         self._records = records
+        self._keys = [each.source.endpoint.key for each in upstreams.each]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -61,36 +65,42 @@ class App:
         surface = surfaces.BY_PATH.get(scope["path"], surfaces.BY_PATH["/v1/chat/completions"])
         try:
             exchange.headers = self._gatekeeper.check(scope["method"], scope["headers"])
+            exchange.shared = self._gatekeeper.shared(exchange.headers)
             await self._answer(exchange)
         except Refused as refused:
+            # A model's server may quote the key it was given.
+            refused.message = redact(refused.message, self._keys)
             await exchange.refuse(refused, surface)
         except AndyError as error:
             await exchange.refuse(Refused(502, str(error), "upstream_error"), surface)
+        except asyncio.CancelledError:
+            if not exchange.gone:
+                ending = Refused(503, "This server is ending; ask again.", "server_error")
+                await exchange.refuse(ending, surface)
 
     async def _answer(self, exchange: "Exchange") -> None:
         method, path = exchange.scope["method"], exchange.scope["path"]
-        if path == "/health" and method == "GET":
-            await exchange.respond(200, dumped({"status": "ok"}))
-            return
         surface = surfaces.BY_PATH.get(path)
-        page = PAGES.get(path)
-        if surface is None and page is None:
+        shown = PAGES.get(path)
+        if surface is None and shown is None:
             raise Refused(404, "There is nothing here.", code="not_found")
-        if method != ("POST" if surface else "GET"):
-            raise Refused(405, "This is not how it is asked for.")
-        if page is None or path != "/":
+        methods = ("POST",) if surface else ("GET", "HEAD")
+        if method == "OPTIONS":
+            await exchange.start(204, JSON, allowed((*methods, "OPTIONS")))
+            await exchange.write(b"", more=False)
+            return
+        if method not in methods:
+            raise Refused(405, "This is not how it is asked for.", headers=allowed(methods))
+        if path not in OPEN:
             self._gatekeeper.identify(exchange.headers)
-        if page is not None:
-            await page(self, exchange)
+        if shown is not None:
+            await shown(self, exchange)
         elif surface is not None:
             await self._converse(exchange, surface)
 
     async def _converse(self, exchange: "Exchange", surface: Surface) -> None:
         body = await exchange.body()
-        try:
-            value = json.loads(body)
-        except (ValueError, RecursionError):
-            raise Refused(400, "The request body is no JSON.") from None
+        value = parsed(body)
         if surface.counted is not None:
             await exchange.respond(200, surface.counted(value))
             return
@@ -132,12 +142,22 @@ class App:
         kind = "text/plain; version=0.0.4"
         await exchange.respond(200, metrics(self._records).encode(), kind)
 
+    async def health(self, exchange: "Exchange") -> None:
+        await exchange.respond(200, dumped({"status": "ok"}))
+
     async def page(self, exchange: "Exchange") -> None:
-        await exchange.respond(200, b"andy serve", "text/plain; charset=utf-8")
+        await exchange.respond(200, page.text(), "text/html; charset=utf-8", page.headers())
+
+    async def calls(self, exchange: "Exchange") -> None:
+        await exchange.respond(200, dumped(page.calls(self._records)))
 
 
+OPEN = ("/", "/health")
+"""For everybody: there is nothing of anybody in them."""
 PAGES: Mapping[str, Callable[[App, "Exchange"], Awaitable[None]]] = {
     "/": App.page,
+    "/health": App.health,
+    "/calls.json": App.calls,
     "/v1/models": App.models,
     "/metrics": App.metrics,
 }
@@ -169,9 +189,14 @@ class Exchange:
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.scope = scope
         self.headers: Mapping[str, str] = {}
+        self.shared: Mapping[str, str] = {}
+        """Headers of every answer to it."""
         self.begun = False
         self.failed: Callable[[Refused], bytes] | None = None
         """Who is writing the answer ends it, should it fail."""
+        self.over = False
+        self.gone = False
+        """Its client is; nobody is left to answer."""
         self._receive = receive
         self._send = send
 
@@ -181,7 +206,9 @@ class Exchange:
             async with asyncio.timeout(SLOW):
                 return await self._whole()
         except TimeoutError:
-            raise Refused(408, "The request took too long to arrive.") from None
+            raise Refused(
+                408, "The request took too long to arrive.", headers={"connection": "close"}
+            ) from None
 
     async def _whole(self) -> bytes:
         pieces: list[bytes] = []
@@ -205,7 +232,9 @@ class Exchange:
         async def watch() -> None:
             while (await self._receive())["type"] != "http.disconnect":
                 pass
-            me.cancel()
+            if not self.over:
+                self.gone = True
+                me.cancel()
 
         return asyncio.create_task(watch())
 
@@ -213,11 +242,13 @@ class Exchange:
         self.begun = True
         listed = [(b"content-type", kind.encode()), (b"cache-control", b"no-store")]
         listed += [
-            (name.encode(), value.encode("latin-1", "replace")) for name, value in headers.items()
+            (name.encode(), value.encode("latin-1", "replace"))
+            for name, value in (*self.shared.items(), *headers.items())
         ]
         await self._send({"type": "http.response.start", "status": status, "headers": listed})
 
     async def write(self, data: bytes, more: bool = True) -> None:
+        self.over = not more
         await self._send({"type": "http.response.body", "body": data, "more_body": more})
 
     async def respond(
@@ -270,7 +301,7 @@ class Call:
             told = {**self.asked.fields, "messages": list(request.messages), "stop": request.stop}
             return await self._shown(source.endpoint.model, told)
         try:
-            return await self._compile(emulated(self.asked, source, taught))
+            return await self._compile(emulated(self.asked, Heard(source, self.record), taught))
         except Refused as refused:
             first = named == "native" and not (wanted or self.exchange.begun)
             if not first or feature_of(refused.status, Refusal(refused.message)) != "tools":
@@ -309,6 +340,7 @@ class Call:
                 await self._watched(response.content.iter_any(), source)
             else:
                 async for data in response.content.iter_any():
+                    self.record.wrote(data.decode("utf-8", "replace"))
                     await self.exchange.write(data)
             await self.exchange.write(b"", more=False)
         return 200

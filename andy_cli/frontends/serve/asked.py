@@ -11,10 +11,9 @@ from typing import Literal
 
 from andy_cli.compiler.dialect import Tools
 from andy_cli.frontends.serve.pieces import Refused
+from andy_cli.frontends.serve.reading import FIELDS, MOST, WRONG, fitting
 from andy_cli.messages import Arguments, Message, Role, Schema, ToolCall
 
-MOST = 128
-"""Tools, and answers to one request, at most."""
 OWN = frozenset(
     """model messages tools tool_choice parallel_tool_calls stream stream_options functions
     function_call""".split()
@@ -62,12 +61,10 @@ def asked(body: object) -> Asked:
     """Raises Refused (400) that names the field."""
     if not isinstance(body, dict):
         raise Refused(400, "The request body is no JSON object.")
+    fitting(body, FIELDS)
     parts: dict[str, object] = {}
     history = tuple(_history(body.get("messages"), parts))
     tools = _tools(body) or _shown(history)
-    count = body.get("n")
-    if count is not None and (not isinstance(count, int) or not 1 <= count <= MOST):
-        raise Refused(400, f"n is a whole number from 1 to {MOST}.", code="invalid_value")
     options = body.get("stream_options")
     return Asked(
         model=_model(body.get("model")),
@@ -86,16 +83,16 @@ def asked(body: object) -> Asked:
 def _model(value: object) -> str:
     if value is None:
         return ""
-    if not isinstance(value, str) or len(value) > 256:
-        raise Refused(400, "model is a name.", code="invalid_type")
+    if not isinstance(value, str) or len(value) > 256 or not value.isprintable():
+        raise Refused(400, "model is a name.", code=WRONG)
     if ".." in value or value.startswith(("/", "~", "\\")):
         raise Refused(400, "model is a name and no path.", code="model_not_found")
     return value
 
 
 def _history(messages: object, parts: dict[str, object]) -> list[Message]:
-    if not isinstance(messages, list):
-        raise Refused(400, "messages is a list of messages.", code="invalid_type")
+    if not isinstance(messages, list) or not messages:
+        raise Refused(400, "messages is a list of at least one message.", code=WRONG)
     names: dict[str, str] = {}
     found: list[Message] = []
     for at, each in enumerate(messages):
@@ -124,7 +121,7 @@ def text_of(content: object, parts: dict[str, object], at: int) -> str:
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
-        raise Refused(400, f"messages[{at}].content is a text or a list.", code="invalid_type")
+        raise Refused(400, f"messages[{at}].content is a text or a list.", code=WRONG)
     texts = []
     for each in content:
         if isinstance(each, str):
@@ -133,6 +130,8 @@ def text_of(content: object, parts: dict[str, object], at: int) -> str:
             texts.append(each["text"])
         elif isinstance(each, dict) and each.get("type") == "refusal":
             texts.append(str(each.get("refusal") or ""))
+        elif not isinstance(each, dict) or each.get("type") in (None, "text"):
+            raise Refused(400, f"messages[{at}].content holds no text and no part with a type.")
         else:
             mark = f"\ufdd0{len(parts)}\ufdd1"
             parts[mark] = each
@@ -145,8 +144,10 @@ def _calls(message: Mapping[str, object], at: int) -> list[ToolCall]:
     old = message.get("function_call")
     if isinstance(old, dict):
         listed = [{"id": "", "function": old}]
+    if listed is not None and not isinstance(listed, list):
+        raise Refused(400, f"messages[{at}].tool_calls is a list of calls.", code=WRONG)
     found: list[ToolCall] = []
-    for each in listed if isinstance(listed, list) else ():
+    for each in listed or ():
         function = each.get("function") if isinstance(each, dict) else None
         name = function.get("name") if isinstance(function, dict) else None
         if not isinstance(function, dict) or not isinstance(name, str):
@@ -170,18 +171,24 @@ def arguments_of(written: object) -> Arguments:
 def _tools(body: Mapping[str, object]) -> dict[str, Schema]:
     listed = body.get("tools")
     old = body.get("functions")
-    if listed is None and isinstance(old, list):
+    if listed is None and old is not None:
+        if not isinstance(old, list):
+            raise Refused(400, "functions is a list of functions.", code=WRONG)
         listed = [{"type": "function", "function": each} for each in old]
     if listed is None:
         return {}
     if not isinstance(listed, list) or len(listed) > MOST * 8:
-        raise Refused(400, "tools is a list of tools.", code="invalid_type")
+        raise Refused(400, "tools is a list of tools.", code=WRONG)
     found: dict[str, Schema] = {}
     for at, each in enumerate(listed):
         function = each.get("function") if isinstance(each, dict) else None
         name = function.get("name") if isinstance(function, dict) else None
         if not isinstance(function, dict) or not isinstance(name, str) or not name:
             raise Refused(400, f"tools[{at}] is no function with a name.", code="invalid_value")
+        if not isinstance(function.get("parameters"), dict | None):
+            raise Refused(400, f"tools[{at}].function.parameters is no schema.", code=WRONG)
+        if not isinstance(function.get("description"), str | None):
+            raise Refused(400, f"tools[{at}].function.description is no text.", code=WRONG)
         found[name] = {"type": "function", "function": _plain(function)}
     return found
 

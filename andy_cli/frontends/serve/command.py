@@ -3,12 +3,12 @@
 import asyncio
 import os
 import secrets
-import signal
 import socket
 import sys
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
+from typing import NamedTuple, NoReturn
 
 from andy_cli.errors import UsageError
 from andy_cli.settings import Settings, load
@@ -82,6 +82,30 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
+class Leash(NamedTuple):
+    """A pipe between the processes of a server: all end when the first one pulls, or is gone."""
+
+    held: int = -1
+    """The end of the first process."""
+    watched: int = -1
+    """The end of the others."""
+
+    def pull(self) -> None:
+        if self.held >= 0:
+            os.write(self.held, b".")
+
+    def watch(self, loop: asyncio.AbstractEventLoop, told: "asyncio.Future[int]") -> None:
+        """`told` gets 0 once it was pulled."""
+
+        def end() -> None:
+            loop.remove_reader(self.watched)
+            if not told.done():
+                told.set_result(0)
+
+        if self.watched >= 0:
+            loop.add_reader(self.watched, end)
+
+
 def run(serving: Serving, settings: Settings, token: str, listening: socket.socket) -> int:
     try:
         # 0.2 s, and only this command needs it.
@@ -90,14 +114,22 @@ def run(serving: Serving, settings: Settings, token: str, listening: socket.sock
         raise UsageError(
             f"The server needs {error.name}: pip install 'andy-cli[serve]'."
         ) from error
-    children = [started(serving, settings, token, listening) for _ in range(serving.workers - 1)]
+    if serving.workers > 1 and not hasattr(os, "fork"):
+        raise UsageError("This system has no --workers.", "Start several servers instead.")
+    watched, held = os.pipe()
+    children = []
+    for _ in range(serving.workers - 1):
+        child = os.fork()
+        if not child:
+            os.close(held)
+            be_another(serving, settings, token, listening, watched)
+        children.append(child)
     try:
-        return in_loop(work(serving, settings, token, listening))
+        return in_loop(work(serving, settings, token, listening, Leash(held=held)))
     except KeyboardInterrupt:
         return 130
     finally:
-        for child in children:
-            os.kill(child, signal.SIGTERM)
+        os.close(held)
         for child in children:
             os.waitpid(child, 0)
 
@@ -112,15 +144,14 @@ def in_loop(work: Coroutine[None, None, int]) -> int:
         return runner.run(work)
 
 
-def started(serving: Serving, settings: Settings, token: str, listening: socket.socket) -> int:
-    """Another process at the same socket; returns its id."""
+def be_another(
+    serving: Serving, settings: Settings, token: str, listening: socket.socket, watched: int
+) -> NoReturn:
+    """What another process at the same socket does, all its life."""
     from andy_cli.frontends.serve.process import work
 
-    child = os.fork()
-    if child:
-        return child
     code = 1
     try:
-        code = in_loop(work(serving, settings, token, listening))
+        code = in_loop(work(serving, settings, token, listening, Leash(watched=watched)))
     finally:
         os._exit(code)

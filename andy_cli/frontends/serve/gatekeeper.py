@@ -6,12 +6,17 @@ Looked at before a byte of a body is read.
 import hmac
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 
 from andy_cli.frontends.serve.pieces import Refused
 
 LARGEST = 32 * 2**20
 """Bytes of a request."""
 OWN_NAMES = ("localhost", "127.0.0.1", "[::1]")
+ONCE = ("host", "content-length", "content-type", "authorization", "origin", "x-api-key")
+METHODS = ("GET", "HEAD", "POST", "OPTIONS")
+CLOSING = {"connection": "close"}
+"""After a request of which it is not sure where it ends."""
 Headers = Iterable[tuple[bytes, bytes]]
 
 
@@ -23,23 +28,38 @@ class Gatekeeper:
     """More names under which it may be asked for."""
     origins: tuple[str, ...] = ()
     """Web pages that may ask."""
+    numbers: bool = False
+    """Any address will do as a name: it cannot be a trick with names, and others may ask anyway."""
 
     def check(self, method: str, raw: Headers) -> Mapping[str, str]:
         """The headers, if the request may be answered. Raises Refused."""
         headers: dict[str, str] = {}
         for name, value in raw:
             key = name.decode("latin-1").lower()
-            if key in headers and key in ("host", "content-length", "authorization"):
-                raise Refused(400, f"There are two {key} headers.")
+            if key in headers and key in ONCE:
+                raise Refused(400, f"There are two {key} headers.", headers=CLOSING)
             headers[key] = value.decode("latin-1")
+        self._length(headers)
+        if method not in METHODS:
+            raise Refused(405, "This is not how it is asked for.", headers=allowed(METHODS))
         self._host(headers)
         self._page(headers)
-        self._length(headers)
         if method == "POST":
-            kind = headers.get("content-type", "application/json").partition(";")[0]
-            if kind.strip().lower() != "application/json":
-                raise Refused(415, "The request is not application/json.")
+            self._kind(headers)
         return headers
+
+    def shared(self, headers: Mapping[str, str]) -> Mapping[str, str]:
+        """Headers that let a web page read the answer: for those that may ask, and no other."""
+        origin = headers.get("origin", "")
+        if origin not in self.origins:
+            return {}
+        return {
+            "access-control-allow-origin": origin,
+            "access-control-allow-headers": "authorization, content-type, x-andy-dialect",
+            "access-control-allow-methods": ", ".join(METHODS),
+            "access-control-expose-headers": "x-andy-compiled",
+            "vary": "origin",
+        }
 
     def identify(self, headers: Mapping[str, str]) -> None:
         """Raises Refused (401) without the token, if there is one."""
@@ -59,30 +79,57 @@ class Gatekeeper:
 
     def _host(self, headers: Mapping[str, str]) -> None:
         """A name that is not ours leads here by a trick with names (DNS rebinding)."""
-        host = headers.get("host", "")
-        name, colon, port = host.rpartition(":") if not host.endswith("]") else (host, "", "")
-        if not colon:
-            name, port = host, ""
-        known = (*OWN_NAMES, *self.hosts)
-        if name.lower() not in known or (port and not port.isdigit()):
-            raise Refused(403, "This server is not asked for by that name.")
-        if name.lower() in OWN_NAMES and port and int(port) != self.port and not self.hosts:
+        host = headers.get("host", "").lower()
+        if not host:
+            raise Refused(400, "The request names no host.")
+        name, port = parted(host)
+        own = name in OWN_NAMES and port in ("", str(self.port))
+        more = name in self.hosts or host in self.hosts or (self.numbers and is_address(name))
+        if not (own or (more and (not port or port.isdecimal()))):
             raise Refused(403, "This server is not asked for by that name.")
 
     def _page(self, headers: Mapping[str, str]) -> None:
+        """Pages of others are told by what a browser says of them; our own has our own name."""
         origin = headers.get("origin")
-        own = [f"http://{name}:{self.port}" for name in OWN_NAMES]
-        if origin is not None and origin not in (*own, *self.origins):
-            raise Refused(403, "Web pages may not ask this server.")
-        if headers.get("sec-fetch-site") in ("cross-site", "same-site") and origin is None:
+        if origin is not None and origin in self.origins:
+            return
+        host = headers["host"].lower()
+        foreign = origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}")
+        if foreign or headers.get("sec-fetch-site") in ("cross-site", "same-site"):
             raise Refused(403, "Web pages may not ask this server.")
 
     @staticmethod
     def _length(headers: Mapping[str, str]) -> None:
         if "content-length" in headers and "transfer-encoding" in headers:
-            raise Refused(400, "The request has two lengths.")
+            raise Refused(400, "The request has two lengths.", headers=CLOSING)
         length = headers.get("content-length", "0")
-        if not length.isdigit():
-            raise Refused(400, "The length of the request is no number.")
+        if not length.isdecimal() or len(length) > 20:
+            raise Refused(400, "The length of the request is no number.", headers=CLOSING)
         if int(length) > LARGEST:
             raise Refused(413, f"The request is larger than {LARGEST // 2**20} MiB.")
+
+    @staticmethod
+    def _kind(headers: Mapping[str, str]) -> None:
+        kind = headers.get("content-type", "application/json").partition(";")[0]
+        if kind.strip().lower() != "application/json":
+            raise Refused(415, "The request is not application/json.")
+        if headers.get("content-encoding", "identity").strip().lower() != "identity":
+            raise Refused(415, "The request is packed; send it as it is.")
+
+
+def parted(host: str) -> tuple[str, str]:
+    """Name and port of a Host header; `[::1]` is a name."""
+    name, colon, port = host.rpartition(":")
+    return (name, port) if colon and not host.endswith("]") else (host, "")
+
+
+def is_address(name: str) -> bool:
+    try:
+        ip_address(name.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    return True
+
+
+def allowed(methods: Iterable[str]) -> dict[str, str]:
+    return {"allow": ", ".join(methods)}

@@ -1,12 +1,22 @@
 """One process of the server: its event loop, its connection to the models, its end."""
 
+import asyncio
+import logging
+import signal
 import socket
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 
 import aiohttp
-import uvicorn
+from uvicorn.config import Config
+from uvicorn.server import ServerState
 
 from andy_cli.frontends.serve.app import App
-from andy_cli.frontends.serve.command import Serving
+from andy_cli.frontends.serve.command import Leash, Serving, loopback
+from andy_cli.frontends.serve.connection import Connection
 from andy_cli.frontends.serve.gatekeeper import Gatekeeper
 from andy_cli.frontends.serve.records import Records
 from andy_cli.frontends.serve.upstreams import upstreams
@@ -14,10 +24,17 @@ from andy_cli.settings import Settings
 
 DRAIN = 8
 """Seconds that answers under way have to end once the server is told to."""
+FAREWELL = 1
+"""Seconds for the words that tell a client why its answer ends here."""
+KEPT = 60
+"""Seconds that an idle connection stays open."""
 
 
-async def work(serving: Serving, settings: Settings, token: str, listening: socket.socket) -> int:
+async def work(
+    serving: Serving, settings: Settings, token: str, listening: socket.socket, leash: Leash
+) -> int:
     """Serve until a signal; returns the exit code. Raises UsageError."""
+    quiet()
     timeout = aiohttp.ClientTimeout(
         total=settings.number("network.total_timeout"),
         sock_connect=settings.number("network.connect_timeout"),
@@ -32,20 +49,109 @@ async def work(serving: Serving, settings: Settings, token: str, listening: sock
         trust_env=False,
     ) as http:
         behind = upstreams(serving.upstream, serving.model, serving.dialect, http, settings)
-        port = listening.getsockname()[1]
-        gatekeeper = Gatekeeper(port, token, tuple(serving.hosts), tuple(serving.origins))
-        config = uvicorn.Config(
-            App(behind, gatekeeper, Records()),
-            log_config=None,
-            access_log=False,
-            lifespan="off",
-            server_header=False,
-            date_header=False,
-            proxy_headers=False,
-            timeout_keep_alive=60,
-            timeout_graceful_shutdown=DRAIN,
-            h11_max_incomplete_event_size=64 * 1024,
-            ws="none",
+        gatekeeper = Gatekeeper(
+            listening.getsockname()[1],
+            token,
+            tuple(each.lower() for each in serving.hosts),
+            tuple(serving.origins),
+            not loopback(serving.host),
         )
-        await uvicorn.Server(config).serve(sockets=[listening])
-    return 0
+        return await until_told(App(behind, gatekeeper, Records()), listening, leash)
+
+
+async def until_told(app: App, listening: socket.socket, leash: Leash) -> int:
+    """Answer until a signal or the leash says to end; 130 after Ctrl-C."""
+    config = Config(
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        interface="asgi3",
+        proxy_headers=False,
+        timeout_keep_alive=KEPT,
+        h11_max_incomplete_event_size=64 * 1024,
+    )
+    config.load()
+    state = ServerState()
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(partial(Connection, config, state), sock=listening)
+    try:
+        with told_to_end() as told:
+            leash.watch(loop, told)
+            code = await told
+    finally:
+        server.close()
+        leash.pull()
+    for connection in list(state.connections):
+        connection.shutdown()
+    await ended(state)
+    return code
+
+
+@contextmanager
+def told_to_end() -> Iterator["asyncio.Future[int]"]:
+    """The exit code, once a signal is there. A second signal ends the process at once."""
+    loop = asyncio.get_running_loop()
+    told: asyncio.Future[int] = loop.create_future()
+    codes = {signal.SIGINT: 130, signal.SIGTERM: 0}
+
+    def tell(number: int) -> None:
+        for each in codes:
+            signal.signal(each, signal.SIG_DFL)
+        if not told.done():
+            told.set_result(codes[signal.Signals(number)])
+
+    for each in codes:
+        # Not the loop's own handlers: Windows has none.
+        signal.signal(each, lambda number, _: loop.call_soon_threadsafe(tell, number))
+    yield told
+
+
+async def ended(state: ServerState) -> None:
+    """Answers under way may end; those that do not are ended, and their clients are told."""
+    try:
+        async with asyncio.timeout(DRAIN):
+            await nobody(state)
+    except TimeoutError:
+        for task in state.tasks:
+            task.cancel()
+    try:
+        async with asyncio.timeout(FAREWELL):
+            await nobody(state)
+    except TimeoutError:
+        for connection in list(state.connections):
+            connection.transport.abort()
+
+
+async def nobody(state: ServerState) -> None:
+    while state.tasks or state.connections:
+        await asyncio.sleep(0.02)
+
+
+def quiet() -> None:
+    """What the libraries have to say is a line, and no traceback: those could hold what was asked.
+
+    What is no error is not said at all.
+    """
+    handler = logging.StreamHandler()
+    handler.setLevel(logging.ERROR)
+    handler.addFilter(in_a_line)
+    for name in ("uvicorn", "asyncio", "aiohttp"):
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.propagate = False
+
+
+def in_a_line(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, asyncio.CancelledError):
+        return False
+    if error is not None:
+        last = traceback.extract_tb(error.__traceback__)[-1:]
+        place = "".join(f" at {Path(each.filename).name}:{each.lineno}" for each in last)
+        record.msg = f"andy serve: an unexpected {type(error).__name__}{place}. Please report it."
+    else:
+        record.msg = "andy serve: " + record.getMessage().partition("\n")[0][:200]
+    record.args, record.exc_info, record.exc_text = (), None, None
+    return True

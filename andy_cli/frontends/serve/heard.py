@@ -1,0 +1,30 @@
+"""A source of replies that is listened to: what the model writes is kept with its call."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+
+from andy_cli.frontends.serve.records import Record
+from andy_cli.frontends.serve.source import Source
+from andy_cli.messages import Chunk, Request
+from andy_cli.models.client import Endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    source: Source
+    record: Record
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return self.source.endpoint
+
+    @property
+    def guided(self) -> bool:
+        return self.source.guided
+
+    async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
+        if self.record.raw:
+            self.record.wrote("\n---\n")
+        async for chunk in self.source.reply(request, fields):
+            self.record.wrote(chunk.text)
+            yield chunk
