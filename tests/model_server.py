@@ -5,9 +5,9 @@
 
 A script is a list of answers, an answer a list of operations; request n gets answer n, and the last
 one repeats; or a script is a function from the request to its answer. The operations are those of
-corpora/faults.jsonl: status, json, sse, raw, repeat_raw,
-split, sleep, stall, reset, close. After `"transfer-encoding": "chunked"` in a status the connection
-stays open for the next request.
+corpora/faults.jsonl: status, json, sse, raw, repeat_raw, split, sleep, stall, reset, close; and
+`left`, which waits until the client goes. After `"transfer-encoding": "chunked"` in a status the
+connection stays open for the next request.
 """
 
 import base64
@@ -89,6 +89,8 @@ class ModelServer:
         """Those to the chat API; `others` are the rest."""
         self.others: list[Received] = []
         self.connections = 0
+        self.left = threading.Event()
+        """A client has gone while an answer was at `left`."""
         self._script = script
         self._models = models
         self._closing = threading.Event()
@@ -143,13 +145,16 @@ class ModelServer:
         if not received.path.endswith("/chat/completions"):
             self.others.append(received)
             listed = {"data": [{"id": name, "object": "model"} for name in self._models]}
-            return Answering(connection, self._closing).run(answered(listed))
+            return self._answering(connection).run(answered(listed))
         self.requests.append(received)
         if callable(self._script):
             answer = self._script(received)
         else:
             answer = self._script[min(len(self.requests), len(self._script)) - 1]
-        return Answering(connection, self._closing).run(answer)
+        return self._answering(connection).run(answer)
+
+    def _answering(self, connection: socket.socket) -> "Answering":
+        return Answering(connection, self._closing, self.left)
 
 
 def _shut(connection: socket.socket) -> None:
@@ -174,9 +179,15 @@ def _read(stream: Any) -> Received | None:  # noqa: ANN401
 class Answering:
     """Carries out the operations of one answer."""
 
-    def __init__(self, connection: socket.socket, closing: threading.Event) -> None:
+    def __init__(
+        self,
+        connection: socket.socket,
+        closing: threading.Event,
+        left: threading.Event | None = None,
+    ) -> None:
         self._connection = connection
         self._closing = closing
+        self._left = left or threading.Event()
         self._chunked = False
 
     def run(self, answer: Answer) -> bool:
@@ -211,10 +222,16 @@ class Answering:
                 data, size = operation["text"].encode(), operation["bytes"]
                 for at in range(0, len(data), size):
                     yield self._framed(data[at : at + size])
-            case "sleep":
-                self._closing.wait(operation["s"])
-            case "stall":
-                self._closing.wait()
+            case "left":
+                self._wait_until_left()
+            case "sleep" | "stall":
+                self._closing.wait(operation.get("s"))
+
+    def _wait_until_left(self) -> None:
+        with contextlib.suppress(OSError):  # going may be rude
+            self._connection.recv(1)
+        if not self._closing.is_set():
+            self._left.set()
 
     def _head(self, operation: Operation) -> bytes:
         headers = {name: _value(str(text)) for name, text in operation["headers"].items()}

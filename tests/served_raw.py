@@ -82,9 +82,16 @@ def written(
 
 
 def read(connection: socket.socket, head: bool = False) -> Answer:
-    """One answer. Raises EOFError where none came."""
-    stream = connection.makefile("rb")
+    """One answer, the only one to come. Raises EOFError where none came."""
+    return read_from(connection.makefile("rb"), head)
+
+
+def read_from(stream: Any, head: bool = False) -> Answer:  # noqa: ANN401
+    """The next answer; what only says to go on is none."""
     first = stream.readline()
+    if first.startswith(b"HTTP/1.1 100"):
+        stream.readline()
+        first = stream.readline()
     if not first:
         raise EOFError
     headers = {}

@@ -1,10 +1,13 @@
-"""Who may ask `andy serve`, and what becomes of odd requests: a real process, real sockets (P10)."""
+"""Who may ask `andy serve`, and what becomes of odd requests: real processes and sockets (P10)."""
 
 import contextlib
 import gzip
 import json
+import signal
 import socket
+import time
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,11 +16,18 @@ from tests.cases import Row, name, rows
 from tests.model_server import (
     Answer,
     ModelServer,
+    Operation,
     Received,
     answered,
+    event,
+    raw,
+    refused,
+    status,
     streamed,
 )
-from tests.served_raw import CHAT, Served, read, served, written
+from tests.served_raw import CHAT, PATH, Served, events, read, read_from, served, written
+from tests.served_raw import Answer as Got
+from tests.shell import andy
 
 TOKEN = "sekrit-Token-4711-of-the-server"
 UPSTREAM_KEY = "sk-upstream-0815-aaaabbbbccccdddd"
@@ -87,7 +97,7 @@ def body_of(written: str | None) -> bytes | None:
         "@gzip_bomb": gzip.compress(b" " * 40_000_000),
         "@chunked_chat": b"%x\r\n%s\r\n0\r\n\r\n" % (len(chat), chat),
     }
-    return packed.get(written, filled(written, 0).encode())
+    return packed[written] if written in packed else str(filled(written, 0)).encode()
 
 
 @pytest.mark.parametrize("row", SHOWN, ids=name)
@@ -106,7 +116,7 @@ def test_a_request_gets_what_it_may(row: Row, opened: Served, guarded: Served) -
     assert "access-control-allow-origin" not in answer.headers
 
 
-def sent(server: Served, asked: Mapping[str, Any]) -> Any:  # noqa: ANN401
+def sent(server: Served, asked: Mapping[str, Any]) -> Got:
     headers = {key: filled(value, server.port) for key, value in asked["headers"].items()}
     path = filled(asked["path"], server.port)
     endless = asked["body"] == "@chunks"
@@ -118,13 +128,7 @@ def sent(server: Served, asked: Mapping[str, Any]) -> Any:  # noqa: ANN401
             connection.sendall(request)
             while endless and not arrived(connection):
                 connection.sendall(b"10000\r\n" + b" " * 65536 + b"\r\n")
-        return answer_of(connection, asked["method"] == "HEAD")
-
-
-def answer_of(connection: socket.socket, head: bool = False) -> Any:  # noqa: ANN401
-    """The answer; one that only says to go on is none."""
-    stream = read(connection, head)
-    return stream
+        return read(connection, asked["method"] == "HEAD")
 
 
 def arrived(connection: socket.socket) -> bool:
@@ -135,3 +139,312 @@ def arrived(connection: socket.socket) -> bool:
         return False
     finally:
         connection.settimeout(30)
+
+
+def test_several_requests_on_one_connection_whatever_becomes_of_each(opened: Served) -> None:
+    def request(body: bytes, **headers: str) -> bytes:
+        kind = {"content-type": "application/json", **headers}
+        return written("POST", PATH, opened.port, kind, body)
+
+    fine, broken = request(json.dumps(CHAT).encode()), request(b"{")
+    foreign = request(b" " * 100_000, origin="https://evil.example")
+    health = written("GET", "/health", opened.port, {}, None)
+    with opened.connect() as connection:
+        stream = connection.makefile("rb")
+        for each, expected in ((broken, 400), (fine, 200), (foreign, 403), (health, 200)):
+            connection.sendall(each)
+            assert read_from(stream).status == expected
+        connection.sendall(fine + broken + health + fine)
+        assert [read_from(stream).status for _ in range(4)] == [200, 400, 200, 200]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (b"GET /health HTTP/1.0\r\nhost: localhost\r\n\r\n", 200),
+        (b"GET /health HTTP/1.0\r\n\r\n", 400),
+        (b"GET /health HTTP/1.1\r\n\r\n", 400),
+        (b"GET /health\r\n\r\n", 400),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 405),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400),
+        (b"hello\r\n\r\n", 400),
+        (b"GET /health HTTP/1.1\r\nhost: localhost\r\n folded: x\r\nhost : y\r\n\r\n", 400),
+        (b"GET /health HTTP/1.1\r\nhost: localhost\r\nx: a\x00b\r\n\r\n", 400),
+        (b"\x00" * 70_000, 400),
+        (b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\n"
+         b"transfer-encoding: chunked\r\n\r\n5\r\n{\"a\"\r\nQQ\r\n", 400),
+    ],
+)  # fmt: skip
+def test_bytes_that_are_hardly_http_get_an_answer(
+    line: bytes, expected: int, opened: Served
+) -> None:
+    with opened.connect() as connection:
+        connection.sendall(line)
+        assert read(connection).status == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "start",
+    [
+        "POST /v1/chat/completions HTTP/1.1\r\nx: ",
+        "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\n\r\n",
+        "GET /health HTTP/1.1\r\nhost: localhost\r\n\r\nGET /health HTTP/1.1\r\nx: ",
+        "",
+    ],
+    ids=["head", "body", "the next head", "nothing"],
+)
+def test_x032_a_client_that_is_slow_holds_no_place_for_ever(start: str, opened: Served) -> None:
+    with opened.connect() as connection:
+        connection.sendall(start.encode())
+        received, began = b"", time.monotonic()
+        connection.settimeout(1)
+        with contextlib.suppress(ConnectionError):
+            while time.monotonic() - began < 60:
+                with contextlib.suppress(TimeoutError):
+                    if not (data := connection.recv(4096)):
+                        break
+                    received += data
+                if start:
+                    connection.sendall(b"a")
+        assert time.monotonic() - began < 30
+        assert b" 408 " in received
+    assert opened.get("/health").status == 200
+
+
+def test_x018_beyond_this_machine_a_token_is_needed(tmp_path: Path) -> None:
+    for host in ("0.0.0.0", "::", "192.0.2.1", "example.org"):
+        upstream = ("--upstream", "http://127.0.0.1:1/v1")
+        done = andy("serve", *upstream, "--host", host, "--port", "0", home=tmp_path)
+        assert (done.code, done.out) == (2, "")
+        assert "a token is needed" in done.err
+
+
+def test_beyond_this_machine_any_address_is_a_name_and_others_must_be_said(
+    models: ModelServer, tmp_path: Path
+) -> None:
+    more = ("--host", "0.0.0.0", "--token", TOKEN, "--allow-host", "andy.example")
+    with served(tmp_path, models.url, *more) as server:
+        assert server.get("/health", host="192.0.2.7:8787").status == 200
+        assert server.get("/health", host="andy.example").status == 200
+        assert server.get("/health", host="Andy.Example:443").status == 200
+        assert server.get("/health", host="evil.example").status == 403
+        page = {"host": "andy.example", "authorization": f"Bearer {TOKEN}"}
+        assert server.chat(**page, origin="https://andy.example").status == 200
+        assert server.chat(**page, origin="https://evil.example").status == 403
+
+
+def test_a_page_that_was_allowed_may_ask_and_read(models: ModelServer, tmp_path: Path) -> None:
+    page = "https://app.example"
+    with served(tmp_path, models.url, "--allow-origin", page) as server:
+        asks = {"origin": page, "access-control-request-method": "POST"}
+        before = server.ask("OPTIONS", PATH, asks)
+        assert (before.status, before.headers["access-control-allow-origin"]) == (204, page)
+        assert "authorization" in before.headers["access-control-allow-headers"]
+        answer = server.chat(origin=page, **{"sec-fetch-site": "cross-site"})
+        assert (answer.status, answer.headers["access-control-allow-origin"]) == (200, page)
+        assert server.chat(origin="https://evil.example").status == 403
+
+
+def test_x033_a_port_that_is_taken_is_said_in_a_sentence(opened: Served, tmp_path: Path) -> None:
+    upstream = ("--upstream", "http://127.0.0.1:1/v1")
+    done = andy("serve", *upstream, "--port", str(opened.port), home=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert f"Port {opened.port} at 127.0.0.1 cannot be used" in done.err
+    assert opened.get("/health").status == 200
+
+
+def test_x034_pages_and_errors_tell_nothing_of_the_machine(guarded: Served) -> None:
+    telling = (TOKEN, UPSTREAM_KEY, str(Path.home()), "andy_cli", "python", "uvicorn", "0.1.0")
+    for path in ("/", "/nothing", "/metrics", "/v1/models", "/health"):
+        answer = guarded.get(path)
+        said = f"{answer.headers} {answer.body.decode()}".lower()
+        assert not [each for each in telling if each.lower() in said]
+
+
+def test_x019_the_key_of_a_client_stays_here(
+    models: ModelServer, opened: Served, guarded: Served
+) -> None:
+    opened.chat(authorization="Bearer client-key", cookie="a=client-key", **{"x-api-key": "c-key"})
+    first = models.requests[-1].headers
+    assert not [value for value in first.values() if "key" in value]
+    assert "authorization" not in first
+    guarded.chat(authorization=f"Bearer {TOKEN}")
+    assert models.requests[-1].headers["authorization"] == f"Bearer {UPSTREAM_KEY}"
+    assert TOKEN not in str(models.requests[-1])
+
+
+def test_no_key_is_in_an_error_or_in_what_is_shown(tmp_path: Path) -> None:
+    quoting = refused(401, f"Incorrect API key provided: {UPSTREAM_KEY}.")
+    with ModelServer([quoting]) as models:
+        keys = {"OPENAI_API_KEY": UPSTREAM_KEY, "ANDY_SERVE_TOKEN": TOKEN}
+        with served(tmp_path, models.url, env=keys) as server:
+            key = {"authorization": f"Bearer {TOKEN}"}
+            answer = server.chat(**key)
+            shown = [server.get(path, **key) for path in ("/", "/metrics", "/calls.json")]
+        assert (answer.status, answer.json["error"]["type"]) == (502, "upstream_error")
+        said = b"".join([answer.body, *(each.body for each in shown)]).decode()
+        for key_of in (TOKEN, UPSTREAM_KEY):
+            assert key_of not in said
+            assert key_of not in "".join(server.err)
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole"])
+@pytest.mark.parametrize("dialect", ["native", "hermes"])
+def test_a_client_that_goes_ends_the_request_to_the_model(
+    stream: bool, dialect: str, tmp_path: Path
+) -> None:
+    waiting: Operation = {"op": "left"}
+    tools = [{"type": "function", "function": {"name": "play", "parameters": {}}}]
+    body = json.dumps({**CHAT, "stream": stream, "tools": tools}).encode()
+    with ModelServer([[status(), event({"content": "Hel"}), waiting]]) as models:
+        with served(tmp_path, models.url, "--dialect", dialect) as server:
+            with server.connect() as connection:
+                kind = {"content-type": "application/json"}
+                connection.sendall(written("POST", PATH, server.port, kind, body))
+                while not models.requests:
+                    time.sleep(0.01)
+            assert models.left.wait(10)
+            assert server.get("/health").status == 200
+        assert len(server.err) == 1
+
+
+def held(released: Path) -> Any:  # noqa: ANN401
+    """Answers that go on once a file is there."""
+
+    def script(received: Received) -> Iterator[Operation]:
+        yield status()
+        yield event({"content": "Hel"})
+        while not released.exists():
+            yield {"op": "sleep", "s": 0.05}
+        yield event({"content": "lo"}, "stop")
+        yield raw("data: [DONE]\n\n")
+
+    return script
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("ends", [True, False], ids=["the rest", "an error"])
+def test_x035_streams_that_are_open_at_the_end_are_told(
+    ends: bool, workers: str, tmp_path: Path
+) -> None:
+    released = tmp_path / "released"
+    body = json.dumps({**CHAT, "stream": True}).encode()
+    with ModelServer(held(released)) as models:
+        more = ("--dialect", "native", "--workers", workers)
+        with served(tmp_path, models.url, *more) as server, contextlib.ExitStack() as stack:
+            open_ones = [stack.enter_context(server.connect()) for _ in range(10)]
+            kind = {"content-type": "application/json"}
+            for each in open_ones:
+                each.sendall(written("POST", PATH, server.port, kind, body))
+            while len(models.requests) < 10:
+                time.sleep(0.01)
+            began = time.monotonic()
+            server.process.terminate()
+            if ends:
+                released.touch()
+            for each in open_ones:
+                got = events(read(each).body)
+                assert got[-1] == "[DONE]"
+                assert ends != ("error" in json.loads(got[-2]))
+            assert server.process.wait(5) == 0
+            assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_without_requests_a_signal_ends_it_at_once(
+    number: signal.Signals, workers: str, models: ModelServer, tmp_path: Path
+) -> None:
+    with served(tmp_path, models.url, "--workers", workers) as server, server.connect() as idle:
+        server.process.send_signal(number)
+        assert server.process.wait(5) == (130 if number == signal.SIGINT else 0)
+        assert idle.recv(1) == b""
+        with pytest.raises(ConnectionRefusedError):
+            server.connect()
+
+
+def test_workers_end_with_the_first_even_if_that_is_killed(
+    models: ModelServer, tmp_path: Path
+) -> None:
+    with served(tmp_path, models.url, "--workers", "3") as server:
+        assert [server.chat().status for _ in range(12)] == [200] * 12
+        server.process.send_signal(signal.SIGKILL)
+        server.process.wait(5)
+        for _ in range(100):
+            try:
+                server.connect().close()
+            except ConnectionRefusedError:
+                break
+            time.sleep(0.05)
+        else:
+            pytest.fail("somebody is still at the port")
+
+
+def test_without_a_model_and_with_a_wrong_one_it_does_not_start(tmp_path: Path) -> None:
+    for words in ([], ["--upstream", "nonsense"], ["--upstream", "ftp://x/"], ["--workers", "2"]):
+        done = andy("serve", "--port", "0", *words, home=tmp_path)
+        assert done.code == 2
+        assert done.err
+
+
+def test_x026_a_schema_elsewhere_is_never_fetched(tmp_path: Path) -> None:
+    call = '<tool_call>\n{"name": "x", "arguments": {"p": 5, "q": "a"}}\n</tool_call>'
+    with ModelServer([streamed(call)]) as models, ModelServer([answered({})]) as elsewhere:
+        reference = {"$ref": f"{elsewhere.url}/s.json"}
+        for parameters in (reference, {"type": "object", "properties": {"p": reference}}):
+            tool = {"type": "function", "function": {"name": "x", "parameters": parameters}}
+            with served(tmp_path, models.url, "--dialect", "hermes") as server:
+                assert server.chat({**CHAT, "tools": [tool]}).status in (200, 400)
+        assert elsewhere.connections == 0
+
+
+def test_x027_a_pattern_that_blows_up_holds_nobody_up(tmp_path: Path) -> None:
+    value = "a" * 60 + "!"
+    call = f'<tool_call>\n{{"name": "x", "arguments": {{"p": "{value}"}}}}\n</tool_call>'
+    text = {"type": "string", "pattern": "(a+)+$"}
+    parameters = {"type": "object", "properties": {"p": text}}
+    tool = {"type": "function", "function": {"name": "x", "parameters": parameters}}
+    with (
+        ModelServer([streamed(call)]) as models,
+        served(tmp_path, models.url, "--dialect", "hermes") as server,
+    ):
+        assert server.chat({**CHAT, "tools": [tool]}).status == 200
+
+
+def test_metrics_count_what_happened_in_the_format_of_prometheus(tmp_path: Path) -> None:
+    with (
+        ModelServer([answered(WHOLE), refused(500, "no")]) as models,
+        served(tmp_path, models.url, "--dialect", "native") as server,
+    ):
+        server.chat()
+        server.chat()
+        server.chat({"messages": 5})
+        answer = server.get("/metrics")
+    lines = answer.body.decode().splitlines()
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    assert 'andy_requests_total{surface="chat",way="passed",status="200"} 1' in lines
+    assert 'andy_requests_total{surface="chat",way="passed",status="500"} 1' in lines
+    assert "andy_requests_open 0" in lines
+    for line in lines:
+        assert line.startswith("# TYPE ") or float(line.rpartition(" ")[2]) >= 0
+
+
+def test_health_asks_nobody_and_models_are_those_of_the_server_or_those_named(
+    tmp_path: Path,
+) -> None:
+    with ModelServer([streamed("x")], models=("one", "two")) as models:
+        with served(tmp_path, models.url) as server:
+            assert server.get("/health").json == {"status": "ok"}
+            assert not models.others
+            listed = server.get("/v1/models").json
+            assert [each["id"] for each in listed["data"]] == ["one", "two"]
+        more = ("--upstream", f"small={models.url}")
+        with served(tmp_path, f"big={models.url}", *more) as server:
+            listed = server.get("/v1/models").json
+            assert [each["id"] for each in listed["data"]] == ["big", "small"]
+            assert {each["object"] for each in listed["data"]} == {"model"}
+            assert server.chat({**CHAT, "model": "none"}).status == 404
+    with served(tmp_path, "http://127.0.0.1:1/v1") as server:
+        assert server.get("/v1/models").json == {"object": "list", "data": []}

@@ -12,6 +12,8 @@ from andy_cli.frontends.serve.pieces import Refused
 
 LARGEST = 32 * 2**20
 """Bytes of a request."""
+HEAD = 64 * 2**10
+"""Bytes of its headers."""
 OWN_NAMES = ("localhost", "127.0.0.1", "[::1]")
 ONCE = ("host", "content-length", "content-type", "authorization", "origin", "x-api-key")
 METHODS = ("GET", "HEAD", "POST", "OPTIONS")
@@ -34,7 +36,11 @@ class Gatekeeper:
     def check(self, method: str, raw: Headers) -> Mapping[str, str]:
         """The headers, if the request may be answered. Raises Refused."""
         headers: dict[str, str] = {}
+        size = 0
         for name, value in raw:
+            size += len(name) + len(value)
+            if size > HEAD:
+                raise Refused(431, "The head of the request is too large.", headers=CLOSING)
             key = name.decode("latin-1").lower()
             if key in headers and key in ONCE:
                 raise Refused(400, f"There are two {key} headers.", headers=CLOSING)
