@@ -11,8 +11,9 @@ import anthropic
 import openai
 import pytest
 
+from tests.model_server import ModelServer, event, status, streamed
 from tests.node import installed
-from tests.served import ANSWER, CALLS, FILES, SCHEMAS, TASK, behind, result_of, schema
+from tests.served import ANSWER, CALLS, FILES, SCHEMAS, TASK, behind, result_of, schema, serving
 
 pytestmark = pytest.mark.slow
 Told = tuple[list[tuple[str, object]], str]
@@ -169,6 +170,59 @@ def test_a_javascript_client_lists_and_plays(
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert ([tuple(each) for each in told["calls"]], told["answer"]) == (CALLS, ANSWER)
+
+
+REQUEST: Any = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]}
+THINKS: Any = {**REQUEST, "thinking": {"type": "enabled", "budget_tokens": 1024}}
+CHUNKED = {"content-type": "text/event-stream", "transfer-encoding": "chunked"}
+THOUGHTS = [event({"reasoning_content": "Hm"}), event({"reasoning_content": "m."})]
+
+
+def test_a_client_sees_what_the_model_thought(tmp_path: Path) -> None:
+    reply = [status(), *THOUGHTS, event({"content": "Hello."}), event({}, "stop")]
+    with (
+        ModelServer([reply]) as server,
+        serving(tmp_path, "--upstream", server.url, "--model", "m") as at,
+        anthropic.Anthropic(base_url=at, api_key="none") as messages,
+        openai.OpenAI(base_url=f"{at}/v1", api_key="none") as responses,
+    ):
+        for ask in (messages_whole, messages_streamed):
+            thinking, text = ask(messages, THINKS).content
+            assert (thinking.thinking, text.text) == ("Hmm.", "Hello.")
+        for ask in (responses_whole, responses_streamed):
+            made = ask(responses, {"model": "m", "input": "Hi"})
+            assert made.output[0].content[0].text == "Hmm."
+            assert made.output_text == "Hello."
+
+
+def test_a_client_is_told_that_a_stream_broke_off(tmp_path: Path) -> None:
+    reply = [status(headers=CHUNKED), event({"content": "Hello. " * 20}), {"op": "close"}]
+    with (
+        ModelServer([reply]) as server,
+        serving(tmp_path, "--upstream", server.url, "--model", "m") as at,
+        anthropic.Anthropic(base_url=at, api_key="none", max_retries=0) as messages,
+        openai.OpenAI(base_url=f"{at}/v1", api_key="none", max_retries=0) as responses,
+    ):
+        with pytest.raises(anthropic.APIError, match="broke off"):
+            messages_streamed(messages, REQUEST)
+        with pytest.raises(openai.APIError, match="broke off"):
+            responses_streamed(responses, {"model": "m", "input": "Hi"})
+
+
+def test_clients_send_the_token_as_their_key(tmp_path: Path) -> None:
+    with (
+        ModelServer([streamed("Hello.")]) as server,
+        serving(tmp_path, "--upstream", server.url, "--model", "m", "--token", "secret") as at,
+        anthropic.Anthropic(base_url=at, api_key="secret") as known,
+        anthropic.Anthropic(base_url=at, api_key="other", max_retries=0) as unknown,
+        openai.OpenAI(base_url=f"{at}/v1", api_key="secret") as responses,
+    ):
+        assert messages_whole(known, REQUEST).content[0].text == "Hello."
+        assert known.messages.count_tokens(model="m", messages=REQUEST["messages"]).input_tokens
+        with pytest.raises(anthropic.AuthenticationError, match="token"):
+            messages_whole(unknown, REQUEST)
+        assert responses_whole(responses, {"model": "m", "input": "Hi"}).output_text == "Hello."
+    assert "secret" not in str(server.requests)
 
 
 PYTHON = os.environ.get("ANDY_CLIENTS_PYTHON", sys.executable)

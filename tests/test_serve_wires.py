@@ -1,23 +1,29 @@
+import contextlib
 import json
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from andy_cli.frontends.serve.asked import Asked
 from andy_cli.frontends.serve.messages_wire import asked_messages
 from andy_cli.frontends.serve.messages_writer import MessagesWriter
 from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused, Said, Thought
 from andy_cli.frontends.serve.responses_wire import asked_responses
 from andy_cli.frontends.serve.responses_writer import ResponsesWriter
+from andy_cli.frontends.serve.surfaces import Writer
+from andy_cli.frontends.serve.taught import DIALECTS, taught
 from tests.model_server import Answer, ModelServer, Received, event, refused, status
 from tests.served import behind, hermes, replied, serving
 from tests.wrong_requests import (
     BAD,
     CALL,
     COUNT,
+    FULL_MESSAGES,
+    FULL_RESPONSES,
     FUNCTION,
     MESSAGE,
     MESSAGES,
@@ -28,10 +34,20 @@ from tests.wrong_requests import (
     SAID,
     TOOL,
     USES,
+    broken,
     messages,
 )
 
 PICTURE = "iVBORw0KGgo="
+PIECES: tuple[Piece, ...] = (
+    Thought("Hm"),
+    Thought("m."),
+    Said("I "),
+    Said("look."),
+    Called(0, "call_1", "list_mp3s", '{"path": "~/mp3"}'),
+    Called(1, "call_2", "now", "{}"),
+    Over("tool_calls", 20, 5),
+)
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +87,31 @@ def test_what_is_wrong_with_a_request_is_said(address: str, path: str, body: obj
     code, answer = posted(address + path, body)
     assert code == 400, answer
     assert complaint(path, answer)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("read", "write", "full"),
+    [
+        (asked_messages, MessagesWriter, FULL_MESSAGES),
+        (asked_responses, ResponsesWriter, FULL_RESPONSES),
+    ],
+)
+def test_any_request_is_understood_or_refused(
+    read: Callable[[object], Asked],
+    write: Callable[[Asked, str], Writer],
+    full: Mapping[str, object],
+) -> None:
+    assert read(full).tools
+    understood = 0
+    for body in broken(full):
+        with contextlib.suppress(Refused):
+            asked = read(body)
+            understood += 1
+            write(asked, "m").whole(PIECES)
+            for dialect in ("hermes", "andybot", "native"):
+                taught(DIALECTS[dialect], asked.tools).messages(asked.history, asked.parts)
+    assert understood > 100
 
 
 @pytest.mark.parametrize("path", [MESSAGES, COUNT, RESPONSES])
@@ -189,17 +230,6 @@ def test_items_become_a_history() -> None:
         "max_tokens": 50,
         "response_format": {"type": "json_schema", "json_schema": form},
     }
-
-
-PIECES: tuple[Piece, ...] = (
-    Thought("Hm"),
-    Thought("m."),
-    Said("I "),
-    Said("look."),
-    Called(0, "call_1", "list_mp3s", '{"path": "~/mp3"}'),
-    Called(1, "call_2", "now", "{}"),
-    Over("tool_calls", 20, 5),
-)
 
 
 def events(data: bytes) -> list[dict[str, Any]]:
@@ -347,9 +377,9 @@ def test_a_refusal_of_the_models_server_is_passed_on(tmp_path: Path, path: str) 
 )
 def test_a_stream_that_breaks_off_says_so(tmp_path: Path, path: str, last: str) -> None:
     chunked = status(headers={"content-type": "text/event-stream", "transfer-encoding": "chunked"})
-    broken = [chunked, *[event({"content": "Hello there. " * 9})] * 3, {"op": "close"}]
+    broken_off = [chunked, *[event({"content": "Hello there. " * 9})] * 3, {"op": "close"}]
     with (
-        ModelServer([broken]) as server,
+        ModelServer([broken_off]) as server,
         serving(tmp_path, "--upstream", server.url, "--model", "m", "--dialect", "hermes") as at,
     ):
         code, answer = posted(at + path, BODIES[path])

@@ -1,6 +1,6 @@
 """Requests on the wires of Anthropic's messages and OpenAI's responses, and what can be wrong."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tests.served import schema
@@ -155,3 +155,76 @@ BAD: list[tuple[str, str, object]] = [
     *((RESPONSES, name, {**RESPONSE, **each}) for name, each in BAD_RESPONSES.items()),
     *((path, f"is {each!r}", each) for path in (MESSAGES, COUNT, RESPONSES) for each in NO_OBJECTS),
 ]
+PARAMETERS = {
+    "type": "object",
+    "properties": {
+        "path": {"type": "string", "description": "folder", "enum": ["a"]},
+        "count": {"type": "integer", "minimum": 1, "maximum": 5},
+        "names": {"type": "array", "items": {"type": "string"}},
+        "other": {"anyOf": [{"$ref": "#/$defs/other"}, {"type": "null"}]},
+    },
+    "required": ["path"],
+    "$defs": {"other": {"type": "string"}},
+}
+DATA = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
+FULL_MESSAGES = {
+    **MESSAGE,
+    **messages(
+        [
+            {"type": "image", "source": DATA},
+            {"type": "document", "title": "t", "source": {"type": "text", "data": "Hello"}},
+        ],
+        [{"type": "text", "text": "I look."}, USES],
+        [{**RESULT, "content": [{"type": "text", "text": "a.mp3"}], "is_error": False}],
+    ),
+    "system": [{"type": "text", "text": "Be brief."}],
+    "tools": [{"name": "list_mp3s", "description": "List.", "input_schema": PARAMETERS}],
+    "tool_choice": {"type": "auto", "disable_parallel_tool_use": False},
+    "stop_sequences": ["END"],
+    "metadata": {"user_id": "me"},
+    "output_config": {"format": {"type": "json_schema", "schema": {}}},
+    "thinking": {"type": "enabled"},
+}
+FULL_RESPONSES = {
+    **RESPONSE,
+    "instructions": "Be brief.",
+    "input": [
+        {
+            "role": "user",
+            "content": [
+                {"type": "input_text", "text": "Play."},
+                {"type": "input_image", "image_url": "https://a.b/c.png", "detail": "low"},
+                {"type": "input_file", "file_data": "data:x", "filename": "x"},
+            ],
+        },
+        CALL,
+        OUTPUT,
+    ],
+    "tools": [{**FUNCTION, "description": "List.", "parameters": PARAMETERS, "strict": True}],
+    "tool_choice": {
+        "type": "allowed_tools",
+        "mode": "auto",
+        "tools": [{"type": "function", "name": "list_mp3s"}],
+    },
+    "text": {"format": {"type": "json_schema", "name": "x", "schema": {}}},
+    "reasoning": {"effort": "low"},
+    "metadata": {"a": "b"},
+}
+JUNK: tuple[object, ...] = (
+    *(None, True, 0, -1, 1.5, 10**40, float("inf"), float("nan")),
+    *("", "x", "\x00", "\ud800", "\ufdd00\ufdd1"),
+    *([], ["x"], [[]], [None], [{}], {}, {"a": 1}, {"type": []}),
+)
+
+
+def broken(value: Any) -> Iterator[object]:  # noqa: ANN401
+    """The value with junk in the place of each thing in it, and without each, one at a time."""
+    yield from JUNK
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield {name: other for name, other in value.items() if name != key}
+            yield from ({**value, key: other} for other in broken(each))
+    elif isinstance(value, list):
+        for at, each in enumerate(value):
+            yield [*value[:at], *value[at + 1 :]]
+            yield from ([*value[:at], other, *value[at + 1 :]] for other in broken(each))

@@ -4,7 +4,8 @@
 
 What is put together here is a request of the chat API, which `asked` reads. Nothing is kept between
 requests, so what refers to an earlier one is refused. Reasoning in the history is left out: it
-means something to the servers that made it alone.
+means something to the servers that made it alone. So are fields that are not in `FIELDS`: no server
+of the chat API would know them, and some refuse what they do not know.
 """
 
 from collections.abc import Mapping
