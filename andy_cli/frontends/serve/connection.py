@@ -3,6 +3,7 @@ want, and with an answer to everything that is no HTTP.
 """
 
 import asyncio
+from typing import cast
 
 import h11
 from uvicorn.config import Config
@@ -22,8 +23,7 @@ class Connection(H11Protocol):
         self._clock: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        super().connection_made(transport)
+        super().connection_made(cast(asyncio.Transport, transport))
         self._clock = self.loop.call_later(PATIENCE, self._late)
 
     def data_received(self, data: bytes) -> None:

@@ -6,7 +6,7 @@ or told to it once. Nothing is run and nothing is kept: the dialogue lives insid
 """
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -57,14 +57,32 @@ class Dialogue:
         name = self.asked.choice.name
         return MUST_THIS.format(name) if name else MUST
 
+    @property
+    def native(self) -> bool:
+        """The model is given the tools themselves."""
+        wanted = bool(self.asked.tools) and self.asked.choice.how != "none"
+        return wanted and self.taught.dialect.name == NATIVE
+
+    @property
+    def fields(self) -> Mapping[str, object]:
+        """What is passed on; with native calls also what is wanted of them."""
+        if not self.native:
+            return self.asked.fields
+        choice: dict[str, object] = {}
+        if self.must:
+            function = {"type": "function", "function": {"name": self.asked.choice.name}}
+            choice["tool_choice"] = function if self.asked.choice.name else "required"
+        if not self.asked.parallel:
+            choice["parallel_tool_calls"] = False
+        return {**self.asked.fields, **choice}
+
     def request(self, more: Sequence[Wire] = (), constraint: Constraint | None = None) -> Request:
         asked = self.asked
         demand = self.demand if self.must else ""
         messages = self.taught.messages(asked.history, asked.parts, demand)
-        native = self.taught.dialect.name == NATIVE and self.asked.choice.how != "none"
         return Request(
             messages=(*messages, *self.side, *more),
-            tools=tuple(self.asked.tools.values()) if native else (),
+            tools=tuple(self.asked.tools.values()) if self.native else (),
             constraint=constraint,
             stop=self.taught.dialect.stop,
         )
@@ -84,8 +102,9 @@ async def emulated(asked: Asked, source: Source, taught: Taught) -> AsyncGenerat
     dialogue = Dialogue(asked, source, taught)
     for attempt in range(1, TRIES + 1):
         reply = Reply(
-            source.reply(dialogue.request(constraint=next_step(dialogue)), asked.fields),
-            taught.compiler(),
+            source.reply(dialogue.request(constraint=next_step(dialogue)), dialogue.fields),
+            # Without tools nothing is a request: the text stays as it is.
+            taught.compiler() if asked.tools else Compiler(Markers([])),
         )
         async for piece in words_of(dialogue, reply, silent=dialogue.must and attempt < TRIES):
             yield piece
