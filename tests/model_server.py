@@ -5,9 +5,10 @@
 
 A script is a list of answers, an answer a list of operations; request n gets answer n, and the last
 one repeats; or a script is a function from the request to its answer. The operations are those of
-corpora/faults.jsonl: status, json, sse, raw, repeat_raw, split, sleep, stall, reset, close; and
-`left`, which waits until the client goes. After `"transfer-encoding": "chunked"` in a status the
-connection stays open for the next request.
+corpora/faults.jsonl: status, json, sse, raw, repeat_raw,
+split, sleep, stall, reset, close; and `left`, which waits until the client goes. After
+`"transfer-encoding": "chunked"` in a status the connection
+stays open for the next request.
 """
 
 import base64
@@ -222,10 +223,17 @@ class Answering:
                 data, size = operation["text"].encode(), operation["bytes"]
                 for at in range(0, len(data), size):
                     yield self._framed(data[at : at + size])
+            case _:
+                self._wait(operation)
+
+    def _wait(self, operation: Operation) -> None:
+        match operation["op"]:
+            case "sleep":
+                self._closing.wait(operation["s"])
+            case "stall":
+                self._closing.wait()
             case "left":
                 self._wait_until_left()
-            case "sleep" | "stall":
-                self._closing.wait(operation.get("s"))
 
     def _wait_until_left(self) -> None:
         with contextlib.suppress(OSError):  # going may be rude

@@ -1,4 +1,4 @@
-"""What docs/deploy holds works: nginx with two servers behind it, files that are well formed."""
+"""What docs/deploy holds works: nginx with two servers behind it, and well-formed files."""
 
 import json
 import re
@@ -9,12 +9,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.model_server import ModelServer, streamed
-from tests.served_raw import PATH, read, served, written
+from tests.served import PATH, read, served, written
 from tests.shell import ROOT, andy
 
 DEPLOY = ROOT / "docs" / "deploy"
@@ -22,7 +21,7 @@ FOLDER = {"type": "string", "description": "what folder"}
 FILE = {"type": "string", "description": "what file"}
 
 
-def tool(name: str, parameter: str, schema: object) -> dict[str, Any]:
+def tool(name: str, parameter: str, schema: object) -> dict[str, object]:
     parameters = {"type": "object", "properties": {parameter: schema}, "required": [parameter]}
     return {"type": "function", "function": {"name": name, "parameters": parameters}}
 
@@ -85,7 +84,7 @@ def test_a_conversation_goes_on_wherever_its_next_request_is_answered(tmp_path: 
     for folder in folders:
         folder.mkdir()
     more = ("--dialect", "andybot", "--allow-host", "andy.example")
-    history: list[dict[str, Any]] = [WORDS]
+    history: list[dict[str, object]] = [WORDS]
     calls = []
     with (
         ModelServer([streamed(each) for each in LETTERS]) as models,
@@ -105,7 +104,7 @@ def test_a_conversation_goes_on_wherever_its_next_request_is_answered(tmp_path: 
     assert sorted(shown) == [1, 2]
 
 
-def asked(port: int, history: object) -> dict[str, Any]:
+def asked(port: int, history: object) -> dict[str, object]:
     body = json.dumps({"model": "m", "messages": history, "tools": TOOLS}).encode()
     headers = {"content-type": "application/json", "host": "andy.example"}
     with socket.create_connection(("127.0.0.1", port), 30) as connection:
