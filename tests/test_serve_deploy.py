@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -84,7 +85,7 @@ def test_a_conversation_goes_on_wherever_its_next_request_is_answered(tmp_path: 
     for folder in folders:
         folder.mkdir()
     more = ("--dialect", "andybot", "--allow-host", "andy.example")
-    history: list[dict[str, object]] = [WORDS]
+    history: list[dict[str, Any]] = [{**WORDS}]
     calls = []
     with (
         ModelServer([streamed(each) for each in LETTERS]) as models,
@@ -104,14 +105,14 @@ def test_a_conversation_goes_on_wherever_its_next_request_is_answered(tmp_path: 
     assert sorted(shown) == [1, 2]
 
 
-def asked(port: int, history: object) -> dict[str, object]:
+def asked(port: int, history: object) -> dict[str, Any]:
     body = json.dumps({"model": "m", "messages": history, "tools": TOOLS}).encode()
     headers = {"content-type": "application/json", "host": "andy.example"}
     with socket.create_connection(("127.0.0.1", port), 30) as connection:
         connection.sendall(written("POST", PATH, port, headers, body))
         answer = read(connection)
     assert answer.status == 200, answer.body
-    message: dict[str, object] = answer.json["choices"][0]["message"]
+    message: dict[str, Any] = answer.json["choices"][0]["message"]
     return message
 
 

@@ -1,12 +1,16 @@
 """The page of `andy serve` in a real browser: what it shows, and what it never runs."""
 
 import json
+import os
 import re
+import shlex
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,12 +56,84 @@ class Page(HTMLParser):
             self.text += data
 
 
+class Browser:
+    """A page in Chromium that can be used, over the pipes of its DevTools protocol."""
+
+    def __init__(self, url: str, profile: Path) -> None:
+        self._command = [*chromium(profile), "--remote-debugging-pipe", "about:blank"]
+        self._url = url
+        self._last = 0
+        self._session = ""
+
+    def __enter__(self) -> "Browser":
+        read, self._write = os.pipe()
+        self._read, write = os.pipe()
+        # Chromium reads from 3 and writes to 4.
+        words = " ".join(shlex.quote(each) for each in self._command)
+        shell = f"exec 3<&{read} 4>&{write}; exec {words}"
+        self._process = subprocess.Popen(
+            ["bash", "-c", shell], pass_fds=(read, write), stderr=subprocess.DEVNULL
+        )
+        os.close(read)
+        os.close(write)
+        self._answers = os.fdopen(self._read, "rb")
+        target = self._say("Target.createTarget", url=self._url)["targetId"]
+        attached = self._say("Target.attachToTarget", targetId=target, flatten=True)
+        self._session = attached["sessionId"]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._session = ""
+        self._say("Browser.close")
+        self._process.wait(20)
+        os.close(self._write)
+        self._answers.close()
+
+    def run(self, script: str) -> Any:  # noqa: ANN401
+        """The value of an expression in the page."""
+        got = self._say("Runtime.evaluate", expression=script, returnByValue=True)
+        assert "exceptionDetails" not in got, got
+        return got["result"].get("value")
+
+    def until(self, script: str) -> None:
+        for _ in range(400):
+            # The page may not be there yet.
+            if self.run(f"(() => {{ try {{ return {script} }} catch {{ return false }} }})()"):
+                return
+            time.sleep(0.05)
+        raise TimeoutError(script)
+
+    def _say(self, method: str, **parameters: object) -> dict[str, Any]:
+        self._last += 1
+        said: dict[str, object] = {"id": self._last, "method": method, "params": parameters}
+        if self._session:
+            said["sessionId"] = self._session
+        os.write(self._write, json.dumps(said).encode() + b"\0")
+        while True:
+            answer = json.loads(self._answer())
+            if answer.get("id") == self._last:
+                assert "error" not in answer, answer
+                return dict(answer["result"])
+
+    def _answer(self) -> bytes:
+        letters = []
+        while (letter := self._answers.read(1)) != b"\0":
+            assert letter, "the browser has ended"
+            letters.append(letter)
+        return b"".join(letters)
+
+
 def shown(url: str, profile: Path, *more: str) -> str:
     """The page as Chromium has made it, as markup."""
+    command = [*chromium(profile), "--virtual-time-budget=4000", *more, url]
+    return subprocess.run(command, capture_output=True, text=True, timeout=90, check=True).stdout
+
+
+def chromium(profile: Path) -> list[str]:
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if not program:
         pytest.skip("needs chromium")
-    command = [
+    return [
         program,
         "--headless=new",
         "--no-sandbox",
@@ -65,11 +141,7 @@ def shown(url: str, profile: Path, *more: str) -> str:
         "--disable-dev-shm-usage",
         "--disable-background-networking",
         f"--user-data-dir={profile}",
-        "--virtual-time-budget=4000",
-        *more,
-        url,
     ]
-    return subprocess.run(command, capture_output=True, text=True, timeout=90, check=True).stdout
 
 
 @pytest.fixture
@@ -106,7 +178,8 @@ def test_what_a_model_wrote_is_text_whatever_it_is(busy: Served, tmp_path: Path)
     page = Page(markup)
     assert "<title>andy serve</title>" in markup
     for each in HOSTILE:
-        assert each in page.text
+        assert each.replace("\u202e", r"\u{202e}") in page.text
+    assert "\u202e" not in page.text
     assert not {"img", "svg", "a"} & set(page.tags)
     assert page.tags.count("script") == 1
 
@@ -119,9 +192,36 @@ def test_the_page_asks_for_a_token_where_there_is_one(tmp_path: Path) -> None:
     ):
         server.chat(authorization=f"Bearer {TOKEN}")
         markup = shown(server.url, tmp_path / "profile", "--dump-dom")
+        with Browser(server.url, tmp_path / "other") as browser:
+            browser.until("!document.getElementById('door').hidden")
+            browser.run(f"document.getElementById('token').value = '{TOKEN}'")
+            browser.run("document.querySelector('#door button').click()")
+            browser.until("document.querySelectorAll('details').length === 1")
+            assert (
+                browser.run("getComputedStyle(document.getElementById('door')).display") == "none"
+            )
+            assert browser.run("document.cookie + JSON.stringify(localStorage)") == "{}"
     assert re.search(r'<form id="door">', markup)
     assert "Hello" not in markup
     assert TOKEN not in markup
+
+
+@pytest.mark.slow
+def test_a_request_can_be_tried_from_the_page(tmp_path: Path) -> None:
+    call = CALL.replace("play", "weather").replace("File", "Place").replace("a.mp3", "Paris")
+    with (
+        ModelServer([streamed(call)], models=("small",)) as models,
+        served(tmp_path, models.url, "--dialect", "hermes") as server,
+        Browser(server.url, tmp_path / "profile") as browser,
+    ):
+        browser.until("document.getElementById('request').value.includes('small')")
+        browser.run("document.querySelector('#try button').click()")
+        browser.until("document.getElementById('answer').textContent.includes('Paris')")
+        browser.until("document.querySelectorAll('details').length === 1")
+        answer = json.loads(browser.run("document.getElementById('answer').textContent"))
+        said = browser.run("document.getElementById('how').textContent")
+    assert answer["choices"][0]["message"]["tool_calls"][0]["function"]["name"] == "weather"
+    assert said == "200  hermes;repairs=1"
 
 
 @pytest.mark.slow
