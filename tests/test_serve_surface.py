@@ -324,15 +324,16 @@ def held(released: Path) -> Any:  # noqa: ANN401
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize(("workers", "dialect"), [("1", "native"), ("2", "hermes")])
 @pytest.mark.parametrize("ends", [True, False], ids=["the rest", "an error"])
 def test_x035_streams_that_are_open_at_the_end_are_told(
-    ends: bool, workers: str, tmp_path: Path
+    ends: bool, workers: str, dialect: str, tmp_path: Path
 ) -> None:
     released = tmp_path / "released"
-    body = json.dumps({**CHAT, "stream": True}).encode()
+    tools = [{"type": "function", "function": {"name": "play", "parameters": {}}}]
+    body = json.dumps({**CHAT, "stream": True, "tools": tools}).encode()
     with ModelServer(held(released)) as models:
-        more = ("--dialect", "native", "--workers", workers)
+        more = ("--dialect", dialect, "--workers", workers)
         with served(tmp_path, models.url, *more) as server, contextlib.ExitStack() as stack:
             open_ones = [stack.enter_context(server.connect()) for _ in range(10)]
             kind = {"content-type": "application/json"}
@@ -350,6 +351,7 @@ def test_x035_streams_that_are_open_at_the_end_are_told(
                 assert ends != ("error" in json.loads(got[-2]))
             assert server.process.wait(5) == 0
             assert time.monotonic() - began < 10
+            released.touch()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -448,3 +450,80 @@ def test_health_asks_nobody_and_models_are_those_of_the_server_or_those_named(
             assert server.chat({**CHAT, "model": "none"}).status == 404
     with served(tmp_path, "http://127.0.0.1:1/v1") as server:
         assert server.get("/v1/models").json == {"object": "list", "data": []}
+
+
+ODD: tuple[Any, ...] = (
+    None,
+    5,
+    -1,
+    1.5,
+    True,
+    "x",
+    "",
+    [],
+    {},
+    [None],
+    [[]],
+    {"a": 1},
+    "\ud800",
+    "@" * 300,
+    "\0",
+)
+PART = {"type": "image_url", "image_url": {"url": "data:x"}}
+PLAY = {
+    "name": "play",
+    "description": "d",
+    "parameters": {
+        "type": "object",
+        "properties": {"file": {"type": "string", "description": "f", "enum": ["a"]}},
+        "required": ["file"],
+    },
+}
+FULL: Row = {
+    "model": "m",
+    "messages": [
+        {"role": "system", "content": "s"},
+        {"role": "user", "content": [{"type": "text", "text": "hi"}, PART]},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {"id": "a", "type": "function", "function": {"name": "play", "arguments": "{}"}}
+            ],
+        },
+        {"role": "tool", "tool_call_id": "a", "content": "ok"},
+        {"role": "user", "content": "go"},
+    ],
+    "tools": [{"type": "function", "function": PLAY}],
+    "tool_choice": "auto",
+    "stop": ["x"],
+    "stream": False,
+    "response_format": {"type": "json_object"},
+}
+
+
+def changed(value: Any) -> Iterator[Any]:  # noqa: ANN401
+    """The value with each part of it replaced by each odd one, in turn."""
+    yield from ODD
+    places: list[tuple[Any, Any]] = []
+    if isinstance(value, dict):
+        places = list(value.items())
+    elif isinstance(value, list):
+        places = list(enumerate(value))
+    for place, part in places:
+        for other in changed(part):
+            copy = value.copy()
+            copy[place] = other
+            yield copy
+
+
+@pytest.mark.slow
+def test_no_part_of_a_request_can_be_so_odd_that_the_server_fails(tmp_path: Path) -> None:
+    call = '<tool_call>\n{"name": "play", "arguments": {"File": 5}}\n</tool_call>'
+    with (
+        ModelServer([streamed(call)]) as models,
+        served(tmp_path, models.url, "--dialect", "hermes") as server,
+    ):
+        for body in changed(FULL):
+            assert server.chat(body).status in (200, 400), body
+    assert len(server.err) == 1

@@ -26,8 +26,8 @@ DRAIN = 8
 """Seconds that answers under way have to end once the server is told to."""
 FAREWELL = 1
 """Seconds for the words that tell a client why its answer ends here."""
-KEPT = 60
-"""Seconds that an idle connection stays open."""
+KEPT = 75
+"""Seconds that an idle connection stays open: longer than proxies keep theirs (60)."""
 
 
 async def work(
