@@ -527,3 +527,13 @@ def test_no_part_of_a_request_can_be_so_odd_that_the_server_fails(tmp_path: Path
         for body in changed(FULL):
             assert server.chat(body).status in (200, 400), body
     assert len(server.err) == 1
+
+
+def test_an_answer_without_end_is_an_error(tmp_path: Path) -> None:
+    answer = [status(headers={"content-type": "application/json"})]
+    answer += [{"op": "repeat_raw", "text": " " * 2**20, "n": 64}]
+    with (
+        ModelServer([answer]) as models,
+        served(tmp_path, models.url, "--dialect", "native") as server,
+    ):
+        assert server.chat().status == 502

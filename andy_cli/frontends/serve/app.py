@@ -331,7 +331,7 @@ class Call:
             kind = response.headers.get("content-type", JSON)
             headers = {"x-andy-compiled": "native;repairs=0"}
             if not kind.startswith("text/event-stream"):
-                data = await response.content.read(-1)
+                data = await whole(response)
                 await self.exchange.respond(200, data, kind, headers)
                 self.record.wrote(data.decode("utf-8", "replace"))
                 return 200
@@ -390,6 +390,16 @@ class Call:
             self.record.repairs = piece.repairs
         else:
             self.record.compiled = (self.record.compiled + piece.text)[:ROOM]
+
+
+async def whole(response: aiohttp.ClientResponse) -> bytes:
+    """Raises Refused for an answer without end."""
+    data = bytearray()
+    async for piece in response.content.iter_any():
+        data += piece
+        if len(data) > LARGEST:
+            raise Refused(502, "The model's reply is too long.", "upstream_error")
+    return bytes(data)
 
 
 def how(over: Over) -> str:

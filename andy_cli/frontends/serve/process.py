@@ -22,7 +22,7 @@ from andy_cli.frontends.serve.records import Records
 from andy_cli.frontends.serve.upstreams import upstreams
 from andy_cli.settings import Settings
 
-DRAIN = 8
+DRAIN = 7
 """Seconds that answers under way have to end once the server is told to."""
 FAREWELL = 1
 """Seconds for the words that tell a client why its answer ends here."""
