@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.model_server import ModelServer, streamed
-from tests.served import PATH, read, served, written
+from tests.served_raw import PATH, read, served, written
 from tests.shell import ROOT, andy
 
 DEPLOY = ROOT / "docs" / "deploy"
