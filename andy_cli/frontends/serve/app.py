@@ -10,16 +10,7 @@ large a request is, how an error looks.
 import asyncio
 import json
 import time
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Mapping,
-    MutableMapping,
-)
-from contextlib import aclosing
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import aiohttp
@@ -27,28 +18,17 @@ import aiohttp
 from andy_cli.errors import AndyError
 from andy_cli.frontends.serve import page, surfaces
 from andy_cli.frontends.serve.asked import Asked
+from andy_cli.frontends.serve.call import Call
 from andy_cli.frontends.serve.chat_wire import dumped
-from andy_cli.frontends.serve.emulation import Dialogue, emulated
-from andy_cli.frontends.serve.gatekeeper import LARGEST, Gatekeeper, allowed
-from andy_cli.frontends.serve.heard import Heard
-from andy_cli.frontends.serve.passing import Watching, plain_body
-from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused
+from andy_cli.frontends.serve.exchange import JSON, Exchange, Receive, Scope, Send
+from andy_cli.frontends.serve.gatekeeper import Gatekeeper, allowed
+from andy_cli.frontends.serve.pieces import Refused
 from andy_cli.frontends.serve.reading import parsed
-from andy_cli.frontends.serve.records import ROOM, Record, Records, metrics
-from andy_cli.frontends.serve.source import Remote, refusal
-from andy_cli.frontends.serve.surfaces import Surface, Writer
-from andy_cli.frontends.serve.upstreams import Upstream, Upstreams, renamed
+from andy_cli.frontends.serve.records import Record, Records, metrics
+from andy_cli.frontends.serve.source import Remote
+from andy_cli.frontends.serve.surfaces import Surface
+from andy_cli.frontends.serve.upstreams import Upstream, Upstreams
 from andy_cli.guard.redactor import redact
-from andy_cli.models.http.refusals import Refusal, feature_of
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-SLOW = 25.0
-"""Seconds a client may take to send its request."""
-JSON = "application/json"
-EVENTS = "text/event-stream; charset=utf-8"
-Pieces = AsyncGenerator[Piece, None]
 
 
 class App:
@@ -78,7 +58,7 @@ class App:
                 ending = Refused(503, "This server is ending; ask again.", "server_error")
                 await exchange.refuse(ending, surface)
 
-    async def _answer(self, exchange: "Exchange") -> None:
+    async def _answer(self, exchange: Exchange) -> None:
         method, path = exchange.scope["method"], exchange.scope["path"]
         surface = surfaces.BY_PATH.get(path)
         shown = PAGES.get(path)
@@ -98,7 +78,7 @@ class App:
         elif surface is not None:
             await self._converse(exchange, surface)
 
-    async def _converse(self, exchange: "Exchange", surface: Surface) -> None:
+    async def _converse(self, exchange: Exchange, surface: Surface) -> None:
         body = await exchange.body()
         value = parsed(body)
         if surface.counted is not None:
@@ -126,7 +106,7 @@ class App:
         finally:
             self._records.end(record, status)
 
-    async def models(self, exchange: "Exchange") -> None:
+    async def models(self, exchange: Exchange) -> None:
         now = int(time.time())
         names = [each.name or each.source.endpoint.model for each in self._upstreams.each]
         rows = [
@@ -138,23 +118,23 @@ class App:
             rows = await listed(self._upstreams.each[0])
         await exchange.respond(200, dumped({"object": "list", "data": rows}))
 
-    async def metrics(self, exchange: "Exchange") -> None:
+    async def metrics(self, exchange: Exchange) -> None:
         kind = "text/plain; version=0.0.4"
         await exchange.respond(200, metrics(self._records).encode(), kind)
 
-    async def health(self, exchange: "Exchange") -> None:
+    async def health(self, exchange: Exchange) -> None:
         await exchange.respond(200, dumped({"status": "ok"}))
 
-    async def page(self, exchange: "Exchange") -> None:
+    async def page(self, exchange: Exchange) -> None:
         await exchange.respond(200, page.text(), "text/html; charset=utf-8", page.headers())
 
-    async def calls(self, exchange: "Exchange") -> None:
+    async def calls(self, exchange: Exchange) -> None:
         await exchange.respond(200, dumped(page.calls(self._records)))
 
 
 OPEN = ("/", "/health")
 """For everybody: there is nothing of anybody in them."""
-PAGES: Mapping[str, Callable[[App, "Exchange"], Awaitable[None]]] = {
+PAGES: Mapping[str, Callable[[App, Exchange], Awaitable[None]]] = {
     "/": App.page,
     "/health": App.health,
     "/calls.json": App.calls,
@@ -181,231 +161,3 @@ async def listed(upstream: Upstream) -> list[dict[str, Any]]:
         return []
     data = told.get("data") if isinstance(told, dict) else None
     return [each for each in data if isinstance(each, dict)] if isinstance(data, list) else []
-
-
-class Exchange:
-    """One request and its answer on the wire."""
-
-    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self.scope = scope
-        self.headers: Mapping[str, str] = {}
-        self.shared: Mapping[str, str] = {}
-        """Headers of every answer to it."""
-        self.begun = False
-        self.failed: Callable[[Refused], bytes] | None = None
-        """Who is writing the answer ends it, should it fail."""
-        self.over = False
-        self.gone = False
-        """Its client is; nobody is left to answer."""
-        self._receive = receive
-        self._send = send
-
-    async def body(self) -> bytes:
-        """Raises Refused for one that is too large (413) or comes too slowly (408)."""
-        try:
-            async with asyncio.timeout(SLOW):
-                return await self._whole()
-        except TimeoutError:
-            raise Refused(
-                408, "The request took too long to arrive.", headers={"connection": "close"}
-            ) from None
-
-    async def _whole(self) -> bytes:
-        pieces: list[bytes] = []
-        size = 0
-        while True:
-            message = await self._receive()
-            if message["type"] == "http.disconnect":
-                raise Refused(400, "The client is gone.")
-            pieces.append(message.get("body", b""))
-            size += len(pieces[-1])
-            if size > LARGEST:
-                raise Refused(413, f"The request is larger than {LARGEST // 2**20} MiB.")
-            if not message.get("more_body"):
-                return pieces[0] if len(pieces) == 1 else b"".join(pieces)
-
-    def until_gone(self) -> "asyncio.Task[None]":
-        """Ends this request's own work as soon as its client is gone."""
-        me = asyncio.current_task()
-        assert me is not None
-
-        async def watch() -> None:
-            while (await self._receive())["type"] != "http.disconnect":
-                pass
-            if not self.over:
-                self.gone = True
-                me.cancel()
-
-        return asyncio.create_task(watch())
-
-    async def start(self, status: int, kind: str, headers: Mapping[str, str]) -> None:
-        self.begun = True
-        listed = [(b"content-type", kind.encode()), (b"cache-control", b"no-store")]
-        listed += [
-            (name.encode(), value.encode("latin-1", "replace"))
-            for name, value in (*self.shared.items(), *headers.items())
-        ]
-        await self._send({"type": "http.response.start", "status": status, "headers": listed})
-
-    async def write(self, data: bytes, more: bool = True) -> None:
-        self.over = not more
-        await self._send({"type": "http.response.body", "body": data, "more_body": more})
-
-    async def respond(
-        self, status: int, data: bytes, kind: str = JSON, headers: Mapping[str, str] | None = None
-    ) -> None:
-        length = {"content-length": str(len(data))}
-        await self.start(status, kind, {**length, **(headers or {})})
-        await self.write(data, more=False)
-
-    async def refuse(self, refused: Refused, surface: Surface) -> None:
-        """The error in the protocol's own shape: as the answer, or at the end of its stream."""
-        if self.begun:
-            failed = self.failed or surface.failed
-            await self.write(failed(refused), more=False)
-        else:
-            told = dumped(surface.error(refused))
-            await self.respond(refused.status, told, headers=refused.headers)
-
-
-@dataclass(slots=True)
-class Call:
-    """One request for an answer, and all that is known about it."""
-
-    exchange: Exchange
-    surface: Surface
-    asked: Asked
-    body: bytes
-    upstream: Upstream
-    record: Record
-
-    async def answer(self) -> int:
-        """Write the answer; returns its status."""
-        source = renamed(self.upstream, self.asked.model)
-        wanted = self.exchange.headers.get("x-andy-dialect", "")
-        dialogue = bool(self.asked.tools or any(each.role == "tool" for each in self.asked.history))
-        native = dialogue and not wanted and self.upstream.native()
-        passing = self.surface.passes and isinstance(source, Remote) and (native or not dialogue)
-        if passing and isinstance(source, Remote):
-            if self.exchange.headers.get("x-andy-dry-run") == "1":
-                return await self._shown(source.endpoint.model, json.loads(self._passed(source)))
-            try:
-                return await self._pass(source, dialogue)
-            except ToolsRefused:
-                self.upstream.refused_tools()
-        named = wanted or ("native" if native and self.upstream.takes_tools else "")
-        taught = self.upstream.taught(self.asked.tools, self.asked.model, named)
-        self.record.way = taught.dialect.name
-        if self.exchange.headers.get("x-andy-dry-run") == "1":
-            request = Dialogue(self.asked, source, taught).request()
-            told = {**self.asked.fields, "messages": list(request.messages), "stop": request.stop}
-            return await self._shown(source.endpoint.model, told)
-        try:
-            return await self._compile(emulated(self.asked, Heard(source, self.record), taught))
-        except Refused as refused:
-            first = named == "native" and not (wanted or self.exchange.begun)
-            if not first or feature_of(refused.status, Refusal(refused.message)) != "tools":
-                raise
-            self.upstream.refused_tools()
-            return await self.answer()
-
-    async def _shown(self, model: str, request: Mapping[str, object]) -> int:
-        """A dry run: what would be sent, and nothing is."""
-        told = {**request, "model": model or self.asked.model}
-        await self.exchange.respond(200, dumped({"dry_run": True, "request": told}))
-        return 200
-
-    def _passed(self, source: Remote) -> bytes:
-        return plain_body(self.asked, self.body, source.endpoint.model)
-
-    async def _pass(self, source: Remote, tools: bool) -> int:
-        """Bytes as they come; with tools the text is read along."""
-        self.record.way = "passed"
-        async with source.opened(self._passed(source)) as response:
-            if response.status != 200:
-                refused = await refusal(response)
-                told = Refusal(refused.message)
-                if tools and feature_of(refused.status, told) == "tools":
-                    raise ToolsRefused
-                raise refused
-            kind = response.headers.get("content-type", JSON)
-            headers = {"x-andy-compiled": "native;repairs=0"}
-            if not kind.startswith("text/event-stream"):
-                data = await whole(response)
-                await self.exchange.respond(200, data, kind, headers)
-                self.record.wrote(data.decode("utf-8", "replace"))
-                return 200
-            await self.exchange.start(200, kind, headers)
-            if tools:
-                await self._watched(response.content.iter_any(), source)
-            else:
-                async for data in response.content.iter_any():
-                    self.record.wrote(data.decode("utf-8", "replace"))
-                    await self.exchange.write(data)
-            await self.exchange.write(b"", more=False)
-        return 200
-
-    async def _watched(self, chunks: AsyncIterator[bytes], source: Remote) -> None:
-        taught = self.upstream.taught(self.asked.tools, self.asked.model, "native")
-        watching = Watching(Dialogue(self.asked, source, taught), self.record)
-        async for data in chunks:
-            if out := watching.take(data):
-                await self.exchange.write(out)
-        async for out in watching.end():
-            await self.exchange.write(out)
-
-    async def _compile(self, pieces: Pieces) -> int:
-        writer = self.surface.writer(self.asked, self.asked.model or self.record.model)
-        if self.asked.stream:
-            return await self._streamed(pieces, writer)
-        made: list[Piece] = []
-        async with aclosing(pieces):
-            async for piece in pieces:
-                made.append(piece)
-                self._note(piece)
-        data = writer.whole(made)
-        self.record.compiled = data.decode()[:ROOM]
-        over = next(each for each in made if isinstance(each, Over))
-        await self.exchange.respond(200, data, headers={"x-andy-compiled": how(over)})
-        return 200
-
-    async def _streamed(self, pieces: Pieces, writer: Writer) -> int:
-        """Events as they are made; an error before the first of them is an answer of its own."""
-        headers = {"x-andy-compiled": self.record.way}
-        self.exchange.failed = writer.failed
-        async with aclosing(pieces):
-            async for piece in pieces:
-                self._note(piece)
-                if not self.exchange.begun:
-                    await self.exchange.start(200, EVENTS, headers)
-                await self.exchange.write(writer.event(piece))
-        await self.exchange.write(b"", more=False)
-        return 200
-
-    def _note(self, piece: Piece) -> None:
-        if isinstance(piece, Called):
-            self.record.calls += 1
-            self.record.compiled += f"{piece.name} {piece.arguments}\n"[:2000]
-        elif isinstance(piece, Over):
-            self.record.repairs = piece.repairs
-        else:
-            self.record.compiled = (self.record.compiled + piece.text)[:ROOM]
-
-
-async def whole(response: aiohttp.ClientResponse) -> bytes:
-    """Raises Refused for an answer without end."""
-    data = bytearray()
-    async for piece in response.content.iter_any():
-        data += piece
-        if len(data) > LARGEST:
-            raise Refused(502, "The model's reply is too long.", "upstream_error")
-    return bytes(data)
-
-
-def how(over: Over) -> str:
-    """`hermes;repairs=1`."""
-    return f"{over.dialect or 'text'};repairs={len(over.repairs)}"
-
-
-class ToolsRefused(Exception):
-    """The model's server takes no tools."""

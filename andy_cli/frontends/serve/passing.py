@@ -97,6 +97,8 @@ class Watching:
             found = await understood(self._dialogue, compiled, "".join(self._raw))
         text = "".join([last.text, *found.shown])
         self._record.calls += len(found.calls)
+        self._record.repairs = self._dialogue.repairs
+        self._record.compiled = "\n".join(f"{each.name} {each.arguments}" for each in found.calls)
         for out in self._ending(text, found.calls):
             yield out
 

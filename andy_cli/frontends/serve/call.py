@@ -1,0 +1,168 @@
+"""One request for an answer: passed on as it is, read along, or made by a dialogue."""
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+
+import aiohttp
+
+from andy_cli.frontends.serve.asked import Asked
+from andy_cli.frontends.serve.chat_wire import dumped
+from andy_cli.frontends.serve.emulation import Dialogue, emulated
+from andy_cli.frontends.serve.exchange import JSON, Exchange
+from andy_cli.frontends.serve.gatekeeper import LARGEST
+from andy_cli.frontends.serve.heard import Heard
+from andy_cli.frontends.serve.passing import Watching, plain_body
+from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused
+from andy_cli.frontends.serve.records import ROOM, Record
+from andy_cli.frontends.serve.source import Remote, refusal
+from andy_cli.frontends.serve.surfaces import Surface, Writer
+from andy_cli.frontends.serve.upstreams import Upstream, renamed
+from andy_cli.models.http.refusals import Refusal, feature_of
+
+EVENTS = "text/event-stream; charset=utf-8"
+Pieces = AsyncGenerator[Piece, None]
+
+
+@dataclass(slots=True)
+class Call:
+    """One request for an answer, and all that is known about it."""
+
+    exchange: Exchange
+    surface: Surface
+    asked: Asked
+    body: bytes
+    upstream: Upstream
+    record: Record
+
+    async def answer(self) -> int:
+        """Write the answer; returns its status."""
+        source = renamed(self.upstream, self.asked.model)
+        wanted = self.exchange.headers.get("x-andy-dialect", "")
+        dialogue = bool(self.asked.tools or any(each.role == "tool" for each in self.asked.history))
+        native = dialogue and not wanted and self.upstream.native()
+        passing = self.surface.passes and isinstance(source, Remote) and (native or not dialogue)
+        if passing and isinstance(source, Remote):
+            if self.exchange.headers.get("x-andy-dry-run") == "1":
+                return await self._shown(source.endpoint.model, json.loads(self._passed(source)))
+            try:
+                return await self._pass(source, dialogue)
+            except ToolsRefused:
+                self.upstream.refused_tools()
+        named = wanted or ("native" if native and self.upstream.takes_tools else "")
+        taught = self.upstream.taught(self.asked.tools, self.asked.model, named)
+        self.record.way = taught.dialect.name
+        if self.exchange.headers.get("x-andy-dry-run") == "1":
+            request = Dialogue(self.asked, source, taught).request()
+            told = {**self.asked.fields, "messages": list(request.messages), "stop": request.stop}
+            return await self._shown(source.endpoint.model, told)
+        try:
+            return await self._compile(emulated(self.asked, Heard(source, self.record), taught))
+        except Refused as refused:
+            first = named == "native" and not (wanted or self.exchange.begun)
+            if not first or feature_of(refused.status, Refusal(refused.message)) != "tools":
+                raise
+            self.upstream.refused_tools()
+            return await self.answer()
+
+    async def _shown(self, model: str, request: Mapping[str, object]) -> int:
+        """A dry run: what would be sent, and nothing is."""
+        told = {**request, "model": model or self.asked.model}
+        await self.exchange.respond(200, dumped({"dry_run": True, "request": told}))
+        return 200
+
+    def _passed(self, source: Remote) -> bytes:
+        return plain_body(self.asked, self.body, source.endpoint.model)
+
+    async def _pass(self, source: Remote, tools: bool) -> int:
+        """Bytes as they come; with tools the text is read along."""
+        self.record.way = "passed"
+        async with source.opened(self._passed(source)) as response:
+            if response.status != 200:
+                refused = await refusal(response)
+                told = Refusal(refused.message)
+                if tools and feature_of(refused.status, told) == "tools":
+                    raise ToolsRefused
+                raise refused
+            kind = response.headers.get("content-type", JSON)
+            headers = {"x-andy-compiled": "native;repairs=0"}
+            if not kind.startswith("text/event-stream"):
+                data = await whole(response)
+                await self.exchange.respond(200, data, kind, headers)
+                self.record.wrote(data.decode("utf-8", "replace"))
+                return 200
+            await self.exchange.start(200, kind, headers)
+            if tools:
+                await self._watched(response.content.iter_any(), source)
+            else:
+                async for data in response.content.iter_any():
+                    self.record.wrote(data.decode("utf-8", "replace"))
+                    await self.exchange.write(data)
+            await self.exchange.write(b"", more=False)
+        return 200
+
+    async def _watched(self, chunks: AsyncIterator[bytes], source: Remote) -> None:
+        taught = self.upstream.taught(self.asked.tools, self.asked.model, "native")
+        watching = Watching(Dialogue(self.asked, source, taught), self.record)
+        async for data in chunks:
+            if out := watching.take(data):
+                await self.exchange.write(out)
+        async for out in watching.end():
+            await self.exchange.write(out)
+
+    async def _compile(self, pieces: Pieces) -> int:
+        writer = self.surface.writer(self.asked, self.asked.model or self.record.model)
+        if self.asked.stream:
+            return await self._streamed(pieces, writer)
+        made: list[Piece] = []
+        async with aclosing(pieces):
+            async for piece in pieces:
+                made.append(piece)
+                self._note(piece)
+        data = writer.whole(made)
+        self.record.compiled = data.decode()[:ROOM]
+        over = next(each for each in made if isinstance(each, Over))
+        await self.exchange.respond(200, data, headers={"x-andy-compiled": how(over)})
+        return 200
+
+    async def _streamed(self, pieces: Pieces, writer: Writer) -> int:
+        """Events as they are made; an error before the first of them is an answer of its own."""
+        headers = {"x-andy-compiled": self.record.way}
+        self.exchange.failed = writer.failed
+        async with aclosing(pieces):
+            async for piece in pieces:
+                self._note(piece)
+                if not self.exchange.begun:
+                    await self.exchange.start(200, EVENTS, headers)
+                await self.exchange.write(writer.event(piece))
+        await self.exchange.write(b"", more=False)
+        return 200
+
+    def _note(self, piece: Piece) -> None:
+        if isinstance(piece, Called):
+            self.record.calls += 1
+            self.record.compiled += f"{piece.name} {piece.arguments}\n"[:2000]
+        elif isinstance(piece, Over):
+            self.record.repairs = piece.repairs
+        else:
+            self.record.compiled = (self.record.compiled + piece.text)[:ROOM]
+
+
+async def whole(response: aiohttp.ClientResponse) -> bytes:
+    """Raises Refused for an answer without end."""
+    data = bytearray()
+    async for piece in response.content.iter_any():
+        data += piece
+        if len(data) > LARGEST:
+            raise Refused(502, "The model's reply is too long.", "upstream_error")
+    return bytes(data)
+
+
+def how(over: Over) -> str:
+    """`hermes;repairs=1`."""
+    return f"{over.dialect or 'text'};repairs={len(over.repairs)}"
+
+
+class ToolsRefused(Exception):
+    """The model's server takes no tools."""
