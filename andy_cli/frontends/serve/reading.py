@@ -113,7 +113,7 @@ FIELDS: Mapping[str, Fit] = {
     "top_p": number(0, 1),
     "presence_penalty": number(-2, 2),
     "frequency_penalty": number(-2, 2),
-    "max_tokens": whole(-1),  # some programs mean "as many as there are" by it
+    "max_tokens": whole(1),
     "max_completion_tokens": whole(1),
     "seed": whole(-(2**63), 2**64),
     "stop": STOP,
