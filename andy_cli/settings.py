@@ -113,21 +113,6 @@ SETTINGS = (
     Setting("custom.*.command", "", "a command of your own, as `convert {file} out.png`"),
     Setting("custom.*.about", "", "what it is for, for the model to read"),
     Setting(
-        "guard.sandbox",
-        "auto",
-        "run commands in a sandbox (bubblewrap), without network and home: "
-        "auto, those that nobody is asked about; on, all; off, none",
-        choices=("auto", "on", "off"),
-    ),
-    Setting(
-        "guard.autoexec",
-        False,
-        "run by itself what was written, fetched or ingested",
-        fixed="nothing that was written, fetched or ingested is ever run by itself",
-    ),
-    Setting("custom.*.command", "", "a command of your own, as `convert {file} out.png`"),
-    Setting("custom.*.about", "", "what it is for, for the model to read"),
-    Setting(
         "debug.raw",
         "",
         "write requests and raw replies there; 1: state folder",
