@@ -4,12 +4,14 @@ It has a player of its own, so the music neither stops nor loses its place; the 
 """
 
 import asyncio
+import os
 import tempfile
 from collections import deque
 from pathlib import Path
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.neutralizer import one_line
+from andy_cli.guard.redactor import redact, secrets_of
 from andy_cli.toolbox.machine import voices
 from andy_cli.toolbox.player import SoundPlayer, current_state
 from andy_cli.toolbox.tool import Outcome
@@ -36,9 +38,14 @@ async def spoken(text: str, voice: str, style: str) -> Outcome:
     try:
         while _line[0] is not ticket:
             await asyncio.sleep(LOOK)
-        return await _said(text, voice, style)
+        return await _said(spoken_words(text), voice, style)
     finally:
         _line.remove(ticket)
+
+
+def spoken_words(text: str) -> str:
+    """Without keys: whoever is in the room hears it."""
+    return redact(text, secrets_of(os.environ))
 
 
 async def _said(text: str, voice: str, style: str) -> Outcome:
