@@ -416,7 +416,7 @@ PACKED = [
 
 
 @pytest.mark.parametrize("length", [1, 2, 7, 1 << 20])
-@pytest.mark.parametrize(("packing", "packed", "plain"), PACKED)
+@pytest.mark.parametrize(("packing", "packed", "plain"), PACKED, ids=range(len(PACKED)))
 def test_where_a_packed_body_is_cut_never_matters(
     packing: str, packed: bytes, plain: bytes, length: int
 ) -> None:

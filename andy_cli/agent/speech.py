@@ -51,7 +51,7 @@ class Speech:
         return Compiler(self.markers, self.known)
 
     def sanitizer(self, asked_about_tools: bool) -> Sanitizer:
-        return Sanitizer(self.markers, self.known, asked_about_tools)
+        return Sanitizer(self.markers, self.tools, asked_about_tools)
 
     def request(
         self,
@@ -94,7 +94,7 @@ def speech(
         why=found.why,
         tools=ready,
         known=known,
-        markers=Markers([*dialects.values()], tuple(known), dialect.name),
+        markers=Markers([*dialects.values()], tuple(ready), dialect.name),
         system=system,
         names=names,
         schemas=schemas,

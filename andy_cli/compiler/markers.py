@@ -116,7 +116,9 @@ class Markers:
         groups: dict[str, list[str]] = {"`": ["`*"], "\n": [""]}
         for text in longest:
             folded = text not in self._exact
-            rest = f"(?i:{re.escape(text[1:])})" if folded else re.escape(text[1:])
+            if not folded and text != (plain := text.replace("\\_", "_")) and plain in self._exact:
+                continue  # found with the plain spelling; there are thousands where there are tools
+            rest = f"(?i:{re.escape(text[1:])})" if folded else escaped(text[1:])
             for first in {text[0].lower(), text[0].upper()} if folded else {text[0]}:
                 groups.setdefault(first, []).append(rest)
         return re.compile(
@@ -126,7 +128,8 @@ class Markers:
 
     def __getitem__(self, found: str) -> Marker:
         """The marker that the expression found."""
-        return self._exact.get(found) or self._folded[found.lower()]
+        marker = self._exact.get(found) or self._folded.get(found.lower())
+        return marker or self._exact[found.replace("\\_", "_")]
 
     def unsure(self, text: str) -> int:
         """From where on the text might be the beginning of a marker, at its end."""
@@ -138,6 +141,11 @@ class Markers:
             at += 1
         # A run of backticks counts as a whole, however long.
         return len(text.rstrip("`"))
+
+
+def escaped(text: str) -> str:
+    """As an expression in which an underline may have a backslash, as Markdown wants it."""
+    return re.escape(text).replace("_", r"\\?_")
 
 
 def openers(dialect: Dialect, tools: Sequence[str]) -> Iterator[tuple[str, Where]]:
