@@ -3,6 +3,8 @@
 import concurrent.futures
 import json
 import secrets
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -405,3 +407,17 @@ def test_case_9_no_value_of_one_conversation_is_in_another(home: Path) -> None:
         concurrent.futures.ThreadPoolExecutor(16) as pool,
     ):
         list(pool.map(conversation, range(200)))
+
+
+@pytest.mark.parametrize("upstream", ["nonsense", "a=nonsense", ""])
+def test_what_is_no_upstream_is_said_before_anything_is_served(upstream: str, home: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "andy_cli", "serve", "--port", "0", "--upstream", upstream],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "is no upstream" in done.stderr
+    assert "serves at" not in done.stderr

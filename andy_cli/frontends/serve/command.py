@@ -43,11 +43,25 @@ def serve(serving: Serving) -> int:
         raise UsageError(
             "There is no upstream.", "Give --upstream URL, PROVIDER:MODEL, or local:smollm2."
         )
+    for each in serving.upstream:
+        known(each)
     listening = listen(serving.host, serving.port)
     port = listening.getsockname()[1]
     sys.stderr.write(f"andy serves at http://{shown(serving.host)}:{port}/v1 (Ctrl-C ends it)\n")
     sys.stderr.flush()
     return run(serving, settings, token, listening)
+
+
+def known(upstream: str) -> None:
+    """Raises UsageError for what names no model and no server, before anybody is told of a port."""
+    # With the presets of all providers.
+    from andy_cli.models.select import parse_name
+
+    place = upstream.partition("=")[2] or upstream
+    if "://" not in upstream and not parse_name(place)[0]:
+        raise UsageError(
+            f"{upstream!r} is no upstream.", "Give a URL, PROVIDER:MODEL, or local:smollm2."
+        )
 
 
 def loopback(host: str) -> bool:
