@@ -421,3 +421,31 @@ def test_what_is_no_upstream_is_said_before_anything_is_served(upstream: str, ho
     assert done.returncode == 2
     assert "is no upstream" in done.stderr
     assert "serves at" not in done.stderr
+
+
+def numbered(received: Received) -> list[Mapping[str, Any]]:
+    """2,000 words that carry the value of the conversation, then a call with it."""
+    nonce = received.body["messages"][-1]["content"]
+    words = [{"content": f" {nonce}-{at}"} for at in range(2000)]
+    data = "".join(
+        f"data: {json.dumps({'choices': [{'index': 0, 'delta': each, 'finish_reason': None}]})}\n\n"
+        for each in words
+    )
+    call = {"content": "\n" + hermes("play_mp3", file=nonce)}
+    return [status(), raw(data), event(call), event({}, "stop"), raw("data: [DONE]\n\n")]
+
+
+@pytest.mark.parametrize("words", [(), HERMES])
+def test_64_streams_at_once_are_each_their_own(words: Sequence[str], home: Path) -> None:
+    def conversation(number: int) -> None:
+        nonce = secrets.token_hex(4)
+        made = joined(server.stream({"role": "user", "content": nonce}))
+        expected = "".join(f" {nonce}-{at}" for at in range(2000)).strip()
+        assert made["text"].strip() == expected
+        assert [json.loads(each["arguments"]) for each in made["calls"]] == [{"file": nonce}]
+
+    with (
+        served(numbered, *words, home=home) as (server, _),
+        concurrent.futures.ThreadPoolExecutor(64) as pool,
+    ):
+        list(pool.map(conversation, range(64)))

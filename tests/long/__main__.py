@@ -2,9 +2,13 @@
 
 import sys
 
-from tests.long import compiler, guards
+from tests.long import compiler, guards, serve
 
-LONG = {"compiler": (compiler.main, 1_000_000), "guards": (guards.main, 20_000)}
+LONG = {
+    "compiler": (compiler.main, 1_000_000),
+    "guards": (guards.main, 20_000),
+    "serve": (serve.main, 100_000),
+}
 
 
 def main() -> int:
