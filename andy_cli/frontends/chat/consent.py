@@ -28,11 +28,15 @@ class Choices(NamedTuple):
     """The rules that would be kept."""
 
     @property
+    def rule(self) -> str:
+        """What always would mean; a line of its own, as it may be long."""
+        return f'  always keeps "{spelled("; ".join(self.always))}" (e edits it)' * bool(
+            self.always
+        )
+
+    @property
     def line(self) -> str:
-        parts = ["1 once"]
-        parts += ["2 this session"] * self.session
-        if self.always:
-            parts.append(f'3 always "{spelled("; ".join(self.always))}" (e edits)')
+        parts = ["1 once", *["2 this session"] * self.session, *["3 always"] * bool(self.always)]
         return "  ".join([*parts, "4 no, because..."]) + " "
 
 

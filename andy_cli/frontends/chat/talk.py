@@ -107,9 +107,12 @@ class Talk:
             self._view.close()
         for line in consent.shown(proposal):
             self._console.print(paint.styled(line, paint.WARNING))
+        choices = consent.choices(proposal, Path.cwd().resolve())
+        if choices.rule:
+            self._console.print(paint.styled(choices.rule, paint.QUIET))
         self._asking = True
         try:
-            return await self._answered(consent.choices(proposal, Path.cwd().resolve()))
+            return await self._answered(choices)
         except EOFError:
             return Answer(False)
         except KeyboardInterrupt:
