@@ -165,7 +165,7 @@ def test_several_requests_on_one_connection_whatever_becomes_of_each(opened: Ser
         (b"GET /health HTTP/1.0\r\n\r\n", 400),
         (b"GET /health HTTP/1.1\r\n\r\n", 400),
         (b"GET /health\r\n\r\n", 400),
-        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 405),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400),
         (b"hello\r\n\r\n", 400),
         (b"GET /health HTTP/1.1\r\nhost: localhost\r\n folded: x\r\nhost : y\r\n\r\n", 400),

@@ -17,10 +17,10 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-import aiohttp
 import uvloop
 
 from tests.benchmarks.instant import EVENTS
+from tests.benchmarks.load import Asking, connected, request
 from tests.serving import MP3S, USER
 
 PLAIN = {"model": "m", "messages": [USER]}
@@ -65,47 +65,47 @@ def until_there(port: int) -> float:
 
 
 class Client:
-    def __init__(self, http: aiohttp.ClientSession, port: int) -> None:
-        self._http = http
-        self._url = f"http://127.0.0.1:{port}/v1/chat/completions"
-
-    async def once(self, body: bytes) -> bytes:
-        headers = {"content-type": "application/json"}
-        async with self._http.post(self._url, data=body, headers=headers) as response:
-            return await response.read()
+    def __init__(self, port: int) -> None:
+        self._port = port
 
     async def latency(self, body: bytes) -> float:
         """Median of 400 requests one after the other, in ms."""
-        for _ in range(50):
-            await self.once(body)
+        asking, written = await connected(self._port), request(self._port, body)
         times = []
-        for _ in range(400):
+        for _ in range(450):
             began = time.perf_counter()
-            await self.once(body)
+            await asking.ask(written)
             times.append(time.perf_counter() - began)
-        return statistics.median(times) * 1000
+        asking.close()
+        return statistics.median(times[50:]) * 1000
 
     async def rate(self, body: bytes, clients: int, requests: int = REQUESTS) -> float:
         """Requests a second."""
+        written = request(self._port, body)
 
-        async def work() -> None:
+        async def work(asking: Asking) -> None:
             for _ in range(requests // clients):
-                await self.once(body)
+                await asking.ask(written)
 
+        connections = [await connected(self._port) for _ in range(clients)]
         began = time.perf_counter()
-        await asyncio.gather(*(work() for _ in range(clients)))
-        return requests / (time.perf_counter() - began)
+        await asyncio.gather(*(work(each) for each in connections))
+        seconds = time.perf_counter() - began
+        for each in connections:
+            each.close()
+        return requests / seconds
 
     async def first(self, body: bytes) -> float:
         """Median time to the first content of a stream, in ms."""
+        asking, written = await connected(self._port), request(self._port, body)
         times = []
-        headers = {"content-type": "application/json"}
         for _ in range(60):
             began = time.perf_counter()
-            async with self._http.post(self._url, data=body, headers=headers) as response:
-                await response.content.readany()
-                times.append(time.perf_counter() - began)
-                await response.read()
+            whole = asking.ask(written)
+            await asking.first
+            times.append(time.perf_counter() - began)
+            await whole
+        asking.close()
         return statistics.median(times) * 1000
 
 
@@ -113,20 +113,18 @@ async def measured(port: int) -> dict[str, list[float]]:
     plain, stream = json.dumps(PLAIN).encode(), json.dumps(STREAM).encode()
     compiled = json.dumps(COMPILED).encode()
     found: dict[str, list[float]] = {}
-    connector = aiohttp.TCPConnector(limit=0)
-    async with aiohttp.ClientSession(connector=connector) as http:
-        client = Client(http, port)
-        for _ in range(ROUNDS):
-            figures = {
-                "latency": await client.latency(plain),
-                "16": await client.rate(plain, 16),
-                "64": await client.rate(plain, 64),
-                "events": await client.rate(stream, 4, 24) * EVENTS,
-                "first": await client.first(stream),
-                "compiled": await client.rate(compiled, 4, 24) * EVENTS,
-            }
-            for name, figure in figures.items():
-                found.setdefault(name, []).append(figure)
+    client = Client(port)
+    for _ in range(ROUNDS):
+        figures = {
+            "latency": await client.latency(plain),
+            "16": await client.rate(plain, 16),
+            "64": await client.rate(plain, 64),
+            "events": await client.rate(stream, 4, 24) * EVENTS,
+            "first": await client.first(stream),
+            "compiled": await client.rate(compiled, 4, 24) * EVENTS,
+        }
+        for name, figure in figures.items():
+            found.setdefault(name, []).append(figure)
     return found
 
 

@@ -92,11 +92,8 @@ class App:
         status = 500
         try:
             call = Call(exchange, surface, asked, body, upstream, record)
-            watching = exchange.until_gone()
-            try:
+            with exchange.until_gone():
                 status = await call.answer()
-            finally:
-                watching.cancel()
         except Refused as refused:
             status = refused.status
             raise

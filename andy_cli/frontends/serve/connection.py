@@ -1,47 +1,95 @@
 """One client's connection: uvicorn's own, with a clock for clients that are slow to say what they
-want, and with an answer to everything that is no HTTP.
+want, a limit for the heads of requests, and an answer to everything that is no HTTP.
 """
 
 import asyncio
+import re
+from collections.abc import Callable
 from typing import cast
 
-import h11
+import httptools
 from uvicorn.config import Config
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from andy_cli.frontends.serve.chat_wire import dumped, error
+from andy_cli.frontends.serve.gatekeeper import HEAD, METHODS
 from andy_cli.frontends.serve.pieces import Refused
 
 PATIENCE = 20.0
 """Seconds for the head of a request; and for a body that was refused, to end."""
+FIRST_LINE = re.compile(rb"(?:\A|\r\n)([!-~]+) [!-~]+ HTTP/1\.[01]\r\n")
 
 
-class Connection(H11Protocol):
+class Connection(HttpToolsProtocol):
+    """The app finds it as `scope["state"]["connection"]`."""
+
     def __init__(self, config: Config, state: ServerState) -> None:
-        super().__init__(config, state, {})
+        super().__init__(config, state, {"connection": self})
+        self.gone: Callable[[], None] | None = None
+        """Called once the client is gone."""
         self._clock: asyncio.TimerHandle | None = None
+        self._in_head = True
+        """A head is under way, or the first one is waited for."""
+        self._in_body = False
+        self._head = 0
+        """Bytes of a head that is not whole yet."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(cast(asyncio.Transport, transport))
         self._clock = self.loop.call_later(PATIENCE, self._late)
 
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        if not self._owing():
-            self._stop()
-        elif self._clock is None:
-            self._clock = self.loop.call_later(PATIENCE, self._late)
-
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop()
         super().connection_lost(exc)
+        if self.gone is not None:
+            self.gone()
 
-    def _owing(self) -> bool:
-        """A head is under way, or a body that nobody waits for any more."""
-        state = self.conn.states[h11.CLIENT]
-        answered = self.conn.our_state in (h11.DONE, h11.MUST_CLOSE)
-        return state is h11.IDLE or (state is h11.SEND_BODY and answered)
+    def data_received(self, data: bytes) -> None:
+        if self.transport.is_closing():
+            return
+        self._unset_keepalive_if_required()
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            # Nothing else is spoken here: what follows in another protocol is not read.
+            self.cycle.keep_alive = False
+        except httptools.HttpParserError:
+            self._refuse(unreadable(data))
+            return
+        self._head = self._head + len(data) if self._in_head else 0
+        if self._head > HEAD:
+            self._refuse(Refused(431, "The head of the request is too large."))
+        elif self._in_head or (self._in_body and self.cycle.response_complete):
+            self._clock = self._clock or self.loop.call_later(PATIENCE, self._late)
+        else:
+            self._stop()
+            if self.cycle.response_complete:
+                # The rest of a body that was refused is in; uvicorn waits for no other request.
+                self.timeout_keep_alive_task = self.loop.call_later(
+                    self.timeout_keep_alive, self.timeout_keep_alive_handler
+                )
+
+    def on_message_begin(self) -> None:
+        self._in_head = True
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._in_head:  # else it comes behind the body, and is none that anybody looks at
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        if not self.url.startswith(b"/"):
+            raise ValueError  # the parser makes a refusal of it: proxies are asked like that
+        self._in_head, self._in_body = False, True
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._in_body = False
+        super().on_message_complete()
+        if not self.pipeline:
+            # A large body has stopped the reading; a client that goes must be noticed.
+            self.flow.resume_reading()
 
     def _stop(self) -> None:
         if self._clock is not None:
@@ -51,22 +99,30 @@ class Connection(H11Protocol):
     def _late(self) -> None:
         self._refuse(Refused(408, "The request took too long to arrive."))
 
-    def send_400_response(self, msg: str) -> None:
-        self._refuse(Refused(400, "This is no HTTP request that can be read."))
-
     def _refuse(self, refused: Refused) -> None:
-        """Says why, unless an answer has begun, and ends the connection."""
-        if self.cycle is not None and not self.cycle.response_complete:
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
-        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+        """Says why and ends the connection; an answer that is under way may end before."""
+        self._stop()
+        cycle = self.cycle
+        if cycle is not None and not cycle.response_complete:
+            if not self._in_body:
+                cycle.keep_alive = False
+                self.flow.pause_reading()
+                return
+            cycle.disconnected = True
+            cycle.message_event.set()
+        if cycle is None or cycle.response_complete or not cycle.response_started:
             body = dumped(error(refused))
-            headers = [
-                ("content-type", "application/json"),
-                ("content-length", str(len(body))),
-                ("connection", "close"),
-            ]
-            head = h11.Response(status_code=refused.status, headers=headers)
-            for event in (head, h11.Data(data=body), h11.EndOfMessage()):
-                self.transport.write(self.conn.send(event) or b"")
+            head = (
+                f"HTTP/1.1 {refused.status} \r\ncontent-type: application/json\r\n"
+                f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
+            )
+            self.transport.write(head.encode() + body)
         self.transport.close()
+
+
+def unreadable(data: bytes) -> Refused:
+    """What is wrong with bytes that the parser does not take."""
+    line = FIRST_LINE.search(data)
+    if line and line[1].decode() not in METHODS:
+        return Refused(405, "This is not how it is asked for.")
+    return Refused(400, "This is no HTTP request that can be read.")

@@ -1,10 +1,12 @@
 """One request and its answer on the wire: its body, its end, its client going away."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
 from typing import Any
 
 from andy_cli.frontends.serve.chat_wire import dumped
+from andy_cli.frontends.serve.connection import Connection
 from andy_cli.frontends.serve.gatekeeper import LARGEST
 from andy_cli.frontends.serve.pieces import Refused
 from andy_cli.frontends.serve.surfaces import Surface
@@ -58,19 +60,22 @@ class Exchange:
             if not message.get("more_body"):
                 return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
-    def until_gone(self) -> "asyncio.Task[None]":
+    @contextmanager
+    def until_gone(self) -> Iterator[None]:
         """Ends this request's own work as soon as its client is gone."""
+        connection: Connection = self.scope["state"]["connection"]
         me = asyncio.current_task()
         assert me is not None
 
-        async def watch() -> None:
-            while (await self._receive())["type"] != "http.disconnect":
-                pass
-            if not self.over:
-                self.gone = True
-                me.cancel()
+        def end() -> None:
+            self.gone = True
+            me.cancel()
 
-        return asyncio.create_task(watch())
+        connection.gone = end
+        try:
+            yield
+        finally:
+            connection.gone = None
 
     async def start(self, status: int, kind: str, headers: Mapping[str, str]) -> None:
         self.begun = True

@@ -70,7 +70,7 @@ async def until_told(app: App, listening: socket.socket, leash: Leash) -> int:
         interface="asgi3",
         proxy_headers=False,
         timeout_keep_alive=KEPT,
-        h11_max_incomplete_event_size=64 * 1024,
+        http="httptools",
     )
     config.load()
     state = ServerState()
