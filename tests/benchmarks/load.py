@@ -1,4 +1,4 @@
-"""The lightest client there can be, so that what is measured is the server and not whoever asks it."""
+"""The lightest client there can be: what is measured is to be the server, not who asks it."""
 
 import asyncio
 from typing import cast

@@ -141,7 +141,13 @@ PAGES: Mapping[str, Callable[[App, Exchange], Awaitable[None]]] = {
 
 
 def last_words(asked: Asked) -> str:
-    return next((each.content for each in reversed(asked.history) if each.role == "user"), "")[:500]
+    for each in reversed(asked.history):
+        if each.role == "user":
+            return each.content[:500]
+    return ""
+
+
+LISTING = aiohttp.ClientTimeout(total=10)
 
 
 async def listed(upstream: Upstream) -> list[dict[str, Any]]:
@@ -150,8 +156,10 @@ async def listed(upstream: Upstream) -> list[dict[str, Any]]:
     if not isinstance(source, Remote):
         return []
     try:
-        url = f"{source.endpoint.base_url.rstrip('/')}/models"
-        async with source.http.get(url, headers=source.headers) as response:
+        behind = source.backend
+        async with behind.http.get(
+            behind.models, headers=behind.headers, timeout=LISTING
+        ) as response:
             told = json.loads(await response.content.read(4 * 2**20))
     except (aiohttp.ClientError, OSError, ValueError, TimeoutError, RecursionError):
         # A list of models is a help and no promise.

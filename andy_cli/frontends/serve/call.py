@@ -5,22 +5,20 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 
-import aiohttp
-
 from andy_cli.frontends.serve.asked import Asked
 from andy_cli.frontends.serve.chat_wire import dumped
 from andy_cli.frontends.serve.emulation import Dialogue, emulated
-from andy_cli.frontends.serve.exchange import JSON, Exchange
-from andy_cli.frontends.serve.gatekeeper import LARGEST
+from andy_cli.frontends.serve.exchange import Exchange
 from andy_cli.frontends.serve.heard import Heard
 from andy_cli.frontends.serve.passing import Watching, plain_body
 from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused
 from andy_cli.frontends.serve.records import ROOM, Record
-from andy_cli.frontends.serve.source import Remote, refusal
+from andy_cli.frontends.serve.source import Remote
 from andy_cli.frontends.serve.surfaces import Surface, Writer
 from andy_cli.frontends.serve.upstreams import Upstream, renamed
 from andy_cli.models.http.refusals import Refusal, feature_of
 
+PASSED = {"x-andy-compiled": "native;repairs=0"}
 EVENTS = "text/event-stream; charset=utf-8"
 Pieces = AsyncGenerator[Piece, None]
 
@@ -78,26 +76,24 @@ class Call:
     async def _pass(self, source: Remote, tools: bool) -> int:
         """Bytes as they come; with tools the text is read along."""
         self.record.way = "passed"
-        async with source.opened(self._passed(source)) as response:
-            if response.status != 200:
-                refused = await refusal(response)
+        async with source.backend.send(self._passed(source)) as sent:
+            if sent.status != 200:
+                refused = await sent.refusal()
                 told = Refusal(refused.message)
                 if tools and feature_of(refused.status, told) == "tools":
                     raise ToolsRefused
                 raise refused
-            kind = response.headers.get("content-type", JSON)
-            headers = {"x-andy-compiled": "native;repairs=0"}
-            if not kind.startswith("text/event-stream"):
-                data = await whole(response)
-                await self.exchange.respond(200, data, kind, headers)
-                self.record.wrote(data.decode("utf-8", "replace"))
+            if not sent.kind.startswith("text/event-stream"):
+                data = await sent.whole()
+                await self.exchange.respond(200, data, sent.kind, PASSED)
+                self.record.wrote(data[:ROOM].decode("utf-8", "replace"))
                 return 200
-            await self.exchange.start(200, kind, headers)
+            await self.exchange.start(200, sent.kind, PASSED)
             if tools:
-                await self._watched(response.content.iter_any(), source)
+                await self._watched(sent.chunks(), source)
             else:
-                async for data in response.content.iter_any():
-                    self.record.wrote(data.decode("utf-8", "replace"))
+                async for data in sent.chunks():
+                    self.record.wrote(data[:ROOM].decode("utf-8", "replace"))
                     await self.exchange.write(data)
             await self.exchange.write(b"", more=False)
         return 200
@@ -147,16 +143,6 @@ class Call:
             self.record.repairs = piece.repairs
         else:
             self.record.compiled = (self.record.compiled + piece.text)[:ROOM]
-
-
-async def whole(response: aiohttp.ClientResponse) -> bytes:
-    """Raises Refused for an answer without end."""
-    data = bytearray()
-    async for piece in response.content.iter_any():
-        data += piece
-        if len(data) > LARGEST:
-            raise Refused(502, "The model's reply is too long.", "upstream_error")
-    return bytes(data)
 
 
 def how(over: Over) -> str:

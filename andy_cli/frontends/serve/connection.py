@@ -16,8 +16,8 @@ from andy_cli.frontends.serve.chat_wire import dumped, error
 from andy_cli.frontends.serve.gatekeeper import HEAD, METHODS
 from andy_cli.frontends.serve.pieces import Refused
 
-PATIENCE = 20.0
-"""Seconds for the head of a request; and for a body that was refused, to end."""
+PATIENCE = 25.0
+"""Seconds for a request, from its first byte to its last."""
 FIRST_LINE = re.compile(rb"(?:\A|\r\n)([!-~]+) [!-~]+ HTTP/1\.[01]\r\n")
 
 
@@ -60,7 +60,7 @@ class Connection(HttpToolsProtocol):
         self._head = self._head + len(data) if self._in_head else 0
         if self._head > HEAD:
             self._refuse(Refused(431, "The head of the request is too large."))
-        elif self._in_head or (self._in_body and self.cycle.response_complete):
+        elif self._in_head or self._in_body:
             self._clock = self._clock or self.loop.call_later(PATIENCE, self._late)
         else:
             self._stop()

@@ -14,8 +14,6 @@ from andy_cli.frontends.serve.surfaces import Surface
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-SLOW = 25.0
-"""Seconds a client may take to send its request."""
 JSON = "application/json"
 
 
@@ -30,35 +28,26 @@ class Exchange:
         self.begun = False
         self.failed: Callable[[Refused], bytes] | None = None
         """Who is writing the answer ends it, should it fail."""
-        self.over = False
         self.gone = False
         """Its client is; nobody is left to answer."""
         self._receive = receive
         self._send = send
 
     async def body(self) -> bytes:
-        """Raises Refused for one that is too large (413) or comes too slowly (408)."""
-        try:
-            async with asyncio.timeout(SLOW):
-                return await self._whole()
-        except TimeoutError:
-            raise Refused(
-                408, "The request took too long to arrive.", headers={"connection": "close"}
-            ) from None
-
-    async def _whole(self) -> bytes:
-        pieces: list[bytes] = []
-        size = 0
-        while True:
-            message = await self._receive()
-            if message["type"] == "http.disconnect":
-                raise Refused(400, "The client is gone.")
-            pieces.append(message.get("body", b""))
-            size += len(pieces[-1])
-            if size > LARGEST:
+        """Raises Refused for one that is too large (413)."""
+        message = await self._receive()
+        if message["type"] == "http.request" and not message["more_body"]:
+            whole: bytes = message["body"]
+            return whole
+        data = bytearray()
+        while message["type"] == "http.request":
+            data += message["body"]
+            if len(data) > LARGEST:
                 raise Refused(413, f"The request is larger than {LARGEST // 2**20} MiB.")
-            if not message.get("more_body"):
-                return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+            if not message["more_body"]:
+                return bytes(data)
+            message = await self._receive()
+        raise Refused(400, "The client is gone.")
 
     @contextmanager
     def until_gone(self) -> Iterator[None]:
@@ -87,7 +76,6 @@ class Exchange:
         await self._send({"type": "http.response.start", "status": status, "headers": listed})
 
     async def write(self, data: bytes, more: bool = True) -> None:
-        self.over = not more
         await self._send({"type": "http.response.body", "body": data, "more_body": more})
 
     async def respond(

@@ -15,6 +15,7 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from andy_cli.frontends.serve.app import App
+from andy_cli.frontends.serve.backend import Patience, backend
 from andy_cli.frontends.serve.command import Leash, Serving, loopback
 from andy_cli.frontends.serve.connection import Connection
 from andy_cli.frontends.serve.gatekeeper import Gatekeeper
@@ -35,20 +36,20 @@ async def work(
 ) -> int:
     """Serve until a signal; returns the exit code. Raises UsageError."""
     quiet()
-    timeout = aiohttp.ClientTimeout(
-        total=settings.number("network.total_timeout"),
-        sock_connect=settings.number("network.connect_timeout"),
-        sock_read=settings.number("network.idle_timeout") * 5,
+    patience = Patience(
+        settings.number("network.total_timeout"), settings.number("network.idle_timeout") * 5
     )
+    connecting = settings.number("network.connect_timeout")
     connector = aiohttp.TCPConnector(limit=0, limit_per_host=0, keepalive_timeout=60)
     async with aiohttp.ClientSession(
         connector=connector,
-        timeout=timeout,
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=connecting),
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=True,
         trust_env=False,
     ) as http:
-        behind = upstreams(serving.upstream, serving.model, serving.dialect, http, settings)
+        reached = partial(backend, http, patience)
+        behind = upstreams(serving.upstream, serving.model, serving.dialect, reached, settings)
         gatekeeper = Gatekeeper(
             listening.getsockname()[1],
             token,

@@ -21,9 +21,7 @@ WRONG = "invalid_type"
 def parsed(body: bytes) -> object:
     """Raises Refused (400)."""
     try:
-        value: object = json.loads(
-            body, object_pairs_hook=_once, parse_constant=_unknown, parse_float=_finite
-        )
+        value: object = DECODER.decode(body.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         own = str(error) if isinstance(error, Twice) else "The request body is no JSON."
         raise Refused(400, own) from None
@@ -52,6 +50,9 @@ def _finite(written: str) -> float:
     if not math.isfinite(number):
         raise ValueError(written)
     return number
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_unknown, parse_float=_finite)
 
 
 def _deep(value: object) -> bool:

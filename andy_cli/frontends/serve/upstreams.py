@@ -5,11 +5,10 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import aiohttp
-
 from andy_cli.compiler.detect import NATIVE, Template, chosen, told
 from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.errors import UsageError
+from andy_cli.frontends.serve.backend import Backend
 from andy_cli.frontends.serve.pieces import Refused
 from andy_cli.frontends.serve.source import Inside, Remote, Source
 from andy_cli.frontends.serve.taught import DIALECTS, Taught, taught
@@ -91,7 +90,7 @@ def upstreams(
     given: Sequence[str],
     model: str,
     dialect: str,
-    http: aiohttp.ClientSession,
+    behind: Callable[[Endpoint], Backend],
     settings: Settings,
     environment: Mapping[str, str] = os.environ,
 ) -> Upstreams:
@@ -103,7 +102,7 @@ def upstreams(
         name, equals, place = each.partition("=")
         if not equals or "://" in name or ":" in name:
             name, place = "", each
-        found.append(_upstream(name, place, model, dialect, http, settings, environment))
+        found.append(_upstream(name, place, model, dialect, behind, settings, environment))
     if len(found) > 1:
         for upstream, written in zip(found, given, strict=True):
             upstream.name = upstream.name or upstream.source.endpoint.model
@@ -119,14 +118,14 @@ def _upstream(
     place: str,
     model: str,
     dialect: str,
-    http: aiohttp.ClientSession,
+    behind: Callable[[Endpoint], Backend],
     settings: Settings,
     environment: Mapping[str, str],
 ) -> Upstream:
     if "://" in place:
         key = environment.get(settings.text("api_key_env") or "OPENAI_API_KEY", "")
         endpoint = Endpoint("openai", model, checked(place), key)
-        return Upstream(name, Remote(endpoint, http, settings), dialect)
+        return Upstream(name, Remote(endpoint, behind(endpoint)), dialect)
     provider, wanted = parse_name(place)
     if not provider:
         raise UsageError(
@@ -139,7 +138,7 @@ def _upstream(
     if preset.connect is not None:
         client = preset.connect(endpoint, settings)
         return Upstream(name, Inside(endpoint, client, asyncio.Lock()), dialect, False)
-    return Upstream(name, Remote(endpoint, http, settings), dialect, preset.tools)
+    return Upstream(name, Remote(endpoint, behind(endpoint)), dialect, preset.tools)
 
 
 def renamed(upstream: Upstream, model: str) -> Source:

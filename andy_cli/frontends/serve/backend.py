@@ -1,0 +1,202 @@
+"""A model's server, and one request to it, by the shortest way that aiohttp has.
+
+aiohttp is most of what a request costs that is only passed on; what it would work out again for
+each (address, headers, two timers) is there before.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from time import monotonic
+from types import TracebackType
+from typing import Self
+
+import aiohttp
+from multidict import CIMultiDict
+from yarl import URL
+
+from andy_cli.frontends.serve.pieces import Refused
+from andy_cli.guard.redactor import redact
+from andy_cli.models.client import Endpoint
+
+JSON = "application/json"
+LARGEST = 32 * 2**20
+"""Bytes of an answer, unpacked."""
+REFUSAL = 256 * 2**10
+PASSED = ("retry-after", "x-request-id", "x-ratelimit-remaining-requests")
+"""Headers of a refusal that a client can use."""
+
+
+class Patience:
+    """How long servers of models may take: all requests are looked at once a second, since a timer
+    for each is a tenth of what it costs.
+    """
+
+    def __init__(self, whole: float, silence: float) -> None:
+        self._whole = whole
+        """Seconds for an answer in all."""
+        self._silence = silence
+        """Seconds without a word."""
+        self._waiting: set[Sent] = set()
+        self._clock: asyncio.TimerHandle | None = None
+
+    def begin(self, request: "Sent") -> None:
+        self._waiting.add(request)
+        if self._clock is None:
+            self._clock = asyncio.get_running_loop().call_later(1, self._look)
+
+    def end(self, request: "Sent") -> None:
+        self._waiting.discard(request)
+
+    def _look(self) -> None:
+        now = monotonic()
+        for each in self._waiting:
+            if now - each.heard > self._silence or now - each.began > self._whole:
+                each.give_up()
+        self._clock = None
+        if self._waiting:
+            self._clock = asyncio.get_running_loop().call_later(1, self._look)
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """Where it is, and what is said to it each time; `http` holds no cookies and no key."""
+
+    http: aiohttp.ClientSession
+    patience: Patience
+    url: URL
+    """Of its chat API."""
+    models: URL
+    """Of its list."""
+    headers: CIMultiDict[str]
+    """Ours alone: no header of a client is passed on, its key least of all (P10)."""
+
+    def send(self, body: bytes) -> "Sent":
+        return Sent(self, body)
+
+
+def backend(http: aiohttp.ClientSession, patience: Patience, endpoint: Endpoint) -> Backend:
+    headers = CIMultiDict({"content-type": JSON, "accept": "text/event-stream, */*"})
+    if endpoint.key:
+        headers["authorization"] = f"Bearer {endpoint.key}"
+    base = endpoint.base_url.rstrip("/")
+    return Backend(http, patience, URL(f"{base}/chat/completions"), URL(f"{base}/models"), headers)
+
+
+class Sent:
+    """`async with`: one request to a server and its answer, read or not at the end.
+
+    Raises Refused for a server that cannot be reached, breaks off or takes too long.
+    """
+
+    __slots__ = ("_backend", "_body", "_late", "_response", "_task", "began", "heard")
+
+    def __init__(self, backend: Backend, body: bytes) -> None:
+        self._backend = backend
+        self._body = body
+        self._late = False
+        self.began = self.heard = monotonic()
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.current_task()
+        backend = self._backend
+        backend.patience.begin(self)
+        try:
+            self._response = await backend.http.post(
+                backend.url,
+                data=aiohttp.BytesPayload(self._body, content_type=JSON),
+                headers=backend.headers,
+                allow_redirects=False,
+            )
+        except BaseException as error:
+            self._end(error)
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._response.release()  # and ends the connection where something is left to be read
+        self._end(error)
+
+    def _end(self, error: BaseException | None) -> None:
+        self._backend.patience.end(self)
+        if isinstance(error, asyncio.CancelledError) and self._late and self._task:
+            self._task.uncancel()
+            raise unreachable(TimeoutError()) from error
+        if isinstance(error, aiohttp.ClientError | TimeoutError | OSError):
+            raise unreachable(error) from error
+
+    def give_up(self) -> None:
+        if self._task is not None and not self._late:
+            self._late = True
+            self._task.cancel()
+
+    @property
+    def status(self) -> int:
+        return self._response.status
+
+    @property
+    def kind(self) -> str:
+        """Its media type; that of JSON where it says nothing."""
+        kind: str = self._response.headers.get("content-type", JSON)
+        return kind
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """As they come, and unpacked."""
+        content = self._response.content
+        while data := await content.readany():
+            self.heard = monotonic()
+            yield data
+
+    async def whole(self) -> bytes:
+        """Raises Refused for an answer without end."""
+        content = self._response.content
+        first = await content.readany()
+        if content.at_eof():
+            return first
+        pieces, size = [first], len(first)
+        async for data in self.chunks():
+            pieces.append(data)
+            size += len(data)
+            if size > LARGEST:
+                raise Refused(502, "The model's reply is too long.", "upstream_error")
+        return b"".join(pieces)
+
+    async def refusal(self) -> Refused:
+        """What the server refused with, in its own words where they are JSON."""
+        response, data = self._response, b""
+        async for piece in self.chunks():
+            data += piece
+            if len(data) > REFUSAL:
+                break
+        message, kind, code = (
+            f"The model's server answered {response.status}.",
+            "upstream_error",
+            None,
+        )
+        try:
+            told = json.loads(data)
+        except (ValueError, RecursionError):
+            told = None
+        error = told.get("error", told) if isinstance(told, dict) else None
+        if isinstance(error, str):
+            message = error
+        elif isinstance(error, dict) and isinstance(error.get("message"), str):
+            message, kind = error["message"], str(error.get("type") or kind)
+            code = error.get("code") if isinstance(error.get("code"), str) else None
+        headers = {name: response.headers[name] for name in PASSED if name in response.headers}
+        message = redact(message)
+        status = response.status if 400 <= response.status < 600 else 502
+        # Whatever is wrong with our key is nothing the client's key can mend.
+        return Refused(502 if status in (401, 403) else status, message, kind, code, headers)
+
+
+def unreachable(error: Exception) -> Refused:
+    if isinstance(error, TimeoutError):
+        return Refused(504, "The model's server took too long to answer.", "upstream_error")
+    return Refused(502, "The model's server cannot be reached or broke off.", "upstream_error")
