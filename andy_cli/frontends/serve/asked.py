@@ -6,8 +6,8 @@ the model's server as it came.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 from andy_cli.compiler.dialect import Tools
 from andy_cli.frontends.serve.pieces import Refused
@@ -19,6 +19,7 @@ OWN = frozenset(
     function_call""".split()
 )
 """Fields that are not simply passed on."""
+NOTHING: Mapping[str, object] = MappingProxyType({})
 ROLES: Mapping[str, Role] = {
     "system": "system",
     "developer": "system",
@@ -29,16 +30,14 @@ ROLES: Mapping[str, Role] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """`tool_choice`: whether a call may, must or must not be made, and of which tool."""
 
     how: Literal["auto", "none", "required"] = "auto"
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     model: str
     history: tuple[Message, ...]
     tools: Tools
@@ -49,11 +48,11 @@ class Asked:
     stream: bool = False
     usage: bool = False
     """Whether a stream ends with the usage."""
-    fields: Mapping[str, object] = field(default_factory=dict)
+    fields: Mapping[str, object] = NOTHING
     """What is passed on: seed, top_p, stop, response_format, ..."""
-    body: Mapping[str, object] = field(default_factory=dict)
+    body: Mapping[str, object] = NOTHING
     """As it came."""
-    parts: Mapping[str, object] = field(default_factory=dict)
+    parts: Mapping[str, object] = NOTHING
     """Pictures and the like, by the mark that stands for them in the history."""
 
 
@@ -99,18 +98,17 @@ def _history(messages: object, parts: dict[str, object]) -> list[Message]:
         role = ROLES.get(str(each.get("role"))) if isinstance(each, dict) else None
         if role is None:
             raise Refused(400, f"messages[{at}] has no role that is known.", code="invalid_value")
-        calls = tuple(_calls(each, at)) if role == "assistant" else ()
-        names |= {call.id: call.name for call in calls}
-        id = str(each.get("tool_call_id") or "")
-        found.append(
-            Message(
-                role,
-                text_of(each.get("content"), parts, at),
-                calls,
-                call_id=id,
-                name=names.get(id, str(each.get("name") or "")) if role == "tool" else "",
-            )
-        )
+        text = text_of(each.get("content"), parts, at)
+        if role == "assistant":
+            calls = tuple(_calls(each, at))
+            names |= {call.id: call.name for call in calls}
+            found.append(Message(role, text, calls))
+        elif role == "tool":
+            id = str(each.get("tool_call_id") or "")
+            name = names.get(id, str(each.get("name") or ""))
+            found.append(Message(role, text, call_id=id, name=name))
+        else:
+            found.append(Message(role, text))
     return found
 
 

@@ -144,7 +144,7 @@ class Sent:
     def kind(self) -> str:
         """Its media type; that of JSON where it says nothing."""
         kind: str = self._response.headers.get("content-type", JSON)
-        return kind
+        return kind if kind.isascii() and kind.isprintable() else JSON
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """As they come, and unpacked."""

@@ -91,6 +91,22 @@ class Connection(HttpToolsProtocol):
             # A large body has stopped the reading; a client that goes must be noticed.
             self.flow.resume_reading()
 
+    def answer(self, scope: object, answer: bytes) -> bool:
+        """Write a whole answer, head and body: a third of what `send` costs.
+
+        False where that has to be used: while requests wait behind each other, or what was written
+        before has not left.
+        """
+        cycle = self.cycle
+        free = cycle.scope is scope and cycle.keep_alive and not cycle.response_started
+        if not free or cycle.disconnected or self.flow.write_paused:
+            return False
+        self.transport.write(answer)
+        cycle.response_started = cycle.response_complete = True
+        cycle.message_event.set()
+        cycle.on_response()
+        return True
+
     def _stop(self) -> None:
         if self._clock is not None:
             self._clock.cancel()

@@ -5,7 +5,7 @@ Looked at before a byte of a body is read.
 
 import hmac
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 
 from andy_cli.frontends.serve.pieces import Refused
@@ -33,6 +33,11 @@ class Gatekeeper:
     numbers: bool = False
     """Any address will do as a name: it cannot be a trick with names, and others may ask anyway."""
 
+    _usual: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_usual", f"127.0.0.1:{self.port}")
+
     def check(self, method: str, raw: Headers) -> Mapping[str, str]:
         """The headers, if the request may be answered. Raises Refused."""
         headers: dict[str, str] = {}
@@ -54,7 +59,7 @@ class Gatekeeper:
             self._kind(headers)
         return headers
 
-    def shared(self, headers: Mapping[str, str]) -> Mapping[str, str]:
+    def shared(self, headers: Mapping[str, str]) -> dict[str, str]:
         """Headers that let a web page read the answer: for those that may ask, and no other."""
         origin = headers.get("origin", "")
         if origin not in self.origins:
@@ -86,6 +91,8 @@ class Gatekeeper:
     def _host(self, headers: Mapping[str, str]) -> None:
         """A name that is not ours leads here by a trick with names (DNS rebinding)."""
         host = headers.get("host", "").lower()
+        if host == self._usual:
+            return
         if not host:
             raise Refused(400, "The request names no host.")
         name, port = parted(host)

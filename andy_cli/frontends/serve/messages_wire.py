@@ -7,7 +7,6 @@ the history are left out: they mean something to the servers that made them alon
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from andy_cli.agent.tokens import MESSAGE, tokens
@@ -50,7 +49,7 @@ def understood(body: Mapping[str, Any]) -> Asked:
         raise Refused(400, "tool_choice wants a tool, and there are no tools.")
     # Without tools whatever the model writes is text.
     choice = made.choice if made.tools else Choice("none")
-    return replace(made, choice=choice, body=body)
+    return made._replace(choice=choice, body=body)
 
 
 def counted(value: object) -> bytes:

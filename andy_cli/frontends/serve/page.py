@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import re
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -17,7 +16,7 @@ def text() -> bytes:
 
 
 @cache
-def headers() -> Mapping[str, str]:
+def headers() -> dict[str, str]:
     """Nothing runs or is loaded but what is in the page itself, byte for byte."""
     policy = [
         "default-src 'none'",
@@ -47,11 +46,11 @@ def calls(records: Records) -> dict[str, object]:
     models = [
         {
             "model": name,
-            "answers": counts["answers"],
-            "with_calls": counts["with calls"],
-            "failed": counts["failed"],
+            "answers": tally.answers,
+            "with_calls": tally.with_calls,
+            "failed": tally.failed,
         }
-        for name, counts in sorted(records.models.items())
+        for name, tally in sorted(records.models.items())
     ]
     return {"calls": [_told(each) for each in records.last], "models": models}
 

@@ -21,7 +21,7 @@ WRONG = "invalid_type"
 def parsed(body: bytes) -> object:
     """Raises Refused (400)."""
     try:
-        value: object = DECODER.decode(body.decode("utf-8-sig"))
+        value: object = DECODER.decode(body.decode().removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
         own = str(error) if isinstance(error, Twice) else "The request body is no JSON."
         raise Refused(400, own) from None

@@ -1,12 +1,15 @@
 """The last calls, and figures of all: in memory alone, for the page and for /metrics."""
 
 import time
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 LAST = 50
 """Calls that are remembered."""
+MODELS = 200
+"""Names of models that are counted on their own."""
+OTHERS = "(others)"
 ROOM = 32_000
 """Characters of what a model wrote, and of what was made of it, that are kept of a call."""
 
@@ -36,17 +39,25 @@ class Record:
             self.raw += text[: ROOM - len(self.raw)]
 
 
+@dataclass(slots=True)
+class Tally:
+    """Of one model."""
+
+    answers: int = 0
+    with_calls: int = 0
+    failed: int = 0
+
+
 class Records:
     def __init__(self) -> None:
         self.last: deque[Record] = deque(maxlen=LAST)
         self.counts: Counter[tuple[str, str, int]] = Counter()
         """(surface, way, status) -> how often."""
-        self.seconds: dict[str, float] = {}
+        self.seconds: dict[str, float] = defaultdict(float)
         self.open = 0
         self.calls = 0
         self.repaired = 0
-        self.models: dict[str, Counter[str]] = {}
-        """Model -> answers, with calls, failed."""
+        self.models: dict[str, Tally] = {}
 
     def begin(self, record: Record) -> Record:
         self.open += 1
@@ -58,13 +69,17 @@ class Records:
         record.status = status
         record.seconds = round(time.time() - record.began, 4)
         self.counts[record.surface, record.way, status] += 1
-        self.seconds[record.surface] = self.seconds.get(record.surface, 0) + record.seconds
+        self.seconds[record.surface] += record.seconds
         self.calls += record.calls
         self.repaired += bool(record.repairs)
-        model = self.models.setdefault(record.model, Counter())
-        model["answers"] += 1
-        model["with calls"] += bool(record.calls)
-        model["failed"] += status >= 400
+        tally = self.models.get(record.model) or self._tally(record.model)
+        tally.answers += 1
+        tally.with_calls += bool(record.calls)
+        tally.failed += status >= 400
+
+    def _tally(self, model: str) -> Tally:
+        """Clients may call models whatever they like: so many names are kept, and no more."""
+        return self.models.setdefault(model if len(self.models) < MODELS else OTHERS, Tally())
 
 
 def metrics(records: Records) -> str:

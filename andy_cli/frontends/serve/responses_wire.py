@@ -9,7 +9,6 @@ of the chat API would know them, and some refuse what they do not know.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from andy_cli.frontends.serve import fields
@@ -53,7 +52,7 @@ def asked_responses(value: object) -> Asked:
     if made.choice.how == "required" and not made.tools:
         raise Refused(400, "tool_choice wants a tool, and there are no tools.")
     # Without tools whatever the model writes is text.
-    return replace(made, choice=made.choice if made.tools else Choice("none"), body=body)
+    return made._replace(choice=made.choice if made.tools else Choice("none"), body=body)
 
 
 def _messages(body: Mapping[str, Any]) -> list[Mapping[str, object]]:
