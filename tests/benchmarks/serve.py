@@ -14,8 +14,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import uvloop
 
@@ -28,6 +29,10 @@ STREAM = {**PLAIN, "stream": True}
 COMPILED = {**STREAM, "tools": MP3S, "user": "calling"}
 REQUESTS = 3000
 ROUNDS = 5
+PYTHON = os.environ.get("ANDY_PEERS_PYTHON", "")
+"""Of an environment with what andy serve is compared with."""
+PEERS = {"litellm": 0.03, "petsitter": 0.03}
+Figures = dict[str, float]
 
 
 @contextmanager
@@ -53,10 +58,10 @@ def free_port() -> int:
         return port
 
 
-def until_there(port: int) -> float:
+def until_there(port: int, patience: float = 20) -> float:
     """Seconds until somebody listens."""
     began = time.perf_counter()
-    while time.perf_counter() - began < 20:
+    while time.perf_counter() - began < patience:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 return time.perf_counter() - began
@@ -68,16 +73,16 @@ class Client:
     def __init__(self, port: int) -> None:
         self._port = port
 
-    async def latency(self, body: bytes) -> float:
-        """Median of 400 requests one after the other, in ms."""
+    async def latency(self, body: bytes, requests: int = 400) -> float:
+        """Median of requests one after the other, in ms."""
         asking, written = await connected(self._port), request(self._port, body)
         times = []
-        for _ in range(450):
+        for _ in range(requests + requests // 8):
             began = time.perf_counter()
             await asking.ask(written)
             times.append(time.perf_counter() - began)
         asking.close()
-        return statistics.median(times[50:]) * 1000
+        return statistics.median(times[requests // 8 :]) * 1000
 
     async def rate(self, body: bytes, clients: int, requests: int = REQUESTS) -> float:
         """Requests a second."""
@@ -95,11 +100,11 @@ class Client:
             each.close()
         return requests / seconds
 
-    async def first(self, body: bytes) -> float:
+    async def first(self, body: bytes, requests: int = 60) -> float:
         """Median time to the first content of a stream, in ms."""
         asking, written = await connected(self._port), request(self._port, body)
         times = []
-        for _ in range(60):
+        for _ in range(requests):
             began = time.perf_counter()
             whole = asking.ask(written)
             await asking.first
@@ -109,29 +114,28 @@ class Client:
         return statistics.median(times) * 1000
 
 
-async def measured(port: int) -> dict[str, list[float]]:
-    plain, stream = json.dumps(PLAIN).encode(), json.dumps(STREAM).encode()
-    compiled = json.dumps(COMPILED).encode()
-    found: dict[str, list[float]] = {}
-    client = Client(port)
+async def measured(ports: Mapping[str, int]) -> dict[str, list[Figures]]:
+    """Each server in turn, round after round: whatever else slows the machine slows them all."""
+    found: dict[str, list[Figures]] = {name: [] for name in ports}
     for _ in range(ROUNDS):
-        figures = {
-            "latency": await client.latency(plain),
-            "16": await client.rate(plain, 16),
-            "64": await client.rate(plain, 64),
-            "events": await client.rate(stream, 4, 24) * EVENTS,
-            "first": await client.first(stream),
-            "compiled": await client.rate(compiled, 4, 24) * EVENTS,
-        }
-        for name, figure in figures.items():
-            found.setdefault(name, []).append(figure)
+        for name, port in ports.items():
+            found[name].append(await looked_at(Client(port), PEERS.get(name, 1)))
     return found
 
 
-def of(port: int) -> dict[str, float]:
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        figures = runner.run(measured(port))
-    return {name: statistics.median(each) for name, each in figures.items()}
+async def looked_at(client: Client, share: float) -> Figures:
+    """`share`: of the requests, for servers that are so slow that fewer must do."""
+    plain, stream = json.dumps(PLAIN).encode(), json.dumps(STREAM).encode()
+    compiled = json.dumps(COMPILED).encode()
+    requests, streams = max(64, int(REQUESTS * share)), max(4, int(24 * share))
+    return {
+        "latency": await client.latency(plain, max(40, int(400 * share))),
+        "16": await client.rate(plain, 16, requests),
+        "64": await client.rate(plain, 64, requests),
+        "events": await client.rate(stream, 4, streams) * EVENTS,
+        "first": await client.first(stream, max(4, int(60 * share))),
+        "compiled": await client.rate(compiled, 4, streams) * EVENTS,
+    }
 
 
 def memory(process: subprocess.Popen[str]) -> float:
@@ -141,49 +145,123 @@ def memory(process: subprocess.Popen[str]) -> float:
     return int(found[1]) / 1024 if found else 0
 
 
+@contextmanager
+def litellm(url: str, port: int) -> Iterator[None]:
+    """`pip install 'litellm[proxy]'` into the environment of $ANDY_PEERS_PYTHON."""
+    model = ("--model", "openai/m", "--api_base", url, "--port", str(port), "--telemetry", "False")
+    alone = "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY"
+    known = {
+        alone: "true",
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+        "OPENAI_API_KEY": "none",
+        "LITELLM_LOG": "ERROR",
+    }
+    with program("litellm", *model, "--host", "127.0.0.1", env=known):
+        until_answered(port)
+        yield
+
+
+@contextmanager
+def petsitter(url: str, port: int) -> Iterator[None]:
+    """`pip install petsitter` into the same."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = {"model_url": url.removesuffix("/v1"), "model_name": "m", "api_key": "none"}
+        Path(folder, "config.json").write_text(json.dumps(settings), encoding="utf-8")
+        listen = ("-l", f"127.0.0.1:{port}", "--no-browser")
+        with program("petsitter", "-c", folder, *listen, env={"PET_CONFIG_DIR": folder}):
+            until_answered(port)
+            yield
+
+
+@contextmanager
+def program(name: str, *words: str, env: Mapping[str, str]) -> Iterator[None]:
+    """One beside the Python of the peers."""
+    with tempfile.TemporaryDirectory() as home:
+        process = subprocess.Popen(
+            [Path(PYTHON).with_name(name), *words],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **env, "HOME": home},
+        )
+        try:
+            yield
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(60)
+
+
+def until_answered(port: int) -> None:
+    """A peer is there once it answers a request as it should."""
+    until_there(port, 90)
+    uvloop.run(Client(port).latency(json.dumps(PLAIN).encode(), 1))
+
+
+def peers(stack: ExitStack, url: str) -> dict[str, int]:
+    """Those that are installed, and where they listen."""
+    found = {}
+    for name, start in (("litellm", litellm), ("petsitter", petsitter)):
+        if PYTHON and Path(PYTHON).with_name(name).exists():
+            found[name] = free_port()
+            stack.enter_context(start(url, found[name]))
+    return found
+
+
 def main() -> None:
     model, bare, ours, taught = (free_port() for _ in range(4))
     url = f"http://127.0.0.1:{model}/v1"
-    with started("tests.benchmarks.instant", str(model)):
+    serve = ("andy_cli", "serve", "--upstream", url, "--model", "m")
+    with ExitStack() as stack:
+        stack.enter_context(started("tests.benchmarks.instant", str(model)))
         until_there(model)
-        direct = of(model)
-        with started("tests.benchmarks.bare_proxy", str(bare), f"{url}/chat/completions"):
-            until_there(bare)
-            floor = of(bare)
-        serve = ("andy_cli", "serve", "--upstream", url, "--model", "m")
         starts = []
         for _ in range(ROUNDS):
             with started(*serve, "--port", str(ours)):
                 starts.append(until_there(ours))
-        with started(*serve, "--port", str(ours)) as process:
-            until_there(ours)
-            time.sleep(0.3)
-            idle = memory(process)
-            passed = of(ours)
-            after = memory(process)
-        with started(*serve, "--dialect", "hermes", "--port", str(taught)):
-            until_there(taught)
-            compiled = of(taught)
-    print(f"{'':26}{'model itself':>14}{'bare proxy':>14}{'andy serve':>14}   goal")
-    for name, words, goal in RATES:
-        show(words, [each[name] for each in (direct, floor, passed)], goal)
-    show("first content, ms", [each["first"] for each in (direct, floor, passed)], "+2")
-    added = [each["latency"] - direct["latency"] for each in (floor, passed)]
-    show("latency added, p50, ms", [0, *added], "0.6")
-    show("events/s compiled", [0, 0, compiled["compiled"]], "20000")
-    show("events/s read along", [0, 0, passed["compiled"]], "")
-    show("start to listening, s", [0, 0, statistics.median(starts)], "0.3")
-    show("idle, MB", [0, 0, idle], "60")
-    show("after all of this, MB", [0, 0, after], "")
+        proxy = ("tests.benchmarks.bare_proxy", str(bare), f"{url}/chat/completions")
+        stack.enter_context(started(*proxy))
+        process = stack.enter_context(started(*serve, "--port", str(ours)))
+        stack.enter_context(started(*serve, "--dialect", "hermes", "--port", str(taught)))
+        for each in (bare, ours, taught):
+            until_there(each)
+        time.sleep(0.5)
+        idle = memory(process)
+        ports = {"model itself": model, "bare proxy": bare, "andy serve": ours, "compiling": taught}
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            found = runner.run(measured({**ports, **peers(stack, url)}))
+        after = memory(process)
+    report(found)
+    print(f"start to listening {statistics.median(starts):.2f} s (goal 0.3)")
+    print(f"idle {idle:.0f} MB (goal 60), after all of this {after:.0f} MB")
 
 
-RATES = (
+ROWS = (
     ("16", "requests/s, 16 clients", "4000"),
     ("64", "requests/s, 64 clients", "4000"),
+    ("added", "latency added, p50, ms", "0.6"),
+    ("first", "first content, ms", "+2"),
     ("events", "events/s passed on", "40000"),
+    ("compiled", "events/s with a call", "20000"),
 )
+"""Where a call is in the text: `andy serve` reads along, `compiling` was told to compile it."""
 
 
-def show(words: str, figures: Sequence[float], goal: str) -> None:
-    cells = [f"{each:>14.2f}" if 0 < each < 100 else f"{each:>14.0f}" for each in figures]
-    print(f"{words:26}{''.join(cells)}   {goal}")
+def report(found: dict[str, list[Figures]]) -> None:
+    """The median of the rounds, and the best: the machine's other work only ever slows."""
+    for rounds in found.values():
+        for each, direct in zip(rounds, found["model itself"], strict=True):
+            each["added"] = each["latency"] - direct["latency"]
+    print(f"{'':24}" + "".join(f"{name:>22}" for name in found) + "   goal")
+    for key, words, goal in ROWS:
+        cells = [cell([each[key] for each in rounds], key) for rounds in found.values()]
+        print(f"{words:24}{''.join(cells)}   {goal}")
+    for key in ("16", "64"):
+        beside = zip(found["andy serve"], found["bare proxy"], strict=True)
+        ratio = statistics.median(ours[key] / bare[key] for ours, bare in beside)
+        print(f"{key} clients: {ratio:.2f} of the bare proxy's requests")
+
+
+def cell(figures: list[float], key: str) -> str:
+    best = min(figures) if key in ("added", "first") else max(figures)
+    form = ",.2f" if key in ("added", "first") else ",.0f"
+    both = f"{statistics.median(figures):{form}} ({best:{form}})"
+    return f"{both:>22}"
