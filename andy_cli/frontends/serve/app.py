@@ -91,9 +91,8 @@ class App:
         )
         status = 500
         try:
-            call = Call(exchange, surface, asked, body, upstream, record)
-            with exchange.until_gone():
-                status = await call.answer()
+            exchange.attend()
+            status = await Call(exchange, surface, asked, body, upstream, record).answer()
         except Refused as refused:
             status = refused.status
             raise
@@ -101,6 +100,7 @@ class App:
             status = 499
             raise
         finally:
+            exchange.unattend()
             self._records.end(record, status)
 
     async def models(self, exchange: Exchange) -> None:

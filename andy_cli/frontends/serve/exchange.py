@@ -1,8 +1,7 @@
 """One request and its answer on the wire: its body, its end, its client going away."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
 from andy_cli.frontends.serve.chat_wire import dumped
@@ -31,6 +30,7 @@ class Exchange:
         """Who is writing the answer ends it, should it fail."""
         self.gone = False
         """Its client is; nobody is left to answer."""
+        self._task: asyncio.Task[object] | None = None
         self._receive = receive
         self._send = send
         self._connection: Connection = scope["state"]["connection"]
@@ -51,22 +51,18 @@ class Exchange:
             message = await self._receive()
         raise Refused(400, "The client is gone.")
 
-    @contextmanager
-    def until_gone(self) -> Iterator[None]:
-        """Ends this request's own work as soon as its client is gone."""
-        connection = self._connection
-        me = asyncio.current_task()
-        assert me is not None
+    def attend(self) -> None:
+        """From now on this request's own work ends as soon as its client is gone."""
+        self._task = asyncio.current_task()
+        self._connection.gone = self._leave
 
-        def end() -> None:
-            self.gone = True
-            me.cancel()
+    def unattend(self) -> None:
+        self._connection.gone = None
 
-        connection.gone = end
-        try:
-            yield
-        finally:
-            connection.gone = None
+    def _leave(self) -> None:
+        self.gone = True
+        if self._task is not None:
+            self._task.cancel()
 
     async def start(self, status: int, kind: str, headers: Mapping[str, str]) -> None:
         self.begun = True

@@ -4,9 +4,10 @@ Looked at before a byte of a body is read.
 """
 
 import hmac
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from itertools import chain
 
 from andy_cli.frontends.serve.pieces import Refused
 
@@ -19,7 +20,8 @@ ONCE = ("host", "content-length", "content-type", "authorization", "origin", "x-
 METHODS = ("GET", "HEAD", "POST", "OPTIONS")
 CLOSING = {"connection": "close"}
 """After a request of which it is not sure where it ends."""
-Headers = Iterable[tuple[bytes, bytes]]
+Headers = Sequence[tuple[bytes, bytes]]
+"""With names in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +42,11 @@ class Gatekeeper:
 
     def check(self, method: str, raw: Headers) -> Mapping[str, str]:
         """The headers, if the request may be answered. Raises Refused."""
-        headers: dict[str, str] = {}
-        size = 0
-        for name, value in raw:
-            size += len(name) + len(value)
-            if size > HEAD:
-                raise Refused(431, "The head of the request is too large.", headers=CLOSING)
-            key = name.decode("latin-1").lower()
-            if key in headers and key in ONCE:
-                raise Refused(400, f"There are two {key} headers.", headers=CLOSING)
-            headers[key] = value.decode("latin-1")
+        if sum(map(len, chain.from_iterable(raw))) > HEAD:
+            raise Refused(431, "The head of the request is too large.", headers=CLOSING)
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
+        if len(headers) < len(raw):
+            twice(raw)
         self._length(headers)
         if method not in METHODS:
             raise Refused(405, "This is not how it is asked for.", headers=allowed(METHODS))
@@ -128,6 +125,14 @@ class Gatekeeper:
             raise Refused(415, "The request is not application/json.")
         if headers.get("content-encoding", "identity").strip().lower() != "identity":
             raise Refused(415, "The request is packed; send it as it is.")
+
+
+def twice(raw: Headers) -> None:
+    """Raises Refused for what may be there once only."""
+    names = [name.decode("latin-1") for name, _ in raw]
+    for each in ONCE:
+        if names.count(each) > 1:
+            raise Refused(400, f"There are two {each} headers.", headers=CLOSING)
 
 
 def parted(host: str) -> tuple[str, str]:

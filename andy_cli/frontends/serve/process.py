@@ -1,6 +1,7 @@
 """One process of the server: its event loop, its connection to the models, its end."""
 
 import asyncio
+import gc
 import logging
 import signal
 import socket
@@ -27,6 +28,8 @@ DRAIN = 7
 """Seconds that answers under way have to end once the server is told to."""
 FAREWELL = 1
 """Seconds for the words that tell a client why its answer ends here."""
+GARBAGE = 20_000
+"""Objects that may be new before unused ones are looked for: failures leave some."""
 KEPT = 75
 """Seconds that an idle connection stays open: longer than proxies keep theirs (60)."""
 
@@ -77,6 +80,10 @@ async def until_told(app: App, listening: socket.socket, leash: Leash) -> int:
     state = ServerState()
     loop = asyncio.get_running_loop()
     server = await loop.create_server(partial(Connection, config, state), sock=listening)
+    # The door switched it off; what is loaded by now stays and need not be looked at again.
+    gc.freeze()
+    gc.set_threshold(GARBAGE, *gc.get_threshold()[1:])
+    gc.enable()
     try:
         with told_to_end() as told:
             leash.watch(loop, told)
