@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from andy_cli.errors import ModelError
+from andy_cli.models.inside import weights
 from andy_cli.toolbox import situation
 from tests.google.emulator import Emulator, running
 
@@ -84,3 +86,14 @@ def berlin(monkeypatch: pytest.MonkeyPatch) -> Generator[None, None, None]:
     yield
     monkeypatch.undo()
     time.tzset()
+
+
+@pytest.fixture(scope="session")
+def weights_file() -> Path:
+    """Of the small model; it is loaded from the net where it is not there."""
+    try:
+        return weights.pull("smollm2")
+    except ModelError as error:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"no weights: {error}")

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -17,7 +16,6 @@ from andy_cli.compiler.dialects import andybot
 from andy_cli.errors import ModelError, UsageError
 from andy_cli.messages import Choice, Chunk, Constraint, Request, Schema, Wire
 from andy_cli.models.client import Endpoint
-from andy_cli.models.inside import weights
 from andy_cli.models.inside.dialogue import clauses, read_turn
 from andy_cli.models.inside.features import profile
 from andy_cli.models.inside.local import LocalClient, fitted
@@ -32,14 +30,9 @@ FRANCE: Wire = {"role": "user", "content": "What is the capital of France?"}
 CLAUSE = "look at files in tests/music and play the first one"
 
 
-@pytest.fixture(scope="session")
-def file() -> Path:
-    try:
-        return weights.pull("smollm2")
-    except ModelError as error:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(f"no weights: {error}")
+@pytest.fixture(scope="module")
+def file(weights_file: Path) -> Path:
+    return weights_file
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from andy_cli.frontends.serve.taught import DIALECTS, taught
+from andy_cli.messages import Message, ToolCall
 from tests.model_server import ModelServer, Received, called, event, raw, refused, status, streamed
 from tests.serving import MP3S, USER, Served, calls_of, joined, serving
 
@@ -331,6 +333,21 @@ def test_a_model_that_breaks_off_ends_the_stream_with_an_error(home: Path) -> No
         assert joined([each for each in events if "choices" in each])["text"] == "Half"
         assert '"error"' in response.text
         assert response.text.rstrip().endswith("[DONE]")
+
+
+@pytest.mark.parametrize("name", sorted(DIALECTS))
+def test_words_before_a_call_and_the_call_are_both_shown_to_the_model(name: str) -> None:
+    lesson = taught(DIALECTS[name], {each["function"]["name"]: each for each in MP3S})
+    call = ToolCall("c1", "list_mp3s", {"path": "~/mp3"})
+    history = [
+        Message("user", "play one"),
+        Message("assistant", "I will look.", (call,)),
+        Message("tool", "song1.mp3", call_id="c1", name="list_mp3s"),
+    ]
+    spoken = [each for each in lesson.messages(history, {}) if each["role"] != "system"]
+    shown = json.dumps(spoken).lower()
+    for each in ("i will look.", "list_mp3s", "~/mp3", "song1.mp3"):
+        assert each in shown
 
 
 def test_a_dry_run_shows_what_would_be_sent_and_sends_nothing(home: Path) -> None:
