@@ -1,5 +1,6 @@
 """Who may ask `andy serve`, and what becomes of odd requests: real processes and sockets (P10)."""
 
+import asyncio
 import contextlib
 import gzip
 import json
@@ -7,11 +8,14 @@ import signal
 import socket
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from andy_cli.frontends.serve.board import Board
+from andy_cli.frontends.serve.records import Record, Records
 from tests.cases import Row, name, rows
 from tests.model_server import (
     Answer,
@@ -431,6 +435,64 @@ def test_metrics_count_what_happened_in_the_format_of_prometheus(tmp_path: Path)
     assert "andy_requests_open 0" in lines
     for line in lines:
         assert line.startswith("# TYPE ") or float(line.rpartition(" ")[2]) >= 0
+
+
+def test_any_process_of_a_server_tells_of_all(tmp_path: Path) -> None:
+    """Whether several answer is the system's choice; that none of the calls is lost is ours."""
+    with (
+        ModelServer([answered(WHOLE)]) as models,
+        served(tmp_path, models.url, "--dialect", "native", "--workers", "4") as server,
+    ):
+        with ThreadPoolExecutor(16) as clients:
+            assert {each.status for each in clients.map(lambda _: server.chat(), range(40))} == {
+                200
+            }
+        count = 'andy_requests_total{surface="chat",way="passed",status="200"} 40'
+        open_ones = "andy_requests_open 0"
+        for _ in range(100):
+            said = [server.get("/metrics").body.decode().splitlines() for _ in range(5)]
+            if all(count in lines and open_ones in lines for lines in said):
+                break
+            time.sleep(0.05)
+        else:
+            pytest.fail(str(said))
+        shown = server.get("/calls.json").json
+        assert len(shown["calls"]) == 40
+        assert shown["models"] == [{"model": "m", "answers": 40, "with_calls": 0, "failed": 0}]
+
+
+def test_models_may_be_called_anything_and_only_so_many_names_are_kept(tmp_path: Path) -> None:
+    with (
+        ModelServer([answered(WHOLE)]) as models,
+        served(tmp_path, models.url, "--dialect", "native") as server,
+    ):
+        for number in range(230):
+            assert server.chat({**CHAT, "model": f"model-{number}"}).status == 200
+        shown = server.get("/calls.json").json
+    answers = {each["model"]: each["answers"] for each in shown["models"]}
+    assert (len(shown["calls"]), len(answers), answers["(others)"]) == (50, 201, 30)
+
+
+def test_a_process_shows_the_others_as_many_calls_as_there_is_room_for() -> None:
+    board = Board(2)
+    mine, others = Records(board, 0), Records(board, 1)
+
+    async def work() -> None:
+        for number in range(50):
+            record = mine.begin(Record("chat", "m", asked=f"{number}", raw="\ud7ff" * 30_000))
+            record.compiled = record.raw
+            mine.end(record, 200)
+            await asyncio.sleep(0.001)
+        await asyncio.sleep(0.5)
+
+    asyncio.run(work())
+    assert others.figures()["answers", "m"] == 50
+    shown = [each["asked"] for each in others.last()]
+    assert 10 <= len(shown) < 50
+    assert shown == [f"{each}" for each in range(49, 49 - len(shown), -1)]
+    assert len(mine.last()) == 50
+    assert board.write(0, b"x" * 2**20) is False
+    assert board.read(0)
 
 
 def test_health_asks_nobody_and_models_are_those_of_the_server_or_those_named(

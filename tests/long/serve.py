@@ -8,9 +8,6 @@ import uvloop
 
 from tests.benchmarks.serve import COMPILED, PLAIN, Client, free_port, memory, started, until_there
 
-WARM = 5_000
-"""Requests until everything is loaded that will be."""
-
 
 async def many(port: int, requests: int) -> None:
     """Of sixteen clients; one in two hundred is a stream that is compiled."""
@@ -30,14 +27,10 @@ def main(requests: int) -> int:
         with started(*serve, "--port", str(ours)) as process:
             until_there(ours)
             time.sleep(0.3)
-            idle = memory(process)
-            uvloop.run(many(ours, WARM))
-            warm, began = memory(process), time.monotonic()
-            uvloop.run(many(ours, requests))
-            seconds = time.monotonic() - began
-            after = memory(process)
-    sys.stdout.write(
-        f"idle {idle:.1f} MB, after {WARM} requests {warm:.1f} MB,"
-        f" after {requests} more {after:.1f} MB ({requests / seconds:.0f} requests/s)\n"
-    )
+            sys.stdout.write(f"idle {memory(process):.1f} MB; then after each tenth:")
+            for _ in range(10):
+                uvloop.run(many(ours, requests // 10))
+                sys.stdout.write(f" {memory(process):.1f}")
+                sys.stdout.flush()
+    sys.stdout.write("\n")
     return 0

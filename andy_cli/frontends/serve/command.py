@@ -11,6 +11,7 @@ from ipaddress import ip_address
 from typing import NamedTuple, NoReturn
 
 from andy_cli.errors import UsageError
+from andy_cli.frontends.serve.board import Board
 from andy_cli.settings import Settings, load
 
 
@@ -120,6 +121,15 @@ class Leash(NamedTuple):
             loop.add_reader(self.watched, end)
 
 
+class Seat(NamedTuple):
+    """What a process of a server shares with the others."""
+
+    leash: Leash
+    board: Board | None = None
+    sheet: int = 0
+    """Its own on the board."""
+
+
 def run(serving: Serving, settings: Settings, token: str, listening: socket.socket) -> int:
     try:
         # 0.2 s, and only this command needs it.
@@ -131,15 +141,17 @@ def run(serving: Serving, settings: Settings, token: str, listening: socket.sock
     if serving.workers > 1 and not hasattr(os, "fork"):
         raise UsageError("This system has no --workers.", "Start several servers instead.")
     watched, held = os.pipe()
+    board = Board(serving.workers) if serving.workers > 1 else None
     children = []
-    for _ in range(serving.workers - 1):
+    for sheet in range(1, serving.workers):
         child = os.fork()
         if not child:
             os.close(held)
-            be_another(serving, settings, token, listening, watched)
+            seat = Seat(Leash(watched=watched), board, sheet)
+            be_another(serving, settings, token, listening, seat)
         children.append(child)
     try:
-        return in_loop(work(serving, settings, token, listening, Leash(held=held)))
+        return in_loop(work(serving, settings, token, listening, Seat(Leash(held=held), board)))
     except KeyboardInterrupt:
         return 130
     finally:
@@ -159,13 +171,13 @@ def in_loop(work: Coroutine[None, None, int]) -> int:
 
 
 def be_another(
-    serving: Serving, settings: Settings, token: str, listening: socket.socket, watched: int
+    serving: Serving, settings: Settings, token: str, listening: socket.socket, seat: Seat
 ) -> NoReturn:
     """What another process at the same socket does, all its life."""
     from andy_cli.frontends.serve.process import work
 
     code = 1
     try:
-        code = in_loop(work(serving, settings, token, listening, Leash(watched=watched)))
+        code = in_loop(work(serving, settings, token, listening, seat))
     finally:
         os._exit(code)

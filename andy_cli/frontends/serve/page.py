@@ -3,11 +3,10 @@
 import base64
 import hashlib
 import re
-from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-from andy_cli.frontends.serve.records import Record, Records
+from andy_cli.frontends.serve.records import Records
 
 
 @cache
@@ -43,29 +42,16 @@ def _hashed(tag: str) -> str:
 
 def calls(records: Records) -> dict[str, object]:
     """The last calls, newest first, and how often each model succeeded."""
+    figures = records.figures()
     models = [
         {
             "model": name,
-            "answers": tally.answers,
-            "with_calls": tally.with_calls,
-            "failed": tally.failed,
+            "answers": int(answers),
+            "with_calls": int(figures.get(("with_calls", name), 0)),
+            "failed": int(figures.get(("failed", name), 0)),
         }
-        for name, tally in sorted(records.models.items())
+        for (kind, *named), answers in sorted(figures.items())
+        if kind == "answers"
+        for name in named
     ]
-    return {"calls": [_told(each) for each in records.last], "models": models}
-
-
-def _told(record: Record) -> dict[str, object]:
-    return {
-        "began": datetime.fromtimestamp(record.began, UTC).isoformat(timespec="seconds"),
-        "surface": record.surface,
-        "model": record.model,
-        "way": record.way,
-        "status": record.status,
-        "seconds": record.seconds,
-        "calls": record.calls,
-        "asked": record.asked,
-        "raw": record.raw,
-        "compiled": record.compiled,
-        "repairs": list(record.repairs),
-    }
+    return {"calls": records.last(), "models": models}

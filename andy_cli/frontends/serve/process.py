@@ -17,7 +17,7 @@ from uvicorn.server import ServerState
 
 from andy_cli.frontends.serve.app import App
 from andy_cli.frontends.serve.backend import Patience, backend
-from andy_cli.frontends.serve.command import Leash, Serving, loopback
+from andy_cli.frontends.serve.command import Leash, Seat, Serving, loopback
 from andy_cli.frontends.serve.connection import Connection
 from andy_cli.frontends.serve.gatekeeper import Gatekeeper
 from andy_cli.frontends.serve.records import Records
@@ -35,7 +35,7 @@ KEPT = 75
 
 
 async def work(
-    serving: Serving, settings: Settings, token: str, listening: socket.socket, leash: Leash
+    serving: Serving, settings: Settings, token: str, listening: socket.socket, seat: Seat
 ) -> int:
     """Serve until a signal; returns the exit code. Raises UsageError."""
     quiet()
@@ -60,7 +60,9 @@ async def work(
             tuple(serving.origins),
             not loopback(serving.host),
         )
-        return await until_told(App(behind, gatekeeper, Records()), listening, leash)
+        return await until_told(
+            App(behind, gatekeeper, Records(seat.board, seat.sheet)), listening, seat.leash
+        )
 
 
 async def until_told(app: App, listening: socket.socket, leash: Leash) -> int:

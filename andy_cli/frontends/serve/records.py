@@ -1,15 +1,25 @@
 """The last calls, and figures of all: in memory alone, for the page and for /metrics."""
 
+import asyncio
+import json
 import time
-from collections import Counter, defaultdict, deque
-from collections.abc import Mapping
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from andy_cli.frontends.serve.board import Board
 
 LAST = 50
 """Calls that are remembered."""
 MODELS = 200
 """Names of models that are counted on their own."""
 OTHERS = "(others)"
+BRIEF = 4_000
+"""The same, of calls that other processes show."""
+SHOWN_AFTER = 0.2
+"""Seconds until the other processes know of a call."""
 ROOM = 32_000
 """Characters of what a model wrote, and of what was made of it, that are kept of a call."""
 
@@ -39,61 +49,127 @@ class Record:
             self.raw += text[: ROOM - len(self.raw)]
 
 
-@dataclass(slots=True)
-class Tally:
-    """Of one model."""
-
-    answers: int = 0
-    with_calls: int = 0
-    failed: int = 0
+Key = tuple[str, ...]
+"""requests SURFACE WAY STATUS | seconds SURFACE | open | calls | repaired
+| answers MODEL | with_calls MODEL | failed MODEL
+"""
 
 
 class Records:
-    def __init__(self) -> None:
-        self.last: deque[Record] = deque(maxlen=LAST)
-        self.counts: Counter[tuple[str, str, int]] = Counter()
-        """(surface, way, status) -> how often."""
-        self.seconds: dict[str, float] = defaultdict(float)
-        self.open = 0
-        self.calls = 0
-        self.repaired = 0
-        self.models: dict[str, Tally] = {}
+    """Of this process; with a board, of all processes of the server."""
+
+    def __init__(self, board: Board | None = None, sheet: int = 0) -> None:
+        self._board = board
+        self._sheet = sheet
+        self._due = False
+        self._last: deque[Record] = deque(maxlen=LAST)
+        self._figures: defaultdict[Key, float] = defaultdict(float)
+        self._models: set[str] = set()
 
     def begin(self, record: Record) -> Record:
-        self.open += 1
-        self.last.appendleft(record)
+        self._figures[("open",)] += 1
+        self._last.appendleft(record)
+        self._changed()
         return record
 
     def end(self, record: Record, status: int) -> None:
-        self.open -= 1
         record.status = status
         record.seconds = round(time.time() - record.began, 4)
-        self.counts[record.surface, record.way, status] += 1
-        self.seconds[record.surface] += record.seconds
-        self.calls += record.calls
-        self.repaired += bool(record.repairs)
-        tally = self.models.get(record.model) or self._tally(record.model)
-        tally.answers += 1
-        tally.with_calls += bool(record.calls)
-        tally.failed += status >= 400
+        model, figures = self._named(record.model), self._figures
+        figures[("open",)] -= 1
+        figures["requests", record.surface, record.way, str(status)] += 1
+        figures["seconds", record.surface] += record.seconds
+        figures["answers", model] += 1
+        if record.calls:
+            figures[("calls",)] += record.calls
+            figures["with_calls", model] += 1
+        if record.repairs:
+            figures[("repaired",)] += 1
+        if status >= 400:
+            figures["failed", model] += 1
+        self._changed()
 
-    def _tally(self, model: str) -> Tally:
+    def _changed(self) -> None:
+        if self._board is not None and not self._due:
+            self._due = True
+            asyncio.get_running_loop().call_later(SHOWN_AFTER, self._show)
+
+    def _named(self, model: str) -> str:
         """Clients may call models whatever they like: so many names are kept, and no more."""
-        return self.models.setdefault(model if len(self.models) < MODELS else OTHERS, Tally())
+        if model not in self._models:
+            if len(self._models) >= MODELS:
+                return OTHERS
+            self._models.add(model)
+        return model
+
+    def _show(self) -> None:
+        """To the other processes: as many of the last calls as there is room for."""
+        self._due = False
+        figures = [[*key, figure] for key, figure in self._figures.items()]
+        calls = [told(each, BRIEF) for each in self._last]
+        while self._board is not None:
+            sheet = json.dumps({"figures": figures, "calls": calls}).encode()
+            if self._board.write(self._sheet, sheet) or not calls:
+                return
+            calls = calls[: len(calls) // 2]
+
+    def _sheets(self) -> Iterator[Mapping[str, Any]]:
+        """Of the other processes."""
+        if self._board is not None:
+            for sheet in range(self._board.sheets):
+                if sheet != self._sheet and (data := self._board.read(sheet)):
+                    yield json.loads(data)
+
+    def figures(self) -> Mapping[Key, float]:
+        found = defaultdict(float, self._figures)
+        for sheet in self._sheets():
+            for *key, figure in sheet["figures"]:
+                found[tuple(key)] += figure
+        return found
+
+    def last(self) -> list[dict[str, Any]]:
+        """The last calls, newest first."""
+        found = [told(each, ROOM) for each in self._last]
+        for sheet in self._sheets():
+            found += sheet["calls"]
+        return sorted(found, key=lambda each: str(each["began"]), reverse=True)[:LAST]
+
+
+def told(record: Record, room: int) -> dict[str, Any]:
+    return {
+        "began": datetime.fromtimestamp(record.began, UTC).isoformat(timespec="milliseconds"),
+        "surface": record.surface,
+        "model": record.model,
+        "way": record.way,
+        "status": record.status,
+        "seconds": record.seconds,
+        "calls": record.calls,
+        "asked": record.asked,
+        "raw": record.raw[:room],
+        "compiled": record.compiled[:room],
+        "repairs": list(record.repairs),
+    }
+
+
+METRICS = (
+    ("requests", "andy_requests_total", "counter", ("surface", "way", "status")),
+    ("seconds", "andy_request_seconds_total", "counter", ("surface",)),
+    ("open", "andy_requests_open", "gauge", ()),
+    ("calls", "andy_tool_calls_total", "counter", ()),
+    ("repaired", "andy_repaired_total", "counter", ()),
+)
 
 
 def metrics(records: Records) -> str:
     """In the text format of Prometheus."""
-    lines = ["# TYPE andy_requests_total counter"]
-    for (surface, way, status), count in sorted(records.counts.items()):
-        labels = labelled({"surface": surface, "way": way, "status": str(status)})
-        lines.append(f"andy_requests_total{labels} {count}")
-    lines.append("# TYPE andy_request_seconds_total counter")
-    for surface, seconds in sorted(records.seconds.items()):
-        lines.append(f"andy_request_seconds_total{labelled({'surface': surface})} {seconds:.4f}")
-    lines += ["# TYPE andy_requests_open gauge", f"andy_requests_open {records.open}"]
-    lines += ["# TYPE andy_tool_calls_total counter", f"andy_tool_calls_total {records.calls}"]
-    lines += ["# TYPE andy_repaired_total counter", f"andy_repaired_total {records.repaired}"]
+    figures = records.figures()
+    lines = []
+    for kind, name, type, labels in METRICS:
+        lines.append(f"# TYPE {name} {type}")
+        rows = sorted((key[1:], value) for key, value in figures.items() if key[0] == kind)
+        for values, value in rows or ([((), 0.0)] if not labels else []):
+            shown = labelled(dict(zip(labels, values, strict=True))) if labels else ""
+            lines.append(f"{name}{shown} {value:.10g}")
     return "\n".join(lines) + "\n"
 
 
