@@ -4,7 +4,6 @@ A model switch replaces the client and everything that reads its text (C17, C18)
 one canonical form and is rendered anew for whoever reads it.
 """
 
-import secrets
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from andy_cli.agent.background import Background
 from andy_cli.agent.compression import compressed, fitted, size, window_warning
 from andy_cli.agent.defused import defused
 from andy_cli.agent.echo import cited, repeats
+from andy_cli.agent.pairs import new_id
 from andy_cli.agent.plumbing.rendered import as_rendered
 from andy_cli.agent.reply import Reply, as_record
 from andy_cli.agent.resolve import Offer
@@ -464,9 +464,3 @@ class Conversation:
             self.usage.input_tokens + usage.input_tokens,
             self.usage.output_tokens + usage.output_tokens,
         )
-
-
-def new_id() -> str:
-    """An id for a session or a call: 9 letters and digits, which every provider accepts."""
-    alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-    return "".join(secrets.choice(alphabet) for _ in range(9))

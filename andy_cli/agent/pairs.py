@@ -1,5 +1,6 @@
 """Calls and their results belong together: no server takes one without the other."""
 
+import secrets
 from collections.abc import Iterable
 
 from andy_cli.messages import Message, ToolCall
@@ -24,3 +25,9 @@ def paired(history: Iterable[Message]) -> list[Message]:
 
 def missing(call: ToolCall) -> Message:
     return Message("tool", MISSING, call_id=call.id, name=call.name)
+
+
+def new_id() -> str:
+    """An id for a session or a call: 9 letters and digits, which every provider accepts."""
+    alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+    return "".join(secrets.choice(alphabet) for _ in range(9))

@@ -6,9 +6,10 @@ Nothing here happens before the reply is complete (C27); one thing is done after
 from collections.abc import AsyncIterator, Iterator, Sequence
 
 from andy_cli import events
-from andy_cli.agent.conversation import Conversation, new_id
+from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.defused import restored
 from andy_cli.agent.guidance import guidance
+from andy_cli.agent.pairs import new_id
 from andy_cli.agent.protocol import NO_TEXT, SHOWN, TOO_EARLY, Plan, planned
 from andy_cli.agent.reply import Reply
 from andy_cli.agent.resolve import Resolved, resolve

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast, get_args
 
-from andy_cli.agent.conversation import Conversation, Known, Server, new_id
+from andy_cli.agent.conversation import Conversation, Known, Server
+from andy_cli.agent.pairs import new_id
 from andy_cli.compiler.detect import Template
 from andy_cli.errors import UsageError
 from andy_cli.frontends.options import Options

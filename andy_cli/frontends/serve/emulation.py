@@ -10,9 +10,9 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from andy_cli.agent.conversation import new_id
 from andy_cli.agent.defused import restored
 from andy_cli.agent.echo import cited, repeats
+from andy_cli.agent.pairs import new_id
 from andy_cli.agent.reply import Reply
 from andy_cli.agent.resolve import Offer, Resolved, resolve
 from andy_cli.compiler.compiler import CompiledReply, Compiler
