@@ -2,7 +2,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +10,7 @@ import anthropic
 import openai
 import pytest
 
+from tests.apart import PYTHON, there
 from tests.model_server import ModelServer, event, status, streamed
 from tests.node import installed
 from tests.served import ANSWER, CALLS, FILES, SCHEMAS, TASK, behind, result_of, schema, serving
@@ -238,17 +238,6 @@ def test_clients_send_the_token_as_their_key(tmp_path: Path) -> None:
             messages_whole(unknown, REQUEST)
         assert responses_whole(responses, {"model": "m", "input": "Hi"}).output_text == "Hello."
     assert "secret" not in str(server.requests)
-
-
-PYTHON = os.environ.get("ANDY_CLIENTS_PYTHON", sys.executable)
-"""Of an environment with clients that cannot be installed beside andy."""
-
-
-def there(*modules: str) -> None:
-    """Skips without them: they are heavy, pin what andy needs newer, and are no part of its CI."""
-    code = f"import importlib.util as u; assert all(map(u.find_spec, {modules!r}))"
-    if subprocess.run([PYTHON, "-c", code], capture_output=True, check=False).returncode:
-        pytest.skip(f"{' and '.join(modules)}: not in the environment of $ANDY_CLIENTS_PYTHON")
 
 
 @pytest.mark.parametrize("wire", ["openai", "anthropic"])
