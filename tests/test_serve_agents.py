@@ -171,7 +171,7 @@ def player(work: Path) -> Script:
     return script
 
 
-def test_opencode_looks_reads_and_edits(home: Path, work: Path) -> None:
+def test_opencode_looks_and_plays(home: Path, work: Path) -> None:
     (work / "player.conf").write_text("volume = 3\nnow = nothing\n")
     with before(home, agent(player(work))) as (address, _):
         assert ANSWER in opencode(address, home, work)
