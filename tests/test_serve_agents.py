@@ -20,7 +20,7 @@ CLOSED = {
     **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9"),
     "NO_PROXY": "127.0.0.1",
 }
-"""Nothing outside can be reached: whatever still asks for it has to do without."""
+"""Nothing outside can be reached: what still asks (opencode does, for its plugins) does without."""
 Script = Callable[[str], Sequence[str]]
 """The last message -> the pieces of the reply."""
 
@@ -108,7 +108,7 @@ def codex(address: str, home: Path, work: Path, model: str = "m") -> str:
     """What `codex exec` says in the end."""
     program = installed("@openai/codex@0.169.0") / "@openai/codex/bin/codex.js"
     (home / "config.toml").write_text(CODEX.format(address=address, model=model))
-    command = ["node", program, "exec", "--skip-git-repo-check", TASK]
+    command: list[str | Path] = ["node", program, "exec", "--skip-git-repo-check", TASK]
     return run(command, home, work, CODEX_HOME=str(home))
 
 
@@ -120,9 +120,35 @@ def shell(last: str) -> Sequence[str]:
     return "I will look.\n", calls("exec_command", cmd="ls")
 
 
-def test_codex_lists_and_plays(home: Path, work: Path) -> None:
-    with before(home, agent(shell)) as (address, _):
-        assert ANSWER in codex(address, home, work)
+PATCH = f"""*** Begin Patch
+*** Add File: played.txt
++{PLAYING}
+*** End Patch
+"""
+
+
+def patching(last: str) -> Sequence[str]:
+    """Its second tool takes a text and no arguments."""
+    if "played.txt" in last:
+        return (ANSWER,)
+    return (calls("apply_patch", input=PATCH),) if "song1.mp3" in last else shell(last)
+
+
+def programming(last: str) -> Sequence[str]:
+    """All it has takes a text that is a program, and is in a namespace."""
+    told = "text((await tools.exec_command({cmd: %s})).output)"
+    if PLAYING in last:
+        return (ANSWER,)
+    command = f"echo {PLAYING} | tee played.txt" if "song1.mp3" in last else "ls"
+    return (calls("exec", input=told % json.dumps(command)),)
+
+
+@pytest.mark.parametrize(
+    ("model", "script"), [("m", shell), ("gpt-5.5", patching), ("gpt-6-sol", programming)]
+)
+def test_codex_lists_and_plays(model: str, script: Script, home: Path, work: Path) -> None:
+    with before(home, agent(script)) as (address, _):
+        assert ANSWER in codex(address, home, work, model)
     assert (work / "played.txt").read_text().strip() == PLAYING
 
 

@@ -21,10 +21,12 @@ from tests.served import behind, hermes, replied, serving
 from tests.wrong_requests import (
     BAD,
     CALL,
+    CALLED,
     COUNT,
     FULL_MESSAGES,
     FULL_RESPONSES,
     FUNCTION,
+    KINDS,
     MESSAGE,
     MESSAGES,
     OUTPUT,
@@ -230,6 +232,106 @@ def test_items_become_a_history() -> None:
         "max_tokens": 50,
         "response_format": {"type": "json_schema", "json_schema": form},
     }
+
+
+GIVEN: Mapping[str, Mapping[str, object]] = {
+    "list_mp3s": {"path": "~/mp3"},
+    "box__list_mp3s": {"path": "~/mp3"},
+    "edit": {"input": "x\ny"},
+    "box__edit": {"input": "z"},
+    "tool_search": {"query": "music"},
+    "local_shell": {"command": ["ls"], "working_directory": "/"},
+    "shell": {"commands": ["ls"]},
+    "apply_patch": {"type": "update_file", "path": "a", "diff": "+x"},
+    "found": {},
+    "brought": {},
+}
+"""The names of the tools under which a model knows them, and arguments."""
+CALLS_MADE: list[Mapping[str, object]] = [
+    {"type": "function_call", "name": "list_mp3s", "arguments": '{"path": "~/mp3"}'},
+    {
+        "type": "function_call",
+        "name": "list_mp3s",
+        "namespace": "box",
+        "arguments": '{"path": "~/mp3"}',
+    },
+    {"type": "custom_tool_call", "name": "edit", "input": "x\ny"},
+    {"type": "custom_tool_call", "name": "edit", "namespace": "box", "input": "z"},
+    {"type": "tool_search_call", "execution": "client", "arguments": {"query": "music"}},
+    {
+        "type": "local_shell_call",
+        "action": {"type": "exec", "env": {}, "command": ["ls"], "working_directory": "/"},
+    },
+    {"type": "shell_call", "action": {"commands": ["ls"]}},
+    {"type": "apply_patch_call", "operation": GIVEN["apply_patch"]},
+    {"type": "function_call", "name": "found", "arguments": "{}"},
+    {"type": "function_call", "name": "brought", "arguments": "{}"},
+]
+
+
+def test_each_kind_of_tool_is_a_function_to_the_model() -> None:
+    asked = asked_responses(
+        {**FULL_RESPONSES} | {"tools": [FUNCTION, *KINDS], "tool_choice": "auto"}
+    )
+    assert {*asked.tools} == {*GIVEN}
+    edit = asked.tools["edit"]["function"]["parameters"]
+    assert edit["required"] == ["input"]
+    assert "start: x" in edit["properties"]["input"]["description"]
+    pieces: list[Piece] = [
+        *(
+            Called(at, f"e{at}", name, json.dumps(each))
+            for at, (name, each) in enumerate(GIVEN.items())
+        ),
+        Over("tool_calls"),
+    ]
+    made = json.loads(ResponsesWriter(asked, "m").whole(pieces))["output"]
+    for at, (item, wanted) in enumerate(zip(made, CALLS_MADE, strict=True)):
+        assert item.pop("id")
+        assert item == {**wanted, "call_id": f"e{at}", "status": "completed"}
+    before = FULL_RESPONSES["input"]
+    asked = asked_responses({**FULL_RESPONSES, "input": [*before, *made]})
+    calls = asked.history[-1].calls
+    assert [each.name for each in calls] == [*GIVEN]
+    assert {each.name: {**GIVEN[each.name], **each.arguments} for each in calls} == {
+        each.name: each.arguments for each in calls
+    }
+
+
+def test_results_of_each_kind_are_told() -> None:
+    asked = asked_responses({**FULL_RESPONSES, "input": CALLED})
+    assert [each.content for each in asked.history if each.role == "tool"] == [
+        "done",
+        "found: found",
+        "a.mp3",
+        "a.mp3\nexit code 0",
+        "completed\ngone",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("choice", "name"),
+    [
+        ({"type": "custom", "name": "edit"}, "edit"),
+        ({"type": "custom", "name": "edit", "namespace": "box"}, "box__edit"),
+        ({"type": "apply_patch"}, "apply_patch"),
+    ],
+)
+def test_a_tool_of_each_kind_can_be_wanted(choice: Mapping[str, str], name: str) -> None:
+    asked = asked_responses({**RESPONSE, "tools": KINDS, "tool_choice": choice})
+    assert (asked.choice.how, asked.choice.name) == ("required", name)
+
+
+def test_a_stream_tells_of_a_call_with_a_text() -> None:
+    writer = ResponsesWriter(asked_responses({**RESPONSE, "tools": KINDS}), "m")
+    pieces: list[Piece] = [Called(0, "c1", "edit", '{"input": "x"}'), Over("tool_calls")]
+    told = events(b"".join(map(writer.event, pieces)))[2:-1]
+    assert [each["type"].removeprefix("response.") for each in told] == [
+        "output_item.added",
+        "custom_tool_call_input.delta",
+        "custom_tool_call_input.done",
+        "output_item.done",
+    ]
+    assert (told[0]["item"]["input"], told[1]["delta"], told[2]["input"]) == ("", "x", "x")
 
 
 def events(data: bytes) -> list[dict[str, Any]]:

@@ -16,6 +16,34 @@ CALL = {"type": "function_call", "call_id": "c1", "name": "list_mp3s", "argument
 OUTPUT = {"type": "function_call_output", "call_id": "c1", "output": "a.mp3"}
 TOOL = {"name": "list_mp3s", "input_schema": schema("list_mp3s")}
 FUNCTION = {"type": "function", "name": "list_mp3s", "parameters": schema("list_mp3s")}
+KINDS: list[dict[str, Any]] = [
+    {"type": "namespace", "name": "box", "tools": [FUNCTION, {"type": "custom", "name": "edit"}]},
+    {"type": "custom", "name": "edit", "format": {"type": "grammar", "definition": "start: x"}},
+    {"type": "tool_search", "execution": "client", "parameters": {"type": "object"}},
+    {"type": "local_shell"},
+    {"type": "shell", "environment": {"type": "local"}},
+    {"type": "apply_patch"},
+]
+"""Of tools, beside a function."""
+CALLED: list[dict[str, Any]] = [
+    {"type": "custom_tool_call", "call_id": "d1", "name": "edit", "input": "x"},
+    {"type": "custom_tool_call_output", "call_id": "d1", "output": "done"},
+    {"type": "tool_search_call", "call_id": "d2", "arguments": {"query": "music"}},
+    {"type": "tool_search_output", "call_id": "d2", "tools": [{**FUNCTION, "name": "found"}]},
+    {"type": "local_shell_call", "call_id": "d3", "action": {"command": ["ls"]}},
+    {"type": "local_shell_call_output", "id": "d3", "output": "a.mp3"},
+    {"type": "shell_call", "call_id": "d4", "action": {"commands": ["ls"]}},
+    {
+        "type": "shell_call_output",
+        "call_id": "d4",
+        "output": [{"stdout": "a.mp3", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}],
+    },
+    {"type": "apply_patch_call", "call_id": "d5", "operation": {"type": "delete_file"}},
+    {"type": "apply_patch_call_output", "call_id": "d5", "status": "completed", "output": "gone"},
+    {"type": "web_search_call", "id": "ws_1", "status": "completed"},
+    {"type": "additional_tools", "tools": [{**FUNCTION, "name": "brought"}]},
+]
+"""Calls of such tools and their results, and what else is an item."""
 
 
 def deep(levels: int) -> object:
@@ -132,6 +160,16 @@ BAD_RESPONSES: Mapping[str, Mapping[str, Any]] = {
     "a tool in the form of chat": {"tools": [{"type": "function", "function": {"name": "x"}}]},
     "a tool with parameters that are none": {"tools": [{**FUNCTION, "parameters": 5}]},
     "only tools of other servers": {"tools": [{"type": "web_search"}]},
+    "a namespace without tools": {"tools": [{"type": "namespace", "name": "box"}]},
+    "a namespace in a namespace": {"tools": [{**KINDS[0], "tools": [KINDS[0]]}]},
+    "a shell of other servers": {
+        "tools": [{"type": "shell", "environment": {"type": "container_auto"}}]
+    },
+    "a grammar that is none": {"tools": [{**KINDS[1], "format": {"type": "grammar"}}]},
+    "brought tools of a wrong type": {"input": [{"type": "additional_tools", "tools": 5}]},
+    "a text that is none": {"input": [{**CALLED[0], "input": {}}]},
+    "an action that is none": {"input": [{**CALLED[4], "action": "ls"}]},
+    "what was printed is a text": {"input": [CALLED[6], {**CALLED[7], "output": "a.mp3"}]},
     "an unknown choice": {"tools": [FUNCTION], "tool_choice": "some"},
     "a choice of a wrong type": {"tools": [FUNCTION], "tool_choice": 5},
     "a choice of no tool": {"tools": [FUNCTION], "tool_choice": {"type": "function", "name": "x"}},
@@ -185,7 +223,7 @@ FULL_MESSAGES = {
     "output_config": {"format": {"type": "json_schema", "schema": {}}},
     "thinking": {"type": "enabled"},
 }
-FULL_RESPONSES = {
+FULL_RESPONSES: Mapping[str, Any] = {
     **RESPONSE,
     "instructions": "Be brief.",
     "input": [
@@ -199,8 +237,12 @@ FULL_RESPONSES = {
         },
         CALL,
         OUTPUT,
+        *CALLED,
     ],
-    "tools": [{**FUNCTION, "description": "List.", "parameters": PARAMETERS, "strict": True}],
+    "tools": [
+        {**FUNCTION, "description": "List.", "parameters": PARAMETERS, "strict": True},
+        *KINDS,
+    ],
     "tool_choice": {
         "type": "allowed_tools",
         "mode": "auto",

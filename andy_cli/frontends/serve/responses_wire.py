@@ -4,16 +4,26 @@
 
 What is put together here is a request of the chat API, which `asked` reads. Nothing is kept between
 requests, so what refers to an earlier one is refused. Reasoning in the history is left out: it
-means something to the servers that made it alone. So are fields that are not in `FIELDS`: no server
-of the chat API would know them, and some refuse what they do not know.
+means something to the servers that made it alone; so is what those servers did themselves. So are
+fields that are not in `FIELDS`: no server of the chat API would know them, and some refuse what
+they do not know.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from andy_cli.frontends.serve import fields
 from andy_cli.frontends.serve.asked import Asked, Choice, asked
 from andy_cli.frontends.serve.pieces import Refused
+from andy_cli.frontends.serve.responses_tools import (
+    FORMS,
+    KNOWN,
+    Offered,
+    as_function,
+    given,
+    names,
+    offers,
+)
 from andy_cli.frontends.serve.transcript import Part, Transcript, attached, pictured, said
 
 FIELDS = {
@@ -28,6 +38,11 @@ FIELDS = {
 KEPT = ("previous_response_id", "conversation", "prompt")
 """What only a server that keeps something can know."""
 ROLES = ("user", "assistant", "system", "developer")
+LEFT_OUT = frozenset(
+    """reasoning additional_tools web_search_call file_search_call code_interpreter_call
+    image_generation_call""".split()
+)
+"""Items that tell a model nothing: what they brought is offered, or said in what follows them."""
 
 
 def asked_responses(value: object) -> Asked:
@@ -44,9 +59,10 @@ def asked_responses(value: object) -> Asked:
     if body.get("background") is True:
         raise Refused(400, "background is not supported.", code="unsupported_parameter")
     request = fields.taken(body, FIELDS)
-    tools, choice = _offered(body)
+    named = offers(body)
+    tools, choice = _offered(body, named)
     request |= {"tools": tools} if tools else {}
-    request |= {"messages": _messages(body), "tool_choice": choice}
+    request |= {"messages": _messages(body, names(named)), "tool_choice": choice}
     request |= _format(body) | _effort(body)
     made = asked(request)
     if made.choice.how == "required" and not made.tools:
@@ -55,41 +71,92 @@ def asked_responses(value: object) -> Asked:
     return made._replace(choice=made.choice if made.tools else Choice("none"), body=body)
 
 
-def _messages(body: Mapping[str, Any]) -> list[Mapping[str, object]]:
+def _messages(
+    body: Mapping[str, Any], known: Mapping[tuple[str, str], str]
+) -> list[Mapping[str, object]]:
     transcript = Transcript()
     if body.get("instructions") is not None:
         transcript.say("system", [said(fields.text(body["instructions"], "instructions"))])
-    given = body.get("input")
-    if isinstance(given, str):
-        transcript.say("user", [said(given)])
+    items = body.get("input")
+    if isinstance(items, str):
+        transcript.say("user", [said(items)])
         return transcript.messages()
-    if not isinstance(given, list) or not given:
+    if not isinstance(items, list) or not items:
         raise fields.wrong("input", "a text or a list of items")
-    for at, each in enumerate(given):
-        _item(transcript, fields.mapping(each, f"input[{at}]"), f"input[{at}]")
+    for at, each in enumerate(items):
+        _item(transcript, fields.mapping(each, f"input[{at}]"), f"input[{at}]", known)
     return transcript.messages()
 
 
-def _item(transcript: Transcript, item: Mapping[str, Any], where: str) -> None:
-    kind = item.get("type", "message")
-    if kind == "message":
+def _item(
+    transcript: Transcript,
+    item: Mapping[str, Any],
+    where: str,
+    known: Mapping[tuple[str, str], str],
+) -> None:
+    type = str(item.get("type", "message"))
+    kind = next((kind for kind, form in FORMS.items() if form.item == type), "")
+    if type == "message":
         role = item.get("role")
         if role not in ROLES:
             raise Refused(400, f"{where}.role is user, assistant, system or developer.")
         transcript.say(str(role), _parts(item.get("content"), f"{where}.content"))
-    elif kind == "function_call":
+    elif type in ("tool_search_call", "tool_search_output") and item.get("call_id") is None:
+        return  # OpenAI's servers searched
+    elif kind:
+        own = fields.name(item.get("name", kind), f"{where}.name")
         transcript.call(
             fields.name(item.get("call_id"), f"{where}.call_id"),
-            fields.name(item.get("name"), f"{where}.name"),
-            fields.text(item.get("arguments"), f"{where}.arguments"),
+            known.get((str(item.get("namespace") or ""), own), own),
+            given(kind, item, where),
         )
-    elif kind == "function_call_output":
-        id = fields.name(item.get("call_id"), f"{where}.call_id")
-        transcript.result(id, _parts(item.get("output"), f"{where}.output"), where)
-    elif kind == "item_reference":
+    elif type in OUTPUTS:
+        # That of a local shell may have no call_id: its id is that of the call.
+        id = fields.name(item.get("call_id", item.get("id")), f"{where}.call_id")
+        transcript.result(id, OUTPUTS[type](item, where), where)
+    elif type == "item_reference":
         raise Refused(400, f"{where} refers to an item, and none is kept here; send it whole.")
-    elif kind != "reasoning":
-        raise Refused(400, f"{where} is an item of the type {kind!r}, which is not known here.")
+    elif type not in LEFT_OUT:
+        raise Refused(400, f"{where} is an item of the type {type!r}, which is not known here.")
+
+
+def _output(item: Mapping[str, Any], where: str) -> list[Part]:
+    return _parts(item.get("output"), f"{where}.output")
+
+
+def _printed(item: Mapping[str, Any], where: str) -> list[Part]:
+    """What each command of a shell printed, and how it ended."""
+    told = []
+    for at, each in enumerate(fields.sequence(item.get("output"), f"{where}.output")):
+        run = fields.mapping(each, f"{where}.output[{at}]")
+        outcome = fields.mapping(run.get("outcome") or {}, f"{where}.output[{at}].outcome")
+        ended = f"exit code {outcome['exit_code']}" if "exit_code" in outcome else "timeout"
+        texts = [run.get("stdout"), run.get("stderr"), ended if outcome else ""]
+        told.append(said("\n".join(str(each) for each in texts if each)))
+    return told
+
+
+def _patched(item: Mapping[str, Any], where: str) -> list[Part]:
+    output = item.get("output")
+    words = fields.text(output, f"{where}.output") if output is not None else ""
+    return [said("\n".join(filter(None, [str(item.get("status") or ""), words])))]
+
+
+def _tools_found(item: Mapping[str, Any], where: str) -> list[Part]:
+    """They are offered from now on; here only their names."""
+    listed = fields.sequence(item.get("tools"), f"{where}.tools")
+    named = [str(fields.mapping(each, f"{where}.tools").get("name")) for each in listed]
+    return [said("found: " + (", ".join(named) or "nothing"))]
+
+
+OUTPUTS: Mapping[str, Callable[[Mapping[str, Any], str], list[Part]]] = {
+    "function_call_output": _output,
+    "custom_tool_call_output": _output,
+    "local_shell_call_output": _output,
+    "shell_call_output": _printed,
+    "apply_patch_call_output": _patched,
+    "tool_search_output": _tools_found,
+}
 
 
 def _parts(content: object, where: str) -> list[Part]:
@@ -121,51 +188,36 @@ def _part(part: Mapping[str, Any], where: str) -> Part:
     raise Refused(400, f"{where} is a part of the type {kind!r}, which is not known here.")
 
 
-def _offered(body: Mapping[str, Any]) -> tuple[list[Mapping[str, object]], object]:
+def _offered(
+    body: Mapping[str, Any], named: Mapping[str, Offered]
+) -> tuple[list[Mapping[str, object]], object]:
     """The tools in the chat API's form, and the choice of them."""
-    tools = _tools(body.get("tools"))
+    tools = {name: as_function(name, each) for name, each in named.items()}
     choice = body.get("tool_choice")
     if not isinstance(choice, dict):
         return list(tools.values()), choice
     if choice.get("type") == "allowed_tools":
         listed = fields.sequence(choice.get("tools"), "tool_choice.tools")
-        allowed = [fields.mapping(each, "tool_choice.tools").get("name") for each in listed]
+        allowed = [_meant(fields.mapping(each, "tool_choice.tools"), named) for each in listed]
         return [each for name, each in tools.items() if name in allowed], choice.get("mode")
-    if choice.get("type") != "function":
-        raise Refused(400, "tool_choice is auto, none, required, a function or allowed_tools.")
-    named = {"name": fields.name(choice.get("name"), "tool_choice.name")}
-    return list(tools.values()), {"type": "function", "function": named}
+    if str(choice.get("type")) not in FORMS:
+        raise Refused(400, "tool_choice is auto, none, required, a tool here or allowed_tools.")
+    function = {"name": _meant(choice, named)}
+    return list(tools.values()), {"type": "function", "function": function}
 
 
-def _tools(value: object) -> dict[str, Mapping[str, object]]:
-    """Tools that the client runs, by name; those that OpenAI's servers run are left out.
-
-    Raises Refused if only such are there: then nothing of what is wanted could be done.
-    """
-    if value is None:
-        return {}
-    listed = fields.sequence(value, "tools")
-    found: dict[str, Mapping[str, object]] = {}
-    for at, each in enumerate(listed):
-        where = f"tools[{at}]"
-        kind = fields.text(fields.mapping(each, where).get("type"), f"{where}.type")
-        if kind == "function":
-            function = _function(each, where)
-            found[str(function["name"])] = {"type": "function", "function": function}
-    if listed and not found:
-        raise Refused(400, "tools holds no function; others cannot be run from here.")
-    return found
-
-
-def _function(tool: Mapping[str, Any], where: str) -> dict[str, object]:
-    function: dict[str, object] = {"name": fields.name(tool.get("name"), f"{where}.name")}
-    if tool.get("description") is not None:
-        function["description"] = fields.text(tool["description"], f"{where}.description")
-    if tool.get("parameters") is not None:
-        function["parameters"] = fields.mapping(tool["parameters"], f"{where}.parameters")
-    if tool.get("strict") is not None:
-        function["strict"] = fields.switch(tool["strict"], f"{where}.strict")
-    return function
+def _meant(choice: Mapping[str, Any], named: Mapping[str, Offered]) -> str:
+    """The name under which models know a tool that is chosen."""
+    kind = str(choice.get("type"))
+    own = kind if kind in KNOWN or kind == "tool_search" else choice.get("name")
+    name = fields.name(own, "tool_choice.name")
+    place = choice.get("namespace")
+    fits = [
+        known
+        for known, each in named.items()
+        if each.name == name and place in (None, each.namespace)
+    ]
+    return fits[0] if fits else name
 
 
 def _format(body: Mapping[str, Any]) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """Answers on the wire of OpenAI's Responses API, whole and streamed.
 
     created in_progress item* (completed | incomplete)        or, from anywhere: failed
-    item = added (part added, delta*, done | arguments delta, done) done
+    item = added (part added, delta*, done | arguments or input delta, done) done
 
 Whole or streamed, an answer is made of the same items; a stream tells of each change of them.
 """
@@ -14,6 +14,7 @@ from typing import NamedTuple
 from andy_cli.frontends.serve.asked import Asked
 from andy_cli.frontends.serve.chat_wire import dumped, error
 from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused, Said
+from andy_cli.frontends.serve.responses_tools import FORMS, Offered, called, offers
 
 ECHOED = """instructions max_output_tokens metadata reasoning store temperature text tool_choice
 tools top_p truncation user""".split()
@@ -32,6 +33,11 @@ DEFAULTS: Mapping[str, object] = {
     "truncation": "disabled",
     "user": None,
 }
+DELTAS = {
+    "function": "response.function_call_arguments",
+    "custom": "response.custom_tool_call_input",
+}
+"""Calls that a stream tells of piece by piece."""
 CUT = {"length": "max_output_tokens", "content_filter": "content_filter"}
 """Why an answer ended too early -> the API's word for it."""
 
@@ -67,6 +73,7 @@ class ResponsesWriter:
             "store": False,
             "usage": None,
         }
+        self._tools = offers(asked.body)
         self._items: list[dict[str, object]] = []
         self._open: Kind | None = None
         self._texts: list[str] = []
@@ -148,21 +155,18 @@ class ResponsesWriter:
         return self._told("response.output_item.done", output_index=self._at, item=self._items[-1])
 
     def _call(self, piece: Called) -> bytes:
-        call: dict[str, object] = {
-            "type": "function_call",
-            "id": f"fc_{secrets.token_hex(12)}",
-            "call_id": piece.id,
-            "name": piece.name,
-        }
-        begun = {**call, "arguments": "", "status": "in_progress"}
-        self._items.append({**call, "arguments": piece.arguments, "status": "completed"})
-        name = "response.function_call_arguments"
-        return (
-            self._told("response.output_item.added", output_index=self._at, item=begun)
-            + self._told(f"{name}.delta", **self._place, delta=piece.arguments)
-            + self._told(f"{name}.done", **self._place, name=piece.name, arguments=piece.arguments)
-            + self._done()
-        )
+        tool = self._tools.get(piece.name, Offered("function", piece.name, "", {}))
+        made = called(tool, piece, secrets.token_hex(12))
+        field = FORMS[tool.kind].given
+        grows = DELTAS.get(tool.kind)
+        begun = {**made, "status": "in_progress"} | ({field: ""} if grows else {})
+        self._items.append(made)
+        data = self._told("response.output_item.added", output_index=self._at, item=begun)
+        if grows:
+            text, named = made[field], {"name": tool.name} if tool.kind == "function" else {}
+            data += self._told(f"{grows}.delta", **self._place, delta=text)
+            data += self._told(f"{grows}.done", **self._place, **named, **{field: text})
+        return data + self._done()
 
     def _end(self, over: Over) -> bytes:
         cut = CUT.get(over.reason)
