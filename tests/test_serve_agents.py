@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import subprocess
+import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -152,12 +153,12 @@ def test_codex_lists_and_plays(model: str, script: Script, home: Path, work: Pat
     assert (work / "played.txt").read_text().strip() == PLAYING
 
 
-def opencode(address: str, home: Path, work: Path, wire: str) -> str:
-    """What `opencode run` says; `wire` is the package that speaks it, which is built in."""
+def opencode(address: str, home: Path, work: Path, package: str) -> str:
+    """What `opencode run` says; `package` speaks to the server, and is built in."""
     program = installed("opencode-ai@1.18.33") / ".bin/opencode"
     model = {"name": "m", "tool_call": True, "limit": {"context": 60_000, "output": 4000}}
     provider = {
-        "npm": wire,
+        "npm": package,
         "options": {"baseURL": f"{address}/v1", "apiKey": "none"},
         "models": {"m": model},
     }
@@ -197,11 +198,16 @@ def player(work: Path) -> Script:
     return script
 
 
-@pytest.mark.parametrize("wire", ["openai-compatible", "openai", "anthropic"])
-def test_opencode_looks_and_plays(wire: str, home: Path, work: Path) -> None:
+@pytest.mark.parametrize(
+    ("package", "wire"),
+    [("openai-compatible", "chat"), ("openai", "responses"), ("anthropic", "messages")],
+)
+def test_opencode_looks_and_plays(package: str, wire: str, home: Path, work: Path) -> None:
     (work / "player.conf").write_text("volume = 3\nnow = nothing\n")
     with before(home, agent(player(work))) as (address, _):
-        assert ANSWER in opencode(address, home, work, f"@ai-sdk/{wire}")
+        assert ANSWER in opencode(address, home, work, f"@ai-sdk/{package}")
+        with urllib.request.urlopen(f"{address}/calls.json") as answer:
+            assert {each["surface"] for each in json.load(answer)["calls"]} == {wire}
     assert (work / "player.conf").read_text() == "volume = 3\nnow = song1.mp3\n"
 
 

@@ -170,7 +170,7 @@ def _texted(tool: Mapping[str, Any], where: str) -> dict[str, object]:
     form = fields.mapping(tool.get("format") or {}, f"{where}.format")
     if form.get("type") == "grammar":
         grammar = fields.text(form.get("definition"), f"{where}.format.definition")
-        taken["description"] = f"by this grammar ({form.get('syntax')}):\n{grammar}"
+        taken["description"] = f"the whole text, by this grammar ({form.get('syntax')}):\n{grammar}"
     parameters = {"type": "object", "properties": {INPUT: taken}, "required": [INPUT]}
     return {**_described(tool, where), "parameters": parameters}
 
