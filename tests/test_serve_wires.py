@@ -334,6 +334,25 @@ def test_a_stream_tells_of_a_call_with_a_text() -> None:
     assert (told[0]["item"]["input"], told[1]["delta"], told[2]["input"]) == ("", "x", "x")
 
 
+@pytest.mark.parametrize(
+    ("type", "commands"),
+    [
+        ("text_editor_20250728", ["view", "create", "str_replace", "insert"]),
+        ("text_editor_20250124", ["view", "create", "str_replace", "insert", "undo_edit"]),
+        ("memory_20250818", ["view", "create", "str_replace", "insert", "delete", "rename"]),
+        ("bash_20250124", []),
+    ],
+)
+def test_tools_that_need_no_schema_have_one(type: str, commands: list[str]) -> None:
+    asked = asked_messages({**MESSAGE, "tools": [{"type": type, "name": "mine"}]})
+    parameters = asked.tools["mine"]["function"]["parameters"]
+    command = parameters["properties"]["command"]
+    assert [*command.get("enum", [])] == commands
+    assert {*parameters["required"]} <= {*parameters["properties"]}
+    text = "insert_text" in parameters["properties"]
+    assert text is ("insert" in commands and "undo_edit" not in commands)
+
+
 def events(data: bytes) -> list[dict[str, Any]]:
     """Each is named in its head as in its body."""
     found = []

@@ -216,7 +216,10 @@ FULL_MESSAGES = {
         [{**RESULT, "content": [{"type": "text", "text": "a.mp3"}], "is_error": False}],
     ),
     "system": [{"type": "text", "text": "Be brief."}],
-    "tools": [{"name": "list_mp3s", "description": "List.", "input_schema": PARAMETERS}],
+    "tools": [
+        {"name": "list_mp3s", "description": "List.", "input_schema": PARAMETERS},
+        {"type": "text_editor_20250728", "name": "str_replace_based_edit_tool"},
+    ],
     "tool_choice": {"type": "auto", "disable_parallel_tool_use": False},
     "stop_sequences": ["END"],
     "metadata": {"user_id": "me"},

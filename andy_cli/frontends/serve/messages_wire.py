@@ -13,6 +13,7 @@ from andy_cli.agent.tokens import MESSAGE, tokens
 from andy_cli.frontends.serve import fields
 from andy_cli.frontends.serve.asked import Asked, Choice, asked
 from andy_cli.frontends.serve.chat_wire import dumped
+from andy_cli.frontends.serve.messages_tools import offered
 from andy_cli.frontends.serve.pieces import Refused
 from andy_cli.frontends.serve.transcript import Part, Transcript, attached, pictured, said
 
@@ -39,7 +40,7 @@ def asked_messages(value: object) -> Asked:
 
 
 def understood(body: Mapping[str, Any]) -> Asked:
-    tools = _tools(body.get("tools"))
+    tools = offered(body.get("tools"))
     request = fields.taken(body, FIELDS)
     request |= {"messages": _messages(body), **_choice(body.get("tool_choice"))}
     request |= {"tools": tools} if tools else {}
@@ -159,30 +160,6 @@ def _document(block: Mapping[str, Any], where: str) -> list[Part]:
 def _data_url(source: Mapping[str, Any], where: str) -> str:
     kind = fields.text(source.get("media_type"), f"{where}.source.media_type")
     return f"data:{kind};base64,{fields.text(source.get('data'), f'{where}.source.data')}"
-
-
-def _tools(value: object) -> list[Mapping[str, object]]:
-    """Tools that the client runs; those that Anthropic's servers run are left out.
-
-    Raises Refused if only such are there: then nothing of what is wanted could be done.
-    """
-    if value is None:
-        return []
-    listed = fields.sequence(value, "tools")
-    found: list[Mapping[str, object]] = []
-    for at, each in enumerate(listed):
-        where = f"tools[{at}]"
-        name = fields.name(fields.mapping(each, where).get("name"), f"{where}.name")
-        if each.get("type") not in (None, "custom"):
-            continue
-        parameters = fields.mapping(each.get("input_schema"), f"{where}.input_schema")
-        function = {"name": name, "parameters": parameters}
-        if each.get("description") is not None:
-            function["description"] = fields.text(each["description"], f"{where}.description")
-        found.append({"type": "function", "function": function})
-    if listed and not found:
-        raise Refused(400, "tools holds none with an input_schema; others cannot be run from here.")
-    return found
 
 
 def _choice(value: object) -> dict[str, object]:
