@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from andy_cli.frontends.serve.asked import Asked
+from andy_cli.frontends.serve.asked import asked as asked_chat
+from andy_cli.frontends.serve.chat_wire import ChatWriter
 from andy_cli.frontends.serve.messages_wire import asked_messages
 from andy_cli.frontends.serve.messages_writer import MessagesWriter
 from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused, Said, Thought
@@ -332,6 +334,30 @@ def test_a_stream_tells_of_a_call_with_a_text() -> None:
         "output_item.done",
     ]
     assert (told[0]["item"]["input"], told[1]["delta"], told[2]["input"]) == ("", "x", "x")
+
+
+def test_a_tool_of_the_chat_api_may_take_a_text() -> None:
+    grammar = {"syntax": "lark", "definition": "start: x"}
+    custom = {"name": "edit", "format": {"type": "grammar", "grammar": grammar}}
+    edit = {"name": "edit", "input": "x"}
+    made = {"id": "c1", "type": "custom", "custom": edit}
+    body = {
+        "messages": [
+            *SAID,
+            {"role": "assistant", "content": None, "tool_calls": [made]},
+            {"role": "tool", "tool_call_id": "c1", "content": "done"},
+        ],
+        "tools": [{"type": "custom", "custom": custom}],
+        "tool_choice": {"type": "custom", "custom": {"name": "edit"}},
+    }
+    asked = asked_chat(body)
+    assert asked.choice.name == "edit"
+    assert asked.history[1].calls[0].arguments == {"input": "x"}
+    pieces: list[Piece] = [Called(0, "c1", "edit", '{"input": "x"}'), Over("tool_calls")]
+    message = json.loads(ChatWriter(asked, "m").whole(pieces))["choices"][0]["message"]
+    assert message["tool_calls"] == [made]
+    told = ChatWriter(asked, "m").event(pieces[0]).decode().removeprefix("data: ")
+    assert json.loads(told)["choices"][0]["delta"]["tool_calls"] == [{"index": 0, **made}]
 
 
 @pytest.mark.parametrize(

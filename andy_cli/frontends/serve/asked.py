@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from andy_cli.compiler.dialect import Tools
+from andy_cli.frontends.serve import texted
 from andy_cli.frontends.serve.pieces import Refused
 from andy_cli.frontends.serve.reading import FIELDS, MOST, WRONG, fitting
 from andy_cli.messages import Arguments, Message, Role, Schema, ToolCall
@@ -146,11 +147,14 @@ def _calls(message: Mapping[str, object], at: int) -> list[ToolCall]:
         raise Refused(400, f"messages[{at}].tool_calls is a list of calls.", code=WRONG)
     found: list[ToolCall] = []
     for each in listed or ():
-        function = each.get("function") if isinstance(each, dict) else None
+        custom = isinstance(each, dict) and each.get("type") == "custom"
+        function = each.get("custom" if custom else "function") if isinstance(each, dict) else None
         name = function.get("name") if isinstance(function, dict) else None
         if not isinstance(function, dict) or not isinstance(name, str):
-            raise Refused(400, f"messages[{at}].tool_calls holds no function calls.")
+            raise Refused(400, f"messages[{at}].tool_calls holds no calls.")
         written = function.get("arguments")
+        if custom:
+            written = texted.arguments(str(function.get("input") or ""))
         found.append(ToolCall(str(each.get("id") or ""), name, arguments_of(written)))
     return found
 
@@ -180,6 +184,8 @@ def _tools(body: Mapping[str, object]) -> dict[str, Schema]:
     found: dict[str, Schema] = {}
     for at, each in enumerate(listed):
         function = each.get("function") if isinstance(each, dict) else None
+        if isinstance(each, dict) and each.get("type") == "custom":
+            function = _texted(each.get("custom"), at)
         name = function.get("name") if isinstance(function, dict) else None
         if not isinstance(function, dict) or not isinstance(name, str) or not name:
             raise Refused(400, f"tools[{at}] is no function with a name.", code="invalid_value")
@@ -189,6 +195,22 @@ def _tools(body: Mapping[str, object]) -> dict[str, Schema]:
             raise Refused(400, f"tools[{at}].function.description is no text.", code=WRONG)
         found[name] = {"type": "function", "function": _plain(function)}
     return found
+
+
+def _texted(custom: object, at: int) -> dict[str, object] | None:
+    """A tool that takes a text, as a function."""
+    if not isinstance(custom, dict):
+        return None
+    form = custom.get("format")
+    grammar = form.get("grammar") if isinstance(form, dict) else None
+    if grammar is None:
+        parameters = texted.parameters()
+    elif isinstance(grammar, dict) and isinstance(grammar.get("definition"), str):
+        parameters = texted.parameters(grammar.get("syntax"), grammar["definition"])
+    else:
+        raise Refused(400, f"tools[{at}].custom.format.grammar has no definition.", code=WRONG)
+    named = {key: custom.get(key) for key in ("name", "description")}
+    return {**named, "parameters": parameters}
 
 
 def _plain(function: Mapping[str, object]) -> dict[str, object]:
@@ -228,7 +250,7 @@ def _choice(body: Mapping[str, object], tools: Tools) -> Choice:
     if value in ("required", "any"):
         return Choice("required")
     if isinstance(value, dict):
-        function = value.get("function")
+        function = value.get("function", value.get("custom"))
         named = function.get("name") if isinstance(function, dict) else value.get("name")
         if isinstance(named, str) and named in tools:
             return Choice("required", named)

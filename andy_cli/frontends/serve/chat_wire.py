@@ -5,8 +5,9 @@ import secrets
 import time
 from collections.abc import Sequence
 
-from andy_cli.frontends.serve.asked import Asked
+from andy_cli.frontends.serve.asked import Asked, arguments_of
 from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused, Said, Thought
+from andy_cli.frontends.serve.texted import text_of
 
 DONE = b"data: [DONE]\n\n"
 
@@ -23,6 +24,7 @@ class ChatWriter:
             "model": model,
         }
         self._begun = False
+        self._texted = texted_tools(asked.body.get("tools"))
 
     def event(self, piece: Piece) -> bytes:
         if isinstance(piece, Over):
@@ -32,6 +34,9 @@ class ChatWriter:
         elif isinstance(piece, Thought):
             delta = {"reasoning_content": piece.text}
         else:
+            if piece.name in self._texted:
+                whole = {"index": piece.position, **self._call(piece)}
+                return self._chunk({"tool_calls": [whole]})
             delta = {"tool_calls": [self._opened(piece)]}
             rest = {"index": piece.position, "function": {"arguments": piece.arguments}}
             return self._chunk(delta) + self._chunk({"tool_calls": [rest]})
@@ -45,6 +50,14 @@ class ChatWriter:
             "type": "function",
             "function": {"name": piece.name, "arguments": ""},
         }
+
+    def _call(self, piece: Called) -> dict[str, object]:
+        if piece.name in self._texted:
+            text = text_of(arguments_of(piece.arguments))
+            kind, made = "custom", {"name": piece.name, "input": text}
+        else:
+            kind, made = "function", {"name": piece.name, "arguments": piece.arguments}
+        return {"id": piece.id, "type": kind, kind: made}
 
     def _chunk(self, delta: dict[str, object], finish: str | None = None) -> bytes:
         if not self._begun:
@@ -73,17 +86,20 @@ class ChatWriter:
         if thought:
             message["reasoning_content"] = thought
         if calls:
-            message["tool_calls"] = [
-                {
-                    "id": each.id,
-                    "type": "function",
-                    "function": {"name": each.name, "arguments": each.arguments},
-                }
-                for each in calls
-            ]
+            message["tool_calls"] = [self._call(each) for each in calls]
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": over.reason}
         made = {**self._head, "object": "chat.completion", "choices": [choice]}
         return dumped({**made, "usage": usage(over)})
+
+
+def texted_tools(tools: object) -> frozenset[str]:
+    """Names of those that take a text; `tools` is what a request has that was understood."""
+    custom = [
+        each.get("custom")
+        for each in (tools if isinstance(tools, list) else ())
+        if isinstance(each, dict) and each.get("type") == "custom"
+    ]
+    return frozenset(str(each.get("name")) for each in custom if isinstance(each, dict))
 
 
 def usage(over: Over) -> dict[str, int]:

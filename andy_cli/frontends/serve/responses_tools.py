@@ -6,11 +6,10 @@ offered as a function, and a call of it is told to the client as what it was off
 OpenAI's servers run are left out.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from andy_cli.frontends.serve import fields
+from andy_cli.frontends.serve import fields, texted
 from andy_cli.frontends.serve.asked import arguments_of
 from andy_cli.frontends.serve.pieces import Called, Refused
 
@@ -34,8 +33,6 @@ FORMS: Mapping[str, Form] = {
 }
 BROUGHT = ("additional_tools", "tool_search_output")
 """Items of the input that bring tools along."""
-INPUT = "input"
-"""The one parameter of a tool that takes a text."""
 
 
 def _takes(about: str, required: str, **properties: Mapping[str, object]) -> Mapping[str, object]:
@@ -166,13 +163,12 @@ def _described(tool: Mapping[str, Any], where: str) -> dict[str, object]:
 
 def _texted(tool: Mapping[str, Any], where: str) -> dict[str, object]:
     """A tool that takes a text, perhaps by a grammar."""
-    taken: dict[str, object] = {"type": "string"}
+    about = _described(tool, where)
     form = fields.mapping(tool.get("format") or {}, f"{where}.format")
-    if form.get("type") == "grammar":
-        grammar = fields.text(form.get("definition"), f"{where}.format.definition")
-        taken["description"] = f"the whole text, by this grammar ({form.get('syntax')}):\n{grammar}"
-    parameters = {"type": "object", "properties": {INPUT: taken}, "required": [INPUT]}
-    return {**_described(tool, where), "parameters": parameters}
+    if form.get("type") != "grammar":
+        return {**about, "parameters": texted.parameters()}
+    grammar = fields.text(form.get("definition"), f"{where}.format.definition")
+    return {**about, "parameters": texted.parameters(form.get("syntax"), grammar)}
 
 
 def given(kind: str, item: Mapping[str, Any], where: str) -> object:
@@ -182,7 +178,7 @@ def given(kind: str, item: Mapping[str, Any], where: str) -> object:
     if kind == "function":
         return fields.text(value, place)
     if kind == "custom":
-        return {INPUT: fields.text(value, place)}
+        return texted.arguments(fields.text(value, place))
     return {**fields.mapping(value, place)}
 
 
@@ -202,8 +198,7 @@ def _taken(kind: str, arguments: str) -> object:
         return arguments
     taken = arguments_of(arguments)
     if kind == "custom":
-        value = taken.get(INPUT, "")
-        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        return texted.text_of(taken)
     if kind == "local_shell":
         return {"env": {}, **taken, "type": "exec"}
     return taken

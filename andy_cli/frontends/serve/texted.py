@@ -1,0 +1,25 @@
+"""Tools that take a text and no arguments, as functions: a text is their one parameter."""
+
+import json
+from collections.abc import Mapping
+
+from andy_cli.messages import Arguments
+
+INPUT = "input"
+
+
+def parameters(syntax: object = None, grammar: str = "") -> dict[str, object]:
+    """`grammar` is what the text has to follow."""
+    taken = {"type": "string"}
+    if grammar:
+        taken["description"] = f"the whole text, by this grammar ({syntax}):\n{grammar}"
+    return {"type": "object", "properties": {INPUT: taken}, "required": [INPUT]}
+
+
+def arguments(text: str) -> dict[str, object]:
+    return {INPUT: text}
+
+
+def text_of(arguments: Arguments | Mapping[str, object]) -> str:
+    value = arguments.get(INPUT, "")
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
