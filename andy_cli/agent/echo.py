@@ -31,20 +31,30 @@ def cited(request: ToolRequest, raw: str) -> bool:
     return before in MARKS and after == MARKS[before]
 
 
-def repeats(request: ToolRequest, raw: str, results: Iterable[str]) -> bool:
-    """`raw` is the reply, `results` what tools returned before it.
+def copied(request: ToolRequest, raw: str, results: Iterable[str]) -> bool:
+    """Whether it stands in a result as it was written, with its notation.
 
-    The request is looked for as it was written, by its name together with its arguments in whatever
-    notation, and by a command line in its arguments.
+    `raw` is the reply, `results` what tools returned before it.
     """
+    start, end = request.span
+    written = _plain(raw[start:end])
+    return len(written) >= SHORTEST and any(written in _plain(each) for each in results)
+
+
+def repeats(request: ToolRequest, raw: str, results: Iterable[str]) -> bool:
+    """Whether somebody should be asked: a result may have put it into the model's mouth.
+
+    It is looked for as it was written, by its name together with its arguments in whatever
+    notation, and by a command line in its arguments. What a user asked for may look the same: the
+    build command that a README names, a file whose name is like a tool's.
+    """
+    results = list(results)
     told = [_plain(each) for each in results]
     if not told:
         return False
-    start, end = request.span
-    arguments = request.arguments or {}
-    written = _plain(raw[start:end])
-    if len(written) >= SHORTEST and any(written in each for each in told):
+    if copied(request, raw, results):
         return True
+    arguments = request.arguments or {}
     values = [_plain(each) for each in _texts(arguments)]
     name = _plain(request.name).lower()
     if (

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from andy_cli.agent.defused import restored
-from andy_cli.agent.echo import cited, repeats
+from andy_cli.agent.echo import cited, copied
 from andy_cli.agent.pairs import new_id
 from andy_cli.agent.reply import Reply
 from andy_cli.agent.resolve import Offer, Resolved, resolve
@@ -119,6 +119,9 @@ async def emulated(asked: Asked, source: Source, taught: Taught) -> AsyncGenerat
             return
         note = found.note or (dialogue.demand if dialogue.must else "")
         if not note or (dialogue.said and not dialogue.must) or attempt == TRIES:
+            # Nothing else was said: what looked like a call, and named no tool, was the answer.
+            for text in () if dialogue.said or found.shown else found.foreign:
+                yield Said(text)
             break
         dialogue.side += [
             {"role": "assistant", "content": reply.raw.strip() or "..."},
@@ -161,6 +164,8 @@ class Understood(NamedTuple):
     dialect: str = ""
     note: str = ""
     """What the model is told if there is nothing to use."""
+    foreign: tuple[str, ...] = ()
+    """Texts of requests that name no tool."""
 
 
 async def understood(dialogue: Dialogue, compiled: CompiledReply, raw: str) -> Understood:
@@ -168,6 +173,7 @@ async def understood(dialogue: Dialogue, compiled: CompiledReply, raw: str) -> U
     asked = dialogue.asked
     results = [each.content for each in asked.history if each.role == "tool"]
     shown: list[str] = []
+    foreign: list[str] = []
     found: list[Resolved] = []
     for request in compiled.requests:
         if request.name.lower() in ALOUD and dialogue.taught.dialect.carries_all:
@@ -176,7 +182,10 @@ async def understood(dialogue: Dialogue, compiled: CompiledReply, raw: str) -> U
             start, end = request.span
             shown.append(raw[start:end])
         else:
-            found += await resolved(dialogue, request, compiled.dialect)
+            made = await resolved(dialogue, request, compiled.dialect)
+            if all(each.fault and each.call.name not in asked.tools for each in made):
+                foreign.append(raw[slice(*request.span)])
+            found += made
     fitting = [each for each in found if not each.fault]
     if asked.choice.name:
         fitting = [each for each in fitting if each.call.name == asked.choice.name]
@@ -188,6 +197,7 @@ async def understood(dialogue: Dialogue, compiled: CompiledReply, raw: str) -> U
         tuple(filter(None, shown)),
         compiled.dialect,
         next((each.fault for each in found if each.fault), compiled.fault),
+        tuple(filter(None, foreign)),
     )
 
 
@@ -201,14 +211,17 @@ def aloud(request: ToolRequest) -> str:
 
 
 def is_text(dialogue: Dialogue, request: ToolRequest, raw: str, results: Sequence[str]) -> bool:
-    """Whether a request is a quotation, or no call is wanted: then its text is text (P9)."""
+    """Whether a request is a quotation, or no call is wanted: then its text is text (P9).
+
+    What merely resembles a result is a call: nothing is run here, and who runs it can ask.
+    """
     dialect = dialogue.taught.dialect
     framed = dialect.letter is not None or dialect.carries_all
     return (
         dialogue.asked.choice.how == "none"
         or (request.quoted and not framed)
         or cited(request, raw)
-        or repeats(request, raw, results)
+        or copied(request, raw, results)
     )
 
 
