@@ -335,6 +335,28 @@ def test_a_model_that_breaks_off_ends_the_stream_with_an_error(home: Path) -> No
         assert response.text.rstrip().endswith("[DONE]")
 
 
+def allowed(*names: str, mode: str = "required") -> dict[str, Any]:
+    tools = [{"type": "function", "function": {"name": name}} for name in names]
+    return {"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": tools}}
+
+
+def test_tool_choice_may_allow_some_of_the_tools(home: Path) -> None:
+    with served([streamed(WRITTEN)] * 9, "--dialect", "hermes", home=home) as (server, model):
+        made = server.message(USER, tool_choice=allowed("list_mp3s"))
+        assert [name for name, _ in calls_of(made)] == ["list_mp3s"]
+        assert "play_mp3" not in json.dumps(told(model))
+        for wrong in (
+            allowed("other"),
+            allowed(),
+            {"type": "allowed_tools"},
+            {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [None, 5]}},
+            allowed("list_mp3s", mode="often"),
+        ):
+            for field in ("tool_choice", "function_call"):
+                body = {"model": "m", "messages": [USER], "tools": MP3S, field: wrong}
+                assert server.post(body).status_code == 400, wrong
+
+
 BASH = {
     "type": "function",
     "function": {

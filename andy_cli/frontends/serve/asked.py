@@ -64,7 +64,7 @@ def asked(body: object) -> Asked:
     fitting(body, FIELDS)
     parts: dict[str, object] = {}
     history = tuple(_history(body.get("messages"), parts))
-    tools = _tools(body) or _shown(history)
+    tools = _allowed(body, _tools(body) or _shown(history))
     options = body.get("stream_options")
     return Asked(
         model=_model(body.get("model")),
@@ -241,8 +241,39 @@ def _shown(history: Sequence[Message]) -> dict[str, Schema]:
     return found
 
 
+def _allowed(body: Mapping[str, object], tools: dict[str, Schema]) -> dict[str, Schema]:
+    """Those that may be called now, where `tool_choice` lists them."""
+    choice = wanted(body)
+    if not isinstance(choice, dict) or choice.get("type") != "allowed_tools":
+        return tools
+    allowed = choice.get("allowed_tools")
+    listed = allowed.get("tools") if isinstance(allowed, dict) else None
+    if not isinstance(listed, list) or not listed:
+        raise Refused(400, "tool_choice.allowed_tools.tools is a list of tools.", code=WRONG)
+    names = [named(each) for each in listed]
+    for name in names:
+        if name not in tools:
+            raise Refused(400, f"tool_choice allows {name!r}, which is none of the tools.")
+    return {name: each for name, each in tools.items() if name in names}
+
+
+def wanted(body: Mapping[str, object]) -> object:
+    return body.get("tool_choice", body.get("function_call"))
+
+
+def named(tool: object) -> str:
+    """The name of a tool that is only named."""
+    function = tool.get("function", tool.get("custom")) if isinstance(tool, dict) else None
+    name = function.get("name") if isinstance(function, dict) else None
+    if name is None and isinstance(tool, dict):
+        name = tool.get("name")
+    return name if isinstance(name, str) else ""
+
+
 def _choice(body: Mapping[str, object], tools: Tools) -> Choice:
-    value = body.get("tool_choice", body.get("function_call"))
+    value = wanted(body)
+    if isinstance(value, dict) and value.get("type") == "allowed_tools":
+        value = value["allowed_tools"].get("mode", "auto")
     if value in (None, "auto"):
         return Choice()
     if value == "none":
@@ -250,9 +281,8 @@ def _choice(body: Mapping[str, object], tools: Tools) -> Choice:
     if value in ("required", "any"):
         return Choice("required")
     if isinstance(value, dict):
-        function = value.get("function", value.get("custom"))
-        named = function.get("name") if isinstance(function, dict) else value.get("name")
-        if isinstance(named, str) and named in tools:
-            return Choice("required", named)
-        raise Refused(400, f"tool_choice names {named!r}, which is none of the tools.")
+        name = named(value)
+        if name in tools:
+            return Choice("required", name)
+        raise Refused(400, f"tool_choice names {name!r}, which is none of the tools.")
     raise Refused(400, "tool_choice is auto, none, required or a function.", code="invalid_value")

@@ -3,7 +3,7 @@
 import json
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from andy_cli.frontends.serve.asked import Asked, arguments_of
 from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused, Said, Thought
@@ -35,7 +35,7 @@ class ChatWriter:
             delta = {"reasoning_content": piece.text}
         else:
             if piece.name in self._texted:
-                whole = {"index": piece.position, **self._call(piece)}
+                whole = {"index": piece.position, **call_of(piece, self._texted)}
                 return self._chunk({"tool_calls": [whole]})
             delta = {"tool_calls": [self._opened(piece)]}
             rest = {"index": piece.position, "function": {"arguments": piece.arguments}}
@@ -50,14 +50,6 @@ class ChatWriter:
             "type": "function",
             "function": {"name": piece.name, "arguments": ""},
         }
-
-    def _call(self, piece: Called) -> dict[str, object]:
-        if piece.name in self._texted:
-            text = text_of(arguments_of(piece.arguments))
-            kind, made = "custom", {"name": piece.name, "input": text}
-        else:
-            kind, made = "function", {"name": piece.name, "arguments": piece.arguments}
-        return {"id": piece.id, "type": kind, kind: made}
 
     def _chunk(self, delta: dict[str, object], finish: str | None = None) -> bytes:
         if not self._begun:
@@ -86,10 +78,20 @@ class ChatWriter:
         if thought:
             message["reasoning_content"] = thought
         if calls:
-            message["tool_calls"] = [self._call(each) for each in calls]
+            message["tool_calls"] = [call_of(each, self._texted) for each in calls]
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": over.reason}
         made = {**self._head, "object": "chat.completion", "choices": [choice]}
         return dumped({**made, "usage": usage(over)})
+
+
+def call_of(piece: Called, texted: Container[str]) -> dict[str, object]:
+    """A whole call; `texted` are the names of tools that take a text."""
+    if piece.name in texted:
+        text = text_of(arguments_of(piece.arguments))
+        kind, made = "custom", {"name": piece.name, "input": text}
+    else:
+        kind, made = "function", {"name": piece.name, "arguments": piece.arguments}
+    return {"id": piece.id, "type": kind, kind: made}
 
 
 def texted_tools(tools: object) -> frozenset[str]:

@@ -8,7 +8,7 @@ import json
 from collections.abc import AsyncIterator, Sequence
 
 from andy_cli.frontends.serve.asked import Asked
-from andy_cli.frontends.serve.chat_wire import dumped, line
+from andy_cli.frontends.serve.chat_wire import call_of, dumped, line, texted_tools
 from andy_cli.frontends.serve.emulation import Dialogue, Understood, understood
 from andy_cli.frontends.serve.pieces import Called
 from andy_cli.frontends.serve.records import Record
@@ -28,6 +28,7 @@ class Watching:
         self._dialogue = dialogue
         self._record = record
         self._compiler = dialogue.taught.compiler()
+        self._texted = texted_tools(dialogue.asked.body.get("tools"))
         self._rest = b""
         self._native = False
         self._raw: list[str] = []
@@ -107,9 +108,8 @@ class Watching:
         if text:
             out.append(self._delta({"content": text}))
         for each in calls:
-            function = {"name": each.name, "arguments": each.arguments}
-            call = {"index": each.position, "id": each.id, "type": "function", "function": function}
-            out.append(self._delta({"tool_calls": [call]}))
+            call = call_of(each, self._texted)
+            out.append(self._delta({"tool_calls": [{"index": each.position, **call}]}))
         if calls and self._finish is not None:
             out.append(self._delta({}, "tool_calls"))
             out += self._after[1:]
