@@ -187,6 +187,42 @@ def test_bytes_that_are_hardly_http_get_an_answer(
         assert read(connection).status == expected
 
 
+ASKED = json.dumps(CHAT).encode()
+POST = (
+    b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+)
+CHUNKS = b"transfer-encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n" % (len(ASKED), ASKED)
+WHOLE_BODY = b"content-length: %d\r\n\r\n%s" % (len(ASKED), ASKED)
+
+
+@pytest.mark.parametrize(
+    ("request_", "expected"),
+    [
+        (POST + CHUNKS + b"x-after: 1\r\nhost: evil.example\r\n\r\n", 200),
+        (POST + CHUNKS + b"expect: 100-continue\r\norigin: https://evil.example\r\n\r\n", 200),
+        (POST + b"connection: upgrade, http2-settings\r\nupgrade: h2c\r\n" + WHOLE_BODY, 200),
+        (POST + b"expect: 100-continue\r\n" + WHOLE_BODY, 200),
+        (b"\r\n" + POST + WHOLE_BODY, 200),
+        (POST + b"x: " + b"a" * 70_000, 431),
+        (POST + b"x: a\r\n" * 20_000, 431),
+        (POST + b"x: a\r\n" * 20_000 + WHOLE_BODY, 431),
+        (POST + b"transfer-encoding: chunked\r\n" + WHOLE_BODY, 400),
+        (POST + b"transfer-encoding: gzip, chunked, gzip\r\n\r\n", 400),
+        (POST + b"content-length: +5\r\n\r\n12345", 400),
+        (POST + b"content-length: 5\r\ncontent-length: 6\r\n\r\n12345", 400),
+        (POST.replace(b"\r\n", b"\n") + WHOLE_BODY, 400),
+    ],
+)
+def test_every_way_to_write_a_request_is_read_in_one_way(
+    request_: bytes, expected: int, opened: Served
+) -> None:
+    with opened.connect() as connection:
+        with contextlib.suppress(ConnectionError):
+            connection.sendall(request_)
+        assert read(connection).status == expected
+    assert opened.chat().status == 200
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "start",

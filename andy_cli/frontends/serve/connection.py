@@ -18,7 +18,18 @@ from andy_cli.frontends.serve.pieces import Refused
 
 PATIENCE = 25.0
 """Seconds for a request, from its first byte to its last."""
+UPGRADES = (b"connection", b"upgrade", b"http2-settings")
 FIRST_LINE = re.compile(rb"(?:\A|\r\n)([!-~]+) [!-~]+ HTTP/1\.[01]\r\n")
+
+
+class Dropped(list[tuple[bytes, bytes]]):
+    """Headers behind a body: nobody looks at them, and they are not kept."""
+
+    def append(self, header: tuple[bytes, bytes], /) -> None:
+        pass
+
+
+DROPPED = Dropped()
 
 
 class Connection(HttpToolsProtocol):
@@ -29,8 +40,6 @@ class Connection(HttpToolsProtocol):
         self.gone: Callable[[], None] | None = None
         """Called once the client is gone."""
         self._clock: asyncio.TimerHandle | None = None
-        self._in_head = True
-        """A head is under way, or the first one is waited for."""
         self._in_body = False
         self._head = 0
         """Bytes of a head that is not whole yet."""
@@ -50,17 +59,16 @@ class Connection(HttpToolsProtocol):
             return
         self._unset_keepalive_if_required()
         try:
-            self.parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            # Nothing else is spoken here: what follows in another protocol is not read.
-            self.cycle.keep_alive = False
+            self._feed(data)
         except httptools.HttpParserError:
             self._refuse(unreadable(data))
             return
-        self._head = self._head + len(data) if self._in_head else 0
+        # The first head is waited for, or one is under way: then there is no method yet.
+        in_head = self.scope is None or "method" not in self.scope
+        self._head = self._head + len(data) if in_head and self._head >= 0 else 0
         if self._head > HEAD:
             self._refuse(Refused(431, "The head of the request is too large."))
-        elif self._in_head or self._in_body:
+        elif in_head or self._in_body:
             self._clock = self._clock or self.loop.call_later(PATIENCE, self._late)
         else:
             self._stop()
@@ -70,22 +78,38 @@ class Connection(HttpToolsProtocol):
                     self.timeout_keep_alive, self.timeout_keep_alive_handler
                 )
 
-    def on_message_begin(self) -> None:
-        self._in_head = True
-        super().on_message_begin()
+    def _feed(self, data: bytes) -> None:
+        while data:
+            try:
+                self.parser.feed_data(data)
+                return
+            except httptools.HttpParserUpgrade as upgrade:
+                data = self._plain_head() + data[upgrade.args[0] :]
+                self.parser = httptools.HttpRequestParser(self)
 
-    def on_header(self, name: bytes, value: bytes) -> None:
-        if self._in_head:  # else it comes behind the body, and is none that anybody looks at
-            super().on_header(name, value)
+    def _plain_head(self) -> bytes:
+        """The head of a request that would rather go on in another protocol, as it is without."""
+        method = self.parser.get_method()
+        closes = any(name == b"connection" and b"close" in value for name, value in self.headers)
+        kept = [each for each in self.headers if each[0] not in UPGRADES]
+        kept += [(b"connection", b"close")] if closes else []
+        lines = [b"%s %s HTTP/1.1" % (method, self.url), *map(b": ".join, kept), b"", b""]
+        return b"\r\n".join(lines)
 
     def on_headers_complete(self) -> None:
         if not self.url.startswith(b"/"):
             raise ValueError  # the parser makes a refusal of it: proxies are asked like that
-        self._in_head, self._in_body = False, True
+        if self.parser.should_upgrade():
+            return  # it comes again, without that wish
+        self._in_body = True
         super().on_headers_complete()
+        self.headers = DROPPED
 
     def on_message_complete(self) -> None:
+        if self.parser.should_upgrade():
+            return
         self._in_body = False
+        self._head = -1  # what has just arrived is not one head alone
         super().on_message_complete()
         if not self.pipeline:
             # A large body has stopped the reading; a client that goes must be noticed.

@@ -42,7 +42,7 @@ class Gatekeeper:
 
     def check(self, method: str, raw: Headers) -> Mapping[str, str]:
         """The headers, if the request may be answered. Raises Refused."""
-        if sum(map(len, chain.from_iterable(raw))) > HEAD:
+        if sum(map(len, chain.from_iterable(raw))) + 4 * len(raw) > HEAD:
             raise Refused(431, "The head of the request is too large.", headers=CLOSING)
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
         if len(headers) < len(raw):

@@ -63,11 +63,13 @@ class Records:
         self._sheet = sheet
         self._due = False
         self._last: deque[Record] = deque(maxlen=LAST)
-        self._figures: defaultdict[Key, float] = defaultdict(float)
+        self._open = 0
+        self._rows: dict[tuple[str, str, int, str], list[float]] = {}
+        """(surface, way, status, model) -> answers, seconds, calls, with calls, repaired."""
         self._models: set[str] = set()
 
     def begin(self, record: Record) -> Record:
-        self._figures[("open",)] += 1
+        self._open += 1
         self._last.appendleft(record)
         self._changed()
         return record
@@ -75,18 +77,16 @@ class Records:
     def end(self, record: Record, status: int) -> None:
         record.status = status
         record.seconds = round(time.time() - record.began, 4)
-        model, figures = self._named(record.model), self._figures
-        figures[("open",)] -= 1
-        figures["requests", record.surface, record.way, str(status)] += 1
-        figures["seconds", record.surface] += record.seconds
-        figures["answers", model] += 1
+        self._open -= 1
+        key = record.surface, record.way, status, self._named(record.model)
+        row = self._rows.get(key) or self._rows.setdefault(key, [0.0] * 5)
+        row[0] += 1
+        row[1] += record.seconds
         if record.calls:
-            figures[("calls",)] += record.calls
-            figures["with_calls", model] += 1
+            row[2] += record.calls
+            row[3] += 1
         if record.repairs:
-            figures[("repaired",)] += 1
-        if status >= 400:
-            figures["failed", model] += 1
+            row[4] += 1
         self._changed()
 
     def _changed(self) -> None:
@@ -105,7 +105,7 @@ class Records:
     def _show(self) -> None:
         """To the other processes: as many of the last calls as there is room for."""
         self._due = False
-        figures = [[*key, figure] for key, figure in self._figures.items()]
+        figures = [[*key, figure] for key, figure in self._own().items()]
         calls = [told(each, BRIEF) for each in self._last]
         while self._board is not None:
             sheet = json.dumps({"figures": figures, "calls": calls}).encode()
@@ -120,8 +120,21 @@ class Records:
                 if sheet != self._sheet and (data := self._board.read(sheet)):
                     yield json.loads(data)
 
+    def _own(self) -> defaultdict[Key, float]:
+        found: defaultdict[Key, float] = defaultdict(float, {("open",): self._open})
+        for (surface, way, status, model), row in self._rows.items():
+            answers, seconds, calls, with_calls, repaired = row
+            found["requests", surface, way, str(status)] += answers
+            found["seconds", surface] += seconds
+            found[("calls",)] += calls
+            found[("repaired",)] += repaired
+            found["answers", model] += answers
+            found["with_calls", model] += with_calls
+            found["failed", model] += answers if status >= 400 else 0
+        return found
+
     def figures(self) -> Mapping[Key, float]:
-        found = defaultdict(float, self._figures)
+        found = self._own()
         for sheet in self._sheets():
             for *key, figure in sheet["figures"]:
                 found[tuple(key)] += figure
