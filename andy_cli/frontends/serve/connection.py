@@ -97,7 +97,7 @@ class Connection(HttpToolsProtocol):
         return b"\r\n".join(lines)
 
     def on_headers_complete(self) -> None:
-        if not self.url.startswith(b"/"):
+        if not self.url.startswith(b"/") or self.parser.get_method() == b"CONNECT":
             raise ValueError  # the parser makes a refusal of it: proxies are asked like that
         if self.parser.should_upgrade():
             return  # it comes again, without that wish
