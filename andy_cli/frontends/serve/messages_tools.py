@@ -32,6 +32,15 @@ RANGE: Schema = {
     "description": "for view: first and last line; the last may be -1, the end",
 }
 LINE: Schema = {"type": "integer", "description": "for insert: after which line; 0 is the start"}
+EDITING: Mapping[str, Schema] = {
+    "path": _text("of the file or folder"),
+    "file_text": _text("for create: what is in the file"),
+    "old_str": _text("for str_replace: the text there is, which must be there once"),
+    "new_str": _text("for str_replace: the text in its place"),
+    "insert_line": LINE,
+    "insert_text": _text("for insert: the new lines"),
+    "view_range": RANGE,
+}
 KNOWN: Mapping[str, Schema] = {
     "bash": _takes(
         "Run a command in a shell that stays open.",
@@ -43,25 +52,13 @@ KNOWN: Mapping[str, Schema] = {
         "Look at, create and change files.",
         "command path",
         command=_one_of("view", "create", "str_replace", "insert"),
-        path=_text("of the file or folder"),
-        file_text=_text("for create: what is in the file"),
-        old_str=_text("for str_replace: the text there is, which must be there once"),
-        new_str=_text("for str_replace: the text in its place"),
-        insert_line=LINE,
-        insert_text=_text("for insert: the new lines"),
-        view_range=RANGE,
+        **EDITING,
     ),
     "memory": _takes(
         "Keep notes in files under /memories; look at them before anything else.",
         "command",
         command=_one_of("view", "create", "str_replace", "insert", "delete", "rename"),
-        path=_text("of the file or folder"),
-        file_text=_text("for create: what is in the file"),
-        old_str=_text("for str_replace: the text there is, which must be there once"),
-        new_str=_text("for str_replace: the text in its place"),
-        insert_line=LINE,
-        insert_text=_text("for insert: the new lines"),
-        view_range=RANGE,
+        **EDITING,
         old_path=_text("for rename"),
         new_path=_text("for rename"),
     ),
