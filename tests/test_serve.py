@@ -398,7 +398,7 @@ def test_an_answer_that_looks_like_a_call_and_names_no_tool_is_the_answer(home: 
         assert server.message(USER)["content"] == text
 
 
-@pytest.mark.parametrize("name", sorted(DIALECTS))
+@pytest.mark.parametrize("name", sorted(DIALECTS.keys() - {"andybot"}))  # A11
 def test_words_before_a_call_and_the_call_are_both_shown_to_the_model(name: str) -> None:
     lesson = taught(DIALECTS[name], {each["function"]["name"]: each for each in MP3S})
     call = ToolCall("c1", "list_mp3s", {"path": "~/mp3"})

@@ -277,11 +277,8 @@ def render(history: Sequence[Message]) -> list[Wire]:
 
 
 def spoken(message: Message) -> str:
-    """What the model said: its words, and the letters of its calls where those are not in them."""
-    said = message.content
-    if not message.calls or "dear andybot" in said.lower():
-        return said
-    return "\n".join(filter(None, [said, *map(letter, message.calls)]))
+    """What the model said: its words, else the letter its call came from."""
+    return message.content or "\n".join(map(letter, message.calls))
 
 
 def letter(call: ToolCall) -> str:

@@ -79,7 +79,11 @@ class Dialogue:
     def request(self, more: Sequence[Wire] = (), constraint: Constraint | None = None) -> Request:
         asked = self.asked
         demand = self.demand if self.must else ""
-        messages = self.taught.messages(asked.history, asked.parts, demand)
+        history = asked.history
+        if self.source.guided:
+            # A11 keeps words and not the call beside them; what is chosen next needs the call.
+            history = tuple(each._replace(content="") if each.calls else each for each in history)
+        messages = self.taught.messages(history, asked.parts, demand)
         return Request(
             messages=(*messages, *self.side, *more),
             tools=tuple(self.asked.tools.values()) if self.native else (),

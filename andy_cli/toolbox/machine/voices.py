@@ -184,10 +184,14 @@ def synthesize(text: str, voice: str, style: Style, file: Path, work: Work) -> N
 
 def _finished(process: "subprocess.Popen[bytes]", given: bytes, work: Work) -> bytes:
     """What it complained of."""
+    left: bytes | None = given  # it is given once: whoever waits again only waits
     while True:
         work.go_on()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            return process.communicate(given, timeout=0.1)[1]
+            try:
+                return process.communicate(left, timeout=0.1)[1]
+            finally:
+                left = None
 
 
 def _line(program: str, text: str, voice: str, style: Style, file: Path) -> tuple[list[str], str]:
