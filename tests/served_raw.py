@@ -117,9 +117,16 @@ def chunks(stream: Any) -> Iterator[bytes]:  # noqa: ANN401
 
 @contextmanager
 def served(
-    home: Path, upstream: str, *more: str, env: Mapping[str, str] | None = None
+    home: Path,
+    upstream: str,
+    *more: str,
+    env: Mapping[str, str] | None = None,
+    ready: bool = True,
 ) -> Iterator[Served]:
-    """`andy serve` at a free port, ready; what it wrote to stderr holds no traceback."""
+    """`andy serve` at a free port, ready unless that is not waited for.
+
+    What it wrote to stderr holds no traceback.
+    """
     log = home / f"serve-{time.monotonic_ns()}.err"
     command = [str(ANDY), "serve", "--upstream", upstream, "--port", "0", *more]
     with log.open("w") as err:
@@ -133,7 +140,8 @@ def served(
         )
     try:
         server = Served(announced(process, log), process)
-        wait_until_ready(server)
+        if ready:
+            wait_until_ready(server)
         yield server
     finally:
         if process.poll() is None:
@@ -149,12 +157,12 @@ def served(
 
 
 def announced(process: subprocess.Popen[str], log: Path) -> int:
-    for _ in range(600):
+    for _ in range(3000):
         said = log.read_text()
         if "/v1 (" in said:
             return int(said.partition("/v1 (")[0].rpartition(":")[2])
         assert process.poll() is None, said
-        time.sleep(0.05)
+        time.sleep(0.01)
     raise TimeoutError(log.read_text())
 
 

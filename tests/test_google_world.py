@@ -501,6 +501,8 @@ def left(world: World) -> list[Any]:
     known = [{key: each[key] for key in each if key not in drawn} for each in [*files, *events]]
     for each in known:
         each["id"] = each["id"] if len(each["id"]) < 9 else "drawn"
+    # Files come by the time of their last change, to the millisecond.
+    known.sort(key=lambda each: (each["kind"], each["id"]))
     with world.client("gmail") as gmail:
         messages = gmail.users().messages()
         ids = [each["id"] for each in messages.list(userId="me").execute()["messages"]]

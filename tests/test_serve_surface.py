@@ -407,6 +407,19 @@ def test_without_requests_a_signal_ends_it_at_once(
             server.connect()
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("workers", ["1", "3"])
+def test_a_signal_that_comes_before_it_answers_ends_it_in_good_order(
+    number: signal.Signals, workers: str, models: ModelServer, tmp_path: Path
+) -> None:
+    with served(tmp_path, models.url, "--workers", workers, ready=False) as server:
+        server.process.send_signal(number)
+        assert server.process.wait(10) == (130 if number == signal.SIGINT else 0)
+        with pytest.raises(ConnectionRefusedError):
+            server.connect()
+    assert len(server.err) == 1
+
+
 def test_workers_end_with_the_first_even_if_that_is_killed(
     models: ModelServer, tmp_path: Path
 ) -> None:

@@ -3,12 +3,13 @@
 import asyncio
 import os
 import secrets
+import signal
 import socket
 import sys
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import NamedTuple, NoReturn
+from typing import ClassVar, NamedTuple, NoReturn
 
 from andy_cli.errors import UsageError
 from andy_cli.frontends.serve.board import Board
@@ -47,10 +48,11 @@ def serve(serving: Serving) -> int:
     for each in serving.upstream:
         known(each)
     listening = listen(serving.host, serving.port)
+    signals = Signals()
     port = listening.getsockname()[1]
     sys.stderr.write(f"andy serves at http://{shown(serving.host)}:{port}/v1 (Ctrl-C ends it)\n")
     sys.stderr.flush()
-    return run(serving, settings, token, listening)
+    return run(serving, settings, token, listening, signals)
 
 
 def known(upstream: str) -> None:
@@ -97,6 +99,35 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
+class Signals:
+    """Signals that end the server in good order, from before anybody is told of its port.
+
+    A second one ends the process at once.
+    """
+
+    CODES: ClassVar = {signal.SIGINT: 130, signal.SIGTERM: 0}
+
+    def __init__(self) -> None:
+        self._code: int | None = None
+        self._told: Callable[[int], object] | None = None
+        for each in self.CODES:
+            # Not those of an event loop: it has not begun, and Windows has none.
+            signal.signal(each, self._came)
+
+    def tell(self, told: Callable[[int], object]) -> None:
+        """Call it with the exit code once a signal comes; now, if one has come already."""
+        self._told = told
+        if self._code is not None:
+            told(self._code)
+
+    def _came(self, number: int, _: object) -> None:
+        for each in self.CODES:
+            signal.signal(each, signal.SIG_DFL)
+        self._code = self.CODES[signal.Signals(number)]
+        if self._told:
+            self._told(self._code)
+
+
 class Leash(NamedTuple):
     """A pipe between the processes of a server: all end when the first one pulls, or is gone."""
 
@@ -125,12 +156,15 @@ class Seat(NamedTuple):
     """What a process of a server shares with the others."""
 
     leash: Leash
+    signals: Signals
     board: Board | None = None
     sheet: int = 0
     """Its own on the board."""
 
 
-def run(serving: Serving, settings: Settings, token: str, listening: socket.socket) -> int:
+def run(
+    serving: Serving, settings: Settings, token: str, listening: socket.socket, signals: Signals
+) -> int:
     try:
         # 0.2 s, and only this command needs it.
         from andy_cli.frontends.serve.process import work
@@ -147,13 +181,12 @@ def run(serving: Serving, settings: Settings, token: str, listening: socket.sock
         child = os.fork()
         if not child:
             os.close(held)
-            seat = Seat(Leash(watched=watched), board, sheet)
+            seat = Seat(Leash(watched=watched), signals, board, sheet)
             be_another(serving, settings, token, listening, seat)
         children.append(child)
     try:
-        return in_loop(work(serving, settings, token, listening, Seat(Leash(held=held), board)))
-    except KeyboardInterrupt:
-        return 130
+        seat = Seat(Leash(held=held), signals, board)
+        return in_loop(work(serving, settings, token, listening, seat))
     finally:
         os.close(held)
         for child in children:

@@ -3,11 +3,8 @@
 import asyncio
 import gc
 import logging
-import signal
 import socket
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +14,7 @@ from uvicorn.server import ServerState
 
 from andy_cli.frontends.serve.app import App
 from andy_cli.frontends.serve.backend import Patience, backend
-from andy_cli.frontends.serve.command import Leash, Seat, Serving, loopback
+from andy_cli.frontends.serve.command import Seat, Serving, loopback
 from andy_cli.frontends.serve.connection import Connection
 from andy_cli.frontends.serve.gatekeeper import Gatekeeper
 from andy_cli.frontends.serve.records import Records
@@ -61,11 +58,11 @@ async def work(
             not loopback(serving.host),
         )
         return await until_told(
-            App(behind, gatekeeper, Records(seat.board, seat.sheet)), listening, seat.leash
+            App(behind, gatekeeper, Records(seat.board, seat.sheet)), listening, seat
         )
 
 
-async def until_told(app: App, listening: socket.socket, leash: Leash) -> int:
+async def until_told(app: App, listening: socket.socket, seat: Seat) -> int:
     """Answer until a signal or the leash says to end; 130 after Ctrl-C."""
     config = Config(
         app,
@@ -87,35 +84,28 @@ async def until_told(app: App, listening: socket.socket, leash: Leash) -> int:
     gc.set_threshold(GARBAGE, *gc.get_threshold()[1:])
     gc.enable()
     try:
-        with told_to_end() as told:
-            leash.watch(loop, told)
-            code = await told
+        code = await told_to_end(seat)
     finally:
         server.close()
-        leash.pull()
+        seat.leash.pull()
     for connection in list(state.connections):
         connection.shutdown()
     await ended(state)
     return code
 
 
-@contextmanager
-def told_to_end() -> Iterator["asyncio.Future[int]"]:
-    """The exit code, once a signal is there. A second signal ends the process at once."""
+async def told_to_end(seat: Seat) -> int:
+    """The exit code, once a signal or the leash says to end."""
     loop = asyncio.get_running_loop()
     told: asyncio.Future[int] = loop.create_future()
-    codes = {signal.SIGINT: 130, signal.SIGTERM: 0}
 
-    def tell(number: int) -> None:
-        for each in codes:
-            signal.signal(each, signal.SIG_DFL)
+    def tell(code: int) -> None:
         if not told.done():
-            told.set_result(codes[signal.Signals(number)])
+            told.set_result(code)
 
-    for each in codes:
-        # Not the loop's own handlers: Windows has none.
-        signal.signal(each, lambda number, _: loop.call_soon_threadsafe(tell, number))
-    yield told
+    seat.signals.tell(lambda code: loop.call_soon_threadsafe(tell, code))
+    seat.leash.watch(loop, told)
+    return await told
 
 
 async def ended(state: ServerState) -> None:
