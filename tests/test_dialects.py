@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from andy_cli.compiler import dialects
@@ -171,6 +171,8 @@ flat = st.dictionaries(st.sampled_from(["path", "text"]), texts, min_size=1)
 @pytest.mark.parametrize("dialect", LOSSLESS, ids=lambda dialect: str(dialect.name))
 @settings(max_examples=60)
 @given(arguments=flat)
+@example(arguments={"path": "A:\u00a1"})  # begins like a path of Windows
+@example(arguments={"path": "C:\\new\\table"})
 def test_what_a_dialect_writes_it_reads(dialect: Dialect, arguments: dict[str, str]) -> None:
     written = dialect.write(ToolRequest("write_file", arguments))
     reply = read(written)

@@ -247,6 +247,18 @@ def test_what_is_quoted_is_no_call_and_its_text_is_not_lost(home: Path) -> None:
         assert "list_mp3s" in message["content"]
 
 
+EXAMPLE = 'A call:\n\n```json\n{"name": "play_mp3", "arguments": {"file": "a"}}\n```\n\nSo it is.'
+
+
+@pytest.mark.parametrize("words", [(), ("--dialect", "hermes"), ("--dialect", "andybot")])
+def test_what_is_quoted_stays_where_it_stands(words: Sequence[str], home: Path) -> None:
+    with served([streamed(*EXAMPLE)], *words, home=home) as (server, _):
+        if words:
+            assert server.message(USER)["content"] == EXAMPLE
+        made = joined(server.stream(USER))
+        assert (made["text"], made["calls"], made["finish"]) == (EXAMPLE, [], "stop")
+
+
 def hermes(name: str, **arguments: object) -> str:
     return f"<tool_call>{json.dumps({'name': name, 'arguments': arguments})}</tool_call>"
 
@@ -288,6 +300,37 @@ def test_a_call_that_does_not_fit_is_told_to_the_model_privately(home: Path) -> 
         message = server.message(USER)
         assert calls_of(message) == [("play_mp3", {"file": "a"})]
         assert "file" in told(model)[-1]["content"]
+
+
+def test_the_same_when_words_stood_before_it_and_they_are_said_once(home: Path) -> None:
+    wrong, right = hermes("play_mp3", path="~/mp3"), hermes("play_mp3", file="a")
+    script = [streamed("On it. ", wrong), streamed("On it. ", right)]
+    with served(script, *HERMES, home=home) as (server, _):
+        made = joined(server.stream(USER))
+        assert made["text"].strip() == "On it."
+        assert [json.loads(each["arguments"]) for each in made["calls"]] == [{"file": "a"}]
+
+
+@pytest.mark.parametrize("second", ["Which one?", "On it."])
+def test_what_the_model_says_instead_of_the_call_is_said_if_it_is_new(
+    second: str, home: Path
+) -> None:
+    script = [streamed("On it. ", hermes("play_mp3", path="~/mp3")), streamed(second)]
+    with served(script, *HERMES, home=home) as (server, _):
+        message = server.message(USER)
+        assert message["content"] == ("On it." if second == "On it." else f"On it.\n\n{second}")
+        assert calls_of(message) == []
+
+
+def test_a_call_that_never_fits_is_the_clients_to_judge_as_with_any_model(home: Path) -> None:
+    with served([streamed(hermes("play_mp3", path="~/mp3"))] * 3, *HERMES, home=home) as (
+        server,
+        model,
+    ):
+        answer = server.ask(USER)
+        assert calls_of(answer["choices"][0]["message"]) == [("play_mp3", {"path": "~/mp3"})]
+        assert answer["choices"][0]["finish_reason"] == "tool_calls"
+        assert len(model.requests) == 3
 
 
 def test_a_call_that_was_cut_off_is_no_call(home: Path) -> None:

@@ -14,8 +14,8 @@ BLANK = re.compile(r"[\s\\\"'`>\u2060]+")
 """What differs between a text and its quotation, or its place in JSON."""
 SHORTEST = 8
 """Letters of a command, or of arguments, that are no coincidence."""
-
-
+FRAMING = re.compile(r"(?:\s+|</[^<>\s]{1,40}>|<\|[^<>|\s]{1,40}\|>|\[/[A-Z_]{1,40}\])*")
+"""What may stand between a request and the quotation mark behind it."""
 MARKS = {'"': '"', "'": "'", "\u201c": "\u201d", "\u201e": "\u201c", "\u00ab": "\u00bb"}
 
 
@@ -27,7 +27,8 @@ def cited(request: ToolRequest, raw: str) -> bool:
     line = raw[raw.rfind("\n", 0, start) + 1 : start].strip()
     if line.startswith(">"):
         return True
-    before, after = line[-1:], raw[end:].lstrip()[:1]
+    behind = FRAMING.match(raw, end)
+    before, after = line[-1:], raw[behind.end() if behind else end :][:1]
     return before in MARKS and after == MARKS[before]
 
 

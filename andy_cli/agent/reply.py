@@ -1,13 +1,26 @@
 """One reply, readable while it arrives."""
 
 from collections.abc import AsyncIterator, Callable
+from typing import Protocol
 
-from andy_cli.compiler.compiler import CompiledReply, Compiler, Visible
+from andy_cli.compiler.compiler import CompiledReply, Visible
 from andy_cli.messages import Chunk, Usage
 from andy_cli.models.streams import closing
 
 RAW = 100_000
 """Characters of a reply that are kept as they came."""
+
+
+class Reader(Protocol):
+    """What a `Compiler` does for a reply."""
+
+    def take(self, chunk: Chunk) -> Visible:
+        """The next piece; returns what of it may be shown now."""
+        ...
+
+    def finish(self, cut_off: bool = False) -> tuple[Visible, CompiledReply]:
+        """There is no more: what is left to show, and what all of it means."""
+        ...
 
 
 class Reply:
@@ -19,7 +32,7 @@ class Reply:
     def __init__(
         self,
         chunks: AsyncIterator[Chunk],
-        compiler: Compiler,
+        compiler: Reader,
         done: Callable[[CompiledReply], None] = lambda compiled: None,
     ) -> None:
         self._chunks = chunks

@@ -5,7 +5,7 @@ be part of a marker, a request is collected in a list and joined once when its e
 the result never depends on how the reply was cut, and the time is linear in its length.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from andy_cli.compiler.bodies.ends import Fence, Inline
@@ -47,9 +47,14 @@ class Compiler:
         tools: Tools | None = None,
         reasoning_open: bool = False,
         inner: bool = False,
+        plain: Collection[tuple[int, int]] = (),
     ) -> None:
-        """`inner`: this reads a part of a reply once more, and no part of that again."""
+        """`inner`: this reads a part of a reply once more, and no part of that again.
+
+        `plain`: what earlier was read as requests there, and is text.
+        """
         self._inner = inner
+        self._plain = plain
         self._markers = markers
         self._tools: Tools = tools or {}
         self._native = NativeCalls()
@@ -65,11 +70,13 @@ class Compiler:
         self._space = ""  # white space that is only shown if something follows
         self._taken_out = False  # something was, and no text has followed yet
         self._behind_call = False  # that was a request
+        self._behind_plain = False  # ... which is text
         self._gap = ""  # the white space since then
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._new: tuple[list[str], list[str]] = ([], [])
         self._parsed: list[Parsed] = []
+        self._shown_behind = 0  # behind so many of them
         self._spans: list[tuple[int, int]] = []
         self._dialect = ""
         self._given_back = 0  # characters that were read as a request and were none
@@ -104,11 +111,11 @@ class Compiler:
             self._pass_on(self._space)
         last = self._visible()
         requests, native_incomplete = self._native.requests(complete=not cut_off)
-        written = [request for parsed in self._parsed for request in self._marked(parsed)]
+        written = self._requests(self._parsed)
         reply = CompiledReply(
             text="".join(self._text),
             reasoning="".join(self._reasoning),
-            requests=tuple(requests or written),
+            requests=tuple(requests) or written,
             dialect="native" if requests else self._dialect if written else "",
             spans=tuple(self._spans),
             repairs=tuple(repair for parsed in self._parsed for repair in parsed.repairs),
@@ -116,6 +123,14 @@ class Compiler:
             incomplete=native_incomplete or any(parsed.incomplete for parsed in self._parsed),
         )
         return last, reply
+
+    @property
+    def followed(self) -> tuple[ToolRequest, ...]:
+        """Requests in the text behind which something was shown."""
+        return self._requests(self._parsed[: self._shown_behind])
+
+    def _requests(self, parsed: Sequence[Parsed]) -> tuple[ToolRequest, ...]:
+        return tuple(request for each in parsed for request in self._marked(each))
 
     def _marked(self, parsed: Parsed) -> Sequence[ToolRequest]:
         """Requests that may as well be an example are marked so if there is prose beside them."""
@@ -192,16 +207,22 @@ class Compiler:
         return dialect, Parsed(reply.requests, quotable=True)
 
     def _consume(self, written: str, dialect: Dialect, parsed: Parsed) -> None:
-        self._spans.append((self._at, self._at + len(written)))
+        span = (self._at, self._at + len(written))
         self._at += len(written)
         self._collected = []
+        if span in self._plain:
+            self._show(written)
+            self._unsettled = False
+            self._behind_call = self._behind_plain = True  # a list of requests goes on
+            return
+        self._behind_plain = False
+        self._spans.append(span)
         self._think(parsed.reasoning)
         self._show(parsed.text)
         self._take_out()
         self._closers = parsed.thinks_until
         if parsed.requests or parsed.incomplete or parsed.fault:
             self._dialect = self._dialect or dialect.name
-            span = self._spans[-1]
             requests = tuple(each._replace(span=span) for each in parsed.requests)
             self._parsed.append(parsed._replace(requests=requests))
         self._behind_call = bool(
@@ -251,7 +272,8 @@ class Compiler:
         again.feed("".join(self._reasoning))
         _, reply = again.finish()
         if reply.requests:
-            self._parsed.append(Parsed(reply.requests, ("took a request from open reasoning",)))
+            requests = tuple(each._replace(span=(0, 0)) for each in reply.requests)
+            self._parsed.append(Parsed(requests, ("took a request from open reasoning",)))
             self._dialect = reply.dialect
             self._reasoning = [reply.text]
 
@@ -301,6 +323,8 @@ class Compiler:
 
     def _counts(self, marker: Marker, before: str) -> bool:
         if marker.kind == "opener" and not self._may_open(marker.dialects, before):
+            return False
+        if marker.kind == "closer" and self._behind_plain:
             return False
         if marker.kind == "closer" or marker.where == "behind":
             return self._behind_call and not before.strip()
@@ -376,10 +400,12 @@ class Compiler:
             before, after = self._space, self._gap
             self._space = after if after.count("\n") > before.count("\n") else before
             self._space = self._space if self._text else ""
-            self._taken_out, self._behind_call, self._gap = False, False, ""
+            self._taken_out, self._gap = False, ""
         elif not body:
             self._space += text
             return
+        self._behind_call = self._behind_plain = False
+        self._shown_behind = len(self._parsed)
         self._pass_on(self._space + body)
         self._space = text[len(text.rstrip()) :]
 

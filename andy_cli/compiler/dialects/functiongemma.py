@@ -29,7 +29,8 @@ def reader(quote: str) -> Callable[[str, Tools], list[ToolRequest] | None]:
             return None
         for head, behind in zip(heads, [*heads[1:], None], strict=True):
             written = text[head.end() : behind.start() if behind else len(text)]
-            value = json_text.read(as_json(written.strip().rstrip(","), text_between))
+            made = as_json(written.strip().rstrip(","), text_between)
+            value = json_text.strict(made) or json_text.read(made)
             if not isinstance(value, dict):
                 return None
             found.append(ToolRequest(name=calls.tool_name(head[1], tools), arguments=value))

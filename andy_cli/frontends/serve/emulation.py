@@ -6,14 +6,23 @@ or told to it once. Nothing is run and nothing is kept: the dialogue lives insid
 """
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 from andy_cli.agent.defused import restored
 from andy_cli.agent.echo import cited, copied
 from andy_cli.agent.pairs import new_id
-from andy_cli.agent.reply import Reply
+from andy_cli.agent.reply import Reader, Reply
 from andy_cli.agent.resolve import Offer, Resolved, resolve
 from andy_cli.compiler.compiler import CompiledReply, Compiler
 from andy_cli.compiler.detect import NATIVE
@@ -21,6 +30,7 @@ from andy_cli.compiler.dialect import Question
 from andy_cli.compiler.markers import Markers
 from andy_cli.frontends.serve.asked import Asked
 from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused, Said, Thought
+from andy_cli.frontends.serve.quoting import Quoting
 from andy_cli.frontends.serve.source import Source
 from andy_cli.frontends.serve.taught import DIALECTS, Taught
 from andy_cli.messages import Constraint, Message, Request, ToolRequest, Usage, Wire
@@ -47,6 +57,10 @@ class Dialogue:
     repairs: tuple[str, ...] = ()
     said: bool = False
     """The client has seen text of this answer."""
+
+    @property
+    def results(self) -> list[str]:
+        return [each.content for each in self.asked.history if each.role == "tool"]
 
     @property
     def must(self) -> bool:
@@ -105,33 +119,48 @@ async def emulated(asked: Asked, source: Source, taught: Taught) -> AsyncGenerat
     """The answer, in pieces as it is made. Raises Refused."""
     dialogue = Dialogue(asked, source, taught)
     for attempt in range(1, TRIES + 1):
+        last = attempt == TRIES
+        # Said once, the same in other words is not said again.
+        silent = dialogue.said or (dialogue.must and not last)
         reply = Reply(
             source.reply(dialogue.request(constraint=next_step(dialogue)), dialogue.fields),
-            # Without tools nothing is a request: the text stays as it is.
-            taught.compiler() if asked.tools else Compiler(Markers([])),
+            reader(dialogue),
         )
-        async for piece in words_of(dialogue, reply, silent=dialogue.must and attempt < TRIES):
+        async for piece in words_of(dialogue, reply, silent):
             yield piece
         dialogue.count(reply.usage)
         found = await understood(dialogue, reply.compiled, reply.raw)
-        for text in found.shown:
-            yield Said(text)
-        for each in found.calls:
-            yield each
-        if found.calls:
-            yield dialogue.over("tool_calls", found.dialect)
-            return
         note = found.note or (dialogue.demand if dialogue.must else "")
-        if not note or (dialogue.said and not dialogue.must) or attempt == TRIES:
-            # Nothing else was said: what looked like a call, and named no tool, was the answer.
-            for text in () if dialogue.said or found.shown else found.foreign:
-                yield Said(text)
+        calls = found.calls or (found.unfit if last else ())
+        if calls or last or not note:
+            for each in closing_words(dialogue, found, reply.compiled.text if silent else ""):
+                yield Said(each)
+            for call in calls:
+                yield call
             break
         dialogue.side += [
             {"role": "assistant", "content": reply.raw.strip() or "..."},
             {"role": "user", "content": note},
         ]
-    yield dialogue.over(ended(reply))
+    yield dialogue.over("tool_calls" if calls else ended(reply), found.dialect if calls else "")
+
+
+def closing_words(dialogue: Dialogue, found: "Understood", unsaid: str) -> Iterator[str]:
+    """What of the last reply was not said while it came."""
+    yield from found.shown
+    if found.calls or found.unfit:
+        return
+    if not (dialogue.said or found.shown):
+        # Nothing else was said: what looked like a call, and named no tool, was the answer.
+        yield from found.foreign
+    elif unsaid.strip() not in "".join(str(each["content"]) for each in dialogue.side):
+        yield "\n\n" + unsaid.strip()
+
+
+def reader(dialogue: Dialogue) -> Reader:
+    if not dialogue.asked.tools:
+        return Compiler(Markers([]))  # nothing is a request: the text stays as it is
+    return Quoting(dialogue.taught.compiler, partial(is_text, dialogue))
 
 
 async def words_of(dialogue: Dialogue, reply: Reply, silent: bool) -> AsyncIterator[Piece]:
@@ -168,6 +197,8 @@ class Understood(NamedTuple):
     dialect: str = ""
     note: str = ""
     """What the model is told if there is nothing to use."""
+    unfit: tuple[Called, ...] = ()
+    """Calls with arguments that do not fit, as the client may see for itself."""
     foreign: tuple[str, ...] = ()
     """Texts of requests that name no tool."""
 
@@ -175,14 +206,13 @@ class Understood(NamedTuple):
 async def understood(dialogue: Dialogue, compiled: CompiledReply, raw: str) -> Understood:
     """`raw` is the reply as it was written."""
     asked = dialogue.asked
-    results = [each.content for each in asked.history if each.role == "tool"]
     shown: list[str] = []
     foreign: list[str] = []
     found: list[Resolved] = []
     for request in compiled.requests:
-        if request.name.lower() in ALOUD and dialogue.taught.dialect.carries_all:
+        if is_aloud(dialogue, request):
             shown.append(aloud(request))
-        elif is_text(dialogue, request, raw, results):
+        elif is_text(dialogue, request, raw):
             start, end = request.span
             shown.append(raw[start:end])
         else:
@@ -190,17 +220,18 @@ async def understood(dialogue: Dialogue, compiled: CompiledReply, raw: str) -> U
             if all(each.fault and each.call.name not in asked.tools for each in made):
                 foreign.append(raw[slice(*request.span)])
             found += made
-    fitting = [each for each in found if not each.fault]
-    if asked.choice.name:
-        fitting = [each for each in fitting if each.call.name == asked.choice.name]
-    fitting = fitting if asked.parallel else fitting[:1]
-    for each in fitting:
+    wanted = [asked.choice.name] if asked.choice.name else asked.tools
+    known = [each for each in found if each.call.name in wanted]
+    fitting = [each for each in known if not each.fault]
+    most = None if asked.parallel else 1
+    for each in fitting[:most]:
         dialogue.repairs += each.changes
     return Understood(
-        tuple(called(at, each) for at, each in enumerate(fitting)),
+        called(fitting[:most]),
         tuple(filter(None, shown)),
         compiled.dialect,
         next((each.fault for each in found if each.fault), compiled.fault),
+        called([each for each in known if each.fault][:most]),
         tuple(filter(None, foreign)),
     )
 
@@ -214,18 +245,22 @@ def aloud(request: ToolRequest) -> str:
     return text if isinstance(text, str) and request.name != "end_turn" else ""
 
 
-def is_text(dialogue: Dialogue, request: ToolRequest, raw: str, results: Sequence[str]) -> bool:
+def is_aloud(dialogue: Dialogue, request: ToolRequest) -> bool:
+    return dialogue.taught.dialect.carries_all and request.name.lower() in ALOUD
+
+
+def is_text(dialogue: Dialogue, request: ToolRequest, raw: str) -> bool:
     """Whether a request is a quotation, or no call is wanted: then its text is text (P9).
 
     What merely resembles a result is a call: nothing is run here, and who runs it can ask.
     """
     dialect = dialogue.taught.dialect
     framed = dialect.letter is not None or dialect.carries_all
-    return (
+    return not is_aloud(dialogue, request) and (
         dialogue.asked.choice.how == "none"
         or (request.quoted and not framed)
         or cited(request, raw)
-        or copied(request, raw, results)
+        or copied(request, raw, dialogue.results)
     )
 
 
@@ -236,9 +271,16 @@ async def resolved(dialogue: Dialogue, request: ToolRequest, dialect: str) -> tu
     return await resolve(named, written_in, offer, interviewer(dialogue, named))
 
 
-def called(position: int, each: Resolved) -> Called:
-    arguments = json.dumps(dict(each.call.arguments), ensure_ascii=False)
-    return Called(position, f"call_{each.call.id}", each.call.name, arguments)
+def called(resolved: Sequence[Resolved]) -> tuple[Called, ...]:
+    return tuple(
+        Called(
+            at,
+            f"call_{each.call.id}",
+            each.call.name,
+            json.dumps(dict(each.call.arguments), ensure_ascii=False),
+        )
+        for at, each in enumerate(resolved)
+    )
 
 
 def interviewer(dialogue: Dialogue, request: ToolRequest) -> Callable[[Question], Awaitable[str]]:

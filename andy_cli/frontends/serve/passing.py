@@ -9,9 +9,10 @@ from collections.abc import AsyncIterator, Sequence
 
 from andy_cli.frontends.serve.asked import Asked
 from andy_cli.frontends.serve.chat_wire import call_of, dumped, line, texted_tools
-from andy_cli.frontends.serve.emulation import Dialogue, Understood, understood
+from andy_cli.frontends.serve.emulation import Dialogue, Understood, reader, understood
 from andy_cli.frontends.serve.pieces import Called
 from andy_cli.frontends.serve.records import Record
+from andy_cli.messages import Chunk
 
 
 def plain_body(asked: Asked, body: bytes, model: str) -> bytes:
@@ -27,7 +28,7 @@ class Watching:
     def __init__(self, dialogue: Dialogue, record: Record) -> None:
         self._dialogue = dialogue
         self._record = record
-        self._compiler = dialogue.taught.compiler()
+        self._reader = reader(dialogue)
         self._texted = texted_tools(dialogue.asked.body.get("tools"))
         self._rest = b""
         self._native = False
@@ -73,7 +74,7 @@ class Watching:
     def _shown(self, text: str) -> str:
         self._raw.append(text)
         self._record.wrote(text)
-        return self._compiler.feed(text).text
+        return self._reader.take(Chunk(text)).text
 
     def _later(self, whole: bytes) -> bytes:
         """The end of the answer waits until it is known what the text meant."""
@@ -92,7 +93,7 @@ class Watching:
 
     async def end(self) -> AsyncIterator[bytes]:
         """What is left, once the stream is over."""
-        last, compiled = self._compiler.finish(self._finish is None)
+        last, compiled = self._reader.finish(self._finish is None)
         found = Understood()
         if compiled.requests and not self._native:
             found = await understood(self._dialogue, compiled, "".join(self._raw))

@@ -3,7 +3,7 @@
 Made from the request alone; the same tools and dialect give the same, so the last ones are kept.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -38,8 +38,8 @@ class Taught:
     def lesson(self) -> str:
         return lesson(self.dialect, {name: offered(tool) for name, tool in self.tools.items()})
 
-    def compiler(self) -> Compiler:
-        return Compiler(self.markers, self.tools)
+    def compiler(self, plain: Collection[tuple[int, int]] = ()) -> Compiler:
+        return Compiler(self.markers, self.tools, plain=plain)
 
     def messages(
         self, history: Sequence[Message], parts: Mapping[str, object], more: str = ""

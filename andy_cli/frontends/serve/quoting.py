@@ -1,0 +1,84 @@
+"""Requests that are quotations stay in the text of a reply, where they stand and as they stand."""
+
+from collections.abc import Callable, Collection
+
+from andy_cli.compiler.compiler import CompiledReply, Compiler, Visible
+from andy_cli.messages import Chunk, ToolRequest
+
+Span = tuple[int, int]
+REREAD = 8
+"""How often a reply is read once more at most, for each stretch of quotations in it."""
+
+
+class Quoting:
+    """Reads a reply as a `Compiler` does; what `is_text` says is a quotation is text.
+
+    That is known only behind it. Then all so far is read once more, with what was a quotation as
+    plain text, so what is shown does not depend on how the reply was cut.
+    """
+
+    def __init__(
+        self,
+        compiler: Callable[[Collection[Span]], Compiler],
+        is_text: Callable[[ToolRequest, str], bool],
+    ) -> None:
+        """`compiler` makes one that reads these spans as text.
+
+        `is_text` is asked about a request and the reply as it was written, until now.
+        """
+        self._make = compiler
+        self._is_text = is_text
+        self._compiler = compiler(())
+        self._chunks: list[Chunk] = []
+        self._shown: list[str] = []
+        self._again = ""
+        self._plain: frozenset[Span] = frozenset()
+        self._judged: set[Span] = set()
+        self._left = REREAD
+
+    def take(self, chunk: Chunk) -> Visible:
+        self._chunks.append(chunk)
+        visible = self._compiler.take(chunk)
+        if visible.text and self._reread(self._quotations(self._unjudged())):
+            visible = visible._replace(text=self._again)
+        self._shown.append(visible.text)
+        return visible
+
+    def finish(self, cut_off: bool = False) -> tuple[Visible, CompiledReply]:
+        last, reply = self._compiler.finish(cut_off)
+        if self._reread(self._quotations(reply.requests)):
+            rest, reply = self._compiler.finish(cut_off)
+            last = last._replace(text=self._again + rest.text)
+        return last, reply
+
+    def _unjudged(self) -> list[ToolRequest]:
+        """Requests that something has followed: now it can be said what they are."""
+        new = [each for each in self._compiler.followed if each.span not in self._judged]
+        self._judged.update(each.span for each in new)
+        return new
+
+    def _quotations(self, requests: Collection[ToolRequest]) -> frozenset[Span]:
+        if not requests or not self._left:
+            return frozenset()
+        raw = self._raw()
+        written = [each for each in requests if each.span[0] < each.span[1]]
+        return frozenset(each.span for each in written if self._is_text(each, raw))
+
+    def _reread(self, plain: frozenset[Span]) -> bool:
+        """Read with these as text; `_again` is then what was not shown yet.
+
+        False if there are none, or too much was shown already.
+        """
+        if not plain:
+            return False
+        self._left -= 1
+        compiler = self._make(self._plain | plain)
+        text = "".join([compiler.take(each).text for each in self._chunks])
+        shown = "".join(self._shown)
+        if not text.startswith(shown):
+            return False
+        self._compiler, self._plain, self._again = compiler, self._plain | plain, text[len(shown) :]
+        return True
+
+    def _raw(self) -> str:
+        return "".join([each.text for each in self._chunks])

@@ -1,0 +1,78 @@
+"""Quotations in a reply stay where they stand, however it arrives."""
+
+import json
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from andy_cli.agent.echo import cited
+from andy_cli.frontends.serve.quoting import REREAD, Quoting
+from andy_cli.frontends.serve.taught import DIALECTS, taught
+from andy_cli.messages import Chunk, ToolRequest
+
+TOOLS = {
+    name: {
+        "type": "function",
+        "function": {
+            "name": name,
+            "parameters": {"type": "object", "properties": {"file": {"type": "string"}}},
+        },
+    }
+    for name in ("play_mp3", "list_mp3s")
+}
+CALL = '<tool_call>{"name": "play_mp3", "arguments": {"file": "a"}}</tool_call>'
+FENCED = '```json\n{"name": "play_mp3", "arguments": {"file": "a"}}\n```'
+PROSE = ("", "Well. ", "\n", " \n\n", "It is\nso", "```python\nx = 1\n```\n", '"', "> ")
+SHOWN = ("<think>Hm.</think>", FENCED, f"> {CALL}\n", f'"{CALL}"', CALL)
+
+
+def is_text(request: ToolRequest, raw: str) -> bool:
+    return request.quoted or cited(request, raw)
+
+
+def read(pieces: list[str]) -> tuple[str, list[str]]:
+    reader = Quoting(taught(DIALECTS["hermes"], TOOLS).compiler, is_text)
+    shown = [reader.take(Chunk(each)).text for each in pieces]
+    last, reply = reader.finish()
+    text = "".join([*shown, last.text])
+    assert text == reply.text
+    return text, [json.dumps(dict(each.arguments or {})) for each in reply.requests]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"So:\n\n{FENCED}\n\nAnd that is it.",
+        f"Before.\n> {CALL}\nBehind.\n",
+        f'He wrote\n\n"{CALL}" twice.',
+        f"{FENCED}\nThat was it.",
+        f"One:\n{FENCED}\n\ntwo:\n\n{FENCED}\n",
+    ],
+)
+def test_a_reply_with_nothing_but_quotations_is_shown_as_it_was_written(reply: str) -> None:
+    assert read([reply]) == read([*reply]) == (reply, [])
+
+
+def test_a_call_beside_a_quotation_is_a_call() -> None:
+    text, calls = read([*f"Not this:\n> {CALL}\nBut this: {CALL}"])
+    assert text == f"Not this:\n> {CALL}\nBut this:"
+    assert len(calls) == 1
+
+
+def test_more_quotations_than_are_read_again_lose_no_text() -> None:
+    many = "".join(f"{at}:\n> {CALL}\n" for at in range(REREAD + 4))
+    reader = Quoting(taught(DIALECTS["hermes"], TOOLS).compiler, is_text)
+    shown = "".join([reader.take(Chunk(each)).text for each in many])
+    last, reply = reader.finish()
+    assert (shown + last.text).count(CALL) == REREAD
+    assert len(reply.requests) == 4  # whose texts are shown behind all the rest
+
+
+@given(st.lists(st.sampled_from(PROSE + SHOWN), max_size=12).map("".join), st.data())
+def test_what_is_shown_does_not_depend_on_how_it_arrives(reply: str, data: st.DataObject) -> None:
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(reply)), max_size=8)))
+    edges = [0, *cuts, len(reply)]
+    pieces = [reply[start:end] for start, end in pairwise(edges)]
+    assert read([reply]) == read([*reply]) == read(pieces)
