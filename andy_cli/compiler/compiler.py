@@ -12,6 +12,7 @@ from andy_cli.compiler.bodies.ends import Fence, Inline
 from andy_cli.compiler.bodies.fences import unfenced
 from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
 from andy_cli.compiler.markers import REASONING, Marker, Markers
+from andy_cli.compiler.named import BLANKS
 from andy_cli.compiler.native_calls import NativeCalls
 from andy_cli.compiler.prose import REACH, introduces_example
 from andy_cli.messages import Chunk, ToolRequest
@@ -280,11 +281,11 @@ class Compiler:
     def _in_text(self, final: bool) -> None:
         held = self._held
         sure = len(held) if final else self._markers.unsure(held)
-        for match in self._markers.expression.finditer(held):
-            if match.end() > sure:
-                sure = min(sure, match.start())  # its end may yet belong to another one
+        for found, start, end in self._markers.find(held, self._line_start):
+            if end > sure:
+                sure = min(sure, start)  # its end may yet belong to another one
                 break
-            found, before = match[0], held[: match.start()]
+            before = held[:start]
             if found == "\n":
                 self._code = "" if len(self._code) < FENCE else self._code
             elif found[0] == "`":
@@ -431,8 +432,6 @@ FENCE = 3
 PATIENCE, ALARMS = 500_000, 5_000
 """Characters that may be read again in vain, and how often; openers are text from then on. A reply
 of nothing but openers would take the square of its length otherwise."""
-BLANKS = " \t\r\ufeff"
-"""What may stand before the first word of a line; a byte order mark too."""
 NOTHING = Visible()
 
 

@@ -1,13 +1,16 @@
 """Every marker of a set of dialects in one expression. Built once, shared by all replies."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import lru_cache
+from typing import Literal, NamedTuple, TypeVar
 
 from andy_cli.compiler.bodies.calls import spellings
 from andy_cli.compiler.dialect import Body, Dialect, Tools
+from andy_cli.compiler.named import Form, Named, Span, escaped, simple
 
 Where = Literal["anywhere", "line", "reply", "behind"]
+Key = TypeVar("Key", str, Form)
 
 REASONING = {
     "<think>": ("</think>",),
@@ -63,6 +66,47 @@ class Marker(NamedTuple):
     """Finds where it ends, for all of them."""
 
 
+class Fixed(NamedTuple):
+    """What finds markers that are always the same."""
+
+    expression: re.Pattern[str]
+    prefixes: frozenset[str]
+    longest: int
+    """Characters of the longest prefix."""
+    first: re.Pattern[str]
+    """The characters that they begin with."""
+
+
+@lru_cache(maxsize=8)
+def fixed(exact: frozenset[str], folded: frozenset[str]) -> Fixed:
+    """`folded` count in upper and lower case."""
+    known = exact | folded
+    firsts = {case for each in known for case in (each[0].lower(), each[0].upper())}
+    return Fixed(
+        alternatives(sorted(known, key=len, reverse=True), exact),
+        frozenset(each.lower()[:cut] for each in known for cut in range(1, len(each))),
+        max(map(len, known), default=1) - 1,
+        re.compile("[" + "".join(map(re.escape, sorted(firsts | {"`"}))) + "]"),
+    )
+
+
+def alternatives(longest: Sequence[str], exact: Collection[str]) -> re.Pattern[str]:
+    """All markers, backticks and line breaks; the longest that fits is found.
+
+    Grouped by their first character, which lets the engine skip to where one may begin.
+    """
+    groups: dict[str, list[str]] = {"`": ["`*"], "\n": [""]}
+    for text in longest:
+        folded = text not in exact
+        rest = f"(?i:{re.escape(text[1:])})" if folded else escaped(text[1:])
+        for first in {text[0].lower(), text[0].upper()} if folded else {text[0]}:
+            groups.setdefault(first, []).append(rest)
+    return re.compile(
+        "|".join(f"{re.escape(first)}(?:{'|'.join(rests)})" for first, rests in groups.items()),
+        re.ASCII,
+    )
+
+
 class Markers:
     """Finds markers in text that arrives in pieces."""
 
@@ -73,11 +117,16 @@ class Markers:
         self._expected = first
         self._exact: dict[str, Marker] = {}
         self._folded: dict[str, Marker] = {}
+        self._forms: dict[Form, Marker] = {}
         self.all = tuple(dialects)
         self.fenced = tuple(each for each in dialects if each.fenced)
+        odd = [name for name in tools if not simple(name)]
         for dialect in dialects:
-            for text, where in openers(dialect, tools):
-                self._add(text, where, dialect)
+            for text, where in openers(dialect, tools if dialect.fold else odd):
+                table = self._folded if dialect.fold else self._exact
+                self._add(table, text.lower() if dialect.fold else text, where, dialect)
+            for form, where in () if dialect.fold else named(dialect):
+                self._add(self._forms, form, where, dialect)
             for text in dialect.closers:
                 self._exact.setdefault(text, Marker("closer"))
         opened = {text for text, marker in self._exact.items() if marker.kind == "opener"}
@@ -89,63 +138,64 @@ class Markers:
             text for text, marker in self._exact.items() if marker.kind == "opener"
         )
         """Openers that may also end a stretch of reasoning."""
-        self._prepare()
+        self._fixed = fixed(frozenset(self._exact), frozenset(self._folded))
+        self._named = Named(
+            [form for form, marker in self._forms.items() if marker.where == "line"],
+            [form for form, marker in self._forms.items() if marker.where == "anywhere"],
+            [name for name in tools if simple(name)],
+        )
 
-    def _add(self, text: str, where: Where, dialect: Dialect) -> None:
-        table, key = (self._folded, text.lower()) if dialect.fold else (self._exact, text)
-        there = table.get(key, Marker("opener", where, body=dialect.body))
+    def _add(self, table: dict[Key, Marker], key: Key, where: Where, dialect: Dialect) -> None:
+        there: Marker = table.get(key) or Marker("opener", where, body=dialect.body)
         expected = dialect.name == self._expected
         readers = (dialect, *there.dialects) if expected else (*there.dialects, dialect)
         table[key] = there._replace(dialects=readers)
 
-    def _prepare(self) -> None:
-        known = {*self._exact, *self._folded}
-        self.expression = self._alternatives(sorted(known, key=len, reverse=True))
-        self._prefixes = frozenset(
-            each.lower()[:cut] for each in known for cut in range(1, len(each))
-        )
-        self._longest = max(map(len, known), default=1) - 1
-        firsts = {case for each in known for case in (each[0].lower(), each[0].upper())}
-        self._first = re.compile("[" + "".join(map(re.escape, sorted(firsts | {"`"}))) + "]")
-
-    def _alternatives(self, longest: Sequence[str]) -> re.Pattern[str]:
-        """All markers, backticks and line breaks; the longest that fits is found.
-
-        Grouped by their first character, which lets the engine skip to where one may begin.
-        """
-        groups: dict[str, list[str]] = {"`": ["`*"], "\n": [""]}
-        for text in longest:
-            folded = text not in self._exact
-            if not folded and text != (plain := text.replace("\\_", "_")) and plain in self._exact:
-                continue  # found with the plain spelling; there are thousands where there are tools
-            rest = f"(?i:{re.escape(text[1:])})" if folded else escaped(text[1:])
-            for first in {text[0].lower(), text[0].upper()} if folded else {text[0]}:
-                groups.setdefault(first, []).append(rest)
-        return re.compile(
-            "|".join(f"{re.escape(first)}(?:{'|'.join(rests)})" for first, rests in groups.items()),
-            re.ASCII,
-        )
-
     def __getitem__(self, found: str) -> Marker:
-        """The marker that the expression found."""
+        """The marker that was found."""
         marker = self._exact.get(found) or self._folded.get(found.lower())
+        if marker is None and (form := self._named.form(found)):
+            marker = self._forms[form]
         return marker or self._exact[found.replace("\\_", "_")]
+
+    def find(self, text: str, line_start: bool) -> Iterator[tuple[str, int, int]]:
+        """The markers, backticks and line breaks in it, from left to right, with their places.
+
+        Where several begin, the longest counts. `line_start`: the text begins a line.
+        """
+        line = self._named.at_line(text, 0, line_start)
+        anywhere = self._named.anywhere(text, 0)
+        if line is None and anywhere is None:
+            for match in self._fixed.expression.finditer(text):
+                yield match[0], match.start(), match.end()
+            return
+        always = self._always(text, 0)
+        while spans := [each for each in (always, line, anywhere) if each]:
+            start, end = min(spans, key=lambda span: (span[0], -span[1]))
+            yield text[start:end], start, end
+            always = self._always(text, end) if always and always[0] < end else always
+            line = self._named.at_line(text, end) if line and line[0] < end else line
+            anywhere = (
+                self._named.anywhere(text, end) if anywhere and anywhere[0] < end else anywhere
+            )
+
+    def _always(self, text: str, at: int) -> Span | None:
+        match = self._fixed.expression.search(text, at)
+        return match.span() if match else None
 
     def unsure(self, text: str) -> int:
         """From where on the text might be the beginning of a marker, at its end."""
-        at = max(0, len(text) - self._longest)
-        while match := self._first.search(text, at):
+        return min(self._unsure(text), self._named.unsure(text))
+
+    def _unsure(self, text: str) -> int:
+        at = max(0, len(text) - self._fixed.longest)
+        while match := self._fixed.first.search(text, at):
             at = match.start()
-            if text[at:].lower() in self._prefixes or not text[at:].strip("`"):
+            if text[at:].lower() in self._fixed.prefixes or not text[at:].strip("`"):
                 return at
             at += 1
         # A run of backticks counts as a whole, however long.
         return len(text.rstrip("`"))
-
-
-def escaped(text: str) -> str:
-    """As an expression in which an underline may have a backslash, as Markdown wants it."""
-    return re.escape(text).replace("_", r"\\?_")
 
 
 def openers(dialect: Dialect, tools: Sequence[str]) -> Iterator[tuple[str, Where]]:
@@ -157,9 +207,17 @@ def openers(dialect: Dialect, tools: Sequence[str]) -> Iterator[tuple[str, Where
         yield text, "reply"
     for text in dialect.behind_openers:
         yield text, "behind"
-    forms: list[tuple[str, Where]] = [(form, "line") for form in dialect.named_openers]
-    forms += [(form, "anywhere") for form in dialect.named_anywhere]
-    for form, where in forms:
+    for (before, behind), where in named(dialect):
         for name in tools:
             for spelling in spellings(name):
-                yield form.replace("NAME", spelling), where
+                yield f"{before}{spelling}{behind}", where
+
+
+def named(dialect: Dialect) -> Iterator[tuple[Form, Where]]:
+    """Its forms with the name of a tool in them."""
+    for form in dialect.named_openers:
+        before, _, behind = form.lstrip(" ").partition("NAME")  # blanks may always be there
+        yield (before, behind), "line"
+    for form in dialect.named_anywhere:
+        before, _, behind = form.partition("NAME")
+        yield (before, behind), "anywhere"

@@ -189,12 +189,10 @@ class Scanner:
         held = self._held
         sure = len(held) if final else self._markers.unsure(held)
         line = -1  # where the line begins in `held`; it has begun before it
-        for match in self._markers.expression.finditer(held):
-            start, end = match.span()
+        for found, start, end in self._markers.find(held, not self._lead):
             if end > sure:
                 sure = min(sure, start)
                 break
-            found = match[0]
             if found == "\n":
                 line = end
                 self._code = "" if len(self._code) < FENCE else self._code

@@ -1,0 +1,171 @@
+"""Markers that hold the name of a tool, as `play_mp3(` at the start of a line.
+
+They are found by their form, and the name is looked up: a thousand tools, spelled out in one
+expression, would take seconds to build.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from andy_cli.compiler.bodies.calls import spellings
+
+Form = tuple[str, str]
+"""What stands before the name, and behind it."""
+Span = tuple[int, int]
+RUN = re.compile(r"[^\s\"'(){}<>:\[\],|`\ufeff]*")
+"""A name as far as it goes."""
+BLANKS = " \t\r\ufeff"
+"""What may stand before the first word of a line; a byte order mark too."""
+
+
+def simple(name: str) -> bool:
+    """Whether its end can be seen without knowing it."""
+    return RUN.fullmatch(name) is not None
+
+
+def escaped(text: str) -> str:
+    """As an expression in which an underline may have a backslash, as Markdown wants it."""
+    return re.escape(text).replace("_", r"\\?_")
+
+
+class Expressions(NamedTuple):
+    """What finds forms, whatever the names are."""
+
+    first: re.Pattern[str]
+    """At the start of a text, which is a line's."""
+    next: re.Pattern[str]
+    """From a line break on."""
+    within: re.Pattern[str]
+    """Anywhere."""
+    heads: re.Pattern[str]
+    """The characters that those begin with."""
+
+
+@lru_cache(maxsize=8)
+def expressions(line: tuple[Form, ...], anywhere: tuple[Form, ...]) -> Expressions:
+    on_line, heads = alternatives(line), sorted({re.escape(before[0]) for before, _ in anywhere})
+    return Expressions(
+        re.compile(f"[{BLANKS}]*?{on_line}"),
+        re.compile(f"\n[{BLANKS}]*?{on_line}"),
+        re.compile(alternatives(anywhere)),
+        re.compile(f"[{''.join(heads)}]" if heads else NEVER),
+    )
+
+
+NEVER = "(?!)"
+
+
+def alternatives(forms: Iterable[Form]) -> str:
+    """The longest beginnings first."""
+    behind: dict[str, list[str]] = {}
+    for before, after in forms:
+        behind.setdefault(before, []).append(re.escape(after))
+    found = [
+        f"{escaped(before)}{RUN.pattern}+(?:{'|'.join(sorted(after, key=len, reverse=True))})"
+        for before, after in sorted(behind.items(), key=lambda each: len(each[0]), reverse=True)
+    ]
+    return f"({'|'.join(found) or NEVER})"
+
+
+class Named:
+    """Finds them, and says of which form they are."""
+
+    def __init__(
+        self, line: Iterable[Form], anywhere: Iterable[Form], tools: Iterable[str]
+    ) -> None:
+        """`line` are the forms that count at the start of a line only."""
+        self._line, self._anywhere = tuple(line), tuple(anywhere)
+        self._names = {each for name in tools for each in spellings(name)}
+        self._sorted = sorted(self._names)
+        forms = [*self._line, *self._anywhere]
+        longest = max(map(len, self._names), default=0)
+        self._longest = longest + max((len(before + after) for before, after in forms), default=0)
+        self._by_end: dict[str, list[Form]] = {}
+        for form in forms:
+            self._by_end.setdefault(form[1][-1], []).append(form)
+        self._expressions = expressions(self._line, self._anywhere)
+
+    def __bool__(self) -> bool:
+        return bool(self._names)
+
+    def form(self, found: str) -> Form | None:
+        """The form of a marker, if there is a tool of the name in it."""
+        for before, behind in self._by_end.get(found[-1], ()):
+            if (
+                found.startswith(before)
+                and found.endswith(behind)
+                and found[len(before) : len(found) - len(behind)] in self._names
+            ):
+                return before, behind
+        return self.form(found.replace("\\_", "_")) if "\\_" in found else None
+
+    def at_line(self, text: str, at: int, begins: bool = False) -> Span | None:
+        """The first marker from `at` on that stands at the start of a line.
+
+        `begins`: the text does.
+        """
+        match = self._expressions.first.match(text) if begins else None
+        behind = max(at - 1, 0)
+        while True:
+            if match is not None:
+                if match.start(1) >= at and self.form(match[1]):
+                    return match.span(1)
+                behind = match.start(1)
+            match = self._expressions.next.search(text, behind)
+            if match is None:
+                return None
+
+    def anywhere(self, text: str, at: int) -> Span | None:
+        """The first one from `at` on of those that count wherever they stand."""
+        while match := self._expressions.within.search(text, at):
+            if self.form(match[1]):
+                return match.span(1)
+            at = match.start() + 1
+        return None
+
+    def unsure(self, text: str) -> int:
+        """From where on the text might be the beginning of a marker, at its end."""
+        at = max(0, len(text) - self._longest)
+        found = len(text)
+        for start in line_starts(text):
+            if start >= at and self._begun(text[start:], self._line):
+                found = start
+        while match := self._expressions.heads.search(text, at, found):
+            at = match.start()
+            if self._begun(text[at:], self._anywhere):
+                return at
+            at += 1
+        return found
+
+    def _begun(self, tail: str, forms: Iterable[Form]) -> bool:
+        return any(self._begins(tail, *form) for form in forms)
+
+    def _begins(self, tail: str, before: str, behind: str) -> bool:
+        if len(tail) <= len(before):
+            return before.startswith(tail)
+        if not tail.startswith(before):
+            return False
+        match = RUN.match(tail, len(before))
+        end = match.end() if match else len(tail)
+        name = tail[len(before) : end]
+        if end == len(tail):
+            at = bisect_left(self._sorted, name)
+            return at < len(self._sorted) and self._sorted[at].startswith(name)
+        rest = tail[end:]
+        return name in self._names and len(rest) < len(behind) and behind.startswith(rest)
+
+
+def line_starts(text: str) -> Iterator[int]:
+    """Where the first words of the last line and of the one before it begin, if they do."""
+    end = len(text)
+    for _ in range(2):
+        start = text.rfind("\n", 0, end) + 1
+        word = start + len(text[start:]) - len(text[start:].lstrip(BLANKS))
+        if word < len(text):
+            yield word
+        if not start:
+            return
+        end = start - 1
