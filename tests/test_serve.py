@@ -132,6 +132,33 @@ def test_A12_native_calls_are_passed_on_byte_for_byte(home: Path) -> None:
         assert model.requests[0].body["tools"] == MP3S
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Words, each with a blank behind it. \n\n And more.\n",
+        "A call is `play_mp3(file)`,\nand play it is\n\n    so: <b>x</b> {1} [2]\n",
+    ],
+)
+def test_words_beside_tools_are_passed_on_byte_for_byte_too(reply: str, home: Path) -> None:
+    import httpx2
+
+    words = [f"{each} " for each in reply.split(" ")]
+    with served([streamed(*words)], home=home) as (server, _):
+        body = {"model": "m", "messages": [USER], "tools": MP3S, "stream": True}
+        response = httpx2.post(f"{server.url}/v1/chat/completions", json=body, timeout=20)
+    with ModelServer([streamed(*words)]) as alone:
+        direct = httpx2.post(f"{alone.url}/chat/completions", json=body)
+    assert response.content == direct.content
+
+
+def test_white_space_before_a_call_in_the_text_is_shown_once(home: Path) -> None:
+    pieces = ["Well. ", "\n", "\n", *PIECES, "\n", "\n", "\n", "Done. "]
+    with served([streamed(*pieces)], home=home) as (server, _):
+        made = joined(server.stream(USER))
+        assert made["text"].rstrip() == "Well. \n\n\n\n\nDone."
+        assert len(made["calls"]) == 1
+
+
 def test_case_13_unknown_fields_and_tools_arrive_unchanged(home: Path) -> None:
     body = {
         "model": "m",

@@ -126,6 +126,12 @@ class Compiler:
         return last, reply
 
     @property
+    def blank(self) -> str | None:
+        """The white space at the end that is not shown yet; None if more than that is held back."""
+        held = self._held or self._body or self._closers or self._taken_out
+        return None if held else self._space
+
+    @property
     def followed(self) -> tuple[ToolRequest, ...]:
         """Requests in the text behind which something was shown."""
         return self._requests(self._parsed[: self._shown_behind])
@@ -280,8 +286,10 @@ class Compiler:
 
     def _in_text(self, final: bool) -> None:
         held = self._held
-        sure = len(held) if final else self._markers.unsure(held)
-        for found, start, end in self._markers.find(held, self._line_start):
+        sure = (
+            len(held) if final else self._markers.unsure(held, self._line_start, self._behind_call)
+        )
+        for found, start, end in self._markers.find(held, self._line_start, self._behind_call):
             if end > sure:
                 sure = min(sure, start)  # its end may yet belong to another one
                 break

@@ -138,7 +138,9 @@ class Markers:
             text for text, marker in self._exact.items() if marker.kind == "opener"
         )
         """Openers that may also end a stretch of reasoning."""
-        self._fixed = fixed(frozenset(self._exact), frozenset(self._folded))
+        behind = frozenset(text for text, each in self._exact.items() if each.where == "behind")
+        self._fixed = fixed(frozenset(self._exact) - behind, frozenset(self._folded))
+        self._behind = fixed(behind, frozenset())
         self._named = Named(
             [form for form, marker in self._forms.items() if marker.where == "line"],
             [form for form, marker in self._forms.items() if marker.where == "anywhere"],
@@ -158,34 +160,44 @@ class Markers:
             marker = self._forms[form]
         return marker or self._exact[found.replace("\\_", "_")]
 
-    def find(self, text: str, line_start: bool) -> Iterator[tuple[str, int, int]]:
+    def find(self, text: str, line_start: bool, behind: bool) -> Iterator[tuple[str, int, int]]:
         """The markers, backticks and line breaks in it, from left to right, with their places.
 
-        Where several begin, the longest counts. `line_start`: the text begins a line.
+        Where several begin, the longest counts. `line_start`: the text begins a line; `behind`: a
+        request stood right before it.
         """
+        next_one = self._right_behind(text) if behind else None
         line = self._named.at_line(text, 0, line_start)
         anywhere = self._named.anywhere(text, 0)
-        if line is None and anywhere is None:
+        if not (next_one or line or anywhere):
             for match in self._fixed.expression.finditer(text):
                 yield match[0], match.start(), match.end()
             return
         always = self._always(text, 0)
-        while spans := [each for each in (always, line, anywhere) if each]:
+        while spans := [each for each in (always, line, anywhere, next_one) if each]:
             start, end = min(spans, key=lambda span: (span[0], -span[1]))
             yield text[start:end], start, end
+            next_one = None if next_one and next_one[0] < end else next_one
             always = self._always(text, end) if always and always[0] < end else always
             line = self._named.at_line(text, end) if line and line[0] < end else line
             anywhere = (
                 self._named.anywhere(text, end) if anywhere and anywhere[0] < end else anywhere
             )
 
+    def _right_behind(self, text: str) -> Span | None:
+        match = self._behind.expression.match(text, len(text) - len(text.lstrip()))
+        return match.span() if match and match[0] in self._exact else None
+
     def _always(self, text: str, at: int) -> Span | None:
         match = self._fixed.expression.search(text, at)
         return match.span() if match else None
 
-    def unsure(self, text: str) -> int:
+    def unsure(self, text: str, line_start: bool, behind: bool) -> int:
         """From where on the text might be the beginning of a marker, at its end."""
-        return min(self._unsure(text), self._named.unsure(text))
+        sure = min(self._unsure(text), self._named.unsure(text, line_start))
+        if behind and (rest := text.lstrip()).lower() in self._behind.prefixes:
+            return min(sure, len(text) - len(rest))
+        return sure
 
     def _unsure(self, text: str) -> int:
         at = max(0, len(text) - self._fixed.longest)

@@ -86,6 +86,9 @@ class Named:
         self._by_end: dict[str, list[Form]] = {}
         for form in forms:
             self._by_end.setdefault(form[1][-1], []).append(form)
+        self._initials = {
+            each[0] for each in (*self._names, *(form[0] for form in self._line)) if each
+        }
         self._expressions = expressions(self._line, self._anywhere)
 
     def __bool__(self) -> bool:
@@ -126,13 +129,14 @@ class Named:
             at = match.start() + 1
         return None
 
-    def unsure(self, text: str) -> int:
+    def unsure(self, text: str, begins: bool) -> int:
         """From where on the text might be the beginning of a marker, at its end."""
         at = max(0, len(text) - self._longest)
         found = len(text)
-        for start in line_starts(text):
-            if start >= at and self._begun(text[start:], self._line):
-                found = start
+        if begins or "\n" in text:
+            for start in line_starts(text):
+                if start >= at and text[start] in self._initials:
+                    found = start if self._begun(text[start:], self._line) else found
         while match := self._expressions.heads.search(text, at, found):
             at = match.start()
             if self._begun(text[at:], self._anywhere):

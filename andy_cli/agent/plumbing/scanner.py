@@ -187,9 +187,9 @@ class Scanner:
 
     def _in_text(self, final: bool) -> None:
         held = self._held
-        sure = len(held) if final else self._markers.unsure(held)
+        sure = len(held) if final else self._markers.unsure(held, not self._lead, self._behind_call)
         line = -1  # where the line begins in `held`; it has begun before it
-        for found, start, end in self._markers.find(held, not self._lead):
+        for found, start, end in self._markers.find(held, not self._lead, self._behind_call):
             if end > sure:
                 sure = min(sure, start)
                 break

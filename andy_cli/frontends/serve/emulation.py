@@ -22,7 +22,7 @@ from typing import NamedTuple
 from andy_cli.agent.defused import restored
 from andy_cli.agent.echo import cited, copied
 from andy_cli.agent.pairs import new_id
-from andy_cli.agent.reply import Reader, Reply
+from andy_cli.agent.reply import Reply
 from andy_cli.agent.resolve import Offer, Resolved, resolve
 from andy_cli.compiler.compiler import CompiledReply, Compiler
 from andy_cli.compiler.detect import NATIVE
@@ -157,7 +157,7 @@ def closing_words(dialogue: Dialogue, found: "Understood", unsaid: str) -> Itera
         yield "\n\n" + unsaid.strip()
 
 
-def reader(dialogue: Dialogue) -> Reader:
+def reader(dialogue: Dialogue) -> Compiler | Quoting:
     if not dialogue.asked.tools:
         return Compiler(Markers([]))  # nothing is a request: the text stays as it is
     return Quoting(dialogue.taught.compiler, partial(is_text, dialogue))

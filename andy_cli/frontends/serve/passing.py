@@ -31,6 +31,7 @@ class Watching:
         self._reader = reader(dialogue)
         self._texted = texted_tools(dialogue.asked.body.get("tools"))
         self._rest = b""
+        self._ahead = ""  # white space that went on before the reader showed it
         self._native = False
         self._raw: list[str] = []
         self._head: dict[str, object] = {}
@@ -72,9 +73,22 @@ class Watching:
         return whole
 
     def _shown(self, text: str) -> str:
+        """What of it may go on, and so all of it while nothing looks like a call."""
         self._raw.append(text)
         self._record.wrote(text)
-        return self._reader.take(Chunk(text)).text
+        shown = self._caught_up(self._reader.take(Chunk(text)).text)
+        blank = self._reader.blank
+        if blank is not None:
+            shown += blank.removeprefix(self._ahead)
+            self._ahead = blank
+        return shown
+
+    def _caught_up(self, text: str) -> str:
+        """What the reader shows now, without what went on before."""
+        if not text:
+            return ""
+        ahead, self._ahead = self._ahead, ""
+        return text.removeprefix(ahead)
 
     def _later(self, whole: bytes) -> bytes:
         """The end of the answer waits until it is known what the text meant."""
@@ -86,8 +100,8 @@ class Watching:
         if not raw.startswith(b"data:") or raw == b"data: [DONE]":
             return None
         try:
-            event = json.loads(raw[5:])
-        except (ValueError, RecursionError):
+            event = json.loads(raw[5:].decode())
+        except (ValueError, RecursionError):  # no UTF-8, no JSON
             return None
         return event if isinstance(event, dict) else None
 
@@ -97,7 +111,7 @@ class Watching:
         found = Understood()
         if compiled.requests and not self._native:
             found = await understood(self._dialogue, compiled, "".join(self._raw))
-        text = "".join([last.text, *found.shown])
+        text = "".join([self._caught_up(last.text), *found.shown])
         self._record.calls += len(found.calls)
         self._record.repairs = self._dialogue.repairs
         self._record.compiled = "\n".join(f"{each.name} {each.arguments}" for each in found.calls)

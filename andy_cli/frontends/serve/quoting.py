@@ -36,6 +36,11 @@ class Quoting:
         self._judged: set[Span] = set()
         self._left = REREAD
 
+    @property
+    def blank(self) -> str | None:
+        """As a compiler has it."""
+        return self._compiler.blank
+
     def take(self, chunk: Chunk) -> Visible:
         self._chunks.append(chunk)
         visible = self._compiler.take(chunk)
