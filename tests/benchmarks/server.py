@@ -50,6 +50,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if "messages" not in body:  # some other server's question about the model
+            self.send_error(404)
+            return
         asked = any(each["role"] == "tool" for each in body["messages"])
         self.send(self.reply if asked or not self.call else self.call, "text/event-stream")
 
