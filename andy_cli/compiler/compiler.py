@@ -97,8 +97,8 @@ class Compiler:
 
     def feed(self, text: str) -> Visible:
         """The next piece of text; returns what can now be shown."""
-        if text:
-            self._read(text, final=False)
+        for at in range(0, len(text), PIECE):
+            self._read(text[at : at + PIECE], final=False)
         return self._visible()
 
     def finish(self, cut_off: bool = False) -> tuple[Visible, CompiledReply]:
@@ -437,6 +437,8 @@ class Compiler:
 
 
 FENCE = 3
+PIECE = 4096
+"""Characters that are read at once: what is copied and searched at each marker stays small."""
 PATIENCE, ALARMS = 500_000, 5_000
 """Characters that may be read again in vain, and how often; openers are text from then on. A reply
 of nothing but openers would take the square of its length otherwise."""

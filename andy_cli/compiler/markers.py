@@ -166,23 +166,23 @@ class Markers:
         Where several begin, the longest counts. `line_start`: the text begins a line; `behind`: a
         request stood right before it.
         """
-        next_one = self._right_behind(text) if behind else None
-        line = self._named.at_line(text, 0, line_start)
-        anywhere = self._named.anywhere(text, 0)
-        if not (next_one or line or anywhere):
-            for match in self._fixed.expression.finditer(text):
-                yield match[0], match.start(), match.end()
-            return
+        at = 0
         always = self._always(text, 0)
-        while spans := [each for each in (always, line, anywhere, next_one) if each]:
+        while True:
+            line = self._named.at_line(text, at) if line_start else None
+            right_behind = self._right_behind(text) if behind else None
+            # What begins behind these is found when its turn has come.
+            last = min(each[0] for each in (always, line, right_behind, (len(text),)) if each)
+            anywhere = self._named.anywhere(text, at, last)
+            spans = [each for each in (always, line, right_behind, anywhere) if each]
+            if not spans:
+                return
             start, end = min(spans, key=lambda span: (span[0], -span[1]))
-            yield text[start:end], start, end
-            next_one = None if next_one and next_one[0] < end else next_one
-            always = self._always(text, end) if always and always[0] < end else always
-            line = self._named.at_line(text, end) if line and line[0] < end else line
-            anywhere = (
-                self._named.anywhere(text, end) if anywhere and anywhere[0] < end else anywhere
-            )
+            found = text[start:end]
+            yield found, start, end
+            at, line_start, behind = end, found[-1] == "\n", behind and not text[:end].strip()
+            if always and always[0] < at:
+                always = self._always(text, at)
 
     def _right_behind(self, text: str) -> Span | None:
         match = self._behind.expression.match(text, len(text) - len(text.lstrip()))

@@ -34,10 +34,8 @@ def escaped(text: str) -> str:
 class Expressions(NamedTuple):
     """What finds forms, whatever the names are."""
 
-    first: re.Pattern[str]
-    """At the start of a text, which is a line's."""
-    next: re.Pattern[str]
-    """From a line break on."""
+    line: re.Pattern[str]
+    """Where a line begins."""
     within: re.Pattern[str]
     """Anywhere."""
     heads: re.Pattern[str]
@@ -46,10 +44,9 @@ class Expressions(NamedTuple):
 
 @lru_cache(maxsize=8)
 def expressions(line: tuple[Form, ...], anywhere: tuple[Form, ...]) -> Expressions:
-    on_line, heads = alternatives(line), sorted({re.escape(before[0]) for before, _ in anywhere})
+    heads = sorted({re.escape(before[0]) for before, _ in anywhere})
     return Expressions(
-        re.compile(f"[{BLANKS}]*?{on_line}"),
-        re.compile(f"\n[{BLANKS}]*?{on_line}"),
+        re.compile(f"[{BLANKS}]*?{alternatives(line)}"),
         re.compile(alternatives(anywhere)),
         re.compile(f"[{''.join(heads)}]" if heads else NEVER),
     )
@@ -105,25 +102,17 @@ class Named:
                 return before, behind
         return self.form(found.replace("\\_", "_")) if "\\_" in found else None
 
-    def at_line(self, text: str, at: int, begins: bool = False) -> Span | None:
-        """The first marker from `at` on that stands at the start of a line.
+    def at_line(self, text: str, at: int) -> Span | None:
+        """The marker that stands there, where a line begins."""
+        match = self._expressions.line.match(text, at)
+        return match.span(1) if match and self.form(match[1]) else None
 
-        `begins`: the text does.
-        """
-        match = self._expressions.first.match(text) if begins else None
-        behind = max(at - 1, 0)
-        while True:
-            if match is not None:
-                if match.start(1) >= at and self.form(match[1]):
-                    return match.span(1)
-                behind = match.start(1)
-            match = self._expressions.next.search(text, behind)
-            if match is None:
-                return None
-
-    def anywhere(self, text: str, at: int) -> Span | None:
-        """The first one from `at` on of those that count wherever they stand."""
-        while match := self._expressions.within.search(text, at):
+    def anywhere(self, text: str, at: int, last: int) -> Span | None:
+        """The first of those that count wherever they stand, from `at` to `last`."""
+        end = last + self._longest
+        while match := self._expressions.within.search(text, at, end):
+            if match.start() > last:
+                break
             if self.form(match[1]):
                 return match.span(1)
             at = match.start() + 1

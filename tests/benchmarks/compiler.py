@@ -29,9 +29,9 @@ discover(dialects, Dialect, "DIALECT")
 """
 
 
-def seconds(markers: Markers, reply: str, runs: int) -> tuple[float, bool]:
-    """Median time to read the reply in pieces, and whether the call was found."""
-    pieces = [reply[at : at + PIECE] for at in range(0, len(reply), PIECE)]
+def seconds(markers: Markers, reply: str, runs: int, size: int = PIECE) -> tuple[float, bool]:
+    """Median time to read the reply in pieces of a size, and whether the call was found."""
+    pieces = [reply[at : at + size] for at in range(0, len(reply), size)]
     found = False
 
     def once() -> float:
@@ -60,6 +60,36 @@ def row(dialect: Dialect, markers: Markers) -> tuple[str, str, str, str]:
     return what, f"{speed:,.0f}", "300,000", f"{growth:.2f}"
 
 
+AT_ONCE = {
+    "calls": '<tool_call>{"name": "write_file", "arguments": {"text": "a"}}</tool_call>\n',
+    "code": 'write_file(a) [x(y) <b>z</b> {"name": "q"} `c`\n',
+    "prose": "The next one is played as soon as this one ends, or so it says.\n",
+}
+"""What a reply that arrives in one piece is made of."""
+
+
+def at_once(name: str, markers: Markers) -> tuple[str, str, str, str]:
+    small, large = (
+        seconds(markers, AT_ONCE[name] * (size // len(AT_ONCE[name])), 3, size)[0]
+        for size in (SMALL, LARGE)
+    )
+    growth = large / small / (LARGE / SMALL)
+    return f"{name}, at once", f"{SMALL / small:,.0f}", "", f"{growth:.2f}"
+
+
+def many_tools() -> float:
+    found = discover(dialects, Dialect, "DIALECT")
+    names = [f"server_{at % 20}__tool_{at}" for at in range(1000)]
+    Markers(found)  # what does not depend on the tools is made once
+
+    def once() -> float:
+        started = time.perf_counter()
+        Markers(found, names)
+        return time.perf_counter() - started
+
+    return median(once() for _ in range(5))
+
+
 def importing() -> float:
     def once(code: str) -> float:
         started = time.perf_counter()
@@ -76,8 +106,9 @@ def main() -> None:
     taught = [each for each in found if each.name not in ("native", "andybot")]
     table(
         f"compiler: characters a second, {PIECE} at a time; growth is time(400 kB)/time(40 kB)/10",
-        [row(each, markers) for each in taught],
+        [*(row(each, markers) for each in taught), *(at_once(each, markers) for each in AT_ONCE)],
     )
+    print(f"\nmarkers for 1,000 tools: {many_tools() * 1e3:.0f} ms")
     print(
         f"\nimporting the compiler with {len(found)} dialects: {importing() * 1e3:.0f} ms (<= 60)"
     )
