@@ -134,6 +134,8 @@ class Chunk(NamedTuple):
     finish: str = ""
     """The server's finish reason, on the last piece: stop, length, tool_calls, ..."""
     usage: Usage | None = None
+    stopped_at: str = ""
+    """The stop sequence that ended it, of servers that tell."""
 
 
 class Choice(NamedTuple):

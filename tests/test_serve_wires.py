@@ -427,6 +427,31 @@ def test_why_an_answer_ended(reason: str, stop: str, state: str) -> None:
     )
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("told", "reason", "sequence"),
+    [
+        ({"stop_reason": "END"}, "stop_sequence", "END"),
+        ({"matched_stop": "END"}, "stop_sequence", "END"),
+        ({"stop_reason": "another"}, "end_turn", None),
+        ({"stop_reason": 13}, "end_turn", None),
+        ({}, "end_turn", None),
+    ],
+)
+def test_the_stop_sequence_that_ended_an_answer_is_told_where_the_server_tells(
+    told: dict[str, object], reason: str, sequence: str | None, home: Path
+) -> None:
+    last = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop", **told}]}
+    script = [[status(), event({"content": "Hi"}), {"op": "sse", "data": last}]]
+    with ModelServer(script) as model, serving(home, "--upstream", model.url) as address:
+        body = json.dumps({**MESSAGE, "stop_sequences": ["END"]}).encode()
+        headers = {"content-type": "application/json"}
+        request = urllib.request.Request(f"{address}/v1/messages", body, headers)
+        with urllib.request.urlopen(request) as answer:
+            made = json.load(answer)
+    assert (made["stop_reason"], made["stop_sequence"]) == (reason, sequence)
+
+
 def test_events_of_messages() -> None:
     writer = MessagesWriter(asked_messages(MESSAGE), "m")
     told = events(b"".join(map(writer.event, PIECES)))

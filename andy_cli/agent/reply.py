@@ -44,6 +44,7 @@ class Reply:
         self.rest = Visible()
         """What the compiler had held back when the stream ended; not yielded if it failed."""
         self.finish = ""
+        self.stopped_at = ""
         self.usage = Usage()
 
     @property
@@ -64,6 +65,7 @@ class Reply:
             async with closing(self._chunks) as chunks:
                 async for chunk in chunks:
                     self.finish = chunk.finish or self.finish
+                    self.stopped_at = chunk.stopped_at or self.stopped_at
                     self.usage = chunk.usage or self.usage
                     if chunk.text and self._room > 0:
                         self._raw.append(chunk.text)

@@ -142,7 +142,10 @@ async def emulated(asked: Asked, source: Source, taught: Taught) -> AsyncGenerat
             {"role": "assistant", "content": reply.raw.strip() or "..."},
             {"role": "user", "content": note},
         ]
-    yield dialogue.over("tool_calls" if calls else ended(reply), found.dialect if calls else "")
+    if calls:
+        yield dialogue.over("tool_calls", found.dialect)
+    else:
+        yield dialogue.over(ended(reply))._replace(stopped_at=stopped_at(asked, reply))
 
 
 def closing_words(dialogue: Dialogue, found: "Understood", unsaid: str) -> Iterator[str]:
@@ -186,6 +189,13 @@ def ended(reply: Reply) -> str:
     if reply.finish in ("length", "content_filter"):
         return reply.finish
     return "stop"
+
+
+def stopped_at(asked: Asked, reply: Reply) -> str:
+    """The stop sequence that ended it, if the client gave it: notations have some of their own."""
+    given = asked.fields.get("stop")
+    own = given if isinstance(given, list) else [given]
+    return reply.stopped_at if reply.stopped_at in own else ""
 
 
 class Understood(NamedTuple):

@@ -102,7 +102,8 @@ class MessagesWriter:
         return event("content_block_delta", index=len(self._blocks) - 1, delta=delta)
 
     def _end(self, over: Over) -> bytes:
-        ended = {"stop_reason": REASONS.get(over.reason, "end_turn"), "stop_sequence": None}
+        reason = REASONS.get(over.reason, "stop_sequence" if over.stopped_at else "end_turn")
+        ended = {"stop_reason": reason, "stop_sequence": over.stopped_at or None}
         usage = {"input_tokens": over.input_tokens, "output_tokens": over.output_tokens}
         self._message = {**self._message, **ended, "usage": usage}
         return event("message_delta", delta=ended, usage=usage) + event("message_stop")

@@ -33,6 +33,8 @@ class Over(NamedTuple):
     """In which notation its calls were written; empty if there were none."""
     repairs: tuple[str, ...] = ()
     """What was corrected, in words."""
+    stopped_at: str = ""
+    """The stop sequence of the client that ended it, where the model's server tells."""
 
 
 class Refused(Exception):

@@ -60,7 +60,9 @@ class ChoiceReader:
                 self._choice(choice, escaped)
                 finish = choice.get("finish_reason")
                 if finish and sure:
-                    self._finish(str(finish))
+                    # vLLM's name for it, and SGLang's
+                    stop = choice.get("stop_reason") or choice.get("matched_stop")
+                    self._finish(str(finish), stop if isinstance(stop, str) else "")
                 return
 
     def _choice(self, choice: Mapping[str, object], escaped: bool) -> None:
@@ -121,10 +123,10 @@ class ChoiceReader:
                 self._said = True
                 self._chunks.append(Chunk(call=_call(call)))
 
-    def _finish(self, reason: str) -> None:
+    def _finish(self, reason: str, stop: str = "") -> None:
         self._finished = True
         self._flush()
-        self._chunks.append(Chunk(finish=reason))
+        self._chunks.append(Chunk(finish=reason, stopped_at=stop))
 
     def _flush(self) -> None:
         if self._thoughts:
