@@ -426,9 +426,11 @@ def serve(
         typer.Option(metavar="URL|PROVIDER:MODEL|local:MODEL", help="NAME=URL where several"),
     ] = None,
     model: Annotated[str, typer.Option("--model", "-m", help="the model to ask for there")] = "",
-    dialect: Annotated[str, typer.Option(help="how the model is taught to call")] = "auto",
+    dialect: Annotated[
+        str, typer.Option(help="how the model is taught to call: native, hermes, andybot, ...")
+    ] = "auto",
     host: Annotated[str, typer.Option(help="where to listen")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="0: any free one")] = 8787,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free one")] = 8787,
     workers: Annotated[int, typer.Option(min=1, max=64, help="processes")] = 1,
     token: Annotated[
         str, typer.Option(help="what clients must send as their key (also $ANDY_SERVE_TOKEN)")

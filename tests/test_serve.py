@@ -309,6 +309,45 @@ def test_tool_choice_none_makes_no_call(home: Path) -> None:
         assert "tools" not in model.requests[0].body
 
 
+def test_tool_choice_none_teaches_nothing_and_shows_no_plumbing(home: Path) -> None:
+    script = [streamed("DEAR ANDYBOT, LIST_MP3S"), streamed("I would look there.")]
+    with served(script, *ANDYBOT, home=home) as (server, model):
+        assert server.message(USER, tool_choice="none")["content"] == "I would look there."
+        assert "ANDYBOT" not in json.dumps(told(model, 0))
+    as_json = '{"name": "list_mp3s", "arguments": {"path": "a"}}'
+    with served([streamed(as_json)], *HERMES, home=home) as (server, _):
+        assert server.message(USER, tool_choice="none")["content"] == as_json
+
+
+def test_words_are_not_lost_where_a_call_was_demanded_in_vain(home: Path) -> None:
+    script = [streamed(each) for each in ("", "The song is here.", "DEAR ANDYBOT, END_TURN")]
+    with served(script, *ANDYBOT, home=home) as (server, _):
+        message = server.message(USER, tool_choice="required")
+        assert (message["content"], calls_of(message)) == ("The song is here.", [])
+
+
+def test_quotations_far_into_a_reply_are_no_calls(home: Path) -> None:
+    quoted = "".join(f"{at}:\n> {hermes('list_mp3s', path='a')}\n" for at in range(12))
+    with served([streamed("word " * 20_100, "\n", quoted)], *HERMES, home=home) as (server, _):
+        message = server.message(USER)
+        assert calls_of(message) == []
+        assert message["content"].count("<tool_call>") == 12
+
+
+def test_a_dialect_that_does_not_exist_is_the_clients_mistake(home: Path) -> None:
+    with served([streamed("Hello.")], home=home) as (server, _):
+        response = server.post({"model": "m", "messages": [USER]}, X_Andy_Dialect="bogus")
+        assert response.status_code == 400
+        assert "hermes" in response.json()["error"]["message"]
+
+
+def test_what_is_no_reply_is_no_empty_answer(home: Path) -> None:
+    junk = [status(), raw("data: this is not json\n\n"), raw("data: [DONE]\n\n")]
+    with served([junk], *HERMES, home=home) as (server, _):
+        response = server.post({"model": "m", "messages": [USER], "tools": MP3S})
+        assert response.status_code == 502
+
+
 @pytest.mark.parametrize(
     "choice", ["required", {"type": "function", "function": {"name": "play_mp3"}}]
 )
@@ -338,7 +377,7 @@ def test_the_same_when_words_stood_before_it_and_they_are_said_once(home: Path) 
         assert [json.loads(each["arguments"]) for each in made["calls"]] == [{"file": "a"}]
 
 
-@pytest.mark.parametrize("second", ["Which one?", "On it."])
+@pytest.mark.parametrize("second", ["Which one?", "On it.", "it"])
 def test_what_the_model_says_instead_of_the_call_is_said_if_it_is_new(
     second: str, home: Path
 ) -> None:

@@ -36,17 +36,56 @@ class At(NamedTuple):
 
 @pytest.fixture(scope="module", params=["hermes", "andybot", "native", "the small model"])
 def at(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[At]:
-    home = tmp_path_factory.mktemp("home")
     if request.param == "the small model":
-        kept = request.getfixturevalue("weights_file").parent
-        models = home / ".local" / "share" / "andy" / "models"
-        models.parent.mkdir(parents=True)
-        models.symlink_to(kept)
-        with serving(home, "--upstream", "local:smollm2") as url:
-            yield At(url, "song1.mp3")
+        yield At(request.getfixturevalue("small"), "song1.mp3")
     else:
-        with behind(home, request.param) as url:
+        with behind(tmp_path_factory.mktemp("home"), request.param) as url:
             yield At(url, ANSWER)
+
+
+@pytest.fixture(scope="module")
+def small(weights_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    home = tmp_path_factory.mktemp("home")
+    models = home / ".local" / "share" / "andy" / "models"
+    models.parent.mkdir(parents=True)
+    models.symlink_to(weights_file.parent)
+    with serving(home, "--upstream", "local:smollm2") as url:
+        yield url
+
+
+@pytest.mark.parametrize(
+    ("choice", "name"),
+    [
+        ("auto", "play_mp3"),
+        ("required", "play_mp3"),
+        ({"type": "function", "function": {"name": "list_mp3s"}}, "list_mp3s"),
+        ("none", None),
+    ],
+)
+def test_the_small_model_is_held_to_what_may_be_called(
+    small: str, choice: object, name: str | None
+) -> None:
+    fields: dict[str, Any] = {
+        "messages": [{"role": "user", "content": "play song1.mp3"}],
+        "tools": [{"type": "function", "function": each} for each in FUNCTIONS],
+        "tool_choice": choice,
+    }
+    with openai.OpenAI(base_url=f"{small}/v1", api_key="none", max_retries=0) as client:
+        message = client.chat.completions.create(model="m", **fields).choices[0].message
+    called = [each["function"]["name"] for each in message.model_dump()["tool_calls"] or []]
+    assert called == ([name] if name else [])
+    assert name or (message.content and "ANDYBOT" not in message.content)
+
+
+def test_a_model_that_reads_text_alone_refuses_pictures_at_once(small: str) -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    parts = [{"type": "text", "text": "What is it?"}, picture]
+    asked: Any = [{"role": "user", "content": parts}]
+    with (
+        openai.OpenAI(base_url=f"{small}/v1", api_key="none", max_retries=0) as client,
+        pytest.raises(openai.BadRequestError, match="reads text alone"),
+    ):
+        client.chat.completions.create(model="m", messages=asked)
 
 
 def chat(address: str, ask: Callable[[Any, dict[str, Any]], Any]) -> Told:

@@ -34,12 +34,14 @@ class Reply:
         chunks: AsyncIterator[Chunk],
         compiler: Reader,
         done: Callable[[CompiledReply], None] = lambda compiled: None,
+        room: int = RAW,
     ) -> None:
+        """`room`: characters of the reply that `raw` keeps."""
         self._chunks = chunks
         self._compiler = compiler
         self._done = done
         self._raw: list[str] = []
-        self._room = RAW
+        self._room = self._most = room
         self.compiled = CompiledReply()
         self.rest = Visible()
         """What the compiler had held back when the stream ended; not yielded if it failed."""
@@ -54,11 +56,11 @@ class Reply:
 
     @property
     def raw(self) -> str:
-        """What the model wrote as text, before anything was made of it: its first `RAW` characters.
+        """What the model wrote as text, before anything was made of it: as much as there is room.
 
         Reasoning and calls that the server keeps apart from the text are not in it.
         """
-        return "".join(self._raw)[:RAW]
+        return "".join(self._raw)[: self._most]
 
     async def __aiter__(self) -> AsyncIterator[Visible]:
         try:

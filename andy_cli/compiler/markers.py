@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 from andy_cli.compiler.bodies.calls import spellings
 from andy_cli.compiler.dialect import Body, Dialect, Tools
-from andy_cli.compiler.named import Form, Named, Span, escaped, simple
+from andy_cli.compiler.named import Form, Named, Span, escaped, simple, unescaped
 
 Where = Literal["anywhere", "line", "reply", "behind"]
 Key = TypeVar("Key", str, Form)
@@ -66,6 +66,12 @@ class Marker(NamedTuple):
     """Finds where it ends, for all of them."""
 
 
+WINDOW = 256
+"""Characters that are searched at once."""
+ESCAPES = 8
+"""Underlines of one marker that may have a backslash."""
+
+
 class Fixed(NamedTuple):
     """What finds markers that are always the same."""
 
@@ -107,6 +113,25 @@ def alternatives(longest: Sequence[str], exact: Collection[str]) -> re.Pattern[s
     )
 
 
+class Ahead:
+    """The next marker of a kind in a text that is looked through from left to right, bit by bit."""
+
+    def __init__(self, find: Callable[[str, int, int], Span | None]) -> None:
+        """(text, from where, last place where it may begin) -> where it is."""
+        self._find = find
+        self._span: Span | None = None
+        self._seen = 0  # none begins before
+
+    def first(self, text: str, at: int, last: int) -> Span | None:
+        """The first one that begins from `at` on; None if that is behind `last`."""
+        if self._span and self._span[0] < at:
+            self._span = None
+        if not self._span and max(at, self._seen) <= last:
+            self._span = self._find(text, max(at, self._seen), last)
+            self._seen = self._span[0] if self._span else last + 1
+        return self._span if self._span and self._span[0] <= last else None
+
+
 class Markers:
     """Finds markers in text that arrives in pieces."""
 
@@ -114,6 +139,7 @@ class Markers:
         self, dialects: Sequence[Dialect], tools: Sequence[str] = (), first: str = ""
     ) -> None:
         """`first` is the dialect that is expected: of those with one opener it reads first."""
+        tools = [name for name in tools if name]
         self._expected = first
         self._exact: dict[str, Marker] = {}
         self._folded: dict[str, Marker] = {}
@@ -166,31 +192,36 @@ class Markers:
         Where several begin, the longest counts. `line_start`: the text begins a line; `behind`: a
         request stood right before it.
         """
+        always, anywhere = Ahead(self._always), Ahead(self._named.anywhere)
         at = 0
-        always = self._always(text, 0)
         while True:
             line = self._named.at_line(text, at) if line_start else None
             right_behind = self._right_behind(text) if behind else None
-            # What begins behind these is found when its turn has come.
-            last = min(each[0] for each in (always, line, right_behind, (len(text),)) if each)
-            anywhere = self._named.anywhere(text, at, last)
-            spans = [each for each in (always, line, right_behind, anywhere) if each]
-            if not spans:
+            reach, spans = WINDOW, [each for each in (line, right_behind) if each]
+            while True:
+                last = min(at + reach, len(text))
+                ahead = (always.first(text, at, last), anywhere.first(text, at, last))
+                found = [*spans, *(each for each in ahead if each)]
+                if found or last == len(text):
+                    break
+                reach *= 2
+            if not found:
                 return
-            start, end = min(spans, key=lambda span: (span[0], -span[1]))
-            found = text[start:end]
-            yield found, start, end
-            at, line_start, behind = end, found[-1] == "\n", behind and not text[:end].strip()
-            if always and always[0] < at:
-                always = self._always(text, at)
+            start, end = min(found, key=lambda span: (span[0], -span[1]))
+            yield text[start:end], start, end
+            at, line_start, behind = end, text[end - 1] == "\n", behind and not text[:end].strip()
 
     def _right_behind(self, text: str) -> Span | None:
         match = self._behind.expression.match(text, len(text) - len(text.lstrip()))
         return match.span() if match and match[0] in self._exact else None
 
-    def _always(self, text: str, at: int) -> Span | None:
-        match = self._fixed.expression.search(text, at)
-        return match.span() if match else None
+    def _always(self, text: str, at: int, last: int) -> Span | None:
+        """The first of those that are always the same, if it begins at `last` or before."""
+        end = last + self._fixed.longest + 1
+        match = self._fixed.expression.search(text, at, end)
+        if match and match.end() >= end:  # a run of backticks goes on as long as it likes
+            match = self._fixed.expression.search(text, at)
+        return match.span() if match and match.start() <= last else None
 
     def unsure(self, text: str, line_start: bool, behind: bool) -> int:
         """From where on the text might be the beginning of a marker, at its end."""
@@ -200,10 +231,10 @@ class Markers:
         return sure
 
     def _unsure(self, text: str) -> int:
-        at = max(0, len(text) - self._fixed.longest)
+        at = max(0, len(text) - self._fixed.longest - ESCAPES)
         while match := self._fixed.first.search(text, at):
             at = match.start()
-            if text[at:].lower() in self._fixed.prefixes or not text[at:].strip("`"):
+            if unescaped(text[at:]).lower() in self._fixed.prefixes or not text[at:].strip("`"):
                 return at
             at += 1
         # A run of backticks counts as a whole, however long.

@@ -31,6 +31,11 @@ def escaped(text: str) -> str:
     return re.escape(text).replace("_", r"\\?_")
 
 
+def unescaped(text: str) -> str:
+    """Without the backslashes of Markdown, nor one at the end whose underline is still to come."""
+    return text.replace("\\_", "_").removesuffix("\\") if "\\" in text else text
+
+
 class Expressions(NamedTuple):
     """What finds forms, whatever the names are."""
 
@@ -134,7 +139,9 @@ class Named:
         return found
 
     def _begun(self, tail: str, forms: Iterable[Form]) -> bool:
-        return any(self._begins(tail, *form) for form in forms)
+        if any(self._begins(tail, *form) for form in forms):
+            return True
+        return "\\" in tail and self._begun(unescaped(tail).replace("\\", ""), forms)
 
     def _begins(self, tail: str, before: str, behind: str) -> bool:
         if len(tail) <= len(before):

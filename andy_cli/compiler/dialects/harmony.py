@@ -36,7 +36,7 @@ class Channel:
         known = len(self._head)
         self._head += text
         end = self._head.find(MESSAGE)
-        if end < 0:
+        if end < 0 or end + len(MESSAGE) > HEAD:
             return -1 if len(self._head) > HEAD else None
         end += len(MESSAGE)
         if not RECIPIENT.search(self._head[:end]):

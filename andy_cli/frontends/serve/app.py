@@ -9,6 +9,7 @@ large a request is, how an error looks.
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -143,10 +144,12 @@ PAGES: Mapping[str, Callable[[App, Exchange], Awaitable[None]]] = {
 def last_words(asked: Asked) -> str:
     for each in reversed(asked.history):
         if each.role == "user":
-            return each.content[:500]
+            return MARK.sub("[...]", each.content)[:500]
     return ""
 
 
+MARK = re.compile("\ufdd0[0-9]+\ufdd1")
+"""What stands for a picture and the like."""
 LISTING = aiohttp.ClientTimeout(total=10)
 
 

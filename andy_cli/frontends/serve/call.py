@@ -15,6 +15,7 @@ from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused
 from andy_cli.frontends.serve.records import ROOM, Record
 from andy_cli.frontends.serve.source import Remote
 from andy_cli.frontends.serve.surfaces import Surface, Writer
+from andy_cli.frontends.serve.taught import DIALECTS
 from andy_cli.frontends.serve.upstreams import Upstream, renamed
 from andy_cli.models.http.refusals import Refusal, feature_of
 
@@ -38,6 +39,11 @@ class Call:
         """Write the answer; returns its status."""
         source = renamed(self.upstream, self.asked.model)
         wanted = self.exchange.headers.get("x-andy-dialect", "")
+        if wanted and wanted not in DIALECTS:
+            known = ", ".join(sorted(DIALECTS))
+            raise Refused(400, f"X-Andy-Dialect: there is no {wanted!r}; there are: {known}.")
+        if self.asked.parts and not isinstance(source, Remote):
+            raise Refused(400, "This model reads text alone; the request holds something else.")
         dialogue = bool(self.asked.tools or any(each.role == "tool" for each in self.asked.history))
         native = dialogue and not wanted and self.upstream.native()
         passing = self.surface.passes and isinstance(source, Remote) and (native or not dialogue)

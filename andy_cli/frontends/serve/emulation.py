@@ -38,6 +38,7 @@ from andy_cli.messages import Constraint, Message, Request, ToolRequest, Usage, 
 TRIES = 3
 """Replies that are asked for until one can be used."""
 MUST = "You must use one of the commands now; do not answer in words."
+WORDS = "Answer in words: no command can be used now."
 MUST_THIS = "You must use {} now; do not answer in words."
 
 
@@ -57,6 +58,8 @@ class Dialogue:
     repairs: tuple[str, ...] = ()
     said: bool = False
     """The client has seen text of this answer."""
+    unsaid: list[str] = field(default_factory=list)
+    """What the model said instead of calls to use; if `said`, the client saw the first."""
 
     @property
     def results(self) -> list[str]:
@@ -92,12 +95,14 @@ class Dialogue:
 
     def request(self, more: Sequence[Wire] = (), constraint: Constraint | None = None) -> Request:
         asked = self.asked
-        demand = self.demand if self.must else ""
+        # A model that is chosen for needs no words for it.
+        demand = self.demand if self.must and not self.source.guided else ""
         history = asked.history
         if self.source.guided:
             # A11 keeps words and not the call beside them; what is chosen next needs the call.
             history = tuple(each._replace(content="") if each.calls else each for each in history)
-        messages = self.taught.messages(history, asked.parts, demand)
+        taught = self.asked.choice.how != "none"
+        messages = self.taught.messages(history, asked.parts, demand, taught)
         return Request(
             messages=(*messages, *self.side, *more),
             tools=tuple(self.asked.tools.values()) if self.native else (),
@@ -125,15 +130,20 @@ async def emulated(asked: Asked, source: Source, taught: Taught) -> AsyncGenerat
         reply = Reply(
             source.reply(dialogue.request(constraint=next_step(dialogue)), dialogue.fields),
             reader(dialogue),
+            room=WHOLE,
         )
         async for piece in words_of(dialogue, reply, silent):
             yield piece
         dialogue.count(reply.usage)
+        if silent:
+            dialogue.unsaid.append(reply.compiled.text.strip())
+        elif dialogue.said:
+            dialogue.unsaid = [reply.compiled.text.strip()]
         found = await understood(dialogue, reply.compiled, reply.raw)
         note = found.note or (dialogue.demand if dialogue.must else "")
         calls = found.calls or (found.unfit if last else ())
         if calls or last or not note:
-            for each in closing_words(dialogue, found, reply.compiled.text if silent else ""):
+            for each in closing_words(dialogue, found):
                 yield Said(each)
             for call in calls:
                 yield call
@@ -148,16 +158,21 @@ async def emulated(asked: Asked, source: Source, taught: Taught) -> AsyncGenerat
         yield dialogue.over(ended(reply))._replace(stopped_at=stopped_at(asked, reply))
 
 
-def closing_words(dialogue: Dialogue, found: "Understood", unsaid: str) -> Iterator[str]:
-    """What of the last reply was not said while it came."""
+WHOLE = 2**25
+"""Characters of a reply: what is quoted in it is looked up."""
+
+
+def closing_words(dialogue: Dialogue, found: "Understood") -> Iterator[str]:
+    """What of an answer was not said while it came."""
     yield from found.shown
     if found.calls or found.unfit:
         return
-    if not (dialogue.said or found.shown):
+    words = list(dict.fromkeys(filter(None, dialogue.unsaid)))
+    if dialogue.said:
+        yield from (f"\n\n{each}" for each in words[1:])
+    elif not found.shown:
         # Nothing else was said: what looked like a call, and named no tool, was the answer.
-        yield from found.foreign
-    elif unsaid.strip() not in "".join(str(each["content"]) for each in dialogue.side):
-        yield "\n\n" + unsaid.strip()
+        yield from found.foreign or words[-1:]
 
 
 def reader(dialogue: Dialogue) -> Compiler | Quoting:
@@ -218,16 +233,19 @@ async def understood(dialogue: Dialogue, compiled: CompiledReply, raw: str) -> U
     asked = dialogue.asked
     shown: list[str] = []
     foreign: list[str] = []
+    note = compiled.fault
     found: list[Resolved] = []
     for request in compiled.requests:
         if is_aloud(dialogue, request):
             shown.append(aloud(request))
         elif is_text(dialogue, request, raw):
-            start, end = request.span
-            shown.append(raw[start:end])
+            shown.append(raw[slice(*request.span)])
+        elif asked.choice.how == "none":
+            note = WORDS
         else:
             made = await resolved(dialogue, request, compiled.dialect)
-            if all(each.fault and each.call.name not in asked.tools for each in made):
+            unknown = all(each.fault and each.call.name not in asked.tools for each in made)
+            if unknown and unmarked(request, raw):
                 foreign.append(raw[slice(*request.span)])
             found += made
     wanted = [asked.choice.name] if asked.choice.name else asked.tools
@@ -240,7 +258,7 @@ async def understood(dialogue: Dialogue, compiled: CompiledReply, raw: str) -> U
         called(fitting[:most]),
         tuple(filter(None, shown)),
         compiled.dialect,
-        next((each.fault for each in found if each.fault), compiled.fault),
+        next((each.fault for each in found if each.fault), note),
         called([each for each in known if each.fault][:most]),
         tuple(filter(None, foreign)),
     )
@@ -267,11 +285,16 @@ def is_text(dialogue: Dialogue, request: ToolRequest, raw: str) -> bool:
     dialect = dialogue.taught.dialect
     framed = dialect.letter is not None or dialect.carries_all
     return not is_aloud(dialogue, request) and (
-        dialogue.asked.choice.how == "none"
+        (dialogue.asked.choice.how == "none" and unmarked(request, raw))
         or (request.quoted and not framed)
         or cited(request, raw)
         or copied(request, raw, dialogue.results)
     )
+
+
+def unmarked(request: ToolRequest, raw: str) -> bool:
+    """Whether it is JSON or code, and may be an answer; with markers it is no text for anybody."""
+    return raw[slice(*request.span)].lstrip("`").startswith(("{", "[{", "json", "python", "\n"))
 
 
 async def resolved(dialogue: Dialogue, request: ToolRequest, dialect: str) -> tuple[Resolved, ...]:
@@ -320,13 +343,16 @@ KEPT = frozenset("temperature top_p seed frequency_penalty presence_penalty user
 
 def next_step(dialogue: Dialogue) -> Constraint | None:
     dialect = dialogue.taught.dialect
-    if not (dialogue.source.guided and dialect.constraint):
+    choice = dialogue.asked.choice
+    if not (dialogue.source.guided and dialect.constraint) or choice.how == "none":
         return None
     from andy_cli.agent.guide import talk_grammar  # 10 ms, and only small models need it
 
     results, words = heard(dialogue.asked.history)
-    base = dialect.constraint(dialogue.taught.tools)
-    free = dialogue.asked.choice.how != "required"
+    tools = dialogue.taught.tools
+    base = dialect.constraint({choice.name: tools[choice.name]} if choice.name else tools)
+    # What is due is asked for first, and only then what is due of commands alone.
+    free = choice.how != "required" or not dialogue.side
     grammar = talk_grammar(results, words[-1]) if results and words and free else ""
     return Constraint(base.choices, free, grammar)
 

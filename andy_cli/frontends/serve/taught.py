@@ -42,12 +42,19 @@ class Taught:
         return Compiler(self.markers, self.tools, plain=plain)
 
     def messages(
-        self, history: Sequence[Message], parts: Mapping[str, object], more: str = ""
+        self,
+        history: Sequence[Message],
+        parts: Mapping[str, object],
+        more: str = "",
+        teach: bool = True,
     ) -> tuple[Wire, ...]:
-        """The history as the model reads it: the lesson once, in the system message (A4)."""
+        """The history as the model reads it: the lesson once, in the system message (A4).
+
+        Unless it shall not `teach`, since no tool may be used now.
+        """
         told = [_data(each) for each in history if each.role != "system"]
         system = "\n\n".join(each.content for each in history if each.role == "system")
-        if self.lesson and self.lesson not in system:
+        if teach and self.lesson and self.lesson not in system:
             system = "\n\n".join(filter(None, [system, self.lesson]))
         system = "\n\n".join(filter(None, [system, more]))
         head = [Message("system", system)] if system else []

@@ -128,6 +128,8 @@ class ReplyReader:
             self._end_event()
             self.done = True
             self._choices.done(sure=not self._damaged)
+            if self._damaged and not self._read_any:
+                self.failure = not_a_reply("")
         elif payload:
             self._held.append(payload)
 

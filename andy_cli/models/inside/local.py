@@ -166,6 +166,8 @@ async def _streamed(engine: Engine, body: Body) -> AsyncGenerator[Chunk, None]:
             put(None)
         except ModelError as error:
             put(error)
+        except RuntimeError as error:  # the engine's word for whatever it cannot do
+            put(ModelError(f"The model cannot answer this: {error}."))
 
     work = loop.run_in_executor(None, generate)
     try:
