@@ -314,6 +314,10 @@ def test_tool_choice_none_teaches_nothing_and_shows_no_plumbing(home: Path) -> N
     with served(script, *ANDYBOT, home=home) as (server, model):
         assert server.message(USER, tool_choice="none")["content"] == "I would look there."
         assert "ANDYBOT" not in json.dumps(told(model, 0))
+    script = [streamed("I look. DEAR ANDYBOT, LIST_MP3S")]
+    with served(script, *ANDYBOT, home=home) as (server, model):
+        assert server.message(USER, tool_choice="none")["content"] == "I look."
+        assert len(model.requests) == 1
     as_json = '{"name": "list_mp3s", "arguments": {"path": "a"}}'
     with served([streamed(as_json)], *HERMES, home=home) as (server, _):
         assert server.message(USER, tool_choice="none")["content"] == as_json

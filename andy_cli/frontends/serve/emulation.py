@@ -194,7 +194,7 @@ async def words_of(dialogue: Dialogue, reply: Reply, silent: bool) -> AsyncItera
     except Refused as refused:
         failure = refused
     if failure is not None:
-        if dialogue.said and reply.rest.text:
+        if dialogue.said and not silent and reply.rest.text:
             yield Said(reply.rest.text)  # what was held back when it broke off
         raise failure
 
@@ -241,7 +241,7 @@ async def understood(dialogue: Dialogue, compiled: CompiledReply, raw: str) -> U
         elif is_text(dialogue, request, raw):
             shown.append(raw[slice(*request.span)])
         elif asked.choice.how == "none":
-            note = WORDS
+            note = note if dialogue.said else WORDS
         else:
             made = await resolved(dialogue, request, compiled.dialect)
             unknown = all(each.fault and each.call.name not in asked.tools for each in made)
