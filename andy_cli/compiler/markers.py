@@ -192,6 +192,13 @@ class Markers:
         Where several begin, the longest counts. `line_start`: the text begins a line; `behind`: a
         request stood right before it.
         """
+        if not (
+            line_start
+            or behind
+            or self._always(text, 0, len(text))
+            or self._named.anywhere(text, 0, len(text))
+        ):
+            return  # as with most pieces of prose
         always, anywhere = Ahead(self._always), Ahead(self._named.anywhere)
         at = 0
         while True:
