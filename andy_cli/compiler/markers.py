@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 from andy_cli.compiler.bodies.calls import spellings
 from andy_cli.compiler.dialect import Body, Dialect, Tools
-from andy_cli.compiler.named import Form, Named, Span, escaped, simple, unescaped
+from andy_cli.compiler.named import ESCAPES, Form, Named, Span, escaped, simple, unescaped
 
 Where = Literal["anywhere", "line", "reply", "behind"]
 Key = TypeVar("Key", str, Form)
@@ -68,8 +68,6 @@ class Marker(NamedTuple):
 
 WINDOW = 256
 """Characters that are searched at once."""
-ESCAPES = 8
-"""Underlines of one marker that may have a backslash."""
 
 
 class Fixed(NamedTuple):
@@ -224,7 +222,7 @@ class Markers:
 
     def _always(self, text: str, at: int, last: int) -> Span | None:
         """The first of those that are always the same, if it begins at `last` or before."""
-        end = last + self._fixed.longest + 1
+        end = last + self._fixed.longest + 1 + ESCAPES
         match = self._fixed.expression.search(text, at, end)
         if match and match.end() >= end:  # a run of backticks goes on as long as it likes
             match = self._fixed.expression.search(text, at)

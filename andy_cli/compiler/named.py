@@ -21,6 +21,10 @@ BLANKS = " \t\r\ufeff"
 """What may stand before the first word of a line; a byte order mark too."""
 
 
+ESCAPES = 8
+"""Underlines of one marker that may have a backslash."""
+
+
 def simple(name: str) -> bool:
     """Whether its end can be seen without knowing it."""
     return RUN.fullmatch(name) is not None
@@ -83,7 +87,7 @@ class Named:
         self._names = {each for name in tools for each in spellings(name)}
         self._sorted = sorted(self._names)
         forms = [*self._line, *self._anywhere]
-        longest = max(map(len, self._names), default=0)
+        longest = max(map(len, self._names), default=0) + ESCAPES
         self._longest = longest + max((len(before + after) for before, after in forms), default=0)
         self._by_end: dict[str, list[Form]] = {}
         for form in forms:
@@ -92,9 +96,6 @@ class Named:
             each[0] for each in (*self._names, *(form[0] for form in self._line)) if each
         }
         self._expressions = expressions(self._line, self._anywhere)
-
-    def __bool__(self) -> bool:
-        return bool(self._names)
 
     def form(self, found: str) -> Form | None:
         """The form of a marker, if there is a tool of the name in it."""
