@@ -56,13 +56,18 @@ class Reasoned:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What the compiler made of one reply; `spans` are the character ranges it consumed."""
+    """What the compiler made of one reply; `spans` are the character ranges it consumed.
+
+    `hidden` lists what is neither shown nor run, as (kind, start, end): `framing` of the protocol,
+    what the model said in somebody else's name (`invented`), a request that is none.
+    """
 
     type: ClassVar[str] = "compile"
     dialect: str
     spans: tuple[tuple[int, int], ...] = ()
     repairs: tuple[str, ...] = ()
     incomplete: bool = False
+    hidden: tuple[tuple[str, int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

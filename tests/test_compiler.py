@@ -148,7 +148,7 @@ def test_a_request_in_reasoning_that_never_ends_is_meant() -> None:
 
 
 def test_reasoning_that_the_prompt_opened_ends_at_its_closer() -> None:
-    compiler = Compiler(MARKERS, TOOLS, reasoning_open=True)
+    compiler = Compiler(MARKERS, TOOLS, reasoning_open="known")
     assert compiler.feed("so</think>Yes").reasoning == "so"
     assert compiler.finish()[1].text == "Yes"
 

@@ -105,7 +105,7 @@ WRITTEN = {
 MARKED = [
     name
     for name, call in WRITTEN.items()
-    if any(mark in call for mark in DIALECTS[name].openers if mark[0] in "<[]")
+    if any(mark in call for mark in DIALECTS[name].openers if mark[0] in "<[]" and mark[1:])
 ]
 
 

@@ -16,8 +16,11 @@ import pytest
 
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.defused import defused, restored
-from andy_cli.agent.echo import repeats
+from andy_cli.agent.injection import (
+    escape_control_tokens,
+    repeats_result,
+    unescape_control_tokens,
+)
 from andy_cli.agent.turn import turn
 from andy_cli.compiler.mapper.mapper import mapped
 from andy_cli.events import Event
@@ -199,10 +202,11 @@ MARKED = (
 @pytest.mark.parametrize("marker", MARKED)
 def test_data_is_broken_for_the_model_and_whole_again_in_what_it_asks_for(marker: str) -> None:
     text = f'{{"text": "a {marker} b"}}'
-    told = defused(text)
+    told = escape_control_tokens(text)
     assert marker not in told
     assert json.loads(told)["text"] != json.loads(text)["text"]
-    assert restored({"a": [told, {"b": told}], "n": 1}) == {"a": [text, {"b": text}], "n": 1}
+    said = {"a": [told, {"b": told}], "n": 1}
+    assert unescape_control_tokens(said) == {"a": [text, {"b": text}], "n": 1}
 
 
 PLAIN = [
@@ -218,7 +222,7 @@ PLAIN = [
 
 @pytest.mark.parametrize("text", PLAIN)
 def test_plain_data_is_left_as_it_is(text: str) -> None:
-    assert defused(text) == text
+    assert escape_control_tokens(text) == text
 
 
 OWN = [
@@ -236,7 +240,7 @@ def test_values_that_a_tool_returned_may_be_used(
 ) -> None:
     written = json.dumps({"name": name, "arguments": arguments})
     request = ToolRequest(name, arguments, span=(0, len(written)))
-    assert not repeats(request, written, [result])
+    assert not repeats_result(request, written, [result])
 
 
 def test_a_yes_lets_even_a_quoted_request_run_once() -> None:

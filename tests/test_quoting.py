@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.agent.echo import cited
+from andy_cli.agent.injection import is_quoted
 from andy_cli.frontends.serve.quoting import REREAD, Quoting
 from andy_cli.frontends.serve.taught import DIALECTS, taught
 from andy_cli.messages import Chunk, ToolRequest
@@ -29,7 +29,7 @@ SHOWN = ("<think>Hm.</think>", FENCED, f"> {CALL}\n", f'"{CALL}"', CALL)
 
 
 def is_text(request: ToolRequest, raw: str) -> bool:
-    return request.quoted or cited(request, raw)
+    return request.quoted or is_quoted(request, raw)
 
 
 def read(pieces: list[str]) -> tuple[str, list[str]]:
@@ -62,7 +62,7 @@ def test_a_call_beside_a_quotation_is_a_call() -> None:
 
 
 def test_more_quotations_than_are_read_again_lose_no_text() -> None:
-    many = "".join(f"{at}:\n> {CALL}\n" for at in range(REREAD + 4))
+    many = "".join(f'{at}:\n"{CALL}"\n' for at in range(REREAD + 4))
     reader = Quoting(taught(DIALECTS["hermes"], TOOLS).compiler, is_text)
     shown = "".join([reader.take(Chunk(each)).text for each in many])
     last, reply = reader.finish()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.agent.sanitizer import Sanitizer, asks_about_tools, leaks, sanitize
+from andy_cli.agent.sanitizer import Sanitizer, asks_about_tools, find_leaks, sanitize
 from andy_cli.compiler import dialects
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.markers import Markers
@@ -91,7 +91,7 @@ def test_what_is_no_plumbing_comes_out_byte_for_byte(case: dict[str, Any]) -> No
 
 @pytest.mark.parametrize("case", KEEP, ids=lambda case: case["why"])
 def test_what_is_no_plumbing_leaks_nothing(case: dict[str, Any]) -> None:
-    assert leaks(case["text"], MARKERS, TOOLS) == ()
+    assert find_leaks(case["text"], MARKERS, TOOLS) == ()
 
 
 @given(soup, st.data())
@@ -127,18 +127,18 @@ def test_prose_is_shown_while_it_arrives() -> None:
 
 def test_a_leak_is_found_and_taken_out() -> None:
     text = 'There are two.\n{"name": "list_mp3s", "arguments": {}}\n<|im_end|>'
-    assert leaks(text, MARKERS, TOOLS) == (
+    assert find_leaks(text, MARKERS, TOOLS) == (
         '{"name": "list_mp3s", "arguments": {}}',
         "<|im_end|>",
     )
-    assert leaks(sanitize(text, MARKERS, TOOLS), MARKERS, TOOLS) == ()
+    assert find_leaks(sanitize(text, MARKERS, TOOLS), MARKERS, TOOLS) == ()
 
 
 def test_code_that_was_rendered_without_its_fence_is_no_leak() -> None:
     source = 'So:\n\n```json\n{"name": "list_mp3s", "arguments": {}}\n```\n'
     rendered = 'So:\n\n  {"name": "list_mp3s", "arguments": {}}\n'
-    assert leaks(rendered, MARKERS, TOOLS)
-    assert leaks(rendered, MARKERS, TOOLS, source) == ()
+    assert find_leaks(rendered, MARKERS, TOOLS)
+    assert find_leaks(rendered, MARKERS, TOOLS, source) == ()
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from andy_cli import events
 from andy_cli.agent.grounding.audit import Evidence, unsupported
-from andy_cli.agent.sanitizer import leaks
+from andy_cli.agent.sanitizer import Sanitizer, find_leaks
 from andy_cli.agent.speech import Speech
 from andy_cli.agent.system_prompt import system_prompt
 from andy_cli.agent.turn import turn
@@ -185,7 +185,7 @@ def test_C8_who_asks_about_tools_is_answered_in_the_envelope_too() -> None:
 )
 def test_C7_markers_of_protocols_are_taken_out(plumbing: str) -> None:
     chat = desk(ScriptedModel(["-"], tools=True))
-    sanitizer = chat.speech.sanitizer(False)
+    sanitizer = Sanitizer(chat.speech.markers, chat.speech.tools)
     shown = sanitizer.feed(f"Before.\n\n{plumbing}\n\nAfter.") + sanitizer.finish()
     assert shown.split() == ["Before.", "After."]
 
@@ -224,7 +224,7 @@ Output: 42, You\u200b, {"name": "Bea", "age": 41}"""
 def test_C9_code_and_normal_content_come_out_byte_for_byte() -> None:
     chat = desk(ScriptedModel(["-"], tools=True))
     for size in (1, 7, 10_000):
-        sanitizer = chat.speech.sanitizer(False)
+        sanitizer = Sanitizer(chat.speech.markers, chat.speech.tools)
         parts = [sanitizer.feed(NORMAL[at : at + size]) for at in range(0, len(NORMAL), size)]
         assert "".join(parts) + sanitizer.finish() == NORMAL
 
@@ -590,8 +590,8 @@ def test_C28_requests_and_replies_are_on_disk_and_never_shown(tmp_path: Path) ->
 def test_C29_a_leak_in_the_finished_text_is_found() -> None:
     chat = desk(ScriptedModel(["-"], tools=True))
     text = f"There are two.\n{CALL}"
-    assert leaks(text, chat.speech.markers, chat.speech.tools) == (CALL,)
-    assert leaks(NORMAL, chat.speech.markers, chat.speech.tools) == ()
+    assert find_leaks(text, chat.speech.markers, chat.speech.tools) == (CALL,)
+    assert find_leaks(NORMAL, chat.speech.markers, chat.speech.tools) == ()
 
 
 ASSEMBLED = (
@@ -613,7 +613,7 @@ def test_C29_what_rendering_makes_of_an_answer_is_looked_at_once_more(text: str)
     view.close()
     rendered = without_escapes(file.getvalue().encode())
     assert "There are two." in rendered
-    assert leaks(rendered, played.chat.speech.markers, played.chat.speech.tools) == ()
+    assert find_leaks(rendered, played.chat.speech.markers, played.chat.speech.tools) == ()
 
 
 def test_C30_the_last_call_and_its_result_are_whole_however_long_the_conversation() -> None:

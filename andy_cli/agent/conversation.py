@@ -14,21 +14,21 @@ from andy_cli import events
 from andy_cli.agent.account import Account
 from andy_cli.agent.background import Background
 from andy_cli.agent.compression import compressed, fitted, size, window_warning
-from andy_cli.agent.defused import defused
-from andy_cli.agent.echo import cited, repeats
+from andy_cli.agent.injection import escape_control_tokens, is_quoted, repeats_result
+from andy_cli.agent.output_filter import OutputFilter
 from andy_cli.agent.pairs import new_id
-from andy_cli.agent.plumbing.rendered import as_rendered
+from andy_cli.agent.rendered_text import as_rendered
 from andy_cli.agent.reply import Reply, as_record
 from andy_cli.agent.resolve import Offer
-from andy_cli.agent.sanitizer import asks_about_tools, leaks, sanitize
+from andy_cli.agent.sanitizer import asks_about_tools, find_leaks, sanitize
 from andy_cli.agent.speech import speech
-from andy_cli.agent.voice import Voice
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler
 from andy_cli.compiler.detect import NATIVE, NO_TEMPLATE, Detected, Template, chosen, told
 from andy_cli.compiler.dialect import Dialect, Question, Tools
 from andy_cli.compiler.mapper.mapper import mapped
 from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.requested import asks_for_code
 from andy_cli.discover import discover
 from andy_cli.errors import ModelError, ToolError
 from andy_cli.guard.claim import NOTHING
@@ -135,6 +135,7 @@ class Conversation:
         """What was done in this session: tool, what was to be done, what was, and whether."""
         self.account: Account | None = None
         self._refused = False  # its server takes no tools
+        self._thinks_first = False  # its replies begin inside reasoning that the prompt opened
         self._given_up = False  # this model does not keep to the letter of its protocol
         self.exchanges: deque[Exchange] = deque(maxlen=EXCHANGES)
         self.limits = Limits(
@@ -154,6 +155,7 @@ class Conversation:
         """
         self._server = server
         self._window, self._shortened, self._given_up, self._refused = 0, (), False, False
+        self._thinks_first = False
         self._speak(client, NO_TEMPLATE)
 
     def _speak(self, client: ModelClient, template: Template) -> None:
@@ -212,7 +214,7 @@ class Conversation:
         """The user's next message; the places it names may be read."""
         self.gate.heard(user)
         self.turn_began = len(self.history)
-        self.add(Message("user", defused(user)), Message("user", user))
+        self.add(Message("user", escape_control_tokens(user)), Message("user", user))
         tools = [*self.speech.known.values()]
         said = {"user": user, "model": self.client.name, "dialect": self.dialect.name}
         self._note("turn", {**said, "tools": tools})
@@ -223,9 +225,14 @@ class Conversation:
             self._log.message(logged or message)
         self.history.append(message)
 
-    def voice(self, held: bool = False) -> Voice:
-        sanitizer = self.speech.sanitizer(self._asked_about_tools())
-        return Voice(sanitizer, held or self._by_the_letter)
+    def output_filter(self, held: bool = False) -> OutputFilter:
+        """What shows the next reply; `held`: only when it is whole."""
+        asked = self._asked_about_tools()
+        return OutputFilter(tuple(self.speech.tools), asked, held or self._by_the_letter)
+
+    def learn(self, reply: Reply) -> None:
+        """Note how the model writes: that it begins inside reasoning which the prompt opened."""
+        self._thinks_first = self._thinks_first or reply.compiled.thought_first
 
     def sanitized(self, text: str) -> str:
         """A text that a request carries for the user."""
@@ -237,7 +244,7 @@ class Conversation:
 
     def leaks(self, answer: str) -> tuple[str, ...]:
         """The plumbing that would stand in the answer once it is rendered."""
-        return leaks(as_rendered(answer), self.speech.markers, self.speech.known, answer)
+        return find_leaks(as_rendered(answer), self.speech.markers, self.speech.known, answer)
 
     def cleaned(self, answer: str) -> str:
         """The answer, or a piece of it, so that nothing leaks when it is rendered."""
@@ -277,7 +284,9 @@ class Conversation:
             found = Detected(self.dialect, self.speech.why)
             self.speech = speech(self.client, found, self.registry, self.dialects, self._folder)
         request = self.request(constraint=self._next_step())
-        return self._sent(request, self.speech.compiler(), self.speech.known)
+        wants_code = asks_for_code(self.history[self.turn_began].content)
+        compiler = self.speech.compiler(self._thinks_first, wants_code)
+        return self._sent(request, compiler, self.speech.known)
 
     def _sent(self, request: Request, compiler: Compiler, tools: Tools) -> Reply:
         def done(compiled: CompiledReply) -> None:
@@ -371,10 +380,10 @@ class Conversation:
 
     def not_its_own(self, request: ToolRequest, raw: str, quoted: bool) -> str:
         """Why a request may not be the model's own wish, or nothing."""
-        if quoted or cited(request, raw):
+        if quoted or is_quoted(request, raw):
             return "the model wrote this in a quotation, it may not be its own wish"
         results = [each.content for each in self.history if each.role == "tool"]
-        if repeats(request, raw, results):
+        if repeats_result(request, raw, results):
             return "this repeats what a tool returned, it may not be the model's own wish"
         return ""
 
@@ -431,7 +440,7 @@ class Conversation:
         if result.ok and len(content) > LONG:
             content = fitted(content, await self.window() // 4, result.name)
         whole = Message("tool", result.content, call_id=result.call_id, name=result.name)
-        self.add(whole._replace(content=defused(content)), whole)
+        self.add(whole._replace(content=escape_control_tokens(content)), whole)
 
     async def window(self) -> int:
         """Tokens of prompt and reply together: as set, as the server says, or a guess."""

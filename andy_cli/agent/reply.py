@@ -14,6 +14,11 @@ RAW = 100_000
 class Reader(Protocol):
     """What a `Compiler` does for a reply."""
 
+    @property
+    def over(self) -> bool:
+        """Somebody else's turn began: nothing that may still come belongs to the reply."""
+        ...
+
     def take(self, chunk: Chunk) -> Visible:
         """The next piece; returns what of it may be shown now."""
         ...
@@ -74,6 +79,9 @@ class Reply:
                         self._room -= len(chunk.text)
                     if visible := self._compiler.take(chunk):
                         yield visible
+                    if self._compiler.over:
+                        self.finish = self.finish or "stop"
+                        break  # the server is told to stop by the end of the connection
         finally:
             # Also when the stream fails or is cancelled: what was said so far is kept.
             self.rest, self.compiled = self._compiler.finish(self.cut_off)

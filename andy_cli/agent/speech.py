@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from andy_cli.agent.defused import defused
+from andy_cli.agent.injection import escape_control_tokens
 from andy_cli.agent.pairs import paired
-from andy_cli.agent.sanitizer import Sanitizer
 from andy_cli.agent.system_prompt import system_prompt
 from andy_cli.agent.tokens import tokens
-from andy_cli.compiler.compiler import Compiler
+from andy_cli.compiler.compiler import Compiler, Opened
 from andy_cli.compiler.detect import Detected, by_name
 from andy_cli.compiler.dialect import Dialect, IdForm, Tools
 from andy_cli.compiler.ids import renamed
@@ -47,11 +46,12 @@ class Speech:
     fixed: int
     """Estimated tokens of what goes with every request: the system prompt and the schemas."""
 
-    def compiler(self) -> Compiler:
-        return Compiler(self.markers, self.known)
-
-    def sanitizer(self, asked_about_tools: bool) -> Sanitizer:
-        return Sanitizer(self.markers, self.tools, asked_about_tools)
+    def compiler(self, thinks_first: bool = False, wants_code: bool = False) -> Compiler:
+        """`thinks_first`: its replies begin inside reasoning that the prompt opened."""
+        opened: Opened = "likely" if thinks_first else ""
+        return Compiler(
+            self.markers, self.known, opened, wants_code=wants_code, keeps_objects=False
+        )
 
     def request(
         self,
@@ -115,7 +115,7 @@ def without_markers(tool: Schema) -> Schema:
     def broken(value: object) -> object:
         if isinstance(value, Mapping):
             return {
-                key: defused(each)
+                key: escape_control_tokens(each)
                 if key == "description" and isinstance(each, str)
                 else broken(each)
                 for key, each in value.items()

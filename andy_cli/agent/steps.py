@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.defused import restored
 from andy_cli.agent.guidance import guidance
+from andy_cli.agent.injection import unescape_control_tokens
 from andy_cli.agent.pairs import new_id
 from andy_cli.agent.protocol import NO_TEXT, SHOWN, TOO_EARLY, Plan, planned
 from andy_cli.agent.reply import Reply
@@ -90,9 +90,8 @@ async def understood(
     for request in requests:
         # Some models count from one again in every reply.
         fresh = request.id and request.id not in used
-        named = request._replace(
-            id=request.id if fresh else new_id(), arguments=restored(request.arguments)
-        )
+        written = unescape_control_tokens(request.arguments)
+        named = request._replace(id=request.id if fresh else new_id(), arguments=written)
         used.add(named.id)
         steps = await resolve(named, dialect, chat.offer, chat.interviewer(dialect, named))
         found += [(named, each) for each in steps]

@@ -9,10 +9,10 @@ from collections.abc import AsyncIterator, Iterator
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.endings import look_back, rewrite
+from andy_cli.agent.output_filter import OutputFilter
 from andy_cli.agent.reply import Reply
 from andy_cli.agent.steps import carried_out
 from andy_cli.agent.tally import Tally
-from andy_cli.agent.voice import Voice
 from andy_cli.errors import AndyError, ModelError
 from andy_cli.events import Event
 from andy_cli.messages import Message
@@ -85,43 +85,48 @@ async def one_round(chat: Conversation, tally: Tally) -> AsyncIterator[Event]:
 
 async def said(chat: Conversation, tally: Tally, reply: Reply) -> AsyncIterator[Event]:
     """The reply as it arrives. Whatever ends it, what was said is in the history."""
-    voice = chat.voice(held=bool(tally.rewriting))
+    shown = chat.output_filter(held=bool(tally.rewriting))
     try:
         async for visible in reply:
-            for event in voice.hear(visible):
+            for event in shown.take(visible):
                 yield event
     except BaseException as error:
-        for event in broken_off(chat, tally, reply, voice):
+        for event in broken_off(chat, tally, reply, shown):
             if isinstance(error, AndyError | asyncio.CancelledError):
                 yield event
         raise
     finally:
         chat.count(reply.usage)
-    for event in heard(chat, tally, reply, voice):
+    for event in end_reply(chat, tally, reply, shown):
         yield event
 
 
-def broken_off(chat: Conversation, tally: Tally, reply: Reply, voice: Voice) -> list[Event]:
-    rest = [*voice.hear(reply.rest), *voice.end(), *voice.let_go()]
+def broken_off(chat: Conversation, tally: Tally, reply: Reply, shown: OutputFilter) -> list[Event]:
+    rest = [*shown.take(reply.rest), *shown.finish(), *shown.release()]
     if reply.compiled.text:
         chat.add(Message("assistant", reply.compiled.text, partial=True))
-        tally.answer += voice.said
+        tally.answer += shown.text
     return rest
 
 
-def heard(chat: Conversation, tally: Tally, reply: Reply, voice: Voice) -> Iterator[Event]:
+def end_reply(
+    chat: Conversation, tally: Tally, reply: Reply, shown: OutputFilter
+) -> Iterator[Event]:
     """The end of a reply: the rest of it, and what is to be noted of it."""
-    yield from voice.end()
-    if tally.hear(voice.said, chat.letter(reply), chat.lenient):
+    yield from shown.finish()
+    if tally.hear(shown.text, chat.letter(reply), chat.lenient):
         chat.give_up_letter()
     if not (tally.refused or tally.rewriting):
-        yield from voice.let_go()
+        yield from shown.release()
     if warning := chat.dropped(reply):
         yield events.Failed("warning", "context", warning)
     compiled = reply.compiled
-    if compiled.dialect or compiled.repairs or compiled.incomplete:
+    chat.learn(reply)
+    if compiled.dialect or compiled.repairs or compiled.incomplete or compiled.hidden:
         dialect = compiled.dialect or chat.dialect.name
-        yield events.Compiled(dialect, compiled.spans, compiled.repairs, compiled.incomplete)
+        yield events.Compiled(
+            dialect, compiled.spans, compiled.repairs, compiled.incomplete, compiled.hidden
+        )
 
 
 def told_to_go_on(chat: Conversation, tally: Tally, reply: Reply) -> bool:

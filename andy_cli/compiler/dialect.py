@@ -42,6 +42,10 @@ class Parsed(NamedTuple):
     """It was the head of a stretch of reasoning that ends at one of these."""
     settled: bool = False
     """Whatever might have followed, it would mean the same: a cut-off reply does not void it."""
+    explicit: bool = False
+    """It names its arguments as such: also in the middle of a sentence it is no mention."""
+    ends_reply: bool = False
+    """Somebody else's turn begins here: nothing from here on is the model's."""
 
 
 class Body(Protocol):

@@ -6,65 +6,42 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, TypeVar
 
 from andy_cli.compiler.bodies.calls import spellings
+from andy_cli.compiler.control_tokens import (
+    BEGUN,
+    FORMS,
+    LITERAL,
+    NESTED,
+    REASONING,
+    RESULTS,
+    SPLITTING,
+)
 from andy_cli.compiler.dialect import Body, Dialect, Tools
+from andy_cli.compiler.framing import FRAMING, NEXT_TURN
 from andy_cli.compiler.named import ESCAPES, Form, Named, Span, escaped, simple, unescaped
 
 Where = Literal["anywhere", "line", "reply", "behind"]
 Key = TypeVar("Key", str, Form)
 
-REASONING = {
-    "<think>": ("</think>",),
-    "[THINK]": ("[/THINK]",),
-    "<thinking>": ("</thinking>",),
-    "<reasoning>": ("</reasoning>",),
-    "<scratchpad>": ("</scratchpad>",),
-    "<reflection>": ("</reflection>",),
-    "<seed:think>": ("</seed:think>",),
-    "<mm:think>": ("</mm:think>",),
-    "<ifm|think>": ("</ifm|think>", "<ifm|/think>"),
-    "\u25c1think\u25b7": ("\u25c1/think\u25b7",),
-    "<|START_THINKING|>": ("<|END_THINKING|>",),
-    "<|channel>thought": ("<channel|>",),
-    "<|open|>think<|sep|>": ("<|close|>think<|sep|>",),
-}
-
-TURN = (
-    "<|im_end|>",
-    "<|im_start|>",
-    "<|eot_id|>",
-    "<|eom_id|>",
-    "<|end|>",
-    "<|call|>",
-    "<|return|>",
-    "<|endoftext|>",
-    "<end_of_turn>",
-    "<start_of_turn>",
-    "<|end_of_text|>",
-    "<|begin_of_text|>",
-    "<\uff5cend\u2581of\u2581sentence\uff5c>",
-    "</s>",
-    "<eos>",
-    "<|user|>",
-    "<|assistant|>",
-    "<|observation|>",
-    "<|role_end|>",
-    "<|START_RESPONSE|>",
-    "<|END_RESPONSE|>",
-    "<|START_TEXT|>",
-    "<|END_TEXT|>",
-    "<|END_OF_TURN_TOKEN|>",
-)
-"""Characters of a model's template: never part of what it says."""
-
 
 class Marker(NamedTuple):
-    kind: Literal["opener", "reasoning", "reasoned", "turn", "closer"]
+    kind: Literal["opener", "reasoning", "reasoned", "token", "foreign", "result", "closer"]
+    """`token`: a control token of a template. `foreign`: words that begin somebody else's turn."""
     where: Where = "anywhere"
     dialects: tuple[Dialect, ...] = ()
     """Who may read what an opener begins, the likeliest first."""
     body: Callable[[str, Tools], Body] | None = None
     """Finds where it ends, for all of them."""
 
+
+OWN_LINES = ("assistant:", "assistant\n", "model\n", "### assistant:", "### response:")
+"""Whose turn it is, as models say it at the start of a reply."""
+HEADINGS = ("### instruction:", "### human:", "### user:")
+"""How somebody else's turn begins in prompts without control tokens."""
+OTHER_RESULTS = ("[TOOL_RESULTS]", "\u273fRESULT\u273f", "\u273fRETURN\u273f")
+"""What else begins a result."""
+NEXT = Marker("foreign", "line", (NEXT_TURN,), NEXT_TURN.body)
+TOKEN_MARKER = Marker("token")
+LONGEST_TOKEN = 140
 
 WINDOW = 256
 """Characters that are searched at once."""
@@ -89,7 +66,7 @@ def fixed(exact: frozenset[str], folded: frozenset[str]) -> Fixed:
     return Fixed(
         alternatives(sorted(known, key=len, reverse=True), exact),
         frozenset(each.lower()[:cut] for each in known for cut in range(1, len(each))),
-        max(map(len, known), default=1) - 1,
+        max(LONGEST_TOKEN, *map(len, known)) - 1 if known else LONGEST_TOKEN,
         re.compile("[" + "".join(map(re.escape, sorted(firsts | {"`"}))) + "]"),
     )
 
@@ -105,6 +82,8 @@ def alternatives(longest: Sequence[str], exact: Collection[str]) -> re.Pattern[s
         rest = f"(?i:{re.escape(text[1:])})" if folded else escaped(text[1:])
         for first in {text[0].lower(), text[0].upper()} if folded else {text[0]}:
             groups.setdefault(first, []).append(rest)
+    # The form of control tokens comes last: what is listed is what it is listed as.
+    groups["<"] = [NESTED[1:], *groups.get("<", []), *(form[1:] for form in FORMS)]
     return re.compile(
         "|".join(f"{re.escape(first)}(?:{'|'.join(rests)})" for first, rests in groups.items()),
         re.ASCII,
@@ -139,13 +118,17 @@ class Markers:
         """`first` is the dialect that is expected: of those with one opener it reads first."""
         tools = [name for name in tools if name]
         self._expected = first
+        taught = [each for each in dialects if each.name == first]
+        owns = any(each.carries_all or each.letter is not None for each in taught)
+        self.protocol = first if owns else ""
+        """The protocol of ours that was taught: a reply is one object of it."""
         self._exact: dict[str, Marker] = {}
         self._folded: dict[str, Marker] = {}
         self._forms: dict[Form, Marker] = {}
         self.all = tuple(dialects)
         self.fenced = tuple(each for each in dialects if each.fenced)
         odd = [name for name in tools if not simple(name)]
-        for dialect in dialects:
+        for dialect in (*dialects, *(FRAMING if dialects else ())):
             for text, where in openers(dialect, tools if dialect.fold else odd):
                 table = self._folded if dialect.fold else self._exact
                 self._add(table, text.lower() if dialect.fold else text, where, dialect)
@@ -154,14 +137,21 @@ class Markers:
             for text in dialect.closers:
                 self._exact.setdefault(text, Marker("closer"))
         opened = {text for text, marker in self._exact.items() if marker.kind == "opener"}
-        self._exact |= {text: Marker("turn") for text in TURN if text not in opened}
+        self._exact |= {text: Marker("token") for text in LITERAL if text not in opened}
         self._exact |= {text: Marker("reasoning") for text in REASONING}
-        ends = {end for closers in REASONING.values() for end in closers}
-        self._exact |= {end: Marker("reasoned") for end in ends}
+        self._exact |= {end: Marker("reasoned") for end in SPLITTING}
         self.heads = frozenset(
             text for text, marker in self._exact.items() if marker.kind == "opener"
         )
         """Openers that may also end a stretch of reasoning."""
+        if dialects:
+            turns = ("user:", "human:", "observation:")
+            self._folded |= {text: Marker("token", "reply") for text in OWN_LINES}
+            self._folded |= {text: NEXT for text in turns}
+            self._folded |= {text: Marker("foreign") for text in HEADINGS}
+        for text in (*(f"<{tag}>" for tag in RESULTS), *OTHER_RESULTS):
+            marker = self._exact.get(text) or Marker("result")
+            self._exact[text] = marker._replace(kind="result")
         behind = frozenset(text for text, each in self._exact.items() if each.where == "behind")
         self._fixed = fixed(frozenset(self._exact) - behind, frozenset(self._folded))
         self._behind = fixed(behind, frozenset())
@@ -175,6 +165,8 @@ class Markers:
         there: Marker = table.get(key) or Marker("opener", where, body=dialect.body)
         expected = dialect.name == self._expected
         readers = (dialect, *there.dialects) if expected else (*there.dialects, dialect)
+        if where == "anywhere":  # those that want a line of their own are left out elsewhere
+            there = there._replace(where=where)
         table[key] = there._replace(dialects=readers)
 
     def __getitem__(self, found: str) -> Marker:
@@ -182,7 +174,8 @@ class Markers:
         marker = self._exact.get(found) or self._folded.get(found.lower())
         if marker is None and (form := self._named.form(found)):
             marker = self._forms[form]
-        return marker or self._exact[found.replace("\\_", "_")]
+        marker = marker or self._exact.get(found.replace("\\_", "_"))
+        return marker or TOKEN_MARKER
 
     def find(self, text: str, line_start: bool, behind: bool) -> Iterator[tuple[str, int, int]]:
         """The markers, backticks and line breaks in it, from left to right, with their places.
@@ -239,7 +232,9 @@ class Markers:
         at = max(0, len(text) - self._fixed.longest - ESCAPES)
         while match := self._fixed.first.search(text, at):
             at = match.start()
-            if unescaped(text[at:]).lower() in self._fixed.prefixes or not text[at:].strip("`"):
+            tail = text[at:]
+            known = unescaped(tail).lower() in self._fixed.prefixes
+            if known or not tail.strip("`") or (tail[0] == "<" and BEGUN.match(tail)):
                 return at
             at += 1
         # A run of backticks counts as a whole, however long.

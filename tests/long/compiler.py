@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler
+from andy_cli.compiler.control_tokens import CLOSERS, LITERAL, REASONING
 from andy_cli.compiler.dialect import Dialect
-from andy_cli.compiler.markers import REASONING, TURN, Markers, openers
+from andy_cli.compiler.markers import Markers, openers
 from andy_cli.discover import discover
 from andy_cli.messages import ToolRequest
 
@@ -35,6 +36,7 @@ REQUESTS = [
     ToolRequest(name="stop", arguments={}),
     ToolRequest(name="nobody", arguments={"x": [1, {"y": None}]}),
 ]
+TURN = (*LITERAL, "<|im_end|>", "<|im_start|>user\n", "<|eot_id|>", "<|user|>", "<|end|>")
 HALVES = [text for each in DIALECTS for text, _ in openers(each, tuple(TOOLS))]
 FRAGMENTS = [
     *HALVES,
@@ -50,7 +52,7 @@ FRAGMENTS = [
 ]
 
 
-TAKEN_OUT = [*TURN, *REASONING, *(closer for closers in REASONING.values() for closer in closers)]
+TAKEN_OUT = [*TURN, *REASONING, *CLOSERS, "|>", "User:", "user:", "assistant", "model"]
 BATCH = 5_000
 
 whole_pieces = st.sampled_from(FRAGMENTS)

@@ -1,11 +1,11 @@
 """Calls inside JSON values, whatever the keys are called."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from andy_cli.compiler.bodies import json_text
 from andy_cli.compiler.bodies.typed import allowed, kind_of
-from andy_cli.compiler.dialect import Tools
+from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Schema, ToolRequest
 
@@ -29,7 +29,16 @@ ARGUMENTS = (
     "action_input",
     "kwargs",
 )
-WRAPPERS = ("tool_calls", "function_call", "tool_call", "tool_use", "function", "call", "action")
+WRAPPERS = (
+    "tool_calls",
+    "toolCalls",
+    "function_call",
+    "tool_call",
+    "tool_use",
+    "function",
+    "call",
+    "action",
+)
 IDS = ("id", "tool_call_id", "call_id")
 PREFIX = Expression(r"^(?:functions|function|default_api|tools?|namespace)[.:/]")
 ESCAPED = Expression(r"\\([_.\-])")
@@ -43,6 +52,8 @@ def requests_in(value: object, tools: Tools, known: bool = False) -> list[ToolRe
     With `known` every name must be that of a tool: nothing else says that this is a request.
     """
     if isinstance(value, list):
+        if pair := named_pair(value, tools):
+            return [pair]
         found = [requests_in(each, tools, known) for each in value]
         if not found or any(each is None for each in found):
             return None
@@ -61,11 +72,61 @@ def requests_in(value: object, tools: Tools, known: bool = False) -> list[ToolRe
     return [request]
 
 
+def named_pair(value: list[object], tools: Tools) -> ToolRequest | None:
+    """Read `["play", {"track": "Blue"}]`, where the tool takes such arguments."""
+    match value:
+        case [str(name), dict(arguments)] if tool_name(name, tools) in tools:
+            known = tool_name(name, tools)
+            if set(arguments) <= set(properties(tools[known])):
+                return ToolRequest(known, arguments)
+    return None
+
+
+NO_CALL = frozenset(
+    "none null no_function no_call no_tool no_action nofunction nocall notool".split()
+)
+"""Names by which models say that nothing is to be called."""
+
+
+def says_no_call(name: str, tools: Tools) -> bool:
+    return name not in tools and name.lower() in NO_CALL
+
+
+def split_known(requests: Sequence[ToolRequest], tools: Tools) -> Parsed | None:
+    """Keep the requests of a list without a marker that name a tool, and report the others.
+
+    None if there is no tool among them: then it is text.
+    """
+    known = tuple(each for each in requests if each.name in tools)
+    silent = [each for each in requests if says_no_call(each.name, tools)]
+    if not known:
+        return Parsed() if silent and len(silent) == len(requests) else None
+    unknown = [each.name for each in requests if each.name not in tools and each not in silent]
+    fault = f"There is no tool {', '.join(unknown)}. Use one that exists." if unknown else ""
+    return Parsed(known, fault=fault)
+
+
+def only_fitting(arguments: Mapping[str, object], tools: Tools) -> str:
+    """The name of the one tool that these arguments fit; empty if there are more, or none."""
+    found = [name for name in tools if fits(ToolRequest(name, arguments), tools)]
+    return found[0] if len(found) == 1 and arguments else ""
+
+
+def names_arguments(value: object) -> bool:
+    """Tell whether a JSON value that holds calls names their arguments as such."""
+    if isinstance(value, list):
+        return bool(value) and all(map(names_arguments, value))
+    if not isinstance(value, Mapping):
+        return False
+    inner = [value[key] for key in WRAPPERS if isinstance(value.get(key), dict | list)]
+    return any(key in value for key in ARGUMENTS) or any(map(names_arguments, inner))
+
+
 def request_in(value: Mapping[str, object], tools: Tools) -> ToolRequest | None:
     key = next((key for key in NAMES if isinstance(value.get(key), str)), None)
     if key is None:
         return single_key(value, tools)
-    name = tool_name(str(value[key]), tools)
+    name = tool_name(str(value[key]), tools) or name_by_arguments(value, tools)
     if not name:
         return None
     given = next((each for each in ARGUMENTS if each in value and each != key), None)
@@ -76,6 +137,11 @@ def request_in(value: Mapping[str, object], tools: Tools) -> ToolRequest | None:
     if arguments is None or is_schema(arguments, tools.get(name)):
         return None
     return with_id(ToolRequest(name=name, arguments=arguments), value)
+
+
+def name_by_arguments(value: Mapping[str, object], tools: Tools) -> str:
+    given = next((value[each] for each in ARGUMENTS if isinstance(value.get(each), dict)), None)
+    return only_fitting(given, tools) if isinstance(given, dict) else ""
 
 
 def is_schema(arguments: Mapping[str, object], tool: Schema | None) -> bool:
@@ -128,7 +194,7 @@ def arguments_of(value: object, tool: Schema | None) -> dict[str, object] | None
         return positional(value, tool)
     if not isinstance(value, dict):
         return None
-    return unwrapped(value, tool)
+    return unwrapped({ESCAPED.sub(r"\1", str(key)): item for key, item in value.items()}, tool)
 
 
 def positional(value: list[object], tool: Schema | None) -> dict[str, object] | None:
@@ -142,13 +208,28 @@ def positional(value: list[object], tool: Schema | None) -> dict[str, object] | 
 
 
 def unwrapped(value: dict[str, object], tool: Schema | None) -> dict[str, object]:
-    """`{"arguments": {...}}` once too often, if the inner keys fit the schema better."""
+    """`{"arguments": {...}}` once too often, or the whole call, if the schema has no such keys."""
+    if tool is not None and (arguments := whole_call(value, tool)) is not None:
+        return arguments
     if len(value) == 1 and tool is not None:
         ((key, inner),) = value.items()
         names = properties(tool)
         if key in ARGUMENTS and key not in names and isinstance(inner, dict):
             return inner
     return value
+
+
+def whole_call(value: Mapping[str, object], tool: Schema) -> dict[str, object] | None:
+    """The arguments, where the whole call was written once more inside its own frame."""
+    own = tool.get("function", tool).get("name")
+    given = [key for key in ARGUMENTS if isinstance(value.get(key), dict)]
+    named = [key for key in NAMES if isinstance(value.get(key), str)]
+    if len(given) != 1 or not named or set(value) - {given[0], *named, "type", *IDS}:
+        return None
+    if tool_name(str(value[named[0]]), {str(own): tool}) != own or given[0] in properties(tool):
+        return None
+    inner = value[given[0]]
+    return dict(inner) if isinstance(inner, dict) else None
 
 
 def fits(request: ToolRequest, tools: Tools) -> bool:

@@ -13,7 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 from andy_cli.compiler.bodies.calls import parameters_schema, properties, tool_name, unwrapped
-from andy_cli.compiler.bodies.typed import typed, untyped
+from andy_cli.compiler.bodies.typed import add_value, typed, untyped
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Schema, ToolRequest
@@ -36,6 +36,8 @@ class Tags(NamedTuple):
     """Values are framed on either side alone, not only on both."""
     escaped: bool = False
     """Names and keys are escaped as in XML."""
+    quoted: bool = False
+    """A text may be written as a JSON string."""
 
 
 # Blanks and names are bounded: an expression that may run to the end of the text from every `<`
@@ -56,14 +58,14 @@ INVOKE = Tags(
     call=rf"<{PREFIX}invoke{S}\bname{S}={S}[\"']?(?P<name>{NAME}?)[\"']?(?:\s[^<>]{{0,200}})?>",
     call_end=rf"</{PREFIX}(?:invoke|tool_calls?|function_calls?|calls){S}>",
     parameter=rf"<{PREFIX}parameter{S}\bname{S}={S}[\"']?(?P<key>{NAME}?)[\"']?"
-    rf"(?P<rest>\s[^<>]{{0,200}})?>",
+    rf"(?P<rest>\s[^<>]{{0,200}})?(?<!/)>",
     parameter_end=rf"</{PREFIX}parameter{S}>",
 )
 NAMED_FUNCTION = Tags(
     call=rf"<function[\s\u0120]{{0,9}}name{S}={S}[\"']?(?P<name>{NAME}?)[\"']?{S}>",
     call_end=rf"</function{S}>|{SECTION}",
     parameter=rf"<param(?:eter)?[\s\u0120]{{0,9}}name{S}={S}[\"']?(?P<key>{NAME}?)[\"']?"
-    rf"(?P<rest>\s[^<>]{{0,200}})?>",
+    rf"(?P<rest>\s[^<>]{{0,200}})?(?<!/)>",
     parameter_end=rf"</param(?:eter)?{S}>",
 )
 IN_PAIR = r"(?:ifm\||longcat_|iquest_)?"
@@ -76,6 +78,7 @@ PAIRS = Tags(
     rf"(?:<{IN_PAIR}arg_value>)",
     parameter_end=rf"</{IN_PAIR}arg_value>|<ifm\|/arg_value>",
     framing=False,
+    quoted=True,
 )
 CHILDREN = Tags(
     call=rf"<tool_name>{S}(?P<name>{NAME}?){S}</tool_name>{S}(?:<parameters>)?",
@@ -93,6 +96,10 @@ SECTIONED = Tags(
     escaped=True,
 )
 FAMILIES = (FUNCTION, INVOKE, NAMED_FUNCTION)
+
+
+WRAPPERS = Expression(r"</?(?:parameters|arguments|args|params)\s{0,9}>")
+"""What may stand around the values of a call and says nothing."""
 
 
 @cache
@@ -132,11 +139,15 @@ class Reader:
         self._ended: re.Match[str] | None = None  # the closer that may be the value's
         self._at = 0
         self._repairs: list[str] = []
+        self._torn = False  # there is text in a call that belongs to no value
 
     def take(self, tag: re.Match[str]) -> None:
         kind = tag.lastgroup
         if self._value is not None and not self._leaves_value(tag, str(kind)):
             return
+        if self._calls and not self._calls[-1].closed:
+            between = self._text[self._at : tag.start()]
+            self._torn = self._torn or WRAPPERS.sub("", between).strip() != ""
         if kind == "call":
             name = tool_name(self._written(tag["name"]), self._tools)
             self._calls.append(Call(name, self._tools.get(name)))
@@ -173,6 +184,8 @@ class Reader:
             return False
         if blanks_between(self._text, start, tag.start()):
             return False
+        if self._tags.quoted:  # no value holds a tag for a key that the tool has
+            return True
         line = self._text.rfind("\n", max(start, tag.start() - SHORT), tag.start())
         if line >= 0 and blanks_between(self._text, line, tag.start()):
             return True
@@ -184,8 +197,10 @@ class Reader:
         call = self._calls[-1]
         text = framed(self._text[self._value.end() : end], self._tags)
         key = self._key()
-        schema = names_of(call.tool).get(key)
-        call.arguments[key] = valued(self._value, text, schema, parameters_schema(call.tool))
+        schema, root = names_of(call.tool).get(key), parameters_schema(call.tool)
+        value = valued(self._value, text, schema, root, quoted=self._tags.quoted)
+        add_value(call.arguments, key, value, schema, root)
+        self._at = self._ended.end() if self._ended else end
         if self._ended is None or self._ended.lastgroup == "end":
             self._repairs.append(f"closed the value of {key}")
         self._value = self._ended = None
@@ -198,7 +213,7 @@ class Reader:
         return html.unescape(name) if self._tags.escaped else name.strip()
 
     def finish(self) -> Found | None:
-        if not self._calls:
+        if not self._calls or self._torn:
             return None
         ended, last = self._ended, self._calls[-1]
         if ended is not None and not self._text[ended.end() :].strip():
@@ -260,7 +275,9 @@ def requests_in(text: str, tools: Tools, tags: Tags | None = None) -> list[ToolR
 TOLD = Expression(r"\bstring\s{0,9}=\s{0,9}[\"']?(true|false)")
 
 
-def valued(tag: re.Match[str], text: str, schema: Schema | None, root: Schema) -> object:
+def valued(
+    tag: re.Match[str], text: str, schema: Schema | None, root: Schema, quoted: bool = False
+) -> object:
     """Typed by the tag where it says so (`string="true"`, `type="number"`), else by the schema."""
     told = TOLD.search(tag[0])
     kind = tag.groupdict().get("type") or (
@@ -270,7 +287,7 @@ def valued(tag: re.Match[str], text: str, schema: Schema | None, root: Schema) -
         return text
     if kind == "json":
         return untyped(text)
-    return typed(text, {"type": kind} if kind else schema, root)
+    return typed(text, {"type": kind} if kind else schema, root, quoted)
 
 
 def framed(value: str, tags: Tags) -> str:

@@ -4,8 +4,9 @@ They never look back, so a request of any size is read once.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
+from andy_cli.compiler.bodies.calls import tool_name
 from andy_cli.compiler.bodies.promises import fence_fits, promising
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
@@ -245,6 +246,47 @@ class Element:
 def named(text: str) -> bool:
     """Whether a name or a tag stands first, as it does in every element that holds a call."""
     return NAME_OR_TAG.match(text) is not None
+
+
+LEADING = Expression(r"(?:\s|\\n|```\w{0,20}|<\|[^<>|\s]{1,60}\|>)*+")
+NAMED = Expression(r"(?:call[: ]\s*|functions?[.:])?([A-Za-z_](?:[\w.\-]|\\_)*)(?::\d{1,4})?")
+
+
+def begins_contents(text: str, tools: Tools) -> bool | None:
+    """Tell whether a call may stand in a frame that begins so; None while that is open."""
+    text = LEADING.sub("", text, count=1)
+    if not text.strip("\\`<|"):
+        return None
+    if text[0] in "{[<'\"":
+        return True
+    named = NAMED.match(text)
+    if named is None or named.end() == len(text):
+        return None if named else False
+    return tool_name(named[1], tools) in tools or text[named.end() :].lstrip()[:1] in ("(", "{")
+
+
+class AnyContents:
+    """Whatever stands in a frame, up to one of its closers; given up where words begin it."""
+
+    def __init__(self, closers: Iterable[str], opener: str, tools: Tools) -> None:
+        own = (f"</{opener[1:-1]}>",) if opener[0] == "<" and opener[-1] == ">" else ()
+        self._tools = tools
+        self._start = ""
+        self._begun = False
+        self._until = Until(*dict.fromkeys((*closers, *own, NEVER)))
+
+    def feed(self, text: str) -> int | None:
+        if not self._begun:
+            self._start += text[: LEAD - len(self._start)]
+            begun = begins_contents(self._start, self._tools)
+            if begun is False or (begun is None and len(self._start) == LEAD):
+                return -1
+            self._begun = bool(begun)
+        return self._until.feed(text)
+
+
+NEVER = "\0\0"
+"""A closer that does not come."""
 
 
 class ToEnd:

@@ -15,3 +15,9 @@ def unfenced(text: str) -> tuple[str, bool]:
         return text.strip("`").strip(), True
     match = FENCE.match(text)
     return (match["body"].strip(), True) if match else (text.strip(), False)
+
+
+def info_word(text: str) -> str:
+    """The word behind the backticks of a fence, in lower case; empty where there is none."""
+    first, line_break, _ = text.lstrip("`~").partition("\n")
+    return first.strip().lower() if line_break else ""

@@ -19,6 +19,8 @@ DEEPEST = 200
 """Brackets inside brackets; more is an attack or an accident."""
 
 ESCAPE = Expression(r"\\(?![\"\\/bfnrtu])|\\u(?![0-9a-fA-F]{4})")
+NEEDLESS = Expression(r"(?<!\\)\\(['$ _])")
+"""Escapes that JSON does not know and that mean the character."""
 TRAILING_COMMA = Expression(r",(\s*[}\]])")
 COMMENT = Expression(r"//[^\n]*$|/\*[\s\S]*?(?:\*/|\Z)", re.M)
 # A string that nothing ends goes to the end of the text, or each quote in it were tried anew.
@@ -63,6 +65,11 @@ def readings(text: str) -> Iterator[object]:
             yield value
 
 
+def unescape_once(text: str) -> str:
+    """Take away one layer of backslashes from text that was escaped once too often."""
+    return text.replace("\\\\", "\\").replace('\\"', '"') if '\\"' in text else text
+
+
 def strict(text: str) -> object | None:
     """JSON, with raw line breaks in strings allowed and surplus closers ignored."""
     try:
@@ -96,7 +103,7 @@ def json_like(value: object) -> object | None:
 
 def mended(text: str) -> object | None:
     """With typographic quotes, triple quotes, illegal escapes, comments and bare keys mended."""
-    fixed = TRIPLE.sub(lambda match: json.dumps(match[1]), text)
+    fixed = TRIPLE.sub(lambda match: json.dumps(match[1]), NEEDLESS.sub(r"\1", text))
     fixed = outside_strings(ESCAPE.sub(r"\\\\", fixed), plain)
     return strict(fixed) or python(fixed) or retyped(text)
 
@@ -160,9 +167,22 @@ def repaired(text: str) -> object | None:
         value: object = repair_json(text, return_objects=True, skip_json_loads=True)
     except (ValueError, RecursionError, TypeError, IndexError):
         return None
-    return value if isinstance(value, dict | list) and value else None
+    return value if isinstance(value, dict | list) and value and _is_said(value, text) else None
 
 
+def _is_said(value: object, text: str) -> bool:
+    """Tell whether every text in a repaired value stood in quotation marks, or is one word."""
+    if isinstance(value, dict):
+        return all(_is_said(each, text) for pair in value.items() for each in pair)
+    if isinstance(value, list):
+        return all(_is_said(each, text) for each in value)
+    if not isinstance(value, str) or WORD.fullmatch(value):
+        return True
+    start, end = value[:20].replace('"', '\\"'), value[-20:].replace('"', '\\"')
+    return any(f"{mark}{start}" in text or f"{end}{mark}" in text for mark in "\"'\u201c\u201d")
+
+
+WORD = Expression(r"[\w.\-/:@+]*")
 READINGS: tuple[Callable[[str], object | None], ...] = (
     *(windows, strict, python, mended, inner_quotes),
 )

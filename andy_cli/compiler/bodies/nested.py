@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from andy_cli.compiler.bodies.calls import parameters_schema, properties, tool_name
-from andy_cli.compiler.bodies.elements import PAIRS
+from andy_cli.compiler.bodies.elements import SECTIONED
 from andy_cli.compiler.bodies.tagged import written
 from andy_cli.compiler.bodies.typed import allowed, typed
 from andy_cli.compiler.dialect import Parsed, Tools
@@ -96,5 +96,5 @@ def element(key: str, each: object) -> str:
     elif isinstance(each, list) and each:
         inner = "".join(element(ITEM, item) for item in each)
     else:
-        inner = written(each, PAIRS) if isinstance(each, str) else json.dumps(each)
+        inner = written(each, SECTIONED) if isinstance(each, str) else json.dumps(each)
     return f"{MARK}<{key}>{inner}{MARK}</{key}>"

@@ -6,6 +6,7 @@ Asked about the first characters, which may be few: False only if no more text c
 import re
 
 from andy_cli.compiler.bodies.calls import ARGUMENTS, IDS, NAMES, WRAPPERS, tool_name
+from andy_cli.compiler.control_tokens import FENCES
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
 
@@ -46,8 +47,9 @@ def promising(text: str, tools: Tools) -> bool:
         return key_fits(text[1:], tools)
     if text[0] == "[":
         inner = text[1:].lstrip()
-        if inner[:1] in ("'", '"'):  # calls written as texts
-            return promising(inner[1:], tools)
+        if inner[:1] in ("'", '"'):  # calls written as texts, or a name and its arguments
+            name, quote, _ = inner[1:].partition(inner[0])
+            return promising(inner[1:], tools) or (bool(quote) and tool_name(name, tools) in tools)
         return not inner or (inner[0] not in "[]" and promising(inner, tools))
     if text[0] == "<":
         return True
@@ -81,6 +83,8 @@ def fence_fits(text: str, tools: Tools) -> bool:
     The request may also stand on the line of the backticks.
     """
     info, line_break, content = text.partition("\n")
+    if line_break and info.strip().lower() in FENCES:
+        return True
     if not line_break and len(info) < LONGEST_INFO:
         return True
     if info.strip().lower() not in {"", *INFO}:

@@ -24,13 +24,17 @@ KEYWORD = Expression(r"\s*,?\s*[\"']?([A-Za-z_]\w*)[\"']?\s*[=:](?!=)\s*")
 QUOTED = frozenset(['""', "''", "\u201c\u201d", "\u2018\u2019", "\u201d\u201d"])
 
 
+QUOTES = "\"'\u201c\u2018[{("
+UNREAD = Expression(r"[,\n]\s*[A-Za-z_]\w*\s*=(?!=)")
+
+
 class NotLiteral(ValueError):
     """There is more than literals in it: it is program text, not a request."""
 
 
 def requests_in(text: str, tools: Tools, known: bool = True) -> list[ToolRequest] | None:
     """The calls, if the text is nothing but calls; with `known` of tools that exist."""
-    text = text.strip().rstrip(";").strip()
+    text = unescape_names(text.strip().rstrip(";").strip())
     if not START.match(text):
         return None
     calls = parsed(text, tools)
@@ -39,6 +43,25 @@ def requests_in(text: str, tools: Tools, known: bool = True) -> list[ToolRequest
     if not calls or (known and any(each.name not in tools for each in calls)):
         return None
     return calls
+
+
+STRING_OR_ESCAPE = Expression(
+    r"'(?:[^'\\\n]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\"|\\([_.\-*\[\]()=])", re.S
+)
+
+
+def unescape_names(text: str) -> str:
+    """Take out the backslashes of Markdown that stand outside of quoted texts."""
+    if "\\" not in text:
+        return text
+    return STRING_OR_ESCAPE.sub(lambda match: match[1] or match[0], text)
+
+
+def read_texts(value: object, tools: Tools) -> list[ToolRequest] | None:
+    """Read a list of calls, each written as a text: `["play(track='Blue')"]`."""
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        return None
+    return requests_in("\n".join(value), tools)
 
 
 def cut_off(text: str, tools: Tools) -> bool:
@@ -229,6 +252,8 @@ def keywords_in(text: str, name: str, tools: Tools) -> dict[str, object] | None:
     arguments: dict[str, object] = {}
     for match, behind in zip(starts, [*starts[1:], None], strict=True):
         written = text[match.end() : behind.start() if behind else len(text)].strip().rstrip(",")
+        if written[:1] not in QUOTES and UNREAD.search(written):
+            return None  # another argument, which the tool does not have
         arguments[match[1]] = value_of(written.strip(), names.get(match[1]))
     return arguments
 

@@ -108,7 +108,7 @@ def written(value: object, tags: Tags) -> str:
     """A value between tags so that it is read as it was: texts that look typed are quoted."""
     if not isinstance(value, str):
         return dumps(value, ensure_ascii=False)
-    typed = untyped(value) != value or unquoted(value) != value
+    typed = tags.quoted and (untyped(value) != value or unquoted(value) != value)
     if typed or (tags.framing and value.startswith("<![CDATA[")):
         return dumps(value, ensure_ascii=False)
     framing = tags.framing and not tags.lone and unframed(value, tags.lone) != value

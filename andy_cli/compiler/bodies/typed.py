@@ -14,11 +14,16 @@ LONGEST = 4000
 KINDS = frozenset(["null", "integer", "number", "boolean", "object", "array", "string"])
 
 
-def typed(text: str, schema: Schema | None, root: Schema | None = None) -> object:
-    """The value in a type the schema allows; a text that fits none stays a text. Never raises."""
+def typed(
+    text: str, schema: Schema | None, root: Schema | None = None, quoted: bool = False
+) -> object:
+    """The value in a type the schema allows; a text that fits none stays a text. Never raises.
+
+    `quoted`: the notation may write a text as a JSON string.
+    """
     kinds = allowed(schema or {}, root or schema or {})
     stripped = text.strip()
-    if "null" in kinds and stripped == "null":
+    if "null" in kinds and stripped in ("null", "None"):
         return None
     if schema is None or not kinds:
         return untyped(text)
@@ -27,7 +32,19 @@ def typed(text: str, schema: Schema | None, root: Schema | None = None) -> objec
             return value
     if "string" not in kinds and (value := whole_json(stripped)) is not None:
         return value
-    return unquoted(text)
+    return unquoted(text) if quoted else text
+
+
+def add_value(
+    found: dict[str, object], key: str, value: object, schema: Schema | None, root: Schema
+) -> None:
+    """Put a value under its key; a second one makes a list where the schema wants a list."""
+    if key in found and "array" in allowed(schema or {}, root):
+        before = found[key]
+        items = before if isinstance(before, list) else [before]
+        found[key] = [*items, *(value if isinstance(value, list) else [value])]
+    else:
+        found[key] = value
 
 
 def as_kind(text: str, kind: str) -> object | None:
@@ -40,8 +57,12 @@ def as_kind(text: str, kind: str) -> object | None:
         return {"true": True, "false": False}.get(text.lower())
     if text[:1] not in "{[":
         return None
-    value = json_text.read(text)
-    return value if isinstance(value, dict if kind == "object" else list) else None
+    wanted = dict if kind == "object" else list
+    for attempt in dict.fromkeys((text, json_text.unescape_once(text))):
+        value = json_text.read(attempt)
+        if isinstance(value, wanted):
+            return value
+    return None
 
 
 def number(text: str) -> int | float | None:
@@ -62,6 +83,8 @@ def untyped(text: str) -> object:
         except (ValueError, RecursionError):
             return text
         return value
+    if stripped == "None":
+        return None
     found = number(stripped)
     return text if found is None or stripped[:1] in "+." else found
 

@@ -27,8 +27,6 @@ NEW, OLD = tagged.parser(INVOKE, SECTIONS, CLOSERS), tagged.parser(CHILDREN, SEC
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    if text.startswith(RESULTS):
-        return Parsed()
     if "<tool_name>" in text[:200]:
         return OLD(text, tools)
     return NEW(text, tools) if text.startswith(SHARED) else JSON(text, tools)
@@ -47,5 +45,4 @@ DIALECT = tagged.dialect(
     ),
     bare=("<invoke name=", f"<{PREFIX}invoke name="),
     lines=True,
-    results=RESULTS,
 )._replace(parse=parse, models=("claude*",))

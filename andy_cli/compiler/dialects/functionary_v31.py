@@ -7,6 +7,7 @@ The tool `python` takes its code raw.
 
 from andy_cli.compiler.bodies import calls, forms, headed
 from andy_cli.compiler.bodies.sections import Tag
+from andy_cli.compiler.bodies.typed import allowed
 from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
@@ -24,12 +25,22 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     if body[:1] in ("{", "[") or not body.strip() or body.startswith(CLOSE):
         return headed.called(name, body, (CLOSE, "</tool_call>"), tools)
     keys = list(calls.properties(tools[name])) if name in tools else []
-    if len(keys) != 1 or body.startswith(("<parameter", "<param ")):
+    if len(keys) != 1 or not takes_text(name, keys[0], tools) or body.startswith(ELEMENTS):
         return None
     code, closer, _ = body.rpartition(CLOSE)
     if not closer:
         return Parsed(incomplete=True)
     return Parsed((ToolRequest(name, {keys[0]: code.strip("\n")}),))
+
+
+ELEMENTS = ("<parameter", "<param")
+
+
+def takes_text(name: str, key: str, tools: Tools) -> bool:
+    """Tell whether an argument may be any text."""
+    schema = calls.properties(tools[name])[key]
+    kinds = allowed(schema, calls.parameters_schema(tools[name]))
+    return not kinds or "string" in kinds
 
 
 DIALECT = forms.taught(

@@ -17,6 +17,7 @@ from andy_cli.messages import ToolRequest
 
 START, CHANNEL, MESSAGE = "<|start|>", "<|channel|>", "<|message|>"
 RECIPIENT = Expression(r"to=(?:functions[.:])?([\w.\-/]+)")
+SPEAKER = Expression(r"\s*<\|start\|>\s*(?P<role>[\w.]+)")
 NAME = Expression(r"<\|channel\|>\s*(\w+)")
 THINKING = ("analysis",)
 HEAD = 400
@@ -48,6 +49,9 @@ class Channel:
 
 def parse(text: str, tools: Tools) -> Parsed | None:
     head, marker, body = text.partition(MESSAGE)
+    speaker = SPEAKER.match(head)
+    if speaker and not "assistant".startswith(speaker["role"]):
+        return Parsed(ends_reply=True)
     recipient, channel = RECIPIENT.search(head), NAME.search(head)
     if not marker:
         return None if len(head) > HEAD else Parsed()

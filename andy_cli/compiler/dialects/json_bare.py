@@ -10,33 +10,58 @@ No marker announces it, so every name must be that of a tool. A fence between pr
 an example: such a request is marked as quoted.
 """
 
+import json
+
 from andy_cli.compiler.bodies import calls, forms, json_text, python_calls
 from andy_cli.compiler.bodies.ends import Bare
 from andy_cli.compiler.bodies.fences import unfenced
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
-from andy_cli.messages import ToolRequest
+from andy_cli.compiler.expression import Expression
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    body, fenced = unfenced(text)
+    body, _ = unfenced(text)
     body = body.lstrip(";, \n")
     if body[:1] not in "{[" or not body:
         return None
     values = list(json_text.values(body))
     value: object = values if len(values) > 1 else json_text.read(body)
-    requests = calls.requests_in(value, tools, known=True) or as_texts(value, tools)
+    requests = calls.requests_in(value, tools, known=True) or python_calls.read_texts(value, tools)
     if requests:
-        return Parsed(tuple(requests), quotable=fenced)
+        return Parsed(tuple(requests), explicit=calls.names_arguments(value))
+    if calls.names_arguments(value):
+        # In a list one bad neighbour silences nobody.
+        found = calls.requests_in(value, tools) or ()
+        if parsed := calls.split_known(found, tools):
+            return parsed._replace(explicit=True)
+    if isinstance(value, list) and (parsed := readable(value, tools)):
+        return parsed
+    if len(lines := NEXT_OBJECT.split(body)) > 1 and (parsed := readable_lines(lines, tools)):
+        return parsed
     if not json_text.balanced(body) and forms.begins_call(body) and names_a_tool(body, tools):
         return Parsed(incomplete=True)
     return None
 
 
-def as_texts(value: object, tools: Tools) -> list[ToolRequest] | None:
-    """A list of calls, each written as a text: `["play(track='Blue')"]`."""
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+def readable(values: list[object], tools: Tools) -> Parsed | None:
+    """Read those entries of a list that are calls with arguments; the others are reported."""
+    read = [calls.names_arguments(each) and calls.requests_in(each, tools) for each in values]
+    parsed = calls.split_known([request for each in read for request in each or ()], tools)
+    if parsed is None or not parsed.requests:
         return None
-    return python_calls.requests_in("\n".join(value), tools)
+    pairs = zip(values, read, strict=True)
+    unread = [json.dumps(value)[:80] for value, found in pairs if not found]
+    faults = [parsed.fault, *(f"This is no request: {each}." for each in unread)]
+    return parsed._replace(fault=" ".join(filter(None, faults)))
+
+
+NEXT_OBJECT = Expression(r"\n[ \t]*(?=\{\s*[\"'])")
+
+
+def readable_lines(lines: list[str], tools: Tools) -> Parsed | None:
+    """Read those of several objects, one a line, that can be read; the others are reported."""
+    values = [(line, json_text.read(line)) for line in lines]
+    return readable([line if value is None else value for line, value in values], tools)
 
 
 def names_a_tool(body: str, tools: Tools) -> bool:
@@ -46,14 +71,7 @@ def names_a_tool(body: str, tools: Tools) -> bool:
 
 DIALECT = Dialect(
     name="json_bare",
-    openers=(),
-    line_openers=("{", "["),
-    named_anywhere=tuple(
-        f"{{{blank}{quote}{key}{quote}:{gap}{quote}NAME{quote}"
-        for key in ("name", "tool", "function", "tool_name")
-        for quote in ('"', "'")
-        for blank, gap in (("", " "), ("", ""), (" ", " "))
-    ),
+    openers=("{", "["),
     behind_openers=("; {", ";{", ", {", ",{", ";\n{", ",\n{"),
     body=Bare,
     parse=parse,

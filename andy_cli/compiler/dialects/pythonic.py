@@ -12,7 +12,7 @@ evaluated. Nothing announces it, so every name must be that of a tool: a link `[
 
 import re
 
-from andy_cli.compiler.bodies import forms, python_calls
+from andy_cli.compiler.bodies import calls, forms, python_calls
 from andy_cli.compiler.bodies.ends import Bare, Calls
 from andy_cli.compiler.bodies.fences import unfenced
 from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
@@ -25,15 +25,17 @@ ESCAPED_BRACKET = Expression(r"\A\\\[|\\\]\Z")
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    body, fenced = unfenced(text)
+    body, _ = unfenced(text)
     for opener, closer in MARKERS:
         body = body.removeprefix(opener).removesuffix(closer)
     body = ESCAPED_BRACKET.sub(lambda match: match[0].replace("\\", ""), body)
-    requests = python_calls.requests_in(body, tools)
-    if requests is None and (printed := PRINT.match(body)):
+    requests = python_calls.requests_in(body, tools, known=False)
+    parsed = calls.split_known(requests or (), tools)
+    if parsed is None and (printed := PRINT.match(body)):
         requests = python_calls.requests_in(printed[1], tools)
-    if requests:
-        return Parsed(tuple(requests), quotable=fenced)
+        parsed = calls.split_known(requests or (), tools)
+    if parsed:
+        return parsed
     if python_calls.cut_off(body, tools):
         return Parsed(incomplete=True)
     return None
@@ -50,8 +52,8 @@ def body(opener: str, tools: Tools) -> Body:
 
 DIALECT = Dialect(
     name="pythonic",
-    openers=tuple(opener for opener, _ in MARKERS),
-    line_openers=("[", "print("),
+    openers=(*(opener for opener, _ in MARKERS), "["),
+    line_openers=("print(",),
     named_openers=("NAME(", "functions.NAME("),
     named_anywhere=("[NAME(", "\\[NAME("),
     body=body,

@@ -37,7 +37,6 @@ TAGGED = tagged.dialect(
         FUNCTION,
     ),
     bare=("<function=",),
-    results=("<tool_response>",),
 )
 
 DIALECT = TAGGED._replace(

@@ -14,6 +14,7 @@ ToolLLaMA's `Finish` is an end, not a tool.
 import re
 
 from andy_cli.compiler.bodies import calls, forms, json_text, python_calls, typed
+from andy_cli.compiler.bodies.contents import read_arguments
 from andy_cli.compiler.bodies.ends import ToEnd
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
 from andy_cli.compiler.expression import Expression
@@ -30,6 +31,7 @@ CALLED = Expression(
 ALONE = Expression(r"^[ \t*]*Action[ \t*]*:[ \t*]*(?P<name>[\w.\-]+)[ \t*]*$", re.M | re.I)
 INVENTED = Expression(r"^[ \t*]*Observation[ \t*]*:", re.M | re.I)
 FINAL = Expression(r"^[ \t*]*Final Answer[ \t*]*:[ \t*]*", re.M | re.I)
+KEYED = Expression(r"[\"']?\w+[\"']?\s*[=:]")
 THOUGHT = Expression(r"^\s*Thought[ \t]*:[ \t]*", re.I)
 
 
@@ -80,6 +82,8 @@ def inputs(text: str, name: str, tools: Tools) -> dict[str, object] | None:
     if not names:
         return {}
     first = next(iter(calls.parameters_schema(tools[name]).get("required") or names))
+    if KEYED.match(text) and (arguments := read_arguments(text, name, tools)) is not None:
+        return arguments
     line = text.partition("\n")[0].strip()
     return {first: typed.typed(typed.unquoted(line), names.get(first))}
 

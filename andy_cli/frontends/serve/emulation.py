@@ -19,8 +19,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
-from andy_cli.agent.defused import restored
-from andy_cli.agent.echo import cited, copied
+from andy_cli.agent.injection import is_copied, is_quoted, unescape_control_tokens
 from andy_cli.agent.pairs import new_id
 from andy_cli.agent.reply import Reply
 from andy_cli.agent.resolve import Offer, Resolved, resolve
@@ -28,6 +27,7 @@ from andy_cli.compiler.compiler import CompiledReply, Compiler
 from andy_cli.compiler.detect import NATIVE
 from andy_cli.compiler.dialect import Question
 from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.requested import asks_for_code
 from andy_cli.frontends.serve.asked import Asked
 from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused, Said, Thought
 from andy_cli.frontends.serve.quoting import Quoting
@@ -178,7 +178,9 @@ def closing_words(dialogue: Dialogue, found: "Understood") -> Iterator[str]:
 def reader(dialogue: Dialogue) -> Compiler | Quoting:
     if not dialogue.asked.tools:
         return Compiler(Markers([]))  # nothing is a request: the text stays as it is
-    return Quoting(dialogue.taught.compiler, partial(is_text, dialogue))
+    words = [each.content for each in dialogue.asked.history if each.role == "user"]
+    make = partial(dialogue.taught.compiler, wants_code=asks_for_code("".join(words[-1:])))
+    return Quoting(make, partial(is_text, dialogue))
 
 
 async def words_of(dialogue: Dialogue, reply: Reply, silent: bool) -> AsyncIterator[Piece]:
@@ -287,8 +289,8 @@ def is_text(dialogue: Dialogue, request: ToolRequest, raw: str) -> bool:
     return not is_aloud(dialogue, request) and (
         (dialogue.asked.choice.how == "none" and unmarked(request, raw))
         or (request.quoted and not framed)
-        or cited(request, raw)
-        or copied(request, raw, dialogue.results)
+        or is_quoted(request, raw)
+        or is_copied(request, raw, dialogue.results)
     )
 
 
@@ -298,7 +300,7 @@ def unmarked(request: ToolRequest, raw: str) -> bool:
 
 
 async def resolved(dialogue: Dialogue, request: ToolRequest, dialect: str) -> tuple[Resolved, ...]:
-    named = request._replace(id=new_id(), arguments=restored(request.arguments))
+    named = request._replace(id=new_id(), arguments=unescape_control_tokens(request.arguments))
     written_in = DIALECTS.get(dialect, dialogue.taught.dialect)
     offer = Offer(dialogue.taught.tools, lambda name: False)
     return await resolve(named, written_in, offer, interviewer(dialogue, named))

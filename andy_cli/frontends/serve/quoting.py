@@ -37,6 +37,11 @@ class Quoting:
         self._left = REREAD
 
     @property
+    def over(self) -> bool:
+        """As a compiler has it."""
+        return self._compiler.over
+
+    @property
     def blank(self) -> str | None:
         """As a compiler has it."""
         return self._compiler.blank

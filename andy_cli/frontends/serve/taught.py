@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from andy_cli.agent.defused import defused
+from andy_cli.agent.injection import escape_control_tokens
 from andy_cli.agent.pairs import paired
 from andy_cli.agent.system_prompt import lesson
 from andy_cli.compiler import dialects
@@ -38,8 +38,12 @@ class Taught:
     def lesson(self) -> str:
         return lesson(self.dialect, {name: offered(tool) for name, tool in self.tools.items()})
 
-    def compiler(self, plain: Collection[tuple[int, int]] = ()) -> Compiler:
-        return Compiler(self.markers, self.tools, plain=plain)
+    def compiler(
+        self, plain: Collection[tuple[int, int]] = (), wants_code: bool = False
+    ) -> Compiler:
+        return Compiler(
+            self.markers, self.tools, plain=plain, wants_code=wants_code, keeps_objects=False
+        )
 
     def messages(
         self,
@@ -66,7 +70,7 @@ def _data(message: Message) -> Message:
     """Results are data: what would be a marker in them is broken (P9)."""
     if message.role != "tool":
         return message
-    return message._replace(content=defused(message.content))
+    return message._replace(content=escape_control_tokens(message.content))
 
 
 def _with_parts(wire: Wire, parts: Mapping[str, object]) -> Wire:

@@ -7,6 +7,7 @@ from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.detect import by_name
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.requested import asks_for_code
 from andy_cli.discover import discover
 from andy_cli.frontends.debug.part import Cut, Part, Record, pieces, tools_of
 
@@ -29,7 +30,8 @@ def compiled(record: Record, cut: Cut) -> dict[str, object]:
     compiler = Compiler(
         markers(str(record.get("dialect") or ""), str(record.get("model") or ""), tuple(named)),
         named,
-        reasoning_open=bool(record.get("reasoning_open")),
+        "known" if record.get("reasoning_open") else "",
+        wants_code=asks_for_code(str(record.get("user") or "")),
     )
     for piece in pieces(record, cut):
         compiler.feed(piece)

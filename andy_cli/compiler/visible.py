@@ -1,11 +1,15 @@
-"""White space where something was taken out: no blank line, no double blank is left behind."""
+"""Join what is shown: where something was taken out, no blank line and no double blank is left.
+
+One rule for every front end. Text arrives in pieces; white space at the end waits for what
+follows it.
+"""
 
 PUNCTUATION = ",.;:!?)"
 ENDS = ".!?:"
 
 
 class Gaps:
-    """Takes text in pieces and passes it on; white space at the end waits for what follows."""
+    """Takes text in pieces and passes it on."""
 
     def __init__(self) -> None:
         self._space = ""
@@ -19,13 +23,18 @@ class Gaps:
         """Nothing but white space has come so far."""
         return not self._last
 
+    @property
+    def blank(self) -> str | None:
+        """The white space that waits; None where what waits is more than that."""
+        return None if self._taken_out else self._space
+
     def show(self, text: str) -> None:
         if self._taken_out:
             body = text.lstrip()
             self._gap += text[: len(text) - len(body)]
             if not body:
                 return
-            self._space, text = self._joint(body[0]), body
+            self._space, text = self._join(body[0]), body
             self._taken_out, self._gap = False, ""
         body = text.rstrip()
         if not body:
@@ -35,16 +44,24 @@ class Gaps:
         self._space, self._last = text[len(body) :], body[-1]
 
     def take_out(self) -> None:
+        """Note that something that stood here is not shown."""
         if self._gap.count("\n") > self._space.count("\n"):
             self._space = self._gap
         self._taken_out, self._gap = True, ""
 
-    def framed(self) -> None:
-        """What came since something was taken out was inside its framing."""
-        self._gap = ""
+    def take_frame_out(self) -> None:
+        """Note that a frame ends here: the white space before it was inside it."""
+        self._gap, self._taken_out = "", True
 
-    def _joint(self, first: str) -> str:
-        """What stands between the text before and the text behind, which keeps its indentation."""
+    def drop_all(self) -> str:
+        """Take back all that was shown or waits; returns what had not been passed on."""
+        text = "".join([*self._new, self._space])
+        self._new, self._space, self._gap, self._last = [], "", "", ""
+        self._taken_out = True
+        return text
+
+    def _join(self, first: str) -> str:
+        """Choose the white space between the two texts; the one behind keeps its indent."""
         before, after = self._space, self._gap
         indent = after.rpartition("\n")[2] if "\n" in after else ""
         if not self._last:

@@ -3,9 +3,9 @@
 Lines of code fences, block quotes, tables and headings are passed on as they come.
 """
 
-from andy_cli.agent.plumbing.gaps import Gaps
-from andy_cli.agent.plumbing.narration import hopeless, narration, tells_more, without_act
+from andy_cli.agent.tool_mentions.narration import hopeless, narration, tells_more, without_act
 from andy_cli.compiler.expression import Expression
+from andy_cli.compiler.visible import Gaps
 
 PIECE = 4096
 ENDED = Expression(r"[.!?\u2026]+[\"'\u201d\u2019)\]*_]*(?=\s|\Z)")
@@ -16,7 +16,7 @@ FENCES = ("```", "~~~")
 BLANKS = " \t\r\ufeff"
 
 
-class Narrator:
+class MentionFilter:
     """Build a new one for each text. With no `tools`, only markers can be named."""
 
     def __init__(self, tools: tuple[str, ...]) -> None:

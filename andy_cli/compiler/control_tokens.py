@@ -1,0 +1,154 @@
+"""List the control tokens of chat templates, and tell whose turn one of them begins.
+
+One table for everything that reads or writes them: the lexer takes them out of replies, and data
+on its way to a model has them escaped. A token of a template that is not listed is found by its
+form, `<|name|>`.
+"""
+
+import re
+from typing import Literal, NamedTuple
+
+REASONING = {
+    "<think>": ("</think>",),
+    "[THINK]": ("[/THINK]",),
+    "<thinking>": ("</thinking>",),
+    "<reasoning>": ("</reasoning>",),
+    "<scratchpad>": ("</scratchpad>",),
+    "<reflection>": ("</reflection>",),
+    "<seed:think>": ("</seed:think>",),
+    "<mm:think>": ("</mm:think>",),
+    "<ifm|think>": ("</ifm|think>", "<ifm|/think>"),
+    "\u25c1think\u25b7": ("\u25c1/think\u25b7",),
+    "<|START_THINKING|>": ("<|END_THINKING|>",),
+    "<|channel>thought": ("<channel|>",),
+    "<|open|>think<|sep|>": ("<|close|>think<|sep|>",),
+    "<|content_thinking|>": ("<|end_message|>",),
+    "Here is my thought process:": ("Here is my response:",),
+    "Here are my reasoning steps:": ("[BEGIN FINAL RESPONSE]",),
+}
+"""What opens a stretch of reasoning -> what ends it."""
+
+CLOSERS = tuple(dict.fromkeys(closer for closers in REASONING.values() for closer in closers))
+"""What ends reasoning that the prompt has opened, whatever the family."""
+
+_SHARED = ("<|end_message|>", "<channel|>", "Here is my response:")
+SPLITTING = tuple(closer for closer in CLOSERS if closer not in _SHARED)
+"""Closers that say of what stands before them that it was thought, also if nothing opened it."""
+
+WORDY = tuple(opener for opener in REASONING if opener[0].isalpha())
+"""Openers that are plain words: without their closer they are an answer that begins so."""
+
+LABELS = tuple(
+    f"[{word}{joint}{what}{many}]"
+    for word in ("tool", "function")
+    for joint in (" ", "_", "-", "")
+    for what in ("request", "call", "result", "output", "response", "execution", "use")
+    for many in ("", "s")
+)
+"""Labels that models write before a call or a result, in any case of letters."""
+
+RESULTS = tuple(
+    f"{word}_{what}{many}"
+    for word in ("tool", "function")
+    for what in ("response", "result", "output")
+    for many in ("", "s")
+)
+"""Elements that tell a result."""
+
+CALLS = tuple(
+    f"{word}_{what}{many}"
+    for word in ("tool", "function")
+    for what in ("call", "request", "use", "code")
+    for many in ("", "s")
+)
+"""Elements that hold a call."""
+
+FENCES = frozenset(
+    f"{word}{joint}{what}{many}"
+    for word in ("tool", "function")
+    for joint in ("_", "-", "")
+    for what in ("call", "code", "use", "request", "result", "response", "output")
+    for many in ("", "s")
+) - {"functioncode", "functionuse"}
+"""Info words of fences that hold protocol, whatever stands in them."""
+
+LITERAL = (
+    *("</s>", "<s>", "<eos>", "<bos>", "<end_of_turn>", "<start_of_turn>"),
+    *("[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "<<SYS>>", "<</SYS>>"),
+    *("[END FINAL RESPONSE]", "[BEGIN FINAL RESPONSE]", "<start_function_response>"),
+    *("<end_function_response>", "[/TOOL_CALLS]"),
+    *("<answer>", "</answer>", "<response>", "</response>"),  # around an answer behind thoughts
+)
+"""Tokens that have no form of their own."""
+
+FORMS = (
+    r"<\|(?:open|close)\|>[^<>|\n]{1,100}<\|sep\|>",  # Kimi K3: a name between two of them
+    r"<\|[\w.:/\-]{1,60}\|>",
+    r"<\uff5c[\w\u2581.:/ \-]{1,60}\uff5c>",
+    r"<\|[a-z][a-z_]{1,40}>",
+    r"<[a-z][a-z_]{1,40}\|>",
+)
+"""The forms of control tokens, as expressions."""
+NESTED = r"<\|\w{0,20}<\|\w{1,40}\|>\w{0,20}\|?>"
+"""A token inside another one: taken out alone, it would leave one behind."""
+BEGUN = re.compile(
+    r"<(?:\|(?:[\w.:/\-]{0,60}\|?(?:<(?:\|?\w{0,40}\|?>?\w{0,20}\|?)?)?)?"
+    r"|\uff5c[\w\u2581.:/ \-]{0,60}\uff5c?|[a-z][a-z_]{0,40}\|?"
+    r"|\|(?:open|close)\|>[^<>|\n]{0,100}(?:<(?:\|(?:s(?:ep?)?\|?)?)?)?)?\Z"
+)
+"""The beginning of a token at the end of a text."""
+
+OWN_ROLES = frozenset(["assistant", "model", "bot", "ai", "gpt"])
+FOREIGN_ROLES = frozenset(
+    "user human system tool tools function ipython observation developer environment".split()
+)
+_HEAD = frozenset("start turn header role begin open sep im message id of token".split())
+_RESULT = frozenset("response responses result results output outputs".split())
+_CALL = frozenset("tool tools calls action plugin function functions python args".split())
+_WORD = re.compile(r"[a-z]+")
+ROLE_AHEAD = re.compile(r"[ \t]*(?P<role>[A-Za-z]{2,20})(?:\.[\w.]{1,80})?(?=[ \t]*(?:\n|<|\Z))")
+ROLE_BEGUN = re.compile(r"[ \t]*[A-Za-z]{0,20}[ \t]*\Z")
+
+Turn = Literal["own", "foreign", "result", ""]
+"""Who speaks behind a token: the model, somebody else, a tool; empty where it does not say."""
+
+
+class Header(NamedTuple):
+    """What a token begins, and how many characters behind it belong to it."""
+
+    turn: Turn
+    size: int = 0
+
+
+def names_call(token: str) -> bool:
+    """Tell whether a token belongs to a call: without one it is a word about them."""
+    words = set(_WORD.findall(token.lower()))
+    return bool(words & _CALL) and not words & _RESULT and words - _HEAD != {"tool"}
+
+
+def read_header(token: str, behind: str, final: bool) -> Header | None:
+    """Tell what a control token begins; None while the text behind it is too short to say."""
+    words = set(_WORD.findall(token.lower()))
+    if words & _RESULT and words & {"tool", "function"}:
+        return Header("result")
+    if token in ("[INST]", "<<SYS>>"):
+        return Header("foreign")
+    turn = _turn_of(words)
+    if "end" in words or not (turn or words & _HEAD):
+        return Header(turn)
+    if not final and ROLE_BEGUN.match(behind):
+        return None
+    role = ROLE_AHEAD.match(behind)
+    named = _turn_of({role["role"].lower()}) if role else ""
+    if role is None or not named:
+        return Header(turn)
+    size = role.end() + (behind[role.end() : role.end() + 1] == "\n")
+    return Header(named if turn != "foreign" else turn, size)
+
+
+def _turn_of(words: set[str]) -> Turn:
+    """Tell the role that a token names, if it names nothing else."""
+    rest = words - _HEAD
+    if rest and rest <= OWN_ROLES:
+        return "own"
+    return "foreign" if rest and rest & FOREIGN_ROLES and rest <= FOREIGN_ROLES else ""

@@ -1,0 +1,657 @@
+"""Cut a reply into segments: prose, code, quotes, reasoning, calls and framing.
+
+The one reader of replies. It knows where a marker may count; what may be run of a segment and
+what is shown of it is said elsewhere. Text may arrive in any pieces: a character is looked at
+once, and given out as soon as it cannot be part of a marker. The texts of the segments joined are
+the reply.
+
+                  backticks                    opener                  end found
+       +--------+ <--------> +-------------+ --------> +------------+ ----------> a call, or
+       |  CODE  |            |    PROSE    |           |   FRAME    |   no call: text again
+       +--------+            +-------------+ <-------- +------------+
+                                |   |    ^                   | thinks_until
+       a foreign turn begins    |   |    | closer            v
+              v-----------------+   +----|-----------> +------------+
+       +--------+                opener  +------------ | REASONING  |
+       |  OVER  |                                      +------------+
+       +--------+
+
+PROSE and CODE are one state here (`_in_text`): code is prose in which no marker counts.
+"""
+
+from collections.abc import Collection
+from typing import Literal, NamedTuple
+
+from andy_cli.compiler.bodies.contents import read_contents
+from andy_cli.compiler.bodies.ends import AnyContents, Fence, Inline
+from andy_cli.compiler.bodies.fences import info_word, unfenced
+from andy_cli.compiler.control_tokens import (
+    CLOSERS,
+    FENCES,
+    REASONING,
+    WORDY,
+    names_call,
+    read_header,
+)
+from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
+from andy_cli.compiler.expression import Expression
+from andy_cli.compiler.framing import FRAMING
+from andy_cli.compiler.markers import Marker, Markers
+from andy_cli.compiler.named import BLANKS
+from andy_cli.compiler.prose import REACH, introduces_example
+
+Kind = Literal[
+    "prose",
+    "code",
+    "quote",
+    "reasoning",
+    "call",
+    "framing",
+    "frame end",
+    "closer",
+    "invented",
+]
+"""`quote` is a line of a block quote or of a table. `frame end` is framing right behind a call.
+`closer` ends reasoning that nobody opened."""
+
+
+class Segment(NamedTuple):
+    kind: Kind
+    start: int
+    """Where in the reply it stands."""
+    text: str
+    parsed: Parsed = Parsed()
+    """What a call says, if it is one."""
+    dialect: str = ""
+    fence: str = ""
+    """The call stands in a code fence of its own: the info word of that, or `code`."""
+
+    @property
+    def span(self) -> tuple[int, int]:
+        return self.start, self.start + len(self.text)
+
+
+Read = tuple[Dialect, Parsed]
+"""Who could read a frame, and what it says."""
+FENCE = 3
+PIECE = 4096
+"""Characters that are read at once: what is copied and searched at each marker stays small."""
+PATIENCE, ALARMS = 500_000, 5_000
+"""Characters that may be read again in vain, and how often; openers are text from then on. A reply
+of nothing but openers would take the square of its length otherwise."""
+WEAK = "{[\\"
+"""Openers that begin with one of these, and no marker, may as well be text."""
+FOLLOWS = Expression(r"[ \t]*[^\w\s<\[{`]{0,3}[ \t]*")
+CLOSING_MARKS = {'"': '"', "'": "'", "\u201c": "\u201d", "\u201e": "\u201c", "\u00ab": "\u00bb"}
+MENTION = Expression(r"[<\[]/?.*(?:tool|function_call|invoke|TOOL|[|\uff5c])")
+
+
+class Lexer:
+    """Reads one reply. Build a new one for each; they are cheap."""
+
+    def __init__(
+        self,
+        markers: Markers,
+        tools: Tools,
+        reasoning_open: bool = False,
+        runs: bool = True,
+        inner: bool = False,
+        plain: Collection[tuple[int, int]] = (),
+    ) -> None:
+        """`runs`: calls in it are meant to be run; else it is an answer that shows some.
+
+        `inner`: this reads a part of a reply once more, and no part of that again.
+        `plain`: what earlier was read as requests there, and is text.
+        """
+        self._markers, self._tools = markers, tools
+        self._runs, self._inner, self._plain = runs, inner, plain
+        self._held = ""
+        self._at = 0  # where in the reply `_held` starts
+        self._code = ""  # the run of backticks that opened the code we are in
+        self._lead = ""  # the first character of the line that is not blank
+        self._closers: tuple[str, ...] = CLOSERS if reasoning_open else ()
+        self._prompted = reasoning_open  # its opener may be written once more
+        self._body: Body | None = None
+        self._ended = False  # the body has, and what follows on its line is not known yet
+        self._opener = ""
+        self._readers: tuple[Dialect, ...] = ()  # who may read what the opener began
+        self._mid_line = False  # words stand before the opener on its line
+        self._quote = ""  # the quotation mark right before the opener
+        self._collected: list[str] = []
+        self._behind_call = False  # nothing but white space stands since
+        self._behind_plain = False  # ... which is text
+        self._began = False  # something was said
+        self._called = False  # something was asked for
+        self._thought = False  # reasoning has ended before
+        self._mentioned: set[str] = set()  # markers that opened nothing
+        self._near = ""  # the last characters of prose
+        self._answer = ""  # what ends the element that holds the answer
+        self._given_back = 0  # characters that were read as a request and were none
+        self._alarms = 0  # how often something looked like a request and was none
+        self._out: list[Segment] = []
+        self.opened = ""
+        """The opener of the reasoning that is, or was, going on."""
+        self.over = False
+        """Somebody else's turn began: nothing behind it is the model's."""
+
+    def leave_reasoning(self) -> None:
+        """What was taken for reasoning that the prompt opened is none."""
+        self._closers, self._prompted = (), False
+
+    @property
+    def reasoning(self) -> bool:
+        """It is in a stretch of reasoning."""
+        return bool(self._closers)
+
+    @property
+    def holding(self) -> bool:
+        """More than white space is held back."""
+        return bool(self._held or self._body)
+
+    def feed(self, text: str) -> list[Segment]:
+        """Take the next piece; returns the segments, or parts of them, that are sure."""
+        for at in range(0, len(text), PIECE):
+            self._read(text[at : at + PIECE], final=False)
+        return self._given_out()
+
+    def finish(self) -> list[Segment]:
+        """The reply is complete: what is left of it."""
+        self._read("", final=True)
+        return self._given_out()
+
+    def _given_out(self) -> list[Segment]:
+        out, self._out = self._out, []
+        return out
+
+    # Each state consumes what it can and hands on; one that needs more text to decide leaves it
+    # in `_held`.
+
+    def _read(self, text: str, final: bool) -> None:
+        self._held += text
+        while self._held or final:
+            before = (len(self._held), self._body, self._closers, self._ended)
+            if self.over:
+                self._emit("invented", len(self._held))
+            elif self._body is not None:
+                self._in_frame(final)
+            elif self._closers:
+                self._in_reasoning(final)
+            else:
+                self._in_text(final)
+            if (len(self._held), self._body, self._closers, self._ended) == before:
+                return
+
+    def _emit(self, kind: Kind, size: int) -> None:
+        if size:
+            self._out.append(Segment(kind, self._at, self._held[:size]))
+            self._drop(size)
+
+    def _drop(self, size: int) -> None:
+        self._at += size
+        self._held = self._held[size:]
+
+    def _in_frame(self, final: bool) -> None:
+        assert self._body is not None
+        if not self._ended:
+            end = self._body.feed(self._held) if self._held else None
+            if end is not None and end < 0:
+                self._next_reader()
+                return
+            size = len(self._held) if end is None else end
+            self._collected.append(self._held[:size])
+            self._held = self._held[size:]
+            if end is None and not final:
+                return
+            self._ended = end is not None
+        follows = self._follows(final)
+        if follows is not None:
+            self._close_frame(at_end=not self._ended, in_prose=follows)
+
+    def _next_reader(self) -> None:
+        """No dialect writes so: whatever else stands in the frame is looked at, once."""
+        written = "".join(self._collected) + self._held
+        self._collected, self._held = [written], ""
+        if not self._strong() or not self._asks() or isinstance(self._body, AnyContents):
+            self._give_back()
+            return
+        closers = {each for dialect in self._readers for each in dialect.closers if len(each) > 1}
+        self._given_back += len(written)
+        self._body = AnyContents(closers, self._opener, self._tools)
+        self._held, self._collected = written, []
+
+    def _follows(self, final: bool) -> bool | None:
+        """Whether words follow on the line of a call in a sentence; None if that is not known."""
+        if not (self._mid_line and self._ended and self._opener[0] in WEAK):
+            return False
+        behind = FOLLOWS.compiled.match(self._held)
+        rest = self._held[behind.end() :] if behind else self._held
+        if not (rest or final):
+            return None
+        return rest[:1].isalnum()
+
+    def _close_frame(self, at_end: bool, in_prose: bool) -> None:
+        """The end of a frame is known: whoever can read it does."""
+        written = self._opener + "".join(self._collected)
+        quoted = self._in_quotation_marks()
+        read = None if quoted else self._read_frame(written, at_end, in_prose)
+        if read:
+            self._consume(written, read[0], read[1])
+        elif quoted or in_prose:
+            self._text_again(written)
+        elif self._opener[0] == "`":
+            self._close_fence(written, at_end)
+        elif not at_end and all(dialect.whole for dialect in self._readers):
+            self._text_again(written)
+        else:
+            self._give_back()
+
+    def _read_frame(self, written: str, at_end: bool, in_prose: bool) -> Read | None:
+        """Read a frame: by one of its dialects, else by what stands in it."""
+        doubtful: Read | None = None
+        for dialect in self._readers:
+            parsed = dialect.parse(written, self._tools)
+            label = self._mid_line and self._opener[0] == "[" and dialect in FRAMING
+            if parsed is None or ((in_prose or label) and not parsed.explicit):
+                continue
+            if self._unlikely(parsed) or (parsed.incomplete and not at_end):
+                continue
+            read = dialect, parsed._replace(settled=parsed.settled or not at_end)
+            if not (parsed.fault or parsed.incomplete):
+                return read
+            doubtful = doubtful or read
+        if self._strong() and self._asks():
+            return self._read_anyway(written, at_end) or doubtful
+        return doubtful
+
+    def _strong(self) -> bool:
+        """A marker began it, nothing that text may begin with as well."""
+        opener = self._opener
+        return len(opener) > 2 and opener[0] in "<[]\u273f" and opener[-1] not in "([{"
+
+    def _asks(self) -> bool:
+        """A dialect may read it: it is no mere framing."""
+        return any(each not in FRAMING for each in self._readers)
+
+    def _in_quotation_marks(self) -> bool:
+        """What stands between quotation marks in a sentence is a quotation."""
+        closing = CLOSING_MARKS.get(self._quote)
+        return bool(closing and self._opener[0] in WEAK and self._held.startswith(closing))
+
+    def _unlikely(self, parsed: Parsed) -> bool:
+        """`<tool_call> and </tool_call>`: a word of prose, and no arguments, is no call."""
+        words = self._mid_line and self._strong()
+        return any(
+            not any(map(str.isalnum, request.name))
+            or (
+                words
+                and request.name.isalpha()
+                and request.name not in self._tools
+                and not request.arguments
+            )
+            for request in parsed.requests
+        )
+
+    def _read_anyway(self, written: str, at_end: bool) -> Read | None:
+        """Read a frame whose own dialects cannot: by what stands in it, else it is a fault."""
+        dialect = self._readers[0]
+        endless = at_end and not any(each.closers for each in self._readers)
+        contents = read_contents(written, self._tools, closed=endless)
+        if not (contents.requests or contents.unread):
+            return None if at_end else (dialect, Parsed())
+        if self._unlikely(Parsed(contents.requests)):
+            return None
+        if contents.unread and not (contents.requests or self._likely(written)):
+            return None
+        if contents.unread and at_end:
+            return dialect, Parsed(contents.requests, incomplete=True, text=contents.text)
+        fault = UNREADABLE.format(contents.unread[0][:200]) if contents.unread else ""
+        mended = ("read by its content",) if contents.requests else ()
+        return dialect, Parsed(contents.requests, mended, fault=fault, text=contents.text)
+
+    def _likely(self, written: str) -> bool:
+        """A tool is named, or a call is written as JSON: not a mention of its marker."""
+        content = written.removeprefix(self._opener)
+        return any(name in content for name in self._tools) or "{" in content
+
+    def _close_fence(self, written: str, at_end: bool) -> None:
+        """A fence around nothing but calls with markers of their own is framing."""
+        info = info_word(written)
+        if info in FENCES and not self._inner:
+            self._consume(written, None, Parsed(incomplete=at_end))
+            return
+        content, _ = unfenced(written)
+        if self._runs and not self._inner and content[:1] in ("<", "[", "|"):
+            again = Lexer(self._markers, self._tools, inner=True)
+            found = [*again.feed(content), *again.finish()]
+            calls = [each for each in found if each.kind == "call" and each.parsed.requests]
+            words = [each for each in found if each.kind in ("prose", "code", "quote")]
+            said = any(each.text.strip() for each in words)
+            if calls and not said:
+                requests = tuple(each for call in calls for each in call.parsed.requests)
+                names = {each.name: each for each in self._markers.all}
+                self._consume(written, names.get(calls[0].dialect), Parsed(requests))
+                return
+        self._give_back()
+
+    def _consume(self, written: str, dialect: Dialect | None, parsed: Parsed) -> None:
+        """Give out a frame that was read, and go on behind it."""
+        self._body, self._ended, self._collected = None, False, []
+        self._held = written + self._held
+        if (self._at, self._at + len(written)) in self._plain:
+            self._show(len(written))
+            self._behind_call = self._behind_plain = True  # a list of requests goes on
+            return
+        # In a protocol of ours that was taught, the keys are markers and the fence is framing.
+        own = self._runs and dialect is not None and dialect.name == self._markers.protocol
+        fence = (info_word(written) or "code") if self._opener[0] == "`" and not own else ""
+        asked = bool(parsed.requests or parsed.incomplete or parsed.fault)
+        kind: Kind = "call" if asked or parsed.text or parsed.reasoning else "framing"
+        name = dialect.name if dialect else ""
+        self._out.append(Segment(kind, self._at, written, parsed, name, fence))
+        self._drop(len(written))
+        self.over = parsed.ends_reply and (self._runs or self._began)
+        self._closers = parsed.thinks_until
+        self._behind_plain = False
+        self._behind_call = bool(asked or parsed.text) or self._behind_call
+        self._called = self._called or asked
+        self._began = self._began or bool(parsed.text)
+        self._lead = ""  # what stood between is not on the line any more
+
+    def _text_again(self, written: str) -> None:
+        """It was text, all of it."""
+        self._body, self._ended, self._collected = None, False, []
+        self._held = written + self._held
+        self._show(len(written))
+
+    def _give_back(self) -> None:
+        """It was text: show the first character of the marker and look again behind it."""
+        written = self._opener + "".join(self._collected)
+        fence = self._opener[0] in "`~"
+        self._alarms += 1
+        self._given_back += 0 if fence else len(written)
+        self._mentioned.add(self._opener)
+        self._code = self._opener if fence else self._code
+        self._body, self._ended, self._collected = None, False, []
+        self._held = written + self._held
+        self._show(len(self._opener) if fence or self._strong() else 1)
+
+    def _in_reasoning(self, final: bool) -> None:
+        if self._prompted and not self._repeated_opener(final):
+            return
+        found = min(
+            ((at, each) for each in self._closers if (at := self._held.find(each)) >= 0),
+            default=None,
+        )
+        if found:
+            at, closer = found
+            self._emit("reasoning", at)
+            # What also begins something is left for those who read it.
+            self._emit("framing", 0 if closer in self._markers.heads else len(closer))
+            self._closers, self._thought, self._lead = (), True, ""
+            return
+        keep = 0 if final else max(_overlap(self._held, each) for each in self._closers)
+        self._emit("reasoning", len(self._held) - keep)
+
+    def _repeated_opener(self, final: bool) -> bool:
+        """Take out an opener that the prompt had written already; False if it may yet be one."""
+        start = self._held.lstrip()
+        opener = next((each for each in REASONING if start.startswith(each)), "")
+        if not (opener or final) and any(each.startswith(start) for each in REASONING):
+            return False
+        self._prompted = False
+        if opener:
+            self._emit("framing", len(self._held) - len(start) + len(opener))
+        return True
+
+    def _in_text(self, final: bool) -> None:
+        held = self._held
+        sure = len(held) if final else self._markers.unsure(held, not self._lead, self._behind_call)
+        line = -1  # where the line begins in `held`; it has begun before it
+        for found, start, end in self._markers.find(held, not self._lead, self._behind_call):
+            if end > sure:
+                sure = min(sure, start)  # its end may yet belong to another one
+                break
+            if found == "\n":
+                line = end
+                self._code = "" if len(self._code) < FENCE else self._code
+            elif found[0] == "`" or found == "~~~":
+                if self._backticks(found, held, line, start):
+                    return
+            elif not self._code:
+                taken = self._marker(found, held, line, start, final)
+                if taken is None:
+                    sure = start
+                    break
+                if taken:
+                    return
+            if "\n" in found[:-1]:
+                line = start + found.rindex("\n") + 1
+        self._show(sure)
+
+    def _lead_at(self, held: str, line: int, at: int) -> str:
+        """The first character of the line up to there that is not blank; none: it starts there."""
+        if line < 0 and self._lead:
+            return self._lead
+        return held[max(line, 0) : at].lstrip(BLANKS)[:1]
+
+    def _backticks(self, run: str, held: str, line: int, start: int) -> bool:
+        """Keep track of inline code and fences; True if a fence may be a request's own.
+
+        A fence opens and closes at the start of a line.
+        """
+        starts_line = not self._lead_at(held, line, start)
+        if self._code:
+            fence = len(self._code) >= FENCE
+            closes = run.startswith(self._code) and starts_line if fence else run == self._code
+            self._code = "" if closes else self._code
+        elif len(run) < FENCE:
+            whole = not (self._began or held[:start].strip()) and self._runs
+            self._code = "" if whole and self._markers.fenced else run
+            if not self._code:
+                self._open(run, Marker("opener", dialects=self._markers.fenced), held, start, "")
+            return not self._code
+        elif starts_line and run == "~~~":
+            self._open(run, self._markers[run], held, start, "")
+            return True
+        elif starts_line:
+            if introduces_example(self._near + held[:start]) or not self._markers.fenced:
+                self._code = run
+            else:
+                self._open(run, Marker("opener", dialects=self._markers.fenced), held, start, "")
+            return not self._code
+        return False
+
+    def _marker(self, found: str, held: str, line: int, start: int, final: bool) -> bool | None:
+        """Act on a marker; False where it is text, None while it is too early to say."""
+        lead = self._lead_at(held, line, start)
+        if lead in (">", "|") and lead:
+            return False
+        marker, before = self._markers[found], held[:start]
+        match marker.kind:
+            case "opener":
+                if not self._counts(marker, before, lead):
+                    return False
+                self._open(found, marker, held, start, lead)
+                return True
+            case "result":
+                return self._result(found, marker, held, start, lead)
+            case "token":
+                return self._token(found, marker, held, start, lead, final)
+            case "foreign":
+                return self._foreign(found, marker, held, start, lead)
+            case "reasoning":
+                return self._reasoning_opener(found, held, start, lead, final)
+            case "reasoned":
+                return self._reasoning_closer(found, held, start)
+            case _:
+                stray = self._is_stray(found, before, lead)
+                return stray and self._take_out(start, len(found), framed=self._behind_call)
+
+    def _result(self, found: str, marker: Marker, held: str, start: int, lead: str) -> bool:
+        """A result: behind a call invented, else told once more."""
+        if self._called and self._runs:
+            self._show(start)
+            self.over = True
+        elif marker.dialects:
+            self._open(found, marker, held, start, lead)
+        return self.over or bool(marker.dialects)
+
+    def _take_out(self, start: int, size: int, framed: bool = False) -> bool:
+        """Give out what stands before as text, and the marker as framing."""
+        framed = framed and not self._held[:start].strip()
+        self._show(start)
+        self._emit("frame end" if framed else "framing", size)
+        self._lead = ""
+        return True
+
+    def _token(
+        self, found: str, marker: Marker, held: str, start: int, lead: str, final: bool
+    ) -> bool | None:
+        """A control token: framing, and perhaps the head of somebody else's turn."""
+        end = start + len(found)
+        if marker.where == "reply" and (self._called or self._has_begun(held, start)):
+            return False
+        if found == "</s>" and not (final or held[end:].strip()):
+            return None
+        if not self._is_token(found, held, start, lead):
+            return False
+        header = read_header(found, held[end:], final)
+        if header is None:
+            return None
+        began = self._began or self._called or bool(held[:start].strip())
+        foreign = header.turn == "foreign" and (began or found[0] != "[")
+        if foreign or (header.turn == "result" and self._called):
+            self._show(start)
+            self.over = True
+            return True
+        return self._take_out(start, len(found) + header.size, framed=self._behind_call)
+
+    def _has_begun(self, held: str, start: int) -> bool:
+        """Something was said before this place."""
+        return self._began or bool(held[:start].strip())
+
+    def _is_token(self, found: str, held: str, start: int, lead: str) -> bool:
+        """Whether what has the form of a control token is one where it stands."""
+        if found in ANSWERS or found == "<s>":
+            if self._has_begun(held, start):
+                return False
+            self._answer = f"</{found[1:]}"
+        elif found in ANSWER_ENDS:
+            return found == self._answer
+        elif found == "</s>":  # else the end of what is crossed out
+            return held[start + len(found) :].lstrip()[:1] in ("", "<", "[")
+        return not names_call(found) or self._is_stray(found, held[:start], lead)
+
+    def _foreign(self, found: str, marker: Marker, held: str, start: int, lead: str) -> bool:
+        """A line that begins somebody else's turn: behind a call, or alone at the end."""
+        if lead:
+            return False
+        began = self._began or self._called or bool(held[:start].strip())
+        if (self._called and self._runs) or (marker.where == "anywhere" and began):
+            self._show(start)
+            self.over = True
+            return True
+        if marker.dialects:
+            self._open(found, marker, held, start, lead)
+            return True
+        return False
+
+    def _reasoning_opener(
+        self, found: str, held: str, start: int, lead: str, final: bool
+    ) -> bool | None:
+        """Reasoning begins at the start of a reply, behind a frame, or on a line of its own."""
+        behind = held[start + len(found) :]
+        begins = not (self._began or held[:start].strip())
+        if found in WORDY and not begins:
+            return False
+        if not (begins or (self._behind_call and not held[:start].strip())):
+            if lead:
+                self._mentioned.add(found)
+                return False
+            if not (behind or final):
+                return None
+            if behind and behind[0] not in "\r\n" and (found[0] != "<" or found[1] != "|"):
+                self._mentioned.add(found)
+                return False
+        self._take_out(start, len(found))
+        self._closers, self.opened = REASONING[found], found
+        return True
+
+    def _reasoning_closer(self, found: str, held: str, start: int) -> bool:
+        """The closer of reasoning that nobody opened: what came before it was thought."""
+        opener = next(each for each, ends in REASONING.items() if found in ends)
+        if opener in self._mentioned:
+            return False
+        if self._thought or self._called or not self._runs:
+            return self._take_out(start, len(found))
+        self._show(start)
+        self._emit("closer", len(found))
+        self._thought, self._began, self._lead = True, False, ""
+        return True
+
+    def _is_stray(self, closer: str, before: str, lead: str) -> bool:
+        """Framing behind a call, or without its opener: on a line of its own, or stuck to text."""
+        if self._behind_plain:
+            return False
+        if self._behind_call and not before.strip():
+            return True
+        name = closer.strip("</[]>|")
+        if MENTION.match(closer) is None or any(name in opener for opener in self._mentioned):
+            return False
+        last = (before or self._near)[-1:]
+        return not lead or last.isalnum() or last in ".!?}])"
+
+    def _counts(self, marker: Marker, before: str, lead: str) -> bool:
+        """Whether an opener may open where it stands."""
+        if self._given_back > PATIENCE or self._alarms > ALARMS:
+            return False
+        if marker.where == "behind":
+            return self._behind_call and not before.strip()
+        if marker.where == "reply":
+            return not (self._began or before.strip())
+        if marker.where == "line" and lead:
+            return False
+        # Without a marker of its own, what prose announces as an example is one.
+        plain = all(each.fenced for each in marker.dialects)
+        return not (plain and introduces_example(self._near + before))
+
+    def _open(self, opener: str, marker: Marker, held: str, start: int, lead: str) -> None:
+        self._show(start)
+        self._held = self._held[len(opener) :]  # `_at` stays where the request begins
+        self._opener, self._mid_line = opener, bool(lead)
+        self._readers = marker.dialects
+        if lead and opener in WEAK:  # the others want it at the start of a line
+            self._readers = tuple(each for each in marker.dialects if opener in each.openers)
+        self._quote = held[start - 1 : start] if start else self._near[-1:]
+        fence = opener[0] == "`"
+        inline = fence and len(opener) < FENCE
+        body = Inline if inline else Fence if fence else marker.body
+        assert body is not None, "every opener has one"
+        self._body = body(opener, self._tools)
+
+    def _show(self, size: int) -> None:
+        """Give out text, by what it stands in."""
+        if not size:
+            return
+        text = self._held[:size]
+        line = text.rpartition("\n")
+        lead = ("" if line[1] else self._lead) or line[2].strip(BLANKS)[:1]
+        quote = (self._lead or lead) in (">", "|") and (self._lead or lead)
+        kind: Kind = "code" if self._code else "quote" if quote else "prose"
+        self._lead = lead
+        if text.strip():
+            self._began, self._behind_call, self._behind_plain = True, False, False
+        self._near = (self._near + text)[-REACH:]
+        self._emit(kind, size)
+
+
+ANSWERS, ANSWER_ENDS = ("<answer>", "<response>"), ("</answer>", "</response>")
+UNREADABLE = "This request could not be read: {}"
+
+
+def _overlap(text: str, marker: str) -> int:
+    """How many characters at the end of the text may be the beginning of the marker."""
+    for size in range(min(len(marker) - 1, len(text)), 0, -1):
+        if text.endswith(marker[:size]):
+            return size
+    return 0
