@@ -15,6 +15,7 @@ WRAPPERS = frozenset(
     "body json value values toolinput functionargs argument param options root result fields "
     "functionarguments callarguments".split()
 )
+NAMED = frozenset("name tool function toolname functionname call".split())
 LABELS = frozenset(
     "type name tool function title description required additionalproperties schema id toolname "
     "functionname call method action command strict".split()
@@ -32,13 +33,15 @@ class Shape(NamedTuple):
 def unwrapped(value: Mapping[str, object], node: Node, scope: Scope) -> Iterator[Shape]:
     yield Shape(0, value)
     declared = {plain(name) for name in node.properties}
+    if is_foreign_call(value, declared, node, scope):
+        return
     for key, each in value.items():
         name = plain(key)
         if name in declared or not (name in WRAPPERS or name == plain(scope.tool)):
             continue
         inner = structure(each) if isinstance(each, str) else each
         if isinstance(inner, list):
-            inner = _pairs(inner) or _alone(inner) or _in_order(inner, node)
+            inner = _pairs(inner) or _alone(inner) or as_named(inner, node)
         if not isinstance(inner, dict):
             continue
         others = {
@@ -48,6 +51,18 @@ def unwrapped(value: Mapping[str, object], node: Node, scope: Scope) -> Iterator
         }
         if not others.keys() & inner.keys():
             yield Shape(2, {**others, **inner}, f"took what stood in {key}")
+
+
+def is_foreign_call(
+    value: Mapping[str, object], declared: set[str], node: Node, scope: Scope
+) -> bool:
+    """Whether it is a call of another tool, or one that stands where a value belongs."""
+    names = [
+        given
+        for key, given in value.items()
+        if plain(key) in NAMED - declared and isinstance(given, str)
+    ]
+    return any(plain(name) != plain(scope.tool) or not node.is_whole for name in names)
 
 
 def _pairs(values: list[object]) -> dict[str, object] | None:
@@ -65,9 +80,9 @@ def _alone(values: list[object]) -> dict[str, object] | None:
     return first if isinstance(first, dict) else None
 
 
-def _in_order(values: list[object], node: Node) -> dict[str, object] | None:
-    """Positional values under the names, in the order they are declared."""
-    if not len(node.required) <= len(values) <= len(node.properties):
+def as_named(values: list[object], node: Node) -> dict[str, object] | None:
+    """Positional values of a whole call under the names, in the order they are declared."""
+    if not node.is_whole or not len(node.required) <= len(values) <= len(node.properties):
         return None
     return dict(zip(node.properties, values, strict=False))
 
