@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.mapper.fits import FREE, Scope
 from andy_cli.compiler.mapper.kinds import same
-from andy_cli.compiler.mapper.meaning import is_about, is_silent, may_fill, relation
+from andy_cli.compiler.mapper.meaning import is_about, is_silent, is_wrapper, may_fill, relation
 from andy_cli.compiler.mapper.nodes import Node
 from andy_cli.compiler.mapper.sorting import Inner, Sorting
 from andy_cli.compiler.mapper.texts import shown, structure
@@ -226,6 +226,8 @@ def out_of_siblings(sorting: Sorting) -> None:
 def out_of_unknown(sorting: Sorting) -> None:
     """One level too deep, under a name that nothing is known of."""
     for written, each in list(sorting.rest.items()):
+        if not is_wrapper(written, sorting.scope.tool):
+            continue
         inner = structure(each) if isinstance(each, str) else each
         if not isinstance(inner, dict) or not inner:
             continue

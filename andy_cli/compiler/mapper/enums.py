@@ -29,7 +29,9 @@ UNIT_LETTERS = dict(
 TURNS = frozenset("north south east west free proof less twice half semi non un not".split())
 """Words that make another thing of what stands beside them."""
 COMPARED = frozenset(["er", "est", "ish"])
-FILLERS = frozenset(map(stem, "by in a an the use with using on at degree degrees for it is".split()))
+FILLERS = frozenset(
+    map(stem, "by in a an the use with using on at degree degrees for it is".split())
+)
 NEGATIONS = frozenset("and or not no non never without un dis anti except".split())
 
 
@@ -92,8 +94,9 @@ def looser(text: str, choices: Sequence[str]) -> Iterator[tuple[int, list[str]]]
     if asked.isdigit():
         yield 4, [each for each in choices if asked in words(each)]
         return
-    letter = len(asked) == 1 and [each for each in choices if begins(each, asked)]
-    yield 2, letter or [each for each in choices if spelled(each) == spelled(text)]
+    alike = [each for each in choices if spelled(each) == spelled(text)]
+    begun = [each for each in choices if len(asked) == 1 and begins(each, asked)]
+    yield 2, begun if len(begun) > 1 else alike
     if unit_named(text) and any(map(unit_named, choices)):
         return
     yield 3, [each for each in choices if stems(each) == stems(text)]
@@ -140,8 +143,7 @@ def is_named_in(text: str, member: str) -> bool:
     asked, own = [stem(word) for word in words(text)], [stem(word) for word in words(member)]
     for at in range(len(asked) - len(own) + 1 if own else 0):
         if asked[at : at + len(own)] == own:
-            around = set(asked[:at]) <= FILLERS and not set(asked[at:]) - set(own) & TURNS
-            return around
+            return set(asked[:at]) <= FILLERS and not set(asked[at:]) & TURNS - set(own)
     return False
 
 

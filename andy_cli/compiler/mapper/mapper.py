@@ -92,7 +92,7 @@ def _fitted(found: Found, given: object, written: object, schema: Ready, harmles
 def in_order(values: list[object], node: Node) -> bool:
     """Whether they can be the values of the parameters in the order of the schema."""
     told = not any(isinstance(value, dict) for value in values)
-    return told and 1 < len(values) and len(node.required) <= len(values) <= len(node.properties)
+    return told and len(values) > 1 and len(node.required) <= len(values) <= len(node.properties)
 
 
 def _call(name: str, arguments: object) -> MappedCall:

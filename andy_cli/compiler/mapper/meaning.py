@@ -26,10 +26,16 @@ SYNONYMS = {
         "configuration config cfg", "parameter param", "distance dist", "duration dur",
         "velocity speed vel", "frequency freq", "postal zip postcode", "phone telephone tel",
         "email mail", "category cat", "organization org organisation", "password pwd passwd",
-        "maximum max", "kind type", "gram gr", "kilogram kg kilo", "pound lb lbs", "ounce oz",
-        "meter metre", "kilometer km kilometre", "centimeter cm centimetre",
-        "millimeter mm millimetre", "mile mi", "foot ft feet", "inch inches", "yard yd",
-        "hour hr hrs", "minute mins", "second sec secs", "millisecond ms msec", "liter litre", "milliliter ml", "pixel px", "radian rad", "degree deg",
+        "kind type", "location loc", "volume vol", "acceleration acc accel", "altitude alt",
+        "population pop", "probability prob", "coordinate coord", "transaction tx txn",
+        "account acct", "customer cust", "character char", "expression expr", "index idx",
+        "initial init", "previous prev", "authentication auth", "attribute attr", "year yr",
+        "week wk", "month mo", "apartment apt", "reservation resv", "gram gr", "kilogram kg kilo",
+        "pound lb lbs", "ounce oz", "meter metre", "kilometer km kilometre",
+        "centimeter cm centimetre", "millimeter mm millimetre", "mile mi", "foot ft feet",
+        "inch inches", "yard yd", "hour hr hrs", "minute mins", "sec seconds secs",
+        "millisecond ms msec", "liter litre", "milliliter ml", "pixel px", "radian rad",
+        "degree deg",
     )
     for word in line.split()
 }  # fmt: skip
@@ -48,15 +54,14 @@ ENDS = frozenset(["from", "to", "sender", "recipient", "input", "output"])
 """Words for the place of a thing among two."""
 UNITS = frozenset(
     "gram kilogram pound ounce stone ton meter kilometer centimeter millimeter mile foot inch yard "
-    "hour minute second millisecond day week month year liter milliliter gallon pixel byte kb mb "
+    "hour minute sec millisecond day week month year liter milliliter gallon pixel byte kb mb "
     "gb radian degree celsius fahrenheit kelvin percent usd eur gbp hz khz mhz ghz volt watt mg "
     "mcg nm um nmi kwh joule calorie bar pascal psi atm".split()
 )
 EMPTY = frozenset(
     "the a an of in for by is are as at be on and given my your this parameter arg args argument "
     "input value val name field key str string text txt item items data obj object list array "
-    "number integer int float content var variable entry element elements values numbers names "
-    "user_input raw_input query_text s".split()
+    "number integer int float content var variable entry element s".split()
 )
 """Words that say nothing of what is meant."""
 SILENT = EMPTY - frozenset("the a an of in for by is are as at be on and my your this name".split())
@@ -73,6 +78,11 @@ ENTITIES = frozenset(
     "repository project task issue calendar channel group account".split()
 )
 """Words before another one that only say what it belongs to: `song_title`, `travel_date`."""
+CONTAINERS = frozenset(
+    "query filter option setting detail coordinate criteria search request payload body config "
+    "specification data json property attribute".split()
+)
+"""Words for an object that arguments are put in."""
 LIMITS = frozenset(
     "limit maximum number count result depth line token page size per top k row hit match entry "
     "item length level char character file".split()
@@ -99,8 +109,12 @@ FREE, LIBERTY = 3, 5
 @lru_cache(maxsize=4096)
 def canonical(name: str) -> tuple[str, ...]:
     """The words of a name, without plurals, each by the word that stands for it."""
-    return tuple(SYNONYMS.get(word) or SYNONYMS.get(singular(word), singular(word))
-                 for word in words(name))  # fmt: skip
+    said = words(name)
+    if len(said) > 1 and said[-1] == "in":
+        said = (*said[:-1], "inch")
+    return tuple(
+        SYNONYMS.get(word) or SYNONYMS.get(singular(word), singular(word)) for word in said
+    )
 
 
 def singular(word: str) -> str:
@@ -177,35 +191,31 @@ def spell_out(mine: frozenset[str], theirs: frozenset[str]) -> tuple[frozenset[s
 
 
 def abbreviates(short: str, long: str) -> bool:
-    """`m` is mass, `mgr` is manager: the first letter and consonants, or the beginning."""
+    """`m` is mass, `mgr` is manager: the first letter, and consonants.
+
+    What only begins a word may be another one: `art` is no artist. Those that are none are data.
+    """
     if len(short) == 1:
         return long.startswith(short) and len(long) > 2
     if short in UNITS or short in BOUNDS or not any(map(str.isalpha, short)):
         return False
     consonants = not set(short[1:]) & set("aeiou")
-    return consonants and shortened(short, long)
+    return consonants and not long.startswith(short) and shortened(short, long)
 
 
 def leftover(
     written: str, left: frozenset[str], common: frozenset[str], tool: str, about: str
 ) -> frozenset[str]:
     """The words of the written name that the declared one neither has nor implies."""
-    implied = set[str]()
-    known = (content(tool) if tool else frozenset()) | head(about)
     order = canonical(written)
-    last_common = max((at for at, word in enumerate(order) if word in common), default=-1)
-    for word in left:
-        behind = word in order and order.index(word) > last_common >= 0
-        if word in BOUNDS or word in ENDS or word.isdigit() or len(word) == 1:
-            continue
-        if word in UNITS:
-            stated = word in content(about)
-            implied.update([word] if stated else [])
-        elif word in (CARRIERS if behind else known):
-            implied.add(word)
-        elif not behind and word in ENTITIES and "identifier" not in common:
-            implied.add(word)
-    return left - implied
+    last = max((at for at, word in enumerate(order) if word in common), default=-1)
+    behind = frozenset(order[last + 1 :]) if last >= 0 else frozenset()
+    known = content(tool) | head(about)
+    if "identifier" not in common:
+        known |= ENTITIES
+    carried = CARRIERS & behind
+    implied = (carried | known - behind) - BOUNDS - ENDS - UNITS | (UNITS & content(about))
+    return left - frozenset(word for word in implied if len(word) > 1 and not word.isdigit())
 
 
 def head(about: str) -> frozenset[str]:
@@ -224,7 +234,9 @@ def said_shorter(mine: frozenset[str], name: str) -> int | None:
         return FREE
     if lacking & (BOUNDS | ENDS):
         return None
-    last = [word for word in canonical(name) if word not in EMPTY][-1]
+    # The head of `probability_of_success` is what stands before `of`.
+    phrase = name.lower().split("_of_")[0] if content(name.lower().split("_of_")[0]) else name
+    last = [word for word in canonical(phrase) if word not in EMPTY][-1]
     changes_kind = last in lacking and last not in CARRIERS | UNITS | {"identifier"}
     return None if changes_kind else FREE
 
@@ -264,3 +276,8 @@ def only_limits(name: str) -> bool:
     said = frozenset(canonical(name))
     told = said & {"limit", "count", "depth", "maximum", "top", "per", "size", "number"}
     return bool(told) and said <= LIMITS and said != {"size"}
+
+
+def is_wrapper(key: str, tool: str) -> bool:
+    """Whether a name says nothing but what the arguments in it belong to."""
+    return content(key) <= ENTITIES | CARRIERS | CONTAINERS | content(tool)

@@ -1,6 +1,6 @@
 """An object to the properties a schema declares: what was put in a wrapper, under which names."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import NamedTuple
 
 from andy_cli.compiler.mapper.arrange import arranged
@@ -15,7 +15,8 @@ WRAPPERS = frozenset(
     "body json value values toolinput functionargs argument param options root result fields "
     "functionarguments callarguments".split()
 )
-NAMED = frozenset("name tool function toolname functionname call".split())
+CALLED = "name tool toolname function functionname call action".split()
+CALLED_WITH = frozenset("arguments args parameters params input toolinput kwargs".split())
 LABELS = frozenset(
     "type name tool function title description required additionalproperties schema id toolname "
     "functionname call method action command strict".split()
@@ -31,10 +32,11 @@ class Shape(NamedTuple):
 
 
 def unwrapped(value: Mapping[str, object], node: Node, scope: Scope) -> Iterator[Shape]:
-    yield Shape(0, value)
     declared = {plain(name) for name in node.properties}
-    if is_foreign_call(value, declared, node, scope):
+    called = name_of_call(value, declared)
+    if called is not None and not (node.is_whole and plain(called) == plain(scope.tool)):
         return
+    yield Shape(0, value)
     for key, each in value.items():
         name = plain(key)
         if name in declared or not (name in WRAPPERS or name == plain(scope.tool)):
@@ -53,16 +55,12 @@ def unwrapped(value: Mapping[str, object], node: Node, scope: Scope) -> Iterator
             yield Shape(2, {**others, **inner}, f"took what stood in {key}")
 
 
-def is_foreign_call(
-    value: Mapping[str, object], declared: set[str], node: Node, scope: Scope
-) -> bool:
-    """Whether it is a call of another tool, or one that stands where a value belongs."""
-    names = [
-        given
-        for key, given in value.items()
-        if plain(key) in NAMED - declared and isinstance(given, str)
-    ]
-    return any(plain(name) != plain(scope.tool) or not node.is_whole for name in names)
+def name_of_call(value: Mapping[str, object], declared: Set[str] = frozenset()) -> str | None:
+    """The tool that an object calls; None: it is no call. A call is no value, its result is."""
+    keys = {plain(key): item for key, item in value.items() if plain(key) not in declared}
+    if not keys.keys() & CALLED_WITH:
+        return None
+    return next((name for key in CALLED if isinstance(name := keys.get(key), str)), None)
 
 
 def _pairs(values: list[object]) -> dict[str, object] | None:

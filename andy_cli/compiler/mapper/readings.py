@@ -7,6 +7,7 @@ from andy_cli.compiler.mapper.fits import Reading
 from andy_cli.compiler.mapper.kinds import STANDARD, kind_of
 from andy_cli.compiler.mapper.meaning import UNITS, content, relation, says_nothing
 from andy_cli.compiler.mapper.nodes import Node
+from andy_cli.compiler.mapper.objects import name_of_call
 from andy_cli.compiler.mapper.texts import (
     GROUPED,
     NOTHING,
@@ -23,8 +24,6 @@ from andy_cli.compiler.mapper.words import plain
 
 VALUES = frozenset("value const default val content text data result answer item items".split())
 BODIES = frozenset("body payload json data requestbody rawbody jsonbody".split())
-CALLED = ("name", "tool", "toolname", "function", "functionname", "call", "action")
-CALLED_WITH = ("arguments", "args", "parameters", "params", "input", "toolinput", "kwargs")
 SI = frozenset("m kg s k a j n w v hz pa ms meter meters kilogram kilograms second seconds".split())
 COMMA_IN_ONE = frozenset("city location address place destination point author title".split())
 """Things whose names have commas in them."""
@@ -205,7 +204,7 @@ def has_one_order(node: Node) -> bool:
 
 
 def of_object(value: Mapping[str, object], node: Node, name: str) -> Iterator[Reading]:
-    if node.takes("object") or is_call(value):
+    if node.takes("object") or name_of_call(value) is not None:
         return
     yield from held(value, node, name)
     as_text = "json" in node.about or plain(name) in BODIES
@@ -213,13 +212,6 @@ def of_object(value: Mapping[str, object], node: Node, name: str) -> Iterator[Re
         yield Reading(2, written(value))
     if node.takes("array") and value:
         yield from as_list(value, node, name)
-
-
-def is_call(value: Mapping[str, object]) -> bool:
-    """Whether it is a call of a tool, which is no value: its result would be one."""
-    keys = {plain(key): item for key, item in value.items()}
-    named = any(isinstance(keys.get(key), str) for key in CALLED)
-    return named and any(key in keys for key in CALLED_WITH)
 
 
 def as_list(value: Mapping[str, object], node: Node, name: str) -> Iterator[Reading]:
