@@ -9,7 +9,16 @@ from collections.abc import Iterable, Mapping
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.mapper.fits import FREE, Scope
 from andy_cli.compiler.mapper.kinds import same
-from andy_cli.compiler.mapper.meaning import is_about, is_silent, is_wrapper, may_fill, relation
+from andy_cli.compiler.mapper.meaning import (
+    SAME,
+    canonical,
+    is_about,
+    is_count,
+    is_silent,
+    is_wrapper,
+    may_fill,
+    relation,
+)
 from andy_cli.compiler.mapper.nodes import Node
 from andy_cli.compiler.mapper.sorting import Inner, Sorting
 from andy_cli.compiler.mapper.texts import shown, structure
@@ -123,13 +132,30 @@ def by_meaning(sorting: Sorting) -> None:
 def meant_name(sorting: Sorting, written: str) -> str:
     """The declared name that a written one stands for; empty: none, or more than one."""
     costs = {name: cost for name in sorting.free if (cost := cost_of(sorting, written, name))}
+    if is_count(written):
+        # So many of a thing are not the thing.
+        costs = {name: cost for name, cost in costs.items() if _is_number(sorting, name)}
     least = min(costs.values(), default=0)
     hits = [name for name, cost in costs.items() if cost == least]
     if len(hits) > 1:
         hits = [name for name in hits if name in sorting.node.required]
-    if len(hits) != 1 or not sorting.scope.allows(least):
+    if len(hits) != 1 or not sorting.scope.allows(least) or is_split(sorting, written, hits[0]):
         return ""
     return hits[0] if sorting.fits(sorting.rest[written], hits[0]) else ""
+
+
+def is_split(sorting: Sorting, written: str, name: str) -> bool:
+    """Whether a name that says less than the declared one says as much of another: `currency`."""
+    said = set(canonical(written))
+    if not said < set(canonical(name)):
+        return False
+    others = [other for other in sorting.node.properties if other != name]
+    return any(said < set(canonical(other)) for other in others)
+
+
+def _is_number(sorting: Sorting, name: str) -> bool:
+    child = sorting.node.child(name)
+    return child is None or bool(child.kinds & {"integer", "number"})
 
 
 def cost_of(sorting: Sorting, written: str, name: str) -> int | None:
@@ -231,12 +257,17 @@ def out_of_unknown(sorting: Sorting) -> None:
         inner = structure(each) if isinstance(each, str) else each
         if not isinstance(inner, dict) or not inner:
             continue
-        free = {plain(name): name for name in sorting.free}
-        moved = {free[plain(key)]: value for key, value in inner.items() if plain(key) in free}
+        names = {key: _same_names(sorting, key) for key in inner}
+        moved = {found[0]: inner[key] for key, found in names.items() if len(found) == 1}
         if len(moved) == len(inner):
             sorting.rest.pop(written)
             sorting.kept.update(moved)
             sorting.paid(FREE, f"took what stood in {written}")
+
+
+def _same_names(sorting: Sorting, key: str) -> list[str]:
+    exact = [name for name in sorting.free if plain(name) == plain(key)]
+    return exact or [name for name in sorting.free if relation(key, name, "", "") == SAME]
 
 
 def into_siblings(sorting: Sorting) -> None:

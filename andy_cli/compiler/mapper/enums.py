@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from andy_cli.compiler.mapper.kinds import same
-from andy_cli.compiler.mapper.meaning import UNITS, canonical
-from andy_cli.compiler.mapper.texts import number_of, written
+from andy_cli.compiler.mapper.meaning import UNIT_LETTERS, UNITS, canonical
+from andy_cli.compiler.mapper.texts import NO, YES, number_of, written
 from andy_cli.compiler.mapper.words import plain, shortened, stem, stems, words
 
 SPELLINGS = {
@@ -22,10 +22,6 @@ SPELLINGS = {
         ).split()
     )
 }
-UNIT_LETTERS = dict(
-    pair.split("=")
-    for pair in "m=meter g=gram h=hour l=liter c=celsius f=fahrenheit k=kelvin s=second".split()
-)
 TURNS = frozenset("north south east west free proof less twice half semi non un not".split())
 """Words that make another thing of what stands beside them."""
 COMPARED = frozenset(["er", "est", "ish"])
@@ -97,8 +93,10 @@ def looser(text: str, choices: Sequence[str]) -> Iterator[tuple[int, list[str]]]
     alike = [each for each in choices if spelled(each) == spelled(text)]
     begun = [each for each in choices if len(asked) == 1 and begins(each, asked)]
     yield 2, begun if len(begun) > 1 else alike
-    if unit_named(text) and any(map(unit_named, choices)):
+    if asked in YES | NO or (unit_named(text) and any(map(unit_named, choices))):
         return
+    compared = {member for member in choices if asked.removeprefix(plain(member)) in COMPARED}
+    choices = [member for member in choices if member not in compared]
     yield 3, [each for each in choices if stems(each) == stems(text)]
     yield 3, [each for each in choices if begins(each, text)]
     if set(words(text)) & NEGATIONS or any(mark in text for mark in ",;|&"):

@@ -16,7 +16,8 @@ SYNONYMS = {
         "from start begin source src origin departure departing",
         "to end destination dest dst target arrival arriving until till",
         "maximum max most lte le lt upper highest", "minimum min least gte ge gt lower lowest",
-        "identifier id", "number num no nr", "quantity qty", "amount amt", "length len",
+        "identifier id", "number num no nr count",
+        "symbol ticker", "quantity qty", "amount amt", "length len",
         "message msg", "address addr", "temperature temp", "language lang", "country ctry",
         "description desc", "image img picture photo pic", "timezone tz", "percent pct percentage",
         "average avg mean", "directory dir folder", "document doc", "environment env",
@@ -58,6 +59,17 @@ UNITS = frozenset(
     "gb radian degree celsius fahrenheit kelvin percent usd eur gbp hz khz mhz ghz volt watt mg "
     "mcg nm um nmi kwh joule calorie bar pascal psi atm".split()
 )
+MEASURES = frozenset(
+    "height width length depth distance diameter radius weight mass temperature time duration "
+    "timeout delay interval speed velocity size volume age position offset".split()
+)
+"""What is given in units."""
+UNIT_LETTERS = dict(
+    pair.split("=")
+    for pair in (
+        "m=meter g=gram h=hour l=liter c=celsius f=fahrenheit k=kelvin s=sec in=inch".split()
+    )
+)
 EMPTY = frozenset(
     "the a an of in for by is are as at be on and given my your this parameter arg args argument "
     "input value val name field key str string text txt item items data obj object list array "
@@ -66,6 +78,8 @@ EMPTY = frozenset(
 """Words that say nothing of what is meant."""
 SILENT = EMPTY - frozenset("the a an of in for by is are as at be on and my your this name".split())
 """Words that may stand for whatever is asked for, alone."""
+WANTING = frozenset("value values number numbers input list items elements array n".split())
+"""Declared names that say nothing of what is wanted: the only one left over may stand there."""
 CARRIERS = frozenset(
     "path location length amount level code title term query date time address point file word "
     "phrase sequence".split()
@@ -84,7 +98,7 @@ CONTAINERS = frozenset(
 )
 """Words for an object that arguments are put in."""
 LIMITS = frozenset(
-    "limit maximum number count result depth line token page size per top k row hit match entry "
+    "limit maximum number result depth line token page size per top k row hit match entry "
     "item length level char character file".split()
 )
 """Words of a parameter that only says how much is shown: `limit`, `max_results`, `page_size`."""
@@ -103,18 +117,18 @@ RIVALS = [
 OBJECTS_FIRST = frozenset("set adjust change run execute play".split())
 """Verbs in a tool's name behind which stands what is given, not what comes out."""
 CLAUSE = Expression(r"[.,;:(]| (?:of|in|for|to|from|that|which|by|at|on|with|as|per|like) ")
-FREE, LIBERTY = 3, 5
+DIGITS = Expression(r"^([a-z]{3,})(\d+)$")
+SAME, FREE, LIBERTY = 2, 3, 5
 
 
 @lru_cache(maxsize=4096)
 def canonical(name: str) -> tuple[str, ...]:
     """The words of a name, without plurals, each by the word that stands for it."""
-    said = words(name)
-    if len(said) > 1 and said[-1] == "in":
-        said = (*said[:-1], "inch")
-    return tuple(
-        SYNONYMS.get(word) or SYNONYMS.get(singular(word), singular(word)) for word in said
-    )
+    said = [part for word in words(name) for part in DIGITS.sub(r"\1 \2", word).split()]
+    spelled = [SYNONYMS.get(word) or SYNONYMS.get(singular(word), singular(word)) for word in said]
+    if len(said) > 1 and spelled[-2] in MEASURES:
+        spelled[-1] = UNIT_LETTERS.get(said[-1], spelled[-1])
+    return tuple(spelled)
 
 
 def singular(word: str) -> str:
@@ -133,7 +147,7 @@ def content(name: str) -> frozenset[str]:
 
 def is_silent(name: str) -> bool:
     """Whether a name says nothing of what is meant: `value`, `input_text`."""
-    return bool(words(name)) and set(canonical(name)) <= SILENT
+    return bool(words(name)) and set(canonical(name)) <= SILENT and "count" not in words(name)
 
 
 def says_nothing(key: str) -> bool:
@@ -153,19 +167,27 @@ def relation(written: str, name: str, tool: str, about: str) -> int | None:
     `about`: the description of the declared parameter.
     """
     if are_synonyms(written, name):
-        return 2
+        return SAME
     if opposite(written, name) or are_rivals(written, name):
         return None
     mine, theirs = content(written), content(name)
     if not mine:
         return said_by_kind(written, name)
-    if mine == theirs:
-        return 2
+    if mine == theirs or joined(written) == "".join(canonical(name)):
+        return SAME
     spelled, cost = spell_out(mine, theirs)
     left = leftover(written, spelled - theirs, spelled & theirs, tool, about)
     if spelled & theirs and not left:
         return said_shorter(spelled, name) and max(cost, FREE)
     return described(mine, tool, about)
+
+
+def joined(name: str) -> str:
+    """The name as one word, without what only says how it is given."""
+    said = list(canonical(name))
+    while len(said) > 1 and said[-1] in CARRIERS:
+        said.pop()
+    return "".join(said)
 
 
 def said_by_kind(written: str, name: str) -> int | None:
@@ -210,7 +232,9 @@ def leftover(
     order = canonical(written)
     last = max((at for at, word in enumerate(order) if word in common), default=-1)
     behind = frozenset(order[last + 1 :]) if last >= 0 else frozenset()
-    known = content(tool) | head(about)
+    known = content(tool) | content(about)
+    if common <= UNITS:
+        known |= MEASURES
     if "identifier" not in common:
         known |= ENTITIES
     carried = CARRIERS & behind
@@ -262,20 +286,26 @@ def may_fill(written: str, name: str, alone: bool) -> bool:
     if is_silent(written):
         return True
     restricted = content(written) & (BOUNDS | ENDS | UNITS)
-    return alone and is_silent(name) and not restricted
+    return alone and plain(name) in WANTING and not restricted
 
 
 def is_about(written: str, name: str) -> bool:
     """Whether a name speaks of the same thing, be it in another sense: it must not be dropped."""
-    general = BOUNDS | ENDS | UNITS | frozenset(["include", "show"])
+    general = BOUNDS | ENDS | frozenset(["include", "show"])
     return bool((content(written) & content(name)) - general)
 
 
 def only_limits(name: str) -> bool:
     """Whether a parameter says no more than how much is shown."""
     said = frozenset(canonical(name))
-    told = said & {"limit", "count", "depth", "maximum", "top", "per", "size", "number"}
-    return bool(told) and said <= LIMITS and said != {"size"}
+    told = said & {"limit", "depth", "maximum", "top", "per"} or {"page", "size"} <= said
+    return said <= LIMITS and (bool(told) or is_count(name))
+
+
+def is_count(name: str) -> bool:
+    """Whether a name asks how many: `num_results`, `result_count`."""
+    said = words(name)
+    return bool(said) and (said[0] in ("num", "number") or said[-1] == "count")
 
 
 def is_wrapper(key: str, tool: str) -> bool:

@@ -124,8 +124,6 @@ def respelled(text: str, node: Node) -> Iterator[Reading]:
 def of_truth(value: bool, node: Node) -> Iterator[Reading]:
     if node.takes("string"):
         yield Reading(1, "true" if value else "false")
-    if node.takes("integer") or node.takes("number"):
-        yield Reading(4, int(value))
 
 
 def of_number(value: int | float, node: Node) -> Iterator[Reading]:

@@ -13,6 +13,7 @@ MEASURED = Expression(
     r"[$€£¥]? ?([+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[+-]?\d+(?:\.\d+)?) ?"
     r"(%|[$€£¥]|[A-Za-z][A-Za-z/²³^]{0,11})?"
 )
+CURRENCIES = {"$": "dollar usd", "€": "euro eur", "£": "pound gbp", "¥": "yen jpy yuan cny"}
 UNESCAPED = Expression(r"\\([\"\\])")
 FENCE = Expression(r"\A```[a-z]*\s*(.*?)\s*```\Z", 16)
 COUNTED = {
@@ -54,11 +55,20 @@ def measured(text: str, about: str) -> int | float | None:
     """The number in `$1,200`, or in `10 km` where `about` says that it is in km."""
     match = MEASURED.fullmatch(text.strip()) if len(text) < 40 else None
     unit = match[2] if match else None
+    if is_other_currency(text, about):
+        return None
     if unit == "%" and "percent" not in about:
         return None
     if unit and unit[0].isalpha() and stem(unit.lower()) not in stems(about):
         return None
     return number_of(match[1]) if match else None
+
+
+def is_other_currency(text: str, about: str) -> bool:
+    """Whether a price has the sign of another currency than the schema names."""
+    named = stems(about)
+    signs = {sign for sign, words in CURRENCIES.items() if named & stems(words)}
+    return bool(signs) and any(sign in text for sign in CURRENCIES.keys() - signs)
 
 
 def truth_of(value: object) -> bool | None:
