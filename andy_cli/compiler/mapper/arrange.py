@@ -12,6 +12,7 @@ from andy_cli.compiler.mapper.kinds import same
 from andy_cli.compiler.mapper.meaning import (
     SAME,
     canonical,
+    content,
     is_about,
     is_count,
     is_silent,
@@ -147,7 +148,7 @@ def meant_name(sorting: Sorting, written: str) -> str:
 def is_split(sorting: Sorting, written: str, name: str) -> bool:
     """Whether a name that says less than the declared one says as much of another: `currency`."""
     said = set(canonical(written))
-    if not said < set(canonical(name)):
+    if content(written) == content(name) != set() or not said < set(canonical(name)):
         return False
     others = [other for other in sorting.node.properties if other != name]
     return any(said < set(canonical(other)) for other in others)

@@ -24,7 +24,7 @@ SPELLINGS = {
 }
 TURNS = frozenset("north south east west free proof less twice half semi non un not".split())
 """Words that make another thing of what stands beside them."""
-COMPARED = frozenset(["er", "est", "ish"])
+COMPARED = frozenset("er est ish r st".split())
 FILLERS = frozenset(
     map(stem, "by in a an the use with using on at degree degrees for it is".split())
 )

@@ -114,6 +114,8 @@ RIVALS = [
     )
 ]  # fmt: skip
 """Quantities of one formula; none is another."""
+WHOSE = frozenset("full user person display complete".split())
+"""Words before `name` that add nothing."""
 OBJECTS_FIRST = frozenset("set adjust change run execute play".split())
 """Verbs in a tool's name behind which stands what is given, not what comes out."""
 CLAUSE = Expression(r"[.,;:(]| (?:of|in|for|to|from|that|which|by|at|on|with|as|per|like) ")
@@ -175,6 +177,10 @@ def relation(written: str, name: str, tool: str, about: str) -> int | None:
         return said_by_kind(written, name)
     if mine == theirs or joined(written) == "".join(canonical(name)):
         return SAME
+    if not theirs:
+        known = content(tool) | content(about) | WHOSE
+        ends_alike = canonical(written)[-1:] == canonical(name)[-1:]
+        return FREE if ends_alike and mine <= known - BOUNDS - ENDS - UNITS else None
     spelled, cost = spell_out(mine, theirs)
     left = leftover(written, spelled - theirs, spelled & theirs, tool, about)
     if spelled & theirs and not left:
@@ -258,11 +264,16 @@ def said_shorter(mine: frozenset[str], name: str) -> int | None:
         return FREE
     if lacking & (BOUNDS | ENDS):
         return None
-    # The head of `probability_of_success` is what stands before `of`.
-    phrase = name.lower().split("_of_")[0] if content(name.lower().split("_of_")[0]) else name
-    last = [word for word in canonical(phrase) if word not in EMPTY][-1]
-    changes_kind = last in lacking and last not in CARRIERS | UNITS | {"identifier"}
+    changes_kind = head_word(name) in lacking - CARRIERS - UNITS - {"identifier"}
     return None if changes_kind else FREE
+
+
+def head_word(name: str) -> str:
+    """What a name is about: its last word, or the last before `of`."""
+    said = list(canonical(name))
+    before = said[: said.index("of")] if "of" in said else said
+    telling = [word for word in before if word not in EMPTY]
+    return (telling or [word for word in said if word not in EMPTY])[-1]
 
 
 def described(mine: frozenset[str], tool: str, about: str) -> int | None:

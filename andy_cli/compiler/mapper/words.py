@@ -39,6 +39,7 @@ DRIFTS = [
         "max_tokens tokens token_limit",
         "quantity qty amount count",
         "utterance text speech",
+        "point location coordinates coords position",
         "text sentence phrase paragraph passage",
         "city town location place venue",
         "artist band singer musician performer",
