@@ -34,7 +34,7 @@ class MappedCall(NamedTuple):
 
 class Mapped(NamedTuple):
     calls: tuple[MappedCall, ...]
-    """Normally one; several where a list was given to a tool that reads one thing at a time."""
+    """Normally one; several where lists of one length were given to a tool that reads one thing."""
     changes: tuple[str, ...] = ()
     """Receipts for a person: `file -> path`, `"3" -> 3`, `dropped colour`."""
     problems: tuple[Problem, ...] = ()

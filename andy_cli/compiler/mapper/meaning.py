@@ -142,6 +142,7 @@ def singular(word: str) -> str:
     return word[:-1] if plural and len(word) > 3 else word
 
 
+@lru_cache(maxsize=4096)
 def content(name: str) -> frozenset[str]:
     """The words that say something."""
     return frozenset(canonical(name)) - EMPTY
@@ -163,6 +164,7 @@ def are_synonyms(written: str, name: str) -> bool:
     return any(plain(name) in group for group in groups) and not opposite(written, name)
 
 
+@lru_cache(maxsize=8192)
 def relation(written: str, name: str, tool: str, about: str) -> int | None:
     """How many liberties it takes to read the written name as the declared one; None: it is not.
 
