@@ -1,8 +1,8 @@
 """Corrections keep the meaning: pairs of what is written and what is declared, and whole calls.
 
 `corpora/mapper/pairs.jsonl` says of each pair whether it means the same or something else;
-`unseen.jsonl` holds calls that were written before the code was read, `careless.jsonl` more of them
-as models of benchmarks write them.
+`unseen.jsonl` holds calls that were written before the code was read. The expectations of
+`careless.jsonl` were recorded from the code and then read over: it guards, it measures nothing.
 """
 
 import json
