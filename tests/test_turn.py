@@ -273,8 +273,14 @@ def test_what_does_not_fit_is_told_once_with_its_schema_then_the_user_is_asked()
 
 
 def test_a_guessed_tool_with_an_effect_needs_a_yes() -> None:
-    model = ScriptedModel([native(("play_mp3_song", '{"file": "a"}')), "no"], tools=True)
-    seen = events_of(model, "x")
+    @tool(effect="act", action="publish {text}")
+    def publish(text: str) -> str:
+        """Publish a text"""
+        return text
+
+    model = ScriptedModel([native(("pubilsh", '{"text": "a"}')), "no"], tools=True)
+    registry, settings = Registry([publish]), load((), environment={})
+    seen = happened(Conversation(model, registry, Gate(Path.cwd()), settings, Path.cwd()), "x")
     consent = next(each for each in seen if isinstance(each, events.Consented))
     assert (consent.decision, ended(seen).exit_code) == ("denied", 3)
 

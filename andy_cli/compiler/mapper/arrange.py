@@ -8,18 +8,26 @@ from collections.abc import Iterable, Mapping
 
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.mapper.fits import FREE, Scope
-from andy_cli.compiler.mapper.guesses import MOST, by_elimination, by_likeness
 from andy_cli.compiler.mapper.kinds import same
+from andy_cli.compiler.mapper.meaning import (
+    SAME,
+    canonical,
+    content,
+    is_about,
+    is_count,
+    is_silent,
+    is_wrapper,
+    may_fill,
+    relation,
+)
 from andy_cli.compiler.mapper.nodes import Node
 from andy_cli.compiler.mapper.sorting import Inner, Sorting
 from andy_cli.compiler.mapper.texts import shown, structure
-from andy_cli.compiler.mapper.words import (
-    drifts,
-    opposite,
-    plain,
-)
+from andy_cli.compiler.mapper.words import plain
 
 NUMBERED = Expression(r"_*(?:args?|params?|parameters?|positional|p)?[_ \[]*(\d{1,2})\]?_*")
+MOST = 40
+"""Unknown names that are looked at; who writes more has not this tool in mind."""
 
 
 def arranged(given: Mapping[str, object], node: Node, scope: Scope, inner: Inner) -> Sorting | None:
@@ -29,15 +37,16 @@ def arranged(given: Mapping[str, object], node: Node, scope: Scope, inner: Inner
     sorting = Sorting(node, scope, inner, kept, rest)
     nothing(sorting)
     if sorting.rest:
-        for step in (by_style, by_alias, by_drift, by_place, by_dots):
+        for step in (by_style, by_alias, by_place, by_dots):
             step(sorting)
     out_of_siblings(sorting)
     if sorting.rest:
         in_order(sorting)
         into_siblings(sorting)
         out_of_unknown(sorting)
-        if scope.liberties and len(sorting.rest) <= MOST:
-            by_likeness(sorting)
+        if len(sorting.rest) <= MOST:
+            by_meaning(sorting)
+        if scope.liberties:
             by_elimination(sorting)
     forced(sorting)
     leftovers(sorting)
@@ -105,28 +114,73 @@ def tear(sorting: Sorting, name: str, hits: list[str]) -> None:
     sorting.scope.ask(name, "required", f"{said} both stand for {name}: which is meant?")
 
 
-def by_drift(sorting: Sorting) -> None:
-    """Names that people use for one another, where one parameter alone can be meant."""
-    free = sorting.free
-    targets: dict[str, list[str]] = {}
-    for written, each in sorting.rest.items():
-        groups = drifts(written)
-        if not groups:
-            continue
-        meant = [name for name in free if any(plain(name) in group for group in groups)]
-        meant = [name for name in meant if not opposite(written, name)] or []
-        needed = [name for name in meant if name in sorting.node.required]
-        chosen = meant if len(meant) == 1 else needed
-        if len(chosen) == 1 and sorting.fits(each, chosen[0]):
-            targets.setdefault(chosen[0], []).append(written)
-    for name, hits in targets.items():
-        if len(hits) == 1 or _agree([sorting.rest[each] for each in hits]):
-            for each in hits[1:]:
-                sorting.rest.pop(each)
-                sorting.paid(2, f"dropped {each}: it says the same as {hits[0]}")
-            sorting.rename(hits[0], name, 2)
+def by_meaning(sorting: Sorting) -> None:
+    """Names that say the same as one declared name alone."""
+    claims: dict[str, list[str]] = {}
+    for written in sorting.rest:
+        if name := meant_name(sorting, written):
+            claims.setdefault(name, []).append(written)
+    for name, hits in claims.items():
+        if _agree([sorting.rest[written] for written in hits]):
+            for written in hits[1:]:
+                sorting.rest.pop(written)
+                sorting.paid(2, f"dropped {written}: it says the same as {hits[0]}")
+            sorting.rename(hits[0], name, cost_of(sorting, hits[0], name) or 0)
         elif name in sorting.missing:
             tear(sorting, name, hits)
+
+
+def meant_name(sorting: Sorting, written: str) -> str:
+    """The declared name that a written one stands for; empty: none, or more than one."""
+    costs = {name: cost for name in sorting.free if (cost := cost_of(sorting, written, name))}
+    if is_count(written):
+        # So many of a thing are not the thing.
+        costs = {name: cost for name, cost in costs.items() if _is_number(sorting, name)}
+    least = min(costs.values(), default=0)
+    hits = [name for name, cost in costs.items() if cost == least]
+    if len(hits) > 1:
+        hits = [name for name in hits if name in sorting.node.required]
+    if len(hits) != 1 or not sorting.scope.allows(least) or is_split(sorting, written, hits[0]):
+        return ""
+    return hits[0] if sorting.fits(sorting.rest[written], hits[0]) else ""
+
+
+def is_split(sorting: Sorting, written: str, name: str) -> bool:
+    """Whether a name that says less than the declared one says as much of another: `currency`."""
+    said = set(canonical(written))
+    if content(written) == content(name) != set() or not said < set(canonical(name)):
+        return False
+    others = [other for other in sorting.node.properties if other != name]
+    return any(said < set(canonical(other)) for other in others)
+
+
+def _is_number(sorting: Sorting, name: str) -> bool:
+    child = sorting.node.child(name)
+    return child is None or bool(child.kinds & {"integer", "number"})
+
+
+def cost_of(sorting: Sorting, written: str, name: str) -> int | None:
+    child = sorting.node.child(name)
+    return relation(written, name, sorting.scope.tool, child.about if child else "")
+
+
+def by_elimination(sorting: Sorting) -> None:
+    """What is left over for what is missing, where a name says nothing: `value`, `input`."""
+    missing = sorting.missing
+    alone = len(missing) == len(sorting.rest) == 1
+    for name in missing if len(missing) == 1 else ():
+        hits = [written for written in sorting.rest if _may_fill(sorting, written, name, alone)]
+        if len(hits) == 1:
+            sorting.rename(hits[0], name, 7)
+
+
+def _may_fill(sorting: Sorting, written: str, name: str, alone: bool) -> bool:
+    child = sorting.node.child(name)
+    if child is None or not child.kinds or not may_fill(written, name, alone):
+        return False
+    value = sorting.rest[written]
+    simple = alone and not isinstance(value, list | dict)
+    return child.fits(value) or (simple and sorting.fits(value, name))
 
 
 def by_place(sorting: Sorting) -> None:
@@ -199,15 +253,22 @@ def out_of_siblings(sorting: Sorting) -> None:
 def out_of_unknown(sorting: Sorting) -> None:
     """One level too deep, under a name that nothing is known of."""
     for written, each in list(sorting.rest.items()):
+        if not is_wrapper(written, sorting.scope.tool):
+            continue
         inner = structure(each) if isinstance(each, str) else each
         if not isinstance(inner, dict) or not inner:
             continue
-        free = {plain(name): name for name in sorting.free}
-        moved = {free[plain(key)]: value for key, value in inner.items() if plain(key) in free}
+        names = {key: _same_names(sorting, key) for key in inner}
+        moved = {found[0]: inner[key] for key, found in names.items() if len(found) == 1}
         if len(moved) == len(inner):
             sorting.rest.pop(written)
             sorting.kept.update(moved)
             sorting.paid(FREE, f"took what stood in {written}")
+
+
+def _same_names(sorting: Sorting, key: str) -> list[str]:
+    exact = [name for name in sorting.free if plain(name) == plain(key)]
+    return exact or [name for name in sorting.free if relation(key, name, "", "") == SAME]
 
 
 def into_siblings(sorting: Sorting) -> None:
@@ -252,12 +313,19 @@ def leftovers(sorting: Sorting) -> None:
     if not sorting.node.closed:
         sorting.kept.update(sorting.rest)
         return
-    for written, each in sorting.rest.items():
-        price = 2 if each is None else 6
-        if not sorting.scope.allows(price):
+    for written, value in sorting.rest.items():
+        price = 2 if value is None or not sorting.node.properties else 6
+        if not sorting.scope.allows(price) or (price > 2 and is_needed(sorting, written)):
             sorting.torn = True
             sorting.scope.ask(
                 written, "additionalProperties", f"there is no {written}; what was it for?"
             )
             return
-        sorting.paid(price, f"dropped {written}: {shown(each)}")
+        sorting.paid(price, f"dropped {written}: {shown(value)}")
+
+
+def is_needed(sorting: Sorting, written: str) -> bool:
+    """Whether a call without that argument would say something else."""
+    if not sorting.kept and not is_silent(written):
+        return True
+    return any(is_about(written, name) for name in sorting.free)

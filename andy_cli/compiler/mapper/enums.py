@@ -3,9 +3,31 @@
 from collections.abc import Iterator, Sequence
 
 from andy_cli.compiler.mapper.kinds import same
-from andy_cli.compiler.mapper.texts import number_of, written
-from andy_cli.compiler.mapper.words import plain, shortened, stems, words
+from andy_cli.compiler.mapper.meaning import UNIT_LETTERS, UNITS, canonical
+from andy_cli.compiler.mapper.texts import NO, YES, number_of, written
+from andy_cli.compiler.mapper.words import plain, shortened, stem, stems, words
 
+SPELLINGS = {
+    other: word
+    for word, other in (
+        pair.split("/")
+        for pair in (
+            "gray/grey color/colour center/centre catalog/catalogue theater/theatre fiber/fibre "
+            "favorite/favourite license/licence program/programme aluminum/aluminium "
+            "jewelry/jewellery canceled/cancelled labor/labour "
+            "ascending/asc descending/desc average/avg maximum/max minimum/min standard/std "
+            "monday/mon tuesday/tue tuesday/tues wednesday/wed thursday/thu thursday/thurs "
+            "friday/fri saturday/sat sunday/sun january/jan february/feb march/mar april/apr "
+            "june/jun july/jul august/aug september/sep october/oct november/nov december/dec"
+        ).split()
+    )
+}
+TURNS = frozenset("north south east west free proof less twice half semi non un not".split())
+"""Words that make another thing of what stands beside them."""
+COMPARED = frozenset("er est ish r st".split())
+FILLERS = frozenset(
+    map(stem, "by in a an the use with using on at degree degrees for it is".split())
+)
 NEGATIONS = frozenset("and or not no non never without un dis anti except".split())
 
 
@@ -62,24 +84,71 @@ def exact(value: object, choices: Sequence[object]) -> object | None:
 
 def looser(text: str, choices: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
     """From the surest way to compare to the loosest; each with all members that it finds."""
-    asked, said = plain(text), set(words(text))
+    asked = plain(text)
     if not asked:
         return
     if asked.isdigit():
         yield 4, [each for each in choices if asked in words(each)]
         return
-    yield 3, [each for each in choices if stems(each) == stems(text)]
-    yield 3, [each for each in choices if plain(each).startswith(asked)]
-    if said & NEGATIONS or any(mark in text for mark in ",;|&"):
+    alike = [each for each in choices if spelled(each) == spelled(text)]
+    begun = [each for each in choices if len(asked) == 1 and begins(each, asked)]
+    yield 2, begun if len(begun) > 1 else alike
+    if asked in YES | NO or (unit_named(text) and any(map(unit_named, choices))):
         return
-    yield 3, [each for each in choices if len(plain(each)) > 2 and asked.startswith(plain(each))]
-    yield 4, [each for each in choices if words(each) and stems(each) <= stems(text)]
-    yield 4, [each for each in choices if stems(text) <= stems(each)]
+    compared = {member for member in choices if asked.removeprefix(plain(member)) in COMPARED}
+    choices = [member for member in choices if member not in compared]
+    yield 3, [each for each in choices if stems(each) == stems(text)]
+    yield 3, [each for each in choices if begins(each, text)]
+    if set(words(text)) & NEGATIONS or any(mark in text for mark in ",;|&"):
+        return
+    yield 3, [each for each in choices if is_inflected(asked, plain(each))]
+    yield 4, [each for each in choices if is_named_in(text, each)]
     yield 6, [each for each in choices if len(asked) > 1 and shortened(asked, plain(each))]
     yield 6, [each for each in choices if len(asked) > 4 and mistyped(asked, plain(each))]
 
 
+def spelled(text: str) -> tuple[str, ...]:
+    """The words as they are spelled in America, units by their names."""
+    return tuple(unit_named(word) or american(word) for word in words(text))
+
+
+def american(word: str) -> str:
+    return SPELLINGS.get(word) or word.replace("isation", "ization").replace("ising", "izing")
+
+
+def unit_named(text: str) -> str:
+    """The unit that a text is, `km` or `kilometers`; empty: none."""
+    word = plain(text)
+    unit = UNIT_LETTERS.get(word) or "".join(canonical(word))
+    return unit if unit in UNITS else ""
+
+
+def begins(member: str, text: str) -> bool:
+    """Whether a member begins with what was written, and what follows does not turn it round."""
+    rest = plain(member).removeprefix(plain(text))
+    further = set(words(member)) - set(words(text))
+    return rest != plain(member) and rest not in COMPARED and not further & TURNS
+
+
+def is_inflected(asked: str, member: str) -> bool:
+    """`trapezoidal` is trapezoid."""
+    rest = asked.removeprefix(member)
+    return 2 < len(member) < len(asked) and len(rest) <= 3 and rest not in COMPARED
+
+
+def is_named_in(text: str, member: str) -> bool:
+    """`by car` and `car ride` are car; `premium car` is another one."""
+    asked, own = [stem(word) for word in words(text)], [stem(word) for word in words(member)]
+    for at in range(len(asked) - len(own) + 1 if own else 0):
+        if asked[at : at + len(own)] == own:
+            return set(asked[:at]) <= FILLERS and not set(asked[at:]) & TURNS - set(own)
+    return False
+
+
 def mistyped(one: str, other: str) -> bool:
+    """Whether one slip makes the one of the other, behind the first letter."""
+    if one[0] != other[0]:
+        return False
     # Costs 45 ms and is needed only where nothing surer was found.
     from rapidfuzz.distance import DamerauLevenshtein
 

@@ -12,6 +12,7 @@ from andy_cli.compiler.mapper.fits import Fit, Scope
 from andy_cli.compiler.mapper.forms import in_form
 from andy_cli.compiler.mapper.given import NotJson, as_json
 from andy_cli.compiler.mapper.names import Found, find, nearest
+from andy_cli.compiler.mapper.nodes import Node
 from andy_cli.compiler.mapper.offered import offered_names
 from andy_cli.compiler.mapper.schemas import Ready, ready
 from andy_cli.compiler.mapper.snippets import snippet
@@ -33,7 +34,7 @@ class MappedCall(NamedTuple):
 
 class Mapped(NamedTuple):
     calls: tuple[MappedCall, ...]
-    """Normally one; several where a list was given to a tool that reads one thing at a time."""
+    """Normally one; several where lists of one length were given to a tool that reads one thing."""
     changes: tuple[str, ...] = ()
     """Receipts for a person: `file -> path`, `"3" -> 3`, `dropped colour`."""
     problems: tuple[Problem, ...] = ()
@@ -88,6 +89,12 @@ def _fitted(found: Found, given: object, written: object, schema: Ready, harmles
     return _misfit(found.name, given, written, schema, scope)
 
 
+def in_order(values: list[object], node: Node) -> bool:
+    """Whether they can be the values of the parameters in the order of the schema."""
+    told = not any(isinstance(value, dict) for value in values)
+    return told and len(values) > 1 and len(node.required) <= len(values) <= len(node.properties)
+
+
 def _call(name: str, arguments: object) -> MappedCall:
     return MappedCall(name, arguments if isinstance(arguments, Mapping) else {})
 
@@ -102,6 +109,8 @@ def _cheapest_start(given: object, schema: Ready, scope: Scope) -> Fit | None:
         given = found
     while isinstance(given, list) and len(given) == 1 and isinstance(given[0], dict):
         given = given[0]
+    if isinstance(given, list) and scope.liberties and in_order(given, schema.node):
+        given = dict(zip(schema.node.properties, given, strict=False))
     if not isinstance(given, dict | list) and scope.liberties and (only := schema.node.only):
         given = {only: given}
     return fit(given, schema.node, scope)
@@ -137,23 +146,22 @@ def _named_inside(arguments: object, tools: Tools) -> tuple[str, object] | None:
 
 
 def _fanned_out(name: str, given: dict[str, object], schema: Ready) -> Mapped | None:
-    """A list where one value belongs: one call for each, if that is all that is wrong."""
+    """Lists where single values belong, all of one length: one call for each row of them."""
     node = schema.node
-    for key, each in given.items():
-        child = node.child(key)
-        if child is None or not isinstance(each, list) or not 1 < len(each) <= MOST_CALLS:
-            continue
-        if child.takes("array") or not child.kinds:
-            continue
-        scope = Scope(True, name)
-        fits = [fit({**given, key: item}, node, scope) for item in each]
-        whole: Sequence[Fit] = [one for one in fits if one is not None]
-        if len(whole) == len(each):
-            receipts = dict.fromkeys(change for one in whole for change in one.changes)
-            calls = tuple(
-                _call(name, in_form(one.value, node))
-                for one in whole
-                if isinstance(one.value, dict)
-            )
-            return Mapped(calls, (f"{key}: a list -> {len(each)} calls", *receipts))
-    return None
+    lists = {key: value for key, value in given.items() if isinstance(value, list)}
+    children = [node.child(key) for key in lists]
+    if not all(child and child.kinds and not child.takes("array") for child in children):
+        return None
+    lengths = set(map(len, lists.values()))
+    if len(lengths) != 1 or not 1 < min(lengths) <= MOST_CALLS:
+        return None
+    rows = zip(*lists.values(), strict=True)
+    scope = Scope(True, name)
+    fits = [fit({**given, **dict(zip(lists, row, strict=True))}, node, scope) for row in rows]
+    whole: Sequence[Fit] = [one for one in fits if one is not None]
+    if len(whole) < len(fits):
+        return None
+    receipts = dict.fromkeys(change for one in whole for change in one.changes)
+    calls = [_call(name, in_form(one.value, node)) for one in whole if isinstance(one.value, dict)]
+    told = f"{', '.join(lists)}: a list -> {len(calls)} calls"
+    return Mapped(tuple(calls), (told, *receipts))

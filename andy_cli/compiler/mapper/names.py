@@ -1,40 +1,40 @@
-"""Which tool is meant."""
+"""Find the tool that a written name means.
 
-from collections.abc import Mapping
+Another tool is never meant. A name may differ from the registered one in case and separators, in
+what a wire adds to it, in a namespace that the offered tool carries itself, and in one slip of the
+pen; a foreign namespace, one word more or one word less is the name of an unknown tool.
+"""
+
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from andy_cli.compiler.bodies.calls import tool_name
 from andy_cli.compiler.dialect import Tools
+from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.mapper.offered import offered_names
 from andy_cli.compiler.mapper.schemas import parameters
-from andy_cli.compiler.mapper.words import alike, plain, stem, stems, words
+from andy_cli.compiler.mapper.words import plain, words
 from andy_cli.messages import Schema
 
-SURE = 80
-AHEAD = 8
-PREFIXES = frozenset(
-    "functions function tools tool api apis mcp default namespace call run use invoke execute "
-    "repo browser assistant recipient to call0 call1".split()
+WIRE = Expression(r"(?:mcp__|(?:functions|default_api|tools|mcp|call)(?:__|[.:/]))")
+"""What a wire puts before a name; further prefixes come off where JSON is read."""
+NAMESPACE = Expression(r"__|[.:/]")
+GENERIC = frozenset(
+    "get set list search find query read write create add update delete remove send run call fetch "
+    "execute start stop open close play lookup show check calculate compute convert".split()
 )
-VERBS = frozenset(
-    map(
-        stem,
-        "set add remove delete create update write send play stop pause start run cancel undo "
-        "clear reset open close enable disable book buy sell pay upload download move copy rename "
-        "edit insert append replace hide lock unlock mute unmute post put import export install "
-        "uninstall approve reject follow unfollow block archive restore mark unmark share "
-        "subscribe unsubscribe convert resume skip next previous queue save load erase".split(),
-    )
+"""Verbs that alone name no tool: a bare `write` is not `sheets.write`."""
+CONFUSED = frozenset(
+    frozenset(pair.split("/"))
+    for pair in (
+        "contact/contract county/country casual/causal message/massage desert/dessert "
+        "diary/dairy angel/angle marital/martial trail/trial recent/resent "
+        "complement/compliment personal/personnel adopt/adapt affect/effect"
+    ).split()
 )
-"""What is done; a name with another of them means another tool."""
-READING = frozenset(
-    map(
-        stem,
-        "get fetch find search list read look lookup show view check calculate calc compute "
-        "determine evaluate estimate retrieve query info information data".split(),
-    )
-)
-"""Words that tell no two tools apart."""
-FOREIGN = 70
+"""Words that one slip turns into one another."""
+SHORTEST = 6
+"""Letters of a word in which a slip can be told from another word."""
 
 
 class Found(NamedTuple):
@@ -50,18 +50,27 @@ def find(written: str, arguments: object, tools: Tools) -> Found | None:
     offers = {offer: name for name, offer in offered_names(tools).items()}
     if written in offers:
         return Found(offers[written], True)
-    written = written.partition("(")[0]
+    bare = tool_name(written.partition("(")[0], tools)
+    if bare in tools:
+        return Found(bare, True)
+    while (shorter := WIRE.sub("", bare, count=1) if WIRE.match(bare) else bare) != bare:
+        bare = shorter
+    for same in (has_same_letters, has_namespace, has_same_words):
+        hits = [name for name, tool in tools.items() if same(bare, name, tool)]
+        if hits:
+            return Found(hits[0], True) if len(hits) == 1 else None
+    slips = [
+        name
+        for name, tool in tools.items()
+        if is_slip(bare, name) and takes_exactly(tool, arguments)
+    ]
+    return Found(slips[0], False) if len(slips) == 1 else None
+
+
+def has_same_letters(written: str, name: str, tool: Schema) -> bool:
+    """Whether nothing but case and separators differs from the name, or from an alias of it."""
     asked = plain(written)
-    if not asked:
-        return None
-    same = [name for name in tools if plain(name) == asked or asked in _aliases(tools[name])]
-    if same:
-        return Found(same[0], True) if len(same) == 1 else None
-    return (
-        _contained(written, tools)
-        or _alike(written, tools)
-        or _by_arguments(written, arguments, tools)
-    )
+    return bool(asked) and (asked == plain(name) or asked in _aliases(tool))
 
 
 def _aliases(tool: Schema) -> list[str]:
@@ -70,64 +79,29 @@ def _aliases(tool: Schema) -> list[str]:
     return [plain(str(each)) for each in declared] if isinstance(declared, list) else []
 
 
-def _contained(written: str, tools: Tools) -> Found | None:
-    """`functions.read_file:0` or `gmail.send` for `send`: more words, or fewer, at the front."""
-    asked = [word for word in words(written) if word]
-    while len(asked) > 1 and asked[-1].isdigit():
-        asked.pop()
-    hits: list[tuple[int, str, list[str]]] = []
-    for name in tools:
-        own = list(words(name))
-        longer, shorter = (asked, own) if len(asked) > len(own) else (own, asked)
-        if shorter and longer[len(longer) - len(shorter) :] == shorter:
-            hits.append((len(shorter), name, longer[: len(longer) - len(shorter)]))
-    most = max((length for length, _, _ in hits), default=0)
-    best = [(name, extra) for length, name, extra in hits if length == most]
-    if len(best) != 1:
-        return None
-    name, extra = best[0]
-    if set(extra) <= PREFIXES:
-        return Found(name, True)
-    return Found(name, False) if _akin(written, name) else None
+def has_namespace(written: str, name: str, tool: Schema) -> bool:
+    """Whether only the namespace of the offered tool was left out: `mean` for `math.mean`."""
+    if plain(written) in GENERIC:
+        return False
+    return any(plain(written) == plain(rest) for rest in _without_namespaces(name))
 
 
-def _alike(written: str, tools: Tools) -> Found | None:
-    """One name far ahead of all others, and no other verb in it."""
-    scores = sorted(((_score(written, name), name) for name in tools), reverse=True)
-    if not scores or scores[0][0] < SURE:
-        return None
-    if len(scores) > 1 and scores[0][0] - scores[1][0] < AHEAD:
-        return None
-    name = scores[0][1]
-    return Found(name, False) if _akin(written, name) and not _foreign(written, name) else None
+def _without_namespaces(name: str) -> Iterator[str]:
+    while len(parts := NAMESPACE.split(name, 1)) > 1:
+        name = parts[1]
+        yield name
 
 
-def _akin(written: str, name: str) -> bool:
-    """Both do the same thing: `cancel_order` is no `order`."""
-    return stems(written) & VERBS == stems(name) & VERBS
+def has_same_words(written: str, name: str, tool: Schema) -> bool:
+    """Whether two words changed places: `search_web` for `web_search`."""
+    asked = words(written)
+    return len(asked) == 2 and asked == tuple(reversed(words(name)))
 
 
-def _foreign(written: str, name: str) -> bool:
-    """Each has words of its own, and these have nothing in common: price, history."""
-    one, other = stems(written) - READING, stems(name) - READING
-    mine, theirs = " ".join(sorted(one - other)), " ".join(sorted(other - one))
-    return bool(mine and theirs) and alike(mine, theirs) < FOREIGN
-
-
-def _by_arguments(written: str, arguments: object, tools: Tools) -> Found | None:
-    """The one tool that takes exactly these arguments, two at least, if its name is not foreign."""
-    if not isinstance(arguments, Mapping) or len(arguments) < 2:
-        return None
-    hits = [
-        name
-        for name, tool in tools.items()
-        if arguments.keys() <= _named(tool, "properties")
-        and _named(tool, "required") <= arguments.keys()
-    ]
-    if len(hits) != 1:
-        return None
-    shared = (stems(written) & stems(hits[0])) - VERBS - READING
-    return Found(hits[0], False) if shared and _akin(written, hits[0]) else None
+def takes_exactly(tool: Schema, arguments: object) -> bool:
+    """Whether the arguments have the very names that the tool asks for."""
+    given = frozenset(arguments) if isinstance(arguments, Mapping) else frozenset()
+    return _named(tool, "required") <= given <= _named(tool, "properties")
 
 
 def _named(tool: Schema, word: str) -> frozenset[str]:
@@ -135,11 +109,39 @@ def _named(tool: Schema, word: str) -> frozenset[str]:
     return frozenset(map(str, found)) if isinstance(found, Mapping | list) else frozenset()
 
 
-def _score(written: str, name: str) -> float:
-    one, other = stems(written), stems(name)
-    if one and one == other:
-        return 100
-    return alike(written, name)
+def is_slip(written: str, name: str) -> bool:
+    """Whether one word has one slip in it, or the last one lacks its plural."""
+    asked, own = words(written), words(name)
+    differing = [(one, other) for one, other in zip(asked, own, strict=False) if one != other]
+    if len(asked) != len(own) or len(differing) != 1:
+        return False
+    one, other = differing[0]
+    if f"{one}s" == other:
+        return asked[-1] == one
+    return is_mistyped(one, other)
+
+
+def is_mistyped(one: str, other: str) -> bool:
+    """Whether a letter within the word was left out, doubled or swapped with the next.
+
+    A letter in place of another, and any slip at the ends, too often make another word.
+    """
+    if min(len(one), len(other)) < SHORTEST - 1 or len(other) < SHORTEST:
+        return False
+    pair = frozenset([one.rstrip("s"), other.rstrip("s")])
+    if one[0] != other[0] or one[-1] != other[-1] or pair in CONFUSED:
+        return False
+    if len(one) == len(other):
+        places = [at for at in range(len(one)) if one[at] != other[at]]
+        neighbours = len(places) == 2 and places[1] == places[0] + 1
+        return neighbours and sorted(one) == sorted(other)
+    if len(one) < len(other):
+        return any(without(other, at) == one for at in range(1, len(other) - 1))
+    return any(one[at] == one[at - 1] and without(one, at) == other for at in range(1, len(one)))
+
+
+def without(word: str, at: int) -> str:
+    return word[:at] + word[at + 1 :]
 
 
 def nearest(name: str, tools: Tools) -> list[str]:

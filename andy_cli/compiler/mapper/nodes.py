@@ -8,6 +8,7 @@ from andy_cli.compiler.mapper.cleaning import FLOATING, resolved, usable
 from andy_cli.compiler.mapper.formats import follows
 from andy_cli.compiler.mapper.judges import Judge, Judges, Validate
 from andy_cli.compiler.mapper.kinds import kind_of
+from andy_cli.compiler.mapper.meaning import only_limits
 
 BRANCHES = 16
 """Alternatives that are looked at."""
@@ -32,6 +33,10 @@ class Node:
         )
         self.properties: Mapping[str, Any] = self.schema.get("properties", {})
         self.required: tuple[str, ...] = tuple(self.schema.get("required", ()))
+        self.is_whole = schema is judges.root
+        """It is the place of all arguments, not of one."""
+        self.limits = False
+        """It only says how much is shown: a number beyond its bounds may be clamped."""
         self.floating = bool(self.schema.get(FLOATING))
 
     def takes(self, kind: str) -> bool:
@@ -116,7 +121,8 @@ class Node:
             found = self._named(name)
             if found is None:
                 return None
-            self._children[name] = Node(found, self.judges)
+            child = self._children[name] = Node(found, self.judges)
+            child.limits = name not in self.required and only_limits(name)
         return self._children[name]
 
     def _named(self, name: str) -> Mapping[str, Any] | bool | None:

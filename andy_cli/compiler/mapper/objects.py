@@ -1,6 +1,6 @@
 """An object to the properties a schema declares: what was put in a wrapper, under which names."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import NamedTuple
 
 from andy_cli.compiler.mapper.arrange import arranged
@@ -15,6 +15,8 @@ WRAPPERS = frozenset(
     "body json value values toolinput functionargs argument param options root result fields "
     "functionarguments callarguments".split()
 )
+CALLED = "name tool toolname function functionname call action".split()
+CALLED_WITH = frozenset("arguments args parameters params input toolinput kwargs".split())
 LABELS = frozenset(
     "type name tool function title description required additionalproperties schema id toolname "
     "functionname call method action command strict".split()
@@ -30,15 +32,18 @@ class Shape(NamedTuple):
 
 
 def unwrapped(value: Mapping[str, object], node: Node, scope: Scope) -> Iterator[Shape]:
-    yield Shape(0, value)
     declared = {plain(name) for name in node.properties}
+    called = name_of_call(value, declared)
+    if called is not None and not (node.is_whole and plain(called) == plain(scope.tool)):
+        return
+    yield Shape(0, value)
     for key, each in value.items():
         name = plain(key)
         if name in declared or not (name in WRAPPERS or name == plain(scope.tool)):
             continue
         inner = structure(each) if isinstance(each, str) else each
         if isinstance(inner, list):
-            inner = _pairs(inner) or _alone(inner) or _in_order(inner, node)
+            inner = _pairs(inner) or _alone(inner) or as_named(inner, node)
         if not isinstance(inner, dict):
             continue
         others = {
@@ -48,6 +53,14 @@ def unwrapped(value: Mapping[str, object], node: Node, scope: Scope) -> Iterator
         }
         if not others.keys() & inner.keys():
             yield Shape(2, {**others, **inner}, f"took what stood in {key}")
+
+
+def name_of_call(value: Mapping[str, object], declared: Set[str] = frozenset()) -> str | None:
+    """The tool that an object calls; None: it is no call. A call is no value, its result is."""
+    keys = {plain(key): item for key, item in value.items() if plain(key) not in declared}
+    if not keys.keys() & CALLED_WITH:
+        return None
+    return next((name for key in CALLED if isinstance(name := keys.get(key), str)), None)
 
 
 def _pairs(values: list[object]) -> dict[str, object] | None:
@@ -65,9 +78,9 @@ def _alone(values: list[object]) -> dict[str, object] | None:
     return first if isinstance(first, dict) else None
 
 
-def _in_order(values: list[object], node: Node) -> dict[str, object] | None:
-    """Positional values under the names, in the order they are declared."""
-    if not len(node.required) <= len(values) <= len(node.properties):
+def as_named(values: list[object], node: Node) -> dict[str, object] | None:
+    """Positional values of a whole call under the names, in the order they are declared."""
+    if not node.is_whole or not len(node.required) <= len(values) <= len(node.properties):
         return None
     return dict(zip(node.properties, values, strict=False))
 

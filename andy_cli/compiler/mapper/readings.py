@@ -5,11 +5,13 @@ from collections.abc import Iterator, Mapping
 from andy_cli.compiler.mapper import enums, formats
 from andy_cli.compiler.mapper.fits import Reading
 from andy_cli.compiler.mapper.kinds import STANDARD, kind_of
+from andy_cli.compiler.mapper.meaning import UNITS, content, relation, says_nothing
 from andy_cli.compiler.mapper.nodes import Node
+from andy_cli.compiler.mapper.objects import name_of_call
 from andy_cli.compiler.mapper.texts import (
     GROUPED,
     NOTHING,
-    begun,
+    is_bracketed,
     measured,
     number_of,
     structure,
@@ -22,6 +24,9 @@ from andy_cli.compiler.mapper.words import plain
 
 VALUES = frozenset("value const default val content text data result answer item items".split())
 BODIES = frozenset("body payload json data requestbody rawbody jsonbody".split())
+SI = frozenset("m kg s k a j n w v hz pa ms meter meters kilogram kilograms second seconds".split())
+COMMA_IN_ONE = frozenset("city location address place destination point author title".split())
+"""Things whose names have commas in them."""
 TYPES = STANDARD | frozenset("str int float bool list dict".split())
 ABOUT = frozenset(
     "type title description format name required enum minimum maximum examples key kind".split()
@@ -42,7 +47,7 @@ def readings(value: object, node: Node, name: str) -> Iterator[Reading]:
         yield from of_list(value, node)
     elif isinstance(value, Mapping):
         yield from of_object(value, node, name)
-    if kind not in ("array", "null") and node.takes("array") and not begun(value):
+    if kind not in ("array", "null") and node.takes("array") and not is_bracketed(value):
         yield Reading(2, [value])
 
 
@@ -61,34 +66,41 @@ def of_text(text: str, node: Node, name: str) -> Iterator[Reading]:
     if (node.takes("array") or node.takes("object")) and (found := structure(text)) is not None:
         yield Reading(1, found)
     if node.takes("array"):
-        yield from split(text, node)
-    if node.takes("object") and (only := node.only) and not begun(text):
+        yield from split_at_commas(text, node, name)
+    if node.takes("object") and (only := node.only) and not is_bracketed(text):
         yield Reading(5, {only: text})
     if node.takes("string") and not node.choices:
         yield from respelled(text, node)
 
 
-def split(text: str, node: Node) -> Iterator[Reading]:
-    """At commas, only where the items themselves or the description say so."""
+def split_at_commas(text: str, node: Node, name: str) -> Iterator[Reading]:
+    """What stands between commas, where each piece fits; never of what begins as a list."""
     item = node.item(0)
-    bare = text.strip()
-    listed = bare[:1] == "[" and bare[-1:] == "]"
-    parts = [each.strip(" \t\n'\"") for each in (bare[1:-1] if listed else bare).split(",")]
-    if item is not None and item.takes("number") | item.takes("integer") and len(parts) == 1:
-        parts = bare.split()
-    if len(parts) < 2 or not all(parts):
+    if is_bracketed(text):
         return
-    if listed and structure(bare) is None:
-        yield Reading(1, parts)
-    if item is not None and item.kinds and item.kinds <= {"number", "integer"}:
-        numbers = [number_of(each) for each in parts]
+    parts = [part.strip(" \t\n'\"") for part in text.split(",")]
+    numeric = item is not None and bool(item.kinds) and item.kinds <= {"number", "integer"}
+    if numeric and len(parts) == 1:
+        parts = text.split()
+    if item is None or len(parts) < 2 or not all(parts):
+        return
+    if numeric:
+        numbers = [number_of(part) for part in parts]
         if None not in numbers:
             yield Reading(3 if GROUPED.fullmatch(text.strip()) else 2, numbers)
-    elif item is not None and item.choices:
-        if all(enums.exact(each, item.choices) is not None for each in parts):
+    elif item.choices:
+        if all(enums.exact(part, item.choices) is not None for part in parts):
             yield Reading(1, parts)
-    elif "comma" in node.about and "separat" in node.about:
-        yield Reading(1, parts)
+    elif is_said_to_be_split(node, item) or len(parts) == text.count(", ") + 1:
+        # A place has commas of its own: `Paris, France` is asked, as one and as two are as good.
+        whole = content(name) & COMMA_IN_ONE and not is_said_to_be_split(node, item)
+        yield Reading(2 if whole else 1, parts)
+
+
+def is_said_to_be_split(node: Node, item: Node) -> bool:
+    """Whether commas part the items: by the description, or because no item holds one."""
+    described = "comma" in node.about and "separat" in node.about
+    return described or item.schema.get("format") in ("email", "date", "uuid", "uri")
 
 
 def respelled(text: str, node: Node) -> Iterator[Reading]:
@@ -112,8 +124,6 @@ def respelled(text: str, node: Node) -> Iterator[Reading]:
 def of_truth(value: bool, node: Node) -> Iterator[Reading]:
     if node.takes("string"):
         yield Reading(1, "true" if value else "false")
-    if node.takes("integer") or node.takes("number"):
-        yield Reading(4, int(value))
 
 
 def of_number(value: int | float, node: Node) -> Iterator[Reading]:
@@ -125,6 +135,12 @@ def of_number(value: int | float, node: Node) -> Iterator[Reading]:
         yield Reading(1, whole(value))
     if (seconds := in_seconds(value, node)) is not None:
         yield Reading(1, seconds, f"{value} ms -> {seconds} s")
+    if node.limits:
+        yield from clamped(value, node)
+
+
+def clamped(value: int | float, node: Node) -> Iterator[Reading]:
+    """The nearest number allowed, for what only says how much is shown."""
     low, high = bounds(node)
     if low is not None and value < low and (high is None or low <= high):
         yield Reading(8, low)
@@ -175,34 +191,67 @@ def entries(value: list[object], node: Node) -> Iterator[Reading]:
             merged.update(each if isinstance(each, dict) else {})
         if len(merged) == sum(len(each) for each in value if isinstance(each, dict)):
             yield Reading(4, merged)
-    elif len(node.required) <= len(value) <= len(node.properties):
-        yield Reading(3, dict(zip(node.properties, value, strict=False)))
+    elif len(value) == len(node.properties) and has_one_order(node):
+        yield Reading(3, dict(zip(node.properties, value, strict=True)))
+
+
+def has_one_order(node: Node) -> bool:
+    """Whether values in order can stand under no other names: each is of another kind."""
+    kinds = [child.kinds for name in node.properties if (child := node.child(name))]
+    return len(set(kinds)) == len(kinds) == len(node.properties)
 
 
 def of_object(value: Mapping[str, object], node: Node, name: str) -> Iterator[Reading]:
-    if node.takes("object"):
+    if node.takes("object") or name_of_call(value) is not None:
         return
-    yield from held(value, name)
+    yield from held(value, node, name)
     as_text = "json" in node.about or plain(name) in BODIES
     if as_text and node.takes("string") and not node.choices:
         yield Reading(2, written(value))
     if node.takes("array") and value:
-        first = next(iter(value.values()))
-        if all(key.isdigit() for key in value):
-            yield Reading(2, [value[key] for key in sorted(value, key=int)])
-        elif len(value) == 1 and isinstance(first, list):
-            yield Reading(2, first)
+        yield from as_list(value, node, name)
 
 
-def held(value: Mapping[str, object], name: str) -> Iterator[Reading]:
+def as_list(value: Mapping[str, object], node: Node, name: str) -> Iterator[Reading]:
+    """Items by number, in a wrapper, or as one list for each of their properties."""
+    item = node.item(0)
+    first = next(iter(value.values()))
+    if all(key.isdigit() for key in value):
+        yield Reading(2, [value[key] for key in sorted(value, key=int)])
+    elif len(value) == 1 and isinstance(first, list) and is_held_under(next(iter(value)), name):
+        yield Reading(2, first)
+    lists = [part for part in value.values() if isinstance(part, list)]
+    even = len(lists) == len(value) and len(set(map(len, lists))) == 1
+    if even and item is not None and item.takes("object"):
+        yield Reading(3, [dict(zip(value, row, strict=True)) for row in zip(*lists, strict=True)])
+
+
+def is_held_under(key: str, name: str) -> bool:
+    """Whether a key in an object only says again what the whole is."""
+    known = plain(key) in VALUES | TYPES or plain(key) == plain(name)
+    return known or (bool(name) and relation(key, name, "", "") is not None)
+
+
+def held(value: Mapping[str, object], node: Node, name: str) -> Iterator[Reading]:
     """What an object is about that only holds one value: `{"type": "string", "value": "a"}`."""
     names = {plain(key): key for key in value}
-    found = [key for key in names if key in VALUES or key == plain(name) or key in TYPES]
-    if len(found) == 1 or "value" in found:
-        chosen = "value" if "value" in found else found[0]
-        only_about = all(key in ABOUT or key in found for key in names)
-        yield Reading(2 if only_about else 7, value[names[chosen]])
-    elif len(value) == 1:
+    found = [key for key, given in names.items() if is_held_under(given, name)]
+    if "value" in found or len(found) == 1:
+        chosen = names["value" if "value" in found else found[0]]
+        others = [key for key in names if key not in (*ABOUT, *found)]
+        if not others:
+            yield Reading(2, value[chosen])
+        elif set(others) <= {"unit", "units"}:
+            yield from with_unit(value[chosen], value[names[others[0]]], node, name)
+    elif len(value) == 1 and says_nothing(next(iter(value))):
         yield Reading(4, next(iter(value.values())))
     elif "enum" in names and "type" in names:
         yield Reading(2, value[names["enum"]])
+
+
+def with_unit(value: object, unit: object, node: Node, name: str) -> Iterator[Reading]:
+    """A number beside its unit, where the schema states that one, or none and it is of the SI."""
+    if measured(f"{value} {unit}", f"{name} {node.about}") is not None:
+        yield Reading(4, value)
+    elif plain(str(unit)) in SI and not (content(name) | content(node.about)) & UNITS:
+        yield Reading(7, value)

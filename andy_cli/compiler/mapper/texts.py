@@ -13,6 +13,8 @@ MEASURED = Expression(
     r"[$€£¥]? ?([+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[+-]?\d+(?:\.\d+)?) ?"
     r"(%|[$€£¥]|[A-Za-z][A-Za-z/²³^]{0,11})?"
 )
+CURRENCIES = {"$": "dollar usd", "€": "euro eur", "£": "pound gbp", "¥": "yen jpy yuan cny"}
+UNESCAPED = Expression(r"\\([\"\\])")
 FENCE = Expression(r"\A```[a-z]*\s*(.*?)\s*```\Z", 16)
 COUNTED = {
     word: number
@@ -53,11 +55,20 @@ def measured(text: str, about: str) -> int | float | None:
     """The number in `$1,200`, or in `10 km` where `about` says that it is in km."""
     match = MEASURED.fullmatch(text.strip()) if len(text) < 40 else None
     unit = match[2] if match else None
+    if is_other_currency(text, about):
+        return None
     if unit == "%" and "percent" not in about:
         return None
     if unit and unit[0].isalpha() and stem(unit.lower()) not in stems(about):
         return None
     return number_of(match[1]) if match else None
+
+
+def is_other_currency(text: str, about: str) -> bool:
+    """Whether a price has the sign of another currency than the schema names."""
+    named = stems(about)
+    signs = {sign for sign, words in CURRENCIES.items() if named & stems(words)}
+    return bool(signs) and any(sign in text for sign in CURRENCIES.keys() - signs)
 
 
 def truth_of(value: object) -> bool | None:
@@ -73,6 +84,9 @@ def structure(text: str) -> list[object] | dict[str, object] | None:
     if text[:1] not in ("[", "{", "(", '"') or len(text) > LARGEST or json_text.too_deep(text):
         return None
     value = _whole(text)
+    if value is None and '\\"' in text:
+        # Escaped once more than it was quoted: `[\"a\"]`.
+        value = _whole(UNESCAPED.sub(r"\1", text))
     if isinstance(value, str) and value != text:
         return structure(value) if len(value) < len(text) else None
     return value if isinstance(value, list | dict) else None
@@ -90,13 +104,9 @@ def _whole(text: str) -> object | None:
     return None
 
 
-def begun(value: object) -> bool:
-    """Whether it is a text that begins a list or an object and does not end it."""
-    if not isinstance(value, str):
-        return False
-    text = value.strip()
-    opened = text[:1] in ("[", "{") and (text.count("[") > text.count("]") or text[0] == "{")
-    return opened and structure(text) is None
+def is_bracketed(value: object) -> bool:
+    """Whether it is a text that begins as a list or an object does."""
+    return isinstance(value, str) and value.lstrip()[:1] in ("[", "{")
 
 
 def _refused(name: str) -> object:

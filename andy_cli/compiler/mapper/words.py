@@ -18,12 +18,13 @@ DRIFTS = [
         "replace_text replace new_text new_string replacement new_str replacement_text",
         "content contents text data body file_text file_content message",
         "query q search search_query search_term keywords keyword term question",
-        "limit max_results page_size top_k num_results count max_count n k per_page number_results "
-        "size",
+        "limit max_results page_size top_k num_results count max_count n k per_page number_results",
         "voice_id voice speaker",
         "url uri link href address website",
         "command cmd command_line shell_command script",
-        "title name summary subject heading",
+        "title subject heading",
+        "title summary",
+        "title name",
         "title updates",
         "id identifier uid",
         "language lang locale",
@@ -31,16 +32,20 @@ DRIFTS = [
         "latitude lat",
         "longitude lon lng long",
         "temperature temp",
-        "number num no",
         "timeout timeout_seconds time_limit max_time",
         "start_time time_min start begin from start_date",
         "end_time time_max end until to end_date",
         "max_depth depth",
-        "max_tokens tokens token_limit max_length",
+        "max_tokens tokens token_limit",
         "quantity qty amount count",
         "utterance text speech",
-        "city town location place",
-        "unit units",
+        "point location coordinates coords position",
+        "text sentence phrase paragraph passage",
+        "city town location place venue",
+        "artist band singer musician performer",
+        "sql query statement",
+        "principal loan_amount loan",
+        "guests people persons party_size number_of_people num_people number_of_guests",
         "code source_code snippet",
         "values rows data",
         "range cell_range cells",
@@ -151,12 +156,3 @@ def shortened(short: str, long: str) -> bool:
         return False
     rest = iter(long)
     return all(letter in rest for letter in short)
-
-
-def alike(one: str, other: str) -> float:
-    """How much two names have in common, from 0 to 100."""
-    # Costs 45 ms and is needed only where nothing surer was found.
-    from rapidfuzz import fuzz
-
-    first, second = " ".join(words(one)), " ".join(words(other))
-    return fuzz.token_set_ratio(first, second) if first and second else 0

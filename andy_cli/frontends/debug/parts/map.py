@@ -27,19 +27,31 @@ ALWAYS = frozenset(
 
 
 def harmless(tool: Record) -> bool:
-    """By what its maker says of it, else by the words of its name."""
-    function = tool.get("function", tool)
-    said: dict[str, object] = {}
-    for each in (tool, function, tool.get("annotations"), _notes(function)):
-        said.update(each if isinstance(each, Mapping) else {})
+    """Whether a tool only reads: by what its maker says of it, else by the words of its name."""
+    declared = declared_harmless(tool)
+    if declared is not None:
+        return declared
+    named = words(str(_said_of(tool).get("name", "")))
+    return not ((ALWAYS if READING.intersection(named[:1]) else ACTING) & set(named))
+
+
+def declared_harmless(tool: Record) -> bool | None:
+    """What its maker says of it; None: nothing."""
+    said = _said_of(tool)
     if "effect" in said:
         return said["effect"] in ("read", "protocol", "none")
     if isinstance(said.get("destructiveHint"), bool) and said["destructiveHint"]:
         return False
-    if isinstance(said.get("readOnlyHint"), bool):
-        return bool(said["readOnlyHint"])
-    named = words(str(said.get("name", "")))
-    return not ((ALWAYS if READING.intersection(named[:1]) else ACTING) & set(named))
+    hint = said.get("readOnlyHint")
+    return hint if isinstance(hint, bool) else None
+
+
+def _said_of(tool: Record) -> dict[str, object]:
+    function = tool.get("function", tool)
+    said: dict[str, object] = {}
+    for part in (tool, function, tool.get("annotations"), _notes(function)):
+        said.update(part if isinstance(part, Mapping) else {})
+    return said
 
 
 def _notes(function: object) -> object:
@@ -78,6 +90,10 @@ def _mapped(call: object, tools: dict[str, Record]) -> Mapped:
     if made.doubtful and not made.problems:
         said = f"{name} may be {made.calls[0].name}, which needs a yes"
         return made._replace(changes=(), problems=(Problem("", "name", said),))
+    if len(made.calls) > 1 and not declared_harmless(tools[made.calls[0].name]):
+        # Only a maker's word makes several calls of one; from a name it is but a guess.
+        several = Problem("", "type", f"{made.changes[0]}: which one is meant?")
+        return made._replace(changes=(), problems=(several,))
     return made._replace(changes=()) if made.problems else made
 
 
