@@ -302,6 +302,8 @@ class Compiler:
             self._parsed.append(Parsed(requests, ("took a request from open reasoning",)))
             self._dialect = next(each.dialect for each in tail if each.parsed.requests)
             self._reasoning = [each.text for each in segments]
+            end = self._lexer.size
+            self._spans.append((end - sum(len(each.text) for each in tail), end))
 
     def _visible(self, text: str) -> Visible:
         if not (text or self._new_reasoning or self._retracted):

@@ -144,6 +144,11 @@ class Lexer:
         return bool(self._closers)
 
     @property
+    def size(self) -> int:
+        """Characters that were given out."""
+        return self._at
+
+    @property
     def holding(self) -> bool:
         """More than white space is held back."""
         return bool(self._held or self._body)
@@ -169,7 +174,7 @@ class Lexer:
     def _read(self, text: str, final: bool) -> None:
         self._held += text
         while self._held or final:
-            before = (len(self._held), self._body, self._closers, self._ended)
+            before = self._progress()
             if self.over:
                 self._emit("invented", len(self._held))
             elif self._body is not None:
@@ -178,8 +183,12 @@ class Lexer:
                 self._in_reasoning(final)
             else:
                 self._in_text(final)
-            if (len(self._held), self._body, self._closers, self._ended) == before:
+            if self._progress() == before:
                 return
+
+    def _progress(self) -> tuple[object, ...]:
+        """What changes with every step."""
+        return len(self._held), self._body, self._closers, self._ended, self.over
 
     def _emit(self, kind: Kind, size: int) -> None:
         if size:

@@ -373,6 +373,8 @@ class Fence:
             if not fence_fits(self._start, self._tools):
                 return -1
         for at, character in enumerate(text):
+            if character == "<" and self._line is not None and self._closes(self._line):
+                return at  # a control token stands right behind it
             if self._first is not None and character != "\n":
                 self._first.append(character)
             elif character == "\n":

@@ -86,6 +86,8 @@ def json_parse(
         if cut and json_text.inner_quotes(body) is None:
             ended = text.rstrip().endswith(tuple(closers))
             mended = (closed(body, tools, read) or rebuilt(body, tools)) if ended else None
+            if not ended and (last := json_text.close_last(body)) != body:
+                mended = read(last, tools)
             if mended:
                 return Parsed(tuple(mended), ("closed what was left open before the closing tag",))
             return Parsed(incomplete=True) if begins_call(body) else None

@@ -19,7 +19,7 @@ DEEPEST = 200
 """Brackets inside brackets; more is an attack or an accident."""
 
 ESCAPE = Expression(r"\\(?![\"\\/bfnrtu])|\\u(?![0-9a-fA-F]{4})")
-NEEDLESS = Expression(r"(?<!\\)\\(['$ _])")
+NEEDLESS = Expression(r"(?<!\\)\\([$ _])")
 """Escapes that JSON does not know and that mean the character."""
 TRAILING_COMMA = Expression(r",(\s*[}\]])")
 COMMENT = Expression(r"//[^\n]*$|/\*[\s\S]*?(?:\*/|\Z)", re.M)
@@ -84,7 +84,7 @@ def python(text: str) -> object | None:
     try:
         with warnings.catch_warnings():  # of escapes that Python does not know
             warnings.simplefilter("ignore")
-            value: object = ast.literal_eval(text)
+            value: object = ast.literal_eval(NEEDLESS.sub(r"\1", text))
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError, SystemError):
         return None
     return json_like(value)
@@ -103,7 +103,8 @@ def json_like(value: object) -> object | None:
 
 def mended(text: str) -> object | None:
     """With typographic quotes, triple quotes, illegal escapes, comments and bare keys mended."""
-    fixed = TRIPLE.sub(lambda match: json.dumps(match[1]), NEEDLESS.sub(r"\1", text))
+    fixed = NEEDLESS.sub(r"\1", text).replace("\\'", "'")
+    fixed = TRIPLE.sub(lambda match: json.dumps(match[1]), fixed)
     fixed = outside_strings(ESCAPE.sub(r"\\\\", fixed), plain)
     return strict(fixed) or python(fixed) or retyped(text)
 
@@ -219,6 +220,14 @@ def closed(text: str) -> str:
         elif len(mark) < 2 or mark[-1] != '"':
             return text
     return text + "".join(reversed(open_brackets))
+
+
+def close_last(text: str) -> str:
+    """The text with its one missing bracket, where a whole value stands before it; else itself."""
+    if text.rstrip()[-1:] not in ("}", "]"):
+        return text
+    made = closed(text)
+    return made if len(made) == len(text) + 1 else text
 
 
 def balanced(text: str) -> bool:

@@ -31,6 +31,7 @@ INFO = frozenset(
     " plaintext text bash".split()
 )
 
+COMMENTS = Expression(r"\A(?:\s*\#[^\n]*\n)+")
 LONGEST_INFO = 30
 CODE = Expression(
     r"(?:[ \t]*(?:(?:\#|import\s|from\s)[^\n]*)?\n)*(?:[A-Za-z_]\w{0,60}[ \t]*=(?!=)[ \t]*)?"
@@ -46,7 +47,9 @@ def promising(text: str, tools: Tools) -> bool:
     if text[0] == "{":
         return key_fits(text[1:], tools)
     if text[0] == "[":
-        inner = text[1:].lstrip()
+        inner = COMMENTS.sub("", text[1:]).lstrip()
+        if inner[:1] == "#":
+            return True
         if inner[:1] in ("'", '"'):  # calls written as texts, or a name and its arguments
             name, quote, _ = inner[1:].partition(inner[0])
             return promising(inner[1:], tools) or (bool(quote) and tool_name(name, tools) in tools)

@@ -34,7 +34,7 @@ class NotLiteral(ValueError):
 
 def requests_in(text: str, tools: Tools, known: bool = True) -> list[ToolRequest] | None:
     """The calls, if the text is nothing but calls; with `known` of tools that exist."""
-    text = unescape_names(text.strip().rstrip(";").strip())
+    text = unescape_names(without_comments(text).strip().rstrip(";").strip())
     if not START.match(text):
         return None
     calls = parsed(text, tools)
@@ -43,6 +43,17 @@ def requests_in(text: str, tools: Tools, known: bool = True) -> list[ToolRequest
     if not calls or (known and any(each.name not in tools for each in calls)):
         return None
     return calls
+
+
+STRING_OR_COMMENT = Expression(
+    r"'(?:[^'\\\n]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\"|(?P<comment>(?:^|(?<=[\s,\[(]))\#[^\n]*)", re.S
+)
+
+
+def without_comments(text: str) -> str:
+    if "#" not in text:
+        return text
+    return STRING_OR_COMMENT.sub(lambda match: "" if match["comment"] else match[0], text)
 
 
 STRING_OR_ESCAPE = Expression(
@@ -191,7 +202,7 @@ def scanned(text: str, tools: Tools) -> list[ToolRequest] | None:
         if arguments is None:
             return None
         calls.append(ToolRequest(name=name, arguments=arguments))
-        text = text[end + 1 :].lstrip(" \t\r\n,;")
+        text = text[end + 1 :].lstrip(" \t\r\n,;)")  # surplus brackets too
         if text in ("]", ""):
             break
     return calls

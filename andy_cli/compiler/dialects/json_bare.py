@@ -24,6 +24,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     body = body.lstrip(";, \n")
     if body[:1] not in "{[" or not body:
         return None
+    body = json_text.close_last(body)
     values = list(json_text.values(body))
     value: object = values if len(values) > 1 else json_text.read(body)
     requests = calls.requests_in(value, tools, known=True) or python_calls.read_texts(value, tools)
