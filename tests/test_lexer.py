@@ -39,7 +39,15 @@ fragments = st.sampled_from(
         *(opener for each in DIALECTS for opener in (*each.openers, *each.line_openers)),
         *(closer for each in DIALECTS for closer in each.closers),
         *(*REASONING, *CLOSERS, *LITERAL),
-        *("<|im_start|>user\n", "<|im_end|>", "<|user|>", "<tool_response>", "\nUser: ", "> ", "| "),
+        *(
+            "<|im_start|>user\n",
+            "<|im_end|>",
+            "<|user|>",
+            "<tool_response>",
+            "\nUser: ",
+            "> ",
+            "| ",
+        ),
         *('{"name": "stop", "arguments": {}}', "stop()", "```json\n", "```", "`", "\n", " ", "x"),
     ]
 )
@@ -47,7 +55,10 @@ soup = st.lists(fragments | st.text(max_size=4), max_size=10).map("".join)
 
 
 def segments(
-    pieces: Sequence[str], markers: Markers, tools: Tools, **how: Any  # noqa: ANN401
+    pieces: Sequence[str],
+    markers: Markers,
+    tools: Tools,
+    **how: Any,  # noqa: ANN401
 ) -> list[Segment]:
     lexer = Lexer(markers, tools, **how)
     return [*(each for piece in pieces for each in lexer.feed(piece)), *lexer.finish()]

@@ -20,6 +20,7 @@ from andy_cli.sessions import log
 from andy_cli.settings import load
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import tool
+from tests.desk import play
 from tests.fakes import ScriptedModel, native
 from tests.scenes import MUSIC, conversation, events_of
 
@@ -400,3 +401,23 @@ def test_consent_and_start_are_on_disk_before_a_tool_runs_and_the_result_after(
     begun = next(each for each in lines if each["type"] == "start")
     result = next(each for each in lines if each.get("role") == "tool")
     assert begun["call_id"] == result["call_id"]
+
+
+def test_a_model_is_told_what_of_its_call_was_not_used_and_its_call_stays_as_written() -> None:
+    """An argument that was dropped or clamped is no secret between the mapper and the user."""
+    given = {"path": ".", "max_depth": 99, "deep": True}
+    call = f"<tool_call>{json.dumps({'name': 'list_directory', 'arguments': given})}</tool_call>"
+    played = play([call, "Two files."], "look around")
+    assert played.ran == [("list_directory", {"path": ".", "max_depth": 9})]
+    said = played.chat.history[played.chat.turn_began + 1]
+    assert dict(said.calls[0].arguments) == {"path": ".", "max_depth": 99, "deep": True}
+    assert "dropped deep: true" in played.told()
+    assert "99 -> 9" in played.told()
+
+
+def test_a_correction_that_loses_nothing_is_no_news() -> None:
+    given = {"Path": ".", "max_depth": "2"}
+    call = f"<tool_call>{json.dumps({'name': 'list_directory', 'arguments': given})}</tool_call>"
+    played = play([call, "Two files."], "look around")
+    assert played.ran == [("list_directory", {"path": ".", "max_depth": 2})]
+    assert "Corrected" not in played.told()

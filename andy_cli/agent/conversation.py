@@ -432,15 +432,19 @@ class Conversation:
 
             note(self.settings, kind, record)
 
-    async def tell(self, result: ToolResult) -> None:
-        """Put a result where the model will look for it; one that is too long, shortened."""
+    async def tell(self, result: ToolResult, note: str = "") -> None:
+        """Put a result where the model will look for it; one that is too long, shortened.
+
+        `note` is what the model has to know of how its call was corrected.
+        """
         content = result.content
         if result.did:  # else nothing was run
             self._note("result", result._asdict())
         if result.ok and len(content) > LONG:
             content = fitted(content, await self.window() // 4, result.name)
-        whole = Message("tool", result.content, call_id=result.call_id, name=result.name)
-        self.add(whole._replace(content=escape_control_tokens(content)), whole)
+        told = escape_control_tokens(content) + note
+        whole = Message("tool", result.content + note, call_id=result.call_id, name=result.name)
+        self.add(whole._replace(content=told), whole)
 
     async def window(self) -> int:
         """Tokens of prompt and reply together: as set, as the server says, or a guess."""

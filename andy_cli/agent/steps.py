@@ -30,7 +30,8 @@ async def carried_out(chat: Conversation, tally: Tally, reply: Reply) -> AsyncIt
     resolved = await understood(chat, allowed, compiled.dialect)
     calls = tuple(each.call for _, each in resolved)
     text = "\n\n".join(filter(None, [compiled.text, *plan.said]))
-    chat.add(Message("assistant", text, calls, reasoning=compiled.reasoning))
+    written = tuple(as_written(*each) for each in resolved)
+    chat.add(Message("assistant", text, written, reasoning=compiled.reasoning))
     for each in plan.said:
         event = tally.say(chat.sanitized(each))
         if not tally.rewriting:  # then it is shown when it has been looked at
@@ -48,6 +49,30 @@ async def carried_out(chat: Conversation, tally: Tally, reply: Reply) -> AsyncIt
         raise
     await leave(chat, open_calls, "not done: the turn was stopped")
     wind_up(chat, tally, reply, plan, len(allowed) if left_out else 0)
+
+
+def as_written(request: ToolRequest, resolved: Resolved) -> ToolCall:
+    """The call as the history keeps it: a corrected one with the arguments that the model wrote."""
+    call, own = resolved.call, request.arguments
+    whole = own is not None and request.id == call.id  # one of several has only its part
+    return call._replace(arguments=own) if whole and own and resolved.changes else call
+
+
+def lost_in(request: ToolRequest, resolved: Resolved) -> str:
+    """What the model is told of a correction by which something that it wrote was not used."""
+    written, used = leaves(dict(request.arguments or {})), leaves(dict(resolved.call.arguments))
+    if resolved.fault or set(written) <= set(used):
+        return ""
+    return f"\n\n(Corrected before it was run: {'; '.join(resolved.changes)}.)"
+
+
+def leaves(value: object) -> list[str]:
+    """The single values in arguments, as text."""
+    if isinstance(value, dict):
+        return [leaf for inner in value.values() for leaf in leaves(inner)]
+    if isinstance(value, list):
+        return [leaf for inner in value for leaf in leaves(inner)]
+    return [str(value).strip().lower()]
 
 
 def wind_up(chat: Conversation, tally: Tally, reply: Reply, plan: Plan, done: int) -> None:
@@ -128,7 +153,7 @@ async def answered(
                 yield event
     tally.count(result)
     chat.deeds.append((call.name, action, result.did, result.ok))
-    await chat.tell(result)
+    await chat.tell(result, lost_in(request, resolved) if resolved.changes else "")
     guard_against_loops(chat, tally, call, result)
     output, error = (result.content, "") if result.ok else ("", result.content)
     yield events.ToolAnswered(call.id, result.status, output, error, result.seconds, result.did)

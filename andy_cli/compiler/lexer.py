@@ -433,7 +433,7 @@ class Lexer:
                     break
                 if taken:
                     return
-            if "\n" in found[:-1]:
+            if "\n" in found:
                 line = start + found.rindex("\n") + 1
         self._show(sure)
 

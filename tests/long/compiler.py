@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler
-from andy_cli.compiler.control_tokens import CLOSERS, LITERAL, REASONING
+from andy_cli.compiler.control_tokens import LITERAL, REASONING
 from andy_cli.compiler.dialect import Dialect
+from andy_cli.compiler.lexer import Lexer
 from andy_cli.compiler.markers import Markers, openers
 from andy_cli.discover import discover
 from andy_cli.messages import ToolRequest
+from tests.frames import BODIES, NAMED
 
 DIALECTS = discover(dialects, Dialect, "DIALECT")
 PARAMETERS = {
@@ -37,6 +39,7 @@ REQUESTS = [
     ToolRequest(name="nobody", arguments={"x": [1, {"y": None}]}),
 ]
 TURN = (*LITERAL, "<|im_end|>", "<|im_start|>user\n", "<|eot_id|>", "<|user|>", "<|end|>")
+SONG = {"track": "Blue in Green", "loop": True}
 HALVES = [text for each in DIALECTS for text, _ in openers(each, tuple(TOOLS))]
 FRAGMENTS = [
     *HALVES,
@@ -45,6 +48,7 @@ FRAGMENTS = [
     *(closer for closers in REASONING.values() for closer in closers),
     *TURN,
     *(each.write(request) for each in DIALECTS for request in REQUESTS),
+    *(frame.write("play", body("play", SONG)) for frame in NAMED for body in BODIES.values()),
     *"` ``` \n { } [ ] ( ) \" ' , ; : = < > | \\ \\u é \ufeff \x00 \ud800 音 👩‍🎤".split(" "),
     "hello ",
     "a word. ",
@@ -52,7 +56,6 @@ FRAGMENTS = [
 ]
 
 
-TAKEN_OUT = [*TURN, *REASONING, *CLOSERS, "|>", "User:", "user:", "assistant", "model"]
 BATCH = 5_000
 
 whole_pieces = st.sampled_from(FRAGMENTS)
@@ -78,8 +81,11 @@ def compiled(text: str, cuts: list[int]) -> tuple[str, CompiledReply]:
 def check(text: str, cuts: list[int]) -> None:
     shown, whole = compiled(text, [])
     assert shown == whole.text, "what was shown is not the text"
-    if whole.dialect == "" and not whole.spans and not any(each in text for each in TAKEN_OUT):
+    if not (whole.spans or whole.hidden or whole.reasoning):
         assert whole.text == text, "text that is no request came out changed"
+    lexer = Lexer(MARKERS, TOOLS)
+    segments = [*lexer.feed(text), *lexer.finish()]
+    assert "".join(each.text for each in segments) == text, "a character was lost"
     for each in (cuts, list(range(1, len(text)))):
         assert compiled(text, each) == (shown, whole), f"cut at {each[:20]} it means something else"
 

@@ -249,20 +249,26 @@ def named(text: str) -> bool:
 
 
 LEADING = Expression(r"(?:\s|\\n|```\w{0,20}|<\|[^<>|\s]{1,60}\|>)*+")
+UNFINISHED = Expression(r"(?:<(?:\|[^<>|\s]{0,60}\|?)?|`{1,2}|\\)?")
 NAMED = Expression(r"(?:call[: ]\s*|functions?[.:])?([A-Za-z_](?:[\w.\-]|\\_)*)(?::\d{1,4})?")
 
 
 def begins_contents(text: str, tools: Tools) -> bool | None:
     """Tell whether a call may stand in a frame that begins so; None while that is open."""
     text = LEADING.sub("", text, count=1)
-    if not text.strip("\\`<|"):
+    if UNFINISHED.fullmatch(text):
         return None
     if text[0] in "{[<'\"":
         return True
     named = NAMED.match(text)
     if named is None or named.end() == len(text):
         return None if named else False
-    return tool_name(named[1], tools) in tools or text[named.end() :].lstrip()[:1] in ("(", "{")
+    if text[named.end() :] == "\\":  # as Markdown writes an underline
+        return None
+    follows = text[named.end() :].lstrip()[:1]
+    if tool_name(named[1], tools) in tools or follows in ("(", "{"):
+        return True
+    return False if follows else None
 
 
 class AnyContents:
