@@ -365,7 +365,8 @@ class Conversation:
 
     @property
     def offer(self) -> Offer:
-        return Offer(self.speech.known, self.registry.harmless, self.registry.check)
+        check, paths = self.registry.check, self.registry.find_meant_paths
+        return Offer(self.speech.known, self.registry.harmless, check, paths)
 
     @property
     def whole_reply(self) -> bool:

@@ -19,6 +19,10 @@ Check = Callable[[str, Arguments], tuple[Problem, ...]]
 """(tool, arguments) -> what does not fit although the schema lets it through."""
 
 
+Paths = Callable[[str, Arguments], tuple[Arguments, tuple[str, ...]]]
+"""(tool, arguments) -> the same with the paths that were meant, and what was changed."""
+
+
 class Offer(NamedTuple):
     """The tools a request may mean."""
 
@@ -26,6 +30,7 @@ class Offer(NamedTuple):
     harmless: Callable[[str], bool] = lambda name: False
     """Whether a tool only reads: where it does, a value may be guessed."""
     check: Check = lambda name, arguments: ()
+    paths: Paths = lambda name, arguments: (arguments, ())
 
 
 class Resolved(NamedTuple):
@@ -73,8 +78,12 @@ def settled(call: ToolCall, made: Mapped, offer: Offer) -> Resolved:
     if tool is None:
         return Resolved(call, f"{made.problems[0].message} {INSTEAD}", problems=made.problems)
     problems = made.problems or offer.check(call.name, call.arguments)
-    fault = misfit(call.name, problems, tool) if problems else ""
-    return Resolved(call, fault, made.changes, problems, made.doubtful)
+    if problems:
+        fault = misfit(call.name, problems, tool)
+        return Resolved(call, fault, made.changes, problems, made.doubtful)
+    arguments, found = offer.paths(call.name, call.arguments)
+    meant = call._replace(arguments=arguments)
+    return Resolved(meant, changes=(*made.changes, *found), doubtful=made.doubtful)
 
 
 INSTEAD = "Use one that exists, or answer without."

@@ -14,7 +14,9 @@ from pydantic import BaseModel
 from andy_cli.errors import ToolError
 from andy_cli.guard.claim import Claim
 from andy_cli.messages import Arguments, Effect, Problem, Schema, Status, ToolCall, ToolResult
+from andy_cli.toolbox.meant_paths import find_meant_paths
 from andy_cli.toolbox.places import granting
+from andy_cli.toolbox.situation import here
 from andy_cli.toolbox.tool import PROGRESS, Outcome, Tool
 
 
@@ -80,6 +82,15 @@ class Registry:
         """Whether the tool only reads."""
         tool = self._tools.get(name)
         return tool is not None and tool.effect is Effect.READ
+
+    def find_meant_paths(
+        self, name: str, arguments: Arguments
+    ) -> tuple[Arguments, tuple[str, ...]]:
+        """The arguments with the paths that were meant, and what was changed, in words."""
+        tool = self._tools.get(name)
+        if tool is None or tool.source:
+            return arguments, ()
+        return find_meant_paths(arguments, tool.schema, here().workspace)
 
     def check(self, name: str, arguments: Arguments) -> tuple[Problem, ...]:
         """What the tool itself finds wrong with the arguments."""

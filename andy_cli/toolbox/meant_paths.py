@@ -1,0 +1,85 @@
+"""Find the path that a model meant, where it wrote it as an address, in quotes, or in another case.
+
+A path that is there as it was written is what was meant. The disk is looked at inside the workspace
+only; whether a path may be used is judged afterwards, of the path that was found.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.workspace import inside, resolve
+from andy_cli.messages import Arguments, Schema
+
+QUOTES = "`\"'\u201c\u201d"
+SCHEME = "file:"
+
+
+class MeantPaths(NamedTuple):
+    arguments: Arguments
+    changes: tuple[str, ...] = ()
+
+
+def find_meant_paths(arguments: Arguments, schema: Schema, workspace: Path) -> MeantPaths:
+    """Replace those arguments that the schema calls paths and that mean another one.
+
+    `schema` is that of the arguments: paths have `"format": "path"`.
+    """
+    properties = schema.get("properties")
+    found: dict[str, object] = {}
+    for key, property_schema in (properties if isinstance(properties, Mapping) else {}).items():
+        written = arguments.get(key)
+        if isinstance(written, str) and property_schema.get("format") == "path":
+            meant = find_meant_path(written, workspace)
+            if meant != written:
+                found[key] = meant
+    if not found:
+        return MeantPaths(arguments)
+    changes = tuple(f"{key}: {arguments[key]} -> {meant}" for key, meant in found.items())
+    return MeantPaths({**arguments, **found}, changes)
+
+
+def find_meant_path(written: str, workspace: Path) -> str:
+    """The path that was meant; itself where nothing says otherwise."""
+    try:
+        if _is_there(written, workspace):
+            return written
+        plain = _plain(written)
+        return plain if _is_there(plain, workspace) else _in_other_case(plain, workspace)
+    except (ToolError, OSError, ValueError):
+        return written
+
+
+def _plain(written: str) -> str:
+    """Without quotation marks and blanks around it, and no address of a file."""
+    plain = written.strip()
+    while len(plain) > 2 and plain[0] in QUOTES and plain[-1] in QUOTES:
+        plain = plain[1:-1].strip()
+    if plain.lower().startswith(SCHEME):
+        parts = urlsplit(plain)
+        if parts.netloc in ("", "localhost") and parts.path:
+            return unquote(parts.path)
+    return plain or written
+
+
+def _is_there(written: str, workspace: Path) -> bool:
+    path = resolve(written, workspace)
+    return inside(path, [workspace.resolve()]) and os.path.lexists(path)
+
+
+def _in_other_case(written: str, workspace: Path) -> str:
+    """The one path of the workspace that differs in nothing but its case; else as written."""
+    path, root = resolve(written, workspace), workspace.resolve()
+    if not inside(path, [root]):
+        return written
+    found = root
+    for part in path.relative_to(root).parts:
+        named = [entry.name for entry in os.scandir(found) if entry.name == part]
+        alike = [entry.name for entry in os.scandir(found) if entry.name.lower() == part.lower()]
+        if len(named or alike) != 1:
+            return written
+        found /= (named or alike)[0]
+    return str(found) if Path(written).is_absolute() else str(found.relative_to(root))
