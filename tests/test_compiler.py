@@ -204,3 +204,23 @@ def compiled(chunks: Sequence[str]) -> CompiledReply:
 
 def said(request: ToolRequest) -> tuple[str, Arguments]:
     return request.name, dict(request.arguments or {})
+
+
+def opened(text: str) -> CompiledReply:
+    compiler = Compiler(MARKERS, TOOLS, reasoning_open="likely")
+    for character in text:
+        compiler.feed(character)
+    return compiler.finish()[1]
+
+
+def test_where_reasoning_is_only_likely_a_reply_without_its_closer_is_an_answer() -> None:
+    assert opened("so</think>Yes")[:2] == ("Yes", "so")
+    assert opened("Yes")[:2] == ("Yes", "")
+    asked = opened("I look.\nDEAR ANDYBOT, PING")
+    assert (asked.text, [each.name for each in asked.requests]) == ("I look.", ["ping"])
+
+
+def test_thoughts_that_the_server_keeps_apart_close_what_only_was_likely() -> None:
+    compiler = Compiler(MARKERS, TOOLS, reasoning_open="likely")
+    compiler.take(Chunk(reasoning="hm"))
+    assert compiler.feed("Yes").text == "Yes"

@@ -29,8 +29,9 @@ class OutputFilter:
     def take(self, visible: Visible) -> list[Event]:
         """The next piece as the compiler gives it."""
         found: list[Event] = []
-        if visible.retracted:
+        if visible.retracted:  # what is on the screen stays there; the answer is a new paragraph
             self._parts, self._mentions = [], self._new_filter()
+            found += [] if self._held else [events.Said("assistant", "\n\n", delta=True)]
         if visible.reasoning:
             found.append(events.Reasoned(visible.reasoning))
         if visible.text:

@@ -85,7 +85,7 @@ class Compiler:
         self._tools: Tools = tools or {}
         self._lexer = Lexer(markers, self._tools, bool(reasoning_open), runs, plain=plain)
         self._likely = reasoning_open == "likely"
-        self._runs, self._wants_code = runs, wants_code
+        self._runs, self._wants_code, self._plain = runs, wants_code, plain
         self._keeps_objects = keeps_objects and runs
         self._native = NativeCalls()
         self._gaps = Gaps()
@@ -286,8 +286,15 @@ class Compiler:
 
     def _end_open_reasoning(self) -> None:
         """Reasoning that never ended: requests at its very end were meant."""
-        lexer = Lexer(self._markers, self._tools, inner=True)
         text = "".join(self._reasoning)
+        if self._likely:  # it was none
+            self._reasoning = []
+            self._lexer = Lexer(self._markers, self._tools, runs=self._runs, plain=self._plain)
+            for segment in [*self._lexer.feed(text), *self._lexer.finish()]:
+                self._take(segment)
+            self._settle(as_text=False)
+            return
+        lexer = Lexer(self._markers, self._tools, inner=True)
         segments = [*lexer.feed(text), *lexer.finish()]
         tail: list[Segment] = []
         while segments and _is_no_word(segments[-1]):
@@ -295,9 +302,9 @@ class Compiler:
         requests = tuple(
             request._replace(span=(0, 0)) for each in tail for request in each.parsed.requests
         )
-        if not requests and (self._likely or self._lexer.opened in WORDY):
+        if not requests and self._lexer.opened in WORDY:  # an answer that begins so
             self._reasoning = []
-            self._gaps.show(self._lexer.opened * (not self._likely) + text)
+            self._gaps.show(self._lexer.opened + text)
         if requests:
             self._parsed.append(Parsed(requests, ("took a request from open reasoning",)))
             self._dialect = next(each.dialect for each in tail if each.parsed.requests)
