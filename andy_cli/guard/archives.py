@@ -59,8 +59,11 @@ def escapes(members: Iterable[Member]) -> bool:
 
 
 def _landing(name: str, links: dict[str, str]) -> str | None:
-    """The place inside the folder, links followed; None for one outside."""
-    if _absolute(name):
+    """The place inside the folder, links followed; None for one outside.
+
+    A name that climbs out as it is written does so too: not every program follows the links.
+    """
+    if _absolute(name) or posixpath.normpath(name.replace("\\", "/")).split("/")[0] == "..":
         return None
     place: list[str] = []
     for part in name.replace("\\", "/").split("/"):

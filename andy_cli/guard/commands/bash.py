@@ -7,6 +7,7 @@ it is asked; the commands inside are still found, so that a bad one is seen.
 import codecs
 import re
 import shlex
+import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import NamedTuple, Protocol
@@ -415,6 +416,8 @@ def _one_brace(text: str) -> list[str]:
 
 def _decoded(text: str) -> str:
     try:
-        return codecs.decode(text.encode("ascii"), "unicode_escape")
+        with warnings.catch_warnings():  # of escapes that Python does not know
+            warnings.simplefilter("ignore")
+            return codecs.decode(text.encode("ascii"), "unicode_escape")
     except (UnicodeError, ValueError):
         return UNKNOWN
