@@ -642,3 +642,12 @@ def test_64_streams_at_once_are_each_their_own(words: Sequence[str], home: Path)
         concurrent.futures.ThreadPoolExecutor(64) as pool,
     ):
         list(pool.map(conversation, range(64)))
+
+
+def test_thoughts_that_the_prompt_opened_are_no_answer(home: Path) -> None:
+    """Seen once, it is known: from then on a stream does not begin with them either."""
+    script = [streamed("Hm, ", "so. </think>", "Yes."), streamed("Well. ", "</think>No.")]
+    with served(script, *ANDYBOT, home=home) as (server, _):
+        message = server.message(USER)
+        assert (message["content"], message["reasoning_content"]) == ("Yes.", "Hm, so. ")
+        assert joined(server.stream(USER))["text"] == "No."

@@ -218,12 +218,17 @@ class Compiler:
             self._hide(segment)
 
     def _settle(self, as_text: bool) -> None:
-        """Decide what the waiting fences are: requests, if no word follows them."""
+        """Decide what the waiting fences are: requests, unless words stand on both sides.
+
+        With words on one side they are marked as quoted: whoever runs them asks first.
+        """
         waiting, self._waiting = self._waiting, []
-        self._examples = self._examples or (as_text and any(each.fence for each in waiting))
+        followed = as_text and any(each.fence for each in waiting)
+        self._examples = self._examples or followed
+        as_text = as_text and not (followed and self._gaps.empty)
         for segment in waiting:
             if segment.kind == "call" and not as_text:
-                self._take_call(segment, quoted=not self._gaps.empty)
+                self._take_call(segment, quoted=followed or not self._gaps.empty)
             elif segment.kind == "framing" and (as_text or self._parsed):
                 self._hide(segment)
             elif segment.dialect == LETTER:

@@ -33,8 +33,6 @@ class Parsed(NamedTuple):
     """Why it cannot be read, in words the model can act on."""
     incomplete: bool = False
     """It was cut off: whatever it says must not be run."""
-    quotable: bool = False
-    """It may as well be an example: between prose its requests are marked as quoted."""
     text: str = ""
     """What the request itself says to the user, e.g. a final answer inside a protocol."""
     reasoning: str = ""

@@ -37,7 +37,7 @@ OWN_LINES = ("assistant:", "assistant\n", "model\n", "### assistant:", "### resp
 """Whose turn it is, as models say it at the start of a reply."""
 HEADINGS = ("### instruction:", "### human:", "### user:")
 """How somebody else's turn begins in prompts without control tokens."""
-OTHER_RESULTS = ("[TOOL_RESULTS]", "\u273fRESULT\u273f", "\u273fRETURN\u273f")
+OTHER_RESULTS = ("[TOOL_RESULTS]", "<function_results>", "\u273fRESULT\u273f", "\u273fRETURN\u273f")
 """What else begins a result."""
 NEXT = Marker("foreign", "line", (NEXT_TURN,), NEXT_TURN.body)
 TOKEN_MARKER = Marker("token")

@@ -5,7 +5,6 @@ from json import dumps
 
 from andy_cli.compiler.bodies import elements, forms, json_text
 from andy_cli.compiler.bodies.elements import Tags, unframed
-from andy_cli.compiler.bodies.ends import ToEnd
 from andy_cli.compiler.bodies.sections import Section, Tag
 from andy_cli.compiler.bodies.typed import unquoted, untyped
 from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
@@ -28,27 +27,19 @@ def dialect(
     lines: bool = False,
     tag_end: str = ">",
     json: bool = False,
-    results: tuple[str, ...] = (),
 ) -> Dialect:
     """`closers` end a call or a section; with `json` calls as JSON inside it are read too.
 
-    `bare` openers are the beginning of a call's own tag, up to its name. `results` begin what a
-    model invents behind a call: from there on nothing is read.
+    `bare` openers are the beginning of a call's own tag, up to its name.
     """
 
     def body(opener: str, tools: Tools) -> Body:
-        if opener in results:
-            return ToEnd(opener, tools)
         if opener in bare:
             return Tag(*closers, end=tag_end)
         return Section(*closers, tools=tools, lines=lines and "function_calls" in opener)
 
-    def parse(text: str, tools: Tools) -> Parsed | None:
-        return Parsed() if results and text.startswith(results) else read(text, tools)
-
     read = parser(tags, openers, closers, json)
-    made = forms.taught(name, (*openers, *bare), body, parse, write, closers)
-    return made._replace(behind_openers=results)
+    return forms.taught(name, (*openers, *bare), body, read, write, closers)
 
 
 def parser(

@@ -21,7 +21,7 @@ THOUGHT = 200
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    body, fenced = unfenced(text)
+    body, _ = unfenced(text)
     if '"action"' not in body and '"final"' not in body:
         return None
     value = json_text.strict(body) or json_text.read(body)
@@ -34,8 +34,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
         return Parsed(fault="Give either an action or a final answer, not both.", reasoning=thought)
     if "final" in value:
         return Parsed(text=final(value["final"]), reasoning=thought, settled=True)
-    parsed = acted(value.get("action"), thought, tools)
-    return parsed and parsed._replace(quotable=fenced)
+    return acted(value.get("action"), thought, tools)
 
 
 def acted(action: object, thought: str, tools: Tools) -> Parsed | None:

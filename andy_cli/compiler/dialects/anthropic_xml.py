@@ -21,7 +21,6 @@ CLOSERS = (
     *("</function_calls>", f"</{PREFIX}function_calls>"),
     *("</invoke>", f"</{PREFIX}invoke>", "</tool_call>", "</function>"),
 )
-RESULTS = ("<function_results>", f"<{PREFIX}function_results>")
 JSON = tagged.parser(INVOKE, SECTIONS, CLOSERS, json=True)
 NEW, OLD = tagged.parser(INVOKE, SECTIONS, CLOSERS), tagged.parser(CHILDREN, SECTIONS, CLOSERS)
 

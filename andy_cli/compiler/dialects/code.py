@@ -27,7 +27,7 @@ ANSWER = "final_answer"
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    body, fenced = unfenced(text.removeprefix("Code:\n"))
+    body, _ = unfenced(text.removeprefix("Code:\n"))
     marked = text.startswith(OPENERS)
     body = body.removeprefix("<code>").removesuffix("</code>").strip()
     valid = False
@@ -40,7 +40,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
             requests, answer = carried_out(steps, tools)
         except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError):
             continue  # NotLiteral is a ValueError
-        return Parsed(tuple(requests), quotable=fenced and not marked, text=answer)
+        return Parsed(tuple(requests), text=answer)
     cut_off = marked and not valid and not text.rstrip().endswith(CLOSERS)
     return Parsed(incomplete=True) if cut_off else None
 

@@ -114,7 +114,7 @@ def request_of(item: object, at: int, tools: Tools | None, seen: set[str]) -> To
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    body, fenced = unfenced(text)
+    body, _ = unfenced(text)
     if '"toolCalls"' not in body and "'toolCalls'" not in body:
         return None
     if not json_text.balanced(body) and json_text.strict(body) is None:
@@ -133,7 +133,6 @@ def parse(text: str, tools: Tools) -> Parsed | None:
         text="\n\n".join(filter(None, said)),
         fault="; ".join(envelope.errors),
         settled=True,
-        quotable=fenced,
     )
 
 

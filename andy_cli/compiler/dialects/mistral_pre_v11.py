@@ -7,8 +7,8 @@ import json
 
 from andy_cli.compiler import ids
 from andy_cli.compiler.bodies import forms
-from andy_cli.compiler.bodies.ends import NamedJson, ToEnd
-from andy_cli.compiler.dialect import Body, Parsed, Tools
+from andy_cli.compiler.bodies.ends import NamedJson
+from andy_cli.compiler.dialect import Body, Tools
 from andy_cli.messages import ToolRequest
 
 OPEN, RESULTS = "[TOOL_CALLS]", "[TOOL_RESULTS]"
@@ -20,28 +20,19 @@ def write(request: ToolRequest) -> str:
     return f"{OPEN} {json.dumps([known], ensure_ascii=False)}"
 
 
-READ = forms.json_parse((OPEN,), ("[/TOOL_CALLS]",))
-
-
-def parse(text: str, tools: Tools) -> Parsed | None:
-    return Parsed() if text.startswith(RESULTS) else READ(text, tools)
-
-
 def body(opener: str, tools: Tools) -> Body:
-    """A result that the model invents ends the reading."""
-    return ToEnd(opener, tools) if opener == RESULTS else NamedJson()
+    return NamedJson()
 
 
 DIALECT = forms.taught(
     name="mistral_pre_v11",
     openers=(OPEN,),
     body=body,
-    parse=parse,
+    parse=forms.json_parse((OPEN,), ("[/TOOL_CALLS]",)),
     write=write,
     closers=("[/TOOL_CALLS]",),
     result=(RESULTS, "[/TOOL_RESULTS]"),
 )._replace(
-    behind_openers=(RESULTS,),
     id_form=ids.nine_letters,
     models=(
         "mistral",

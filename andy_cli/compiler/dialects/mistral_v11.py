@@ -8,7 +8,7 @@ Where a server strips special tokens, `play{"track": "Blue"}` is left.
 
 from andy_cli.compiler import ids
 from andy_cli.compiler.bodies import calls, forms, json_text
-from andy_cli.compiler.bodies.ends import NamedJson, ToEnd
+from andy_cli.compiler.bodies.ends import NamedJson
 from andy_cli.compiler.dialect import Body, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
@@ -20,8 +20,6 @@ HEAD = Expression(
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    if text.startswith(RESULTS):
-        return Parsed()
     head = HEAD.match(text)
     if not head:
         return None
@@ -38,8 +36,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
 
 
 def body(opener: str, tools: Tools) -> Body:
-    """A result that the model invents ends the reading."""
-    return ToEnd(opener, tools) if opener == RESULTS else NamedJson()
+    return NamedJson()
 
 
 DIALECT = forms.taught(
@@ -51,7 +48,6 @@ DIALECT = forms.taught(
     closers=("[/TOOL_CALLS]",),
     result=(RESULTS, "[/TOOL_RESULTS]"),
 )._replace(
-    behind_openers=(RESULTS,),
     id_form=ids.nine_letters,
     models=(
         "mistral-small-3*",

@@ -8,9 +8,8 @@ Models go on to invent the result: from its word on nothing is read or shown.
 """
 
 from andy_cli.compiler.bodies import forms, headed
-from andy_cli.compiler.bodies.ends import ToEnd
 from andy_cli.compiler.bodies.sections import Headed
-from andy_cli.compiler.dialect import Body, Parsed, Tools
+from andy_cli.compiler.dialect import Body, Tools
 from andy_cli.compiler.expression import Expression
 
 CALL, ARGUMENTS, RESULT, RETURN = (
@@ -21,22 +20,17 @@ READ = headed.parser((CALL,), (), HEAD)
 
 
 def body(opener: str, tools: Tools) -> Body:
-    return ToEnd(opener, tools) if opener in (RESULT, RETURN) else Headed(opener, heads=(HEAD,))
-
-
-def parse(text: str, tools: Tools) -> Parsed | None:
-    return Parsed() if text.startswith((RESULT, RETURN)) else READ(text, tools)
+    return Headed(opener, heads=(HEAD,))
 
 
 DIALECT = forms.taught(
     name="qwen_fn",
     openers=(CALL,),
     body=body,
-    parse=parse,
+    parse=READ,
     write=lambda request: f"{CALL}: {request.name}\n{ARGUMENTS}: {forms.dumped(request)}",
     result=(f"{RESULT}:", ""),
 )._replace(
-    behind_openers=(RESULT, RETURN),
     stop=(RESULT, RETURN),
     models=("qwen-1.5*", "qwen-7b*", "qwen-14b*", "qwen-72b*"),
 )

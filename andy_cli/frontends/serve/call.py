@@ -11,7 +11,7 @@ from andy_cli.frontends.serve.emulation import Dialogue, emulated
 from andy_cli.frontends.serve.exchange import Exchange
 from andy_cli.frontends.serve.heard import Heard
 from andy_cli.frontends.serve.passing import Watching, plain_body
-from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused
+from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused, Retracted, Said
 from andy_cli.frontends.serve.records import ROOM, Record
 from andy_cli.frontends.serve.source import Remote
 from andy_cli.frontends.serve.surfaces import Surface, Writer
@@ -21,7 +21,7 @@ from andy_cli.models.http.refusals import Refusal, feature_of
 
 PASSED = {"x-andy-compiled": "native;repairs=0"}
 EVENTS = "text/event-stream; charset=utf-8"
-Pieces = AsyncGenerator[Piece, None]
+Pieces = AsyncGenerator[Piece | Retracted, None]
 
 
 @dataclass(slots=True)
@@ -62,7 +62,8 @@ class Call:
             told = {**self.asked.fields, "messages": list(request.messages), "stop": request.stop}
             return await self._shown(source.endpoint.model, told)
         try:
-            return await self._compile(emulated(self.asked, Heard(source, self.record), taught))
+            heard, thinkers = Heard(source, self.record), self.upstream.thinks_first
+            return await self._compile(emulated(self.asked, heard, taught, thinkers))
         except Refused as refused:
             first = named == "native" and not (wanted or self.exchange.begun)
             if not first or feature_of(refused.status, Refusal(refused.message)) != "tools":
@@ -120,6 +121,9 @@ class Call:
         made: list[Piece] = []
         async with aclosing(pieces):
             async for piece in pieces:
+                if isinstance(piece, Retracted):
+                    made = [each for each in made if not isinstance(each, Said)]
+                    continue
                 made.append(piece)
                 self._note(piece)
         data = writer.whole(made)
@@ -133,7 +137,9 @@ class Call:
         headers = {"x-andy-compiled": self.record.way}
         self.exchange.failed = writer.failed
         async with aclosing(pieces):
-            async for piece in pieces:
+            async for made in pieces:
+                # What was sent was sent: the answer is a new paragraph.
+                piece = Said("\n\n") if isinstance(made, Retracted) else made
                 self._note(piece)
                 if not self.exchange.begun:
                     await self.exchange.start(200, EVENTS, headers)

@@ -23,13 +23,13 @@ from andy_cli.agent.injection import is_copied, is_quoted, unescape_control_toke
 from andy_cli.agent.pairs import new_id
 from andy_cli.agent.reply import Reply
 from andy_cli.agent.resolve import Offer, Resolved, resolve
-from andy_cli.compiler.compiler import CompiledReply, Compiler
+from andy_cli.compiler.compiler import CompiledReply, Compiler, Opened
 from andy_cli.compiler.detect import NATIVE
 from andy_cli.compiler.dialect import Question
 from andy_cli.compiler.markers import Markers
 from andy_cli.compiler.requested import asks_for_code
 from andy_cli.frontends.serve.asked import Asked
-from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused, Said, Thought
+from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused, Retracted, Said, Thought
 from andy_cli.frontends.serve.quoting import Quoting
 from andy_cli.frontends.serve.source import Source
 from andy_cli.frontends.serve.taught import DIALECTS, Taught
@@ -52,6 +52,8 @@ class Dialogue:
     asked: Asked
     source: Source
     taught: Taught
+    thinks_first: set[str] = field(default_factory=set)
+    """Models whose replies begin inside reasoning that the prompt opened, as far as was seen."""
     usage: Usage = NOTHING_USED
     side: list[Wire] = field(default_factory=list)
     """What was said to the model beside the client's history, and its replies to that."""
@@ -120,9 +122,11 @@ class Dialogue:
         return Over(reason, *self.usage, dialect=dialect, repairs=self.repairs)
 
 
-async def emulated(asked: Asked, source: Source, taught: Taught) -> AsyncGenerator[Piece, None]:
+async def emulated(
+    asked: Asked, source: Source, taught: Taught, thinks_first: set[str]
+) -> AsyncGenerator[Piece | Retracted, None]:
     """The answer, in pieces as it is made. Raises Refused."""
-    dialogue = Dialogue(asked, source, taught)
+    dialogue = Dialogue(asked, source, taught, thinks_first)
     for attempt in range(1, TRIES + 1):
         last = attempt == TRIES
         # Said once, the same in other words is not said again.
@@ -135,6 +139,8 @@ async def emulated(asked: Asked, source: Source, taught: Taught) -> AsyncGenerat
         async for piece in words_of(dialogue, reply, silent):
             yield piece
         dialogue.count(reply.usage)
+        if reply.compiled.thought_first:
+            thinks_first.add(source.endpoint.model)
         if silent:
             dialogue.unsaid.append(reply.compiled.text.strip())
         elif dialogue.said:
@@ -176,18 +182,25 @@ def closing_words(dialogue: Dialogue, found: "Understood") -> Iterator[str]:
 
 
 def reader(dialogue: Dialogue) -> Compiler | Quoting:
+    opened: Opened = "likely" if dialogue.source.endpoint.model in dialogue.thinks_first else ""
     if not dialogue.asked.tools:
-        return Compiler(Markers([]))  # nothing is a request: the text stays as it is
+        return Compiler(Markers([]), reasoning_open=opened)  # nothing is a request
     words = [each.content for each in dialogue.asked.history if each.role == "user"]
-    make = partial(dialogue.taught.compiler, wants_code=asks_for_code("".join(words[-1:])))
+    make = partial(
+        dialogue.taught.compiler, wants_code=asks_for_code("".join(words[-1:])), opened=opened
+    )
     return Quoting(make, partial(is_text, dialogue))
 
 
-async def words_of(dialogue: Dialogue, reply: Reply, silent: bool) -> AsyncIterator[Piece]:
+async def words_of(
+    dialogue: Dialogue, reply: Reply, silent: bool
+) -> AsyncIterator[Piece | Retracted]:
     """What of a reply may be shown, as it comes; `silent`: words are not what was asked for."""
     failure: Refused | None = None
     try:
         async for visible in reply:
+            if visible.retracted and not dialogue.side:
+                yield Retracted()
             if visible.reasoning and not dialogue.side:
                 yield Thought(visible.reasoning)
             if visible.text and not silent:

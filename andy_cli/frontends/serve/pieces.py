@@ -15,6 +15,10 @@ class Thought(NamedTuple):
     text: str
 
 
+class Retracted(NamedTuple):
+    """All that was said before has turned out to be thought; a stream cannot take it back."""
+
+
 class Called(NamedTuple):
     """A whole call; `arguments` is a JSON text."""
 

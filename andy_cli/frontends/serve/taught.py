@@ -12,7 +12,7 @@ from andy_cli.agent.injection import escape_control_tokens
 from andy_cli.agent.pairs import paired
 from andy_cli.agent.system_prompt import lesson
 from andy_cli.compiler import dialects
-from andy_cli.compiler.compiler import Compiler
+from andy_cli.compiler.compiler import Compiler, Opened
 from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.compiler.ids import renamed
 from andy_cli.compiler.mapper.offered import offered
@@ -39,10 +39,18 @@ class Taught:
         return lesson(self.dialect, {name: offered(tool) for name, tool in self.tools.items()})
 
     def compiler(
-        self, plain: Collection[tuple[int, int]] = (), wants_code: bool = False
+        self,
+        plain: Collection[tuple[int, int]] = (),
+        wants_code: bool = False,
+        opened: Opened = "",
     ) -> Compiler:
         return Compiler(
-            self.markers, self.tools, plain=plain, wants_code=wants_code, keeps_objects=False
+            self.markers,
+            self.tools,
+            opened,
+            plain=plain,
+            wants_code=wants_code,
+            keeps_objects=False,
         )
 
     def messages(

@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from andy_cli.compiler.detect import NATIVE, Template, chosen, told
 from andy_cli.compiler.dialect import Dialect, Tools
@@ -30,6 +30,8 @@ class Upstream:
     dialect: str
     """As said; `auto`: as found out."""
     takes_tools: bool = True
+    thinks_first: set[str] = field(default_factory=set)
+    """Its models whose replies were seen to begin inside reasoning."""
     _native: bool | None = None
 
     def model_for(self, wanted: str) -> str:
