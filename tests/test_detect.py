@@ -15,6 +15,7 @@ from andy_cli.compiler.detect import (
     by_name,
     by_template,
     chosen,
+    opens_reasoning,
     told,
 )
 from andy_cli.compiler.dialect import Dialect
@@ -246,3 +247,20 @@ def test_what_was_learned_takes_native_calls_away_and_never_gives_them(
 def test_a_dialect_that_does_not_exist_is_refused_with_those_that_do() -> None:
     with pytest.raises(UsageError, match=r"no dialect 'hermit'.*hermes"):
         told("hermit", "--set", DIALECTS)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "opens"),
+    [
+        ("{{- '<|im_start|>assistant\\n<think>\\n' }}", True),
+        ("{{'<｜Assistant｜><think>\\n'}}", True),
+        ("{{- '<|im_start|>assistant\\n' }}{{- '<think>\\n\\n</think>\\n\\n' }}", False),
+        ("{{- '<|im_start|>assistant\\n' }}", False),
+        ("{{ '[THINK]' }}", True),
+    ],
+)
+def test_a_template_says_whether_it_opens_the_reasoning(prompt: str, opens: bool) -> None:
+    head = "{% for m in messages %}{{ '<think>' + m.content }}{% endfor %}"
+    template = f"{head}{{% if add_generation_prompt %}}{prompt}{{% endif %}}"
+    assert opens_reasoning(template) is opens
+    assert not opens_reasoning(head)

@@ -24,7 +24,15 @@ from andy_cli.agent.sanitizer import asks_about_tools, find_leaks, sanitize
 from andy_cli.agent.speech import speech
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler
-from andy_cli.compiler.detect import NATIVE, NO_TEMPLATE, Detected, Template, chosen, told
+from andy_cli.compiler.detect import (
+    NATIVE,
+    NO_TEMPLATE,
+    Detected,
+    Template,
+    chosen,
+    opens_reasoning,
+    told,
+)
 from andy_cli.compiler.dialect import Dialect, Question, Tools
 from andy_cli.compiler.mapper.mapper import mapped
 from andy_cli.compiler.markers import Markers
@@ -159,6 +167,7 @@ class Conversation:
         self._speak(client, NO_TEMPLATE)
 
     def _speak(self, client: ModelClient, template: Template) -> None:
+        self._thinks_first = self._thinks_first or opens_reasoning(template.text)
         found = self._dialect(client, template)
         self._tools = self.registry.version
         self.speech = speech(client, found, self.registry, self.dialects, self._folder)

@@ -20,6 +20,7 @@ from functools import cache
 from typing import NamedTuple
 
 from andy_cli.compiler.compiler import Compiler
+from andy_cli.compiler.control_tokens import REASONING, WORDY
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.markers import Markers
@@ -208,6 +209,18 @@ def by_rendered(
         if any(each.arguments == SENTINEL_ARGUMENTS for each in reply.requests):
             return next(each for each in known if each.name == reply.dialect)
     return None
+
+
+def opens_reasoning(template: str) -> bool:
+    """Tell whether a chat template ends the prompt inside reasoning that it opens itself."""
+    _, prompted, prompt = template[:LARGEST].rpartition("add_generation_prompt")
+    return bool(prompted and OPENED.search(prompt))
+
+
+OPENED = Expression(
+    rf"(?:{'|'.join(re.escape(each) for each in REASONING if each not in WORDY)})(?:\\n|\n)*['\"]"
+)
+"""A text in a template that ends behind the opener; with its closer it switches thinking off."""
 
 
 def by_template(template: str, dialects: Iterable[Dialect]) -> Dialect | None:
