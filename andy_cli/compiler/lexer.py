@@ -22,8 +22,7 @@ PROSE and CODE are one state here (`_in_text`): code is prose in which no marker
 from collections.abc import Collection
 from typing import Literal, NamedTuple
 
-from andy_cli.compiler.bodies.contents import read_contents
-from andy_cli.compiler.bodies.ends import AnyContents, Fence, Inline
+from andy_cli.compiler.bodies.ends import Fence, Inline
 from andy_cli.compiler.bodies.fences import info_word, unfenced
 from andy_cli.compiler.control_tokens import (
     CLOSERS,
@@ -33,9 +32,9 @@ from andy_cli.compiler.control_tokens import (
     names_call,
     read_header,
 )
-from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
+from andy_cli.compiler.dialect import Dialect, Parsed, Tools
 from andy_cli.compiler.expression import Expression
-from andy_cli.compiler.framing import FRAMING
+from andy_cli.compiler.frame import WEAK, Frame
 from andy_cli.compiler.markers import Marker, Markers
 from andy_cli.compiler.named import BLANKS
 from andy_cli.compiler.prose import REACH, introduces_example
@@ -71,18 +70,12 @@ class Segment(NamedTuple):
         return self.start, self.start + len(self.text)
 
 
-Read = tuple[Dialect, Parsed]
-"""Who could read a frame, and what it says."""
 FENCE = 3
 PIECE = 4096
 """Characters that are read at once: what is copied and searched at each marker stays small."""
 PATIENCE, ALARMS = 500_000, 5_000
 """Characters that may be read again in vain, and how often; openers are text from then on. A reply
 of nothing but openers would take the square of its length otherwise."""
-WEAK = "{[\\"
-"""Openers that begin with one of these, and no marker, may as well be text."""
-FOLLOWS = Expression(r"[ \t]*[^\w\s<\[{`]{0,3}[ \t]*")
-CLOSING_MARKS = {'"': '"', "'": "'", "\u201c": "\u201d", "\u201e": "\u201c", "\u00ab": "\u00bb"}
 MENTION = Expression(r"[<\[]/?.*(?:tool|function_call|invoke|TOOL|[|\uff5c])")
 
 
@@ -111,13 +104,7 @@ class Lexer:
         self._lead = ""  # the first character of the line that is not blank
         self._closers: tuple[str, ...] = CLOSERS if reasoning_open else ()
         self._prompted = reasoning_open  # its opener may be written once more
-        self._body: Body | None = None
-        self._ended = False  # the body has, and what follows on its line is not known yet
-        self._opener = ""
-        self._readers: tuple[Dialect, ...] = ()  # who may read what the opener began
-        self._mid_line = False  # words stand before the opener on its line
-        self._quote = ""  # the quotation mark right before the opener
-        self._collected: list[str] = []
+        self._frame: Frame | None = None
         self._behind_call = False  # nothing but white space stands since
         self._behind_plain = False  # ... which is text
         self._began = False  # something was said
@@ -151,7 +138,7 @@ class Lexer:
     @property
     def holding(self) -> bool:
         """More than white space is held back."""
-        return bool(self._held or self._body)
+        return bool(self._held or self._frame)
 
     def feed(self, text: str) -> list[Segment]:
         """Take the next piece; returns the segments, or parts of them, that are sure."""
@@ -177,7 +164,7 @@ class Lexer:
             before = self._progress()
             if self.over:
                 self._emit("invented", len(self._held))
-            elif self._body is not None:
+            elif self._frame is not None:
                 self._in_frame(final)
             elif self._closers:
                 self._in_reasoning(final)
@@ -188,7 +175,9 @@ class Lexer:
 
     def _progress(self) -> tuple[object, ...]:
         """What changes with every step."""
-        return len(self._held), self._body, self._closers, self._ended, self.over
+        frame = self._frame
+        opened = (frame.body, frame.ended) if frame else ()
+        return len(self._held), opened, self._closers, self.over
 
     def _emit(self, kind: Kind, size: int) -> None:
         if size:
@@ -200,151 +189,70 @@ class Lexer:
         self._held = self._held[size:]
 
     def _in_frame(self, final: bool) -> None:
-        assert self._body is not None
-        if not self._ended:
-            end = self._body.feed(self._held) if self._held else None
+        frame = self._frame
+        assert frame is not None
+        if not frame.ended:
+            end = frame.feed(self._held)
             if end is not None and end < 0:
-                self._next_reader()
+                self._read_again(frame)
                 return
-            size = len(self._held) if end is None else end
-            self._collected.append(self._held[:size])
-            self._held = self._held[size:]
+            self._held = "" if end is None else self._held[end:]
             if end is None and not final:
                 return
-            self._ended = end is not None
-        follows = self._follows(final)
-        if follows is not None:
-            self._close_frame(at_end=not self._ended, in_prose=follows)
+        in_prose = frame.words_follow(self._held, final)
+        if in_prose is not None:
+            self._close_frame(frame, in_prose)
 
-    def _next_reader(self) -> None:
+    def _read_again(self, frame: Frame) -> None:
         """No dialect writes so: whatever else stands in the frame is looked at, once."""
-        written = "".join(self._collected) + self._held
-        self._collected, self._held = [written], ""
-        if not self._strong() or not self._asks() or isinstance(self._body, AnyContents):
-            self._give_back()
-            return
-        closers = {each for dialect in self._readers for each in dialect.closers if len(each) > 1}
-        self._given_back += len(written)
-        self._body = AnyContents(closers, self._opener, self._tools)
-        self._held, self._collected = written, []
-
-    def _follows(self, final: bool) -> bool | None:
-        """Whether words follow on the line of a call in a sentence; None if that is not known."""
-        if not (self._mid_line and self._ended and self._opener[0] in WEAK):
-            return False
-        behind = FOLLOWS.compiled.match(self._held)
-        rest = self._held[behind.end() :] if behind else self._held
-        if not (rest or final):
-            return None
-        return rest[:1].isalnum()
-
-    def _close_frame(self, at_end: bool, in_prose: bool) -> None:
-        """The end of a frame is known: whoever can read it does."""
-        written = self._opener + "".join(self._collected)
-        quoted = self._in_quotation_marks()
-        read = None if quoted else self._read_frame(written, at_end, in_prose)
-        if read:
-            self._consume(written, read[0], read[1])
-        elif quoted or in_prose:
-            self._text_again(written)
-        elif self._opener[0] == "`":
-            self._close_fence(written, at_end)
-        elif not at_end and all(dialect.whole for dialect in self._readers):
-            self._text_again(written)
+        text = frame.read_again(self._held)
+        if text is None:
+            self._give_back(frame)
         else:
-            self._give_back()
+            self._given_back += len(text)
+            self._held = text
 
-    def _read_frame(self, written: str, at_end: bool, in_prose: bool) -> Read | None:
-        """Read a frame: by one of its dialects, else by what stands in it."""
-        doubtful: Read | None = None
-        for dialect in self._readers:
-            parsed = dialect.parse(written, self._tools)
-            label = self._mid_line and self._opener[0] == "[" and dialect in FRAMING
-            if parsed is None or ((in_prose or label) and not parsed.explicit):
-                continue
-            if self._unlikely(parsed) or (parsed.incomplete and not at_end):
-                continue
-            read = dialect, parsed._replace(settled=parsed.settled or not at_end)
-            if not (parsed.fault or parsed.incomplete):
-                return read
-            doubtful = doubtful or read
-        if self._strong() and self._asks():
-            return self._read_anyway(written, at_end) or doubtful
-        return doubtful
+    def _close_frame(self, frame: Frame, in_prose: bool) -> None:
+        """The end of a frame is known: whoever can read it does."""
+        quoted = frame.in_quotation_marks(self._held)
+        read = None if quoted else frame.read(not frame.ended, in_prose)
+        if read:
+            self._consume(frame, read.dialect, read.parsed)
+        elif quoted or in_prose:
+            self._text_again(frame)
+        elif frame.opener[0] == "`":
+            self._close_fence(frame)
+        elif frame.ended and all(dialect.whole for dialect in frame.readers):
+            self._text_again(frame)
+        else:
+            self._give_back(frame)
 
-    def _strong(self) -> bool:
-        """A marker began it, nothing that text may begin with as well."""
-        opener = self._opener
-        return len(opener) > 2 and opener[0] in "<[]\u273f" and opener[-1] not in "([{"
-
-    def _asks(self) -> bool:
-        """A dialect may read it: it is no mere framing."""
-        return any(each not in FRAMING for each in self._readers)
-
-    def _in_quotation_marks(self) -> bool:
-        """What stands between quotation marks in a sentence is a quotation."""
-        closing = CLOSING_MARKS.get(self._quote)
-        return bool(closing and self._opener[0] in WEAK and self._held.startswith(closing))
-
-    def _unlikely(self, parsed: Parsed) -> bool:
-        """`<tool_call> and </tool_call>`: a word of prose, and no arguments, is no call."""
-        words = self._mid_line and self._strong()
-        return any(
-            not any(map(str.isalnum, request.name))
-            or (
-                words
-                and request.name.isalpha()
-                and request.name not in self._tools
-                and not request.arguments
-            )
-            for request in parsed.requests
-        )
-
-    def _read_anyway(self, written: str, at_end: bool) -> Read | None:
-        """Read a frame whose own dialects cannot: by what stands in it, else it is a fault."""
-        dialect = self._readers[0]
-        endless = at_end and not any(each.closers for each in self._readers)
-        contents = read_contents(written, self._tools, closed=endless)
-        if not (contents.requests or contents.unread):
-            return None if at_end else (dialect, Parsed())
-        if self._unlikely(Parsed(contents.requests)):
-            return None
-        if contents.unread and not (contents.requests or self._likely(written)):
-            return None
-        if contents.unread and at_end:
-            return dialect, Parsed(contents.requests, incomplete=True, text=contents.text)
-        fault = UNREADABLE.format(contents.unread[0][:200]) if contents.unread else ""
-        mended = ("read by its content",) if contents.requests else ()
-        return dialect, Parsed(contents.requests, mended, fault=fault, text=contents.text)
-
-    def _likely(self, written: str) -> bool:
-        """A tool is named, or a call is written as JSON: not a mention of its marker."""
-        content = written.removeprefix(self._opener)
-        return any(name in content for name in self._tools) or "{" in content
-
-    def _close_fence(self, written: str, at_end: bool) -> None:
+    def _close_fence(self, frame: Frame) -> None:
         """A fence around nothing but calls with markers of their own is framing."""
-        info = info_word(written)
-        if info in FENCES and not self._inner:
-            self._consume(written, None, Parsed(incomplete=at_end))
+        if info_word(frame.written) in FENCES and not self._inner:
+            self._consume(frame, None, Parsed(incomplete=not frame.ended))
             return
-        content, _ = unfenced(written)
-        if self._runs and not self._inner and content[:1] in ("<", "[", "|"):
-            again = Lexer(self._markers, self._tools, inner=True)
-            found = [*again.feed(content), *again.finish()]
-            calls = [each for each in found if each.kind == "call" and each.parsed.requests]
-            words = [each for each in found if each.kind in ("prose", "code", "quote")]
-            said = any(each.text.strip() for each in words)
-            if calls and not said:
-                requests = tuple(each for call in calls for each in call.parsed.requests)
-                names = {each.name: each for each in self._markers.all}
-                self._consume(written, names.get(calls[0].dialect), Parsed(requests))
-                return
-        self._give_back()
+        calls = self._calls_inside(unfenced(frame.written)[0])
+        if calls:
+            names = {each.name: each for each in self._markers.all}
+            requests = tuple(each for call in calls for each in call.parsed.requests)
+            self._consume(frame, names.get(calls[0].dialect), Parsed(requests))
+        else:
+            self._give_back(frame)
 
-    def _consume(self, written: str, dialect: Dialect | None, parsed: Parsed) -> None:
+    def _calls_inside(self, content: str) -> list[Segment]:
+        """The calls in a fence, if nothing else stands there."""
+        if not self._runs or self._inner or content[:1] not in ("<", "[", "|"):
+            return []
+        again = Lexer(self._markers, self._tools, inner=True)
+        found = [*again.feed(content), *again.finish()]
+        if any(each.kind in ("prose", "code", "quote") and each.text.strip() for each in found):
+            return []
+        return [each for each in found if each.kind == "call" and each.parsed.requests]
+
+    def _consume(self, frame: Frame, dialect: Dialect | None, parsed: Parsed) -> None:
         """Give out a frame that was read, and go on behind it."""
-        self._body, self._ended, self._collected = None, False, []
+        written, self._frame = frame.written, None
         self._held = written + self._held
         if (self._at, self._at + len(written)) in self._plain:
             self._show(len(written))
@@ -352,7 +260,7 @@ class Lexer:
             return
         # In a protocol of ours that was taught, the keys are markers and the fence is framing.
         own = self._runs and dialect is not None and dialect.name == self._markers.protocol
-        fence = (info_word(written) or "code") if self._opener[0] == "`" and not own else ""
+        fence = (info_word(written) or "code") if frame.opener[0] == "`" and not own else ""
         asked = bool(parsed.requests or parsed.incomplete or parsed.fault)
         kind: Kind = "call" if asked or parsed.text or parsed.reasoning else "framing"
         name = dialect.name if dialect else ""
@@ -366,23 +274,19 @@ class Lexer:
         self._began = self._began or bool(parsed.text)
         self._lead = ""  # what stood between is not on the line any more
 
-    def _text_again(self, written: str) -> None:
+    def _text_again(self, frame: Frame) -> None:
         """It was text, all of it."""
-        self._body, self._ended, self._collected = None, False, []
-        self._held = written + self._held
-        self._show(len(written))
+        self._frame, self._held = None, frame.written + self._held
+        self._show(len(frame.written))
 
-    def _give_back(self) -> None:
-        """It was text: show the first character of the marker and look again behind it."""
-        written = self._opener + "".join(self._collected)
-        fence = self._opener[0] in "`~"
+    def _give_back(self, frame: Frame) -> None:
+        """It was text: show the marker, or its first character, and look again behind it."""
         self._alarms += 1
-        self._given_back += 0 if fence else len(written)
-        self._mentioned.add(self._opener)
-        self._code = self._opener if fence else self._code
-        self._body, self._ended, self._collected = None, False, []
-        self._held = written + self._held
-        self._show(len(self._opener) if fence or self._strong() else 1)
+        self._given_back += 0 if frame.fence else len(frame.written)
+        self._mentioned.add(frame.opener)
+        self._code = frame.opener if frame.fence else self._code
+        self._frame, self._held = None, frame.written + self._held
+        self._show(len(frame.opener) if frame.fence or Frame.is_strong(frame.opener) else 1)
 
     def _in_reasoning(self, final: bool) -> None:
         if self._prompted and not self._repeated_opener(final):
@@ -625,18 +529,17 @@ class Lexer:
         return not (plain and introduces_example(self._near + before))
 
     def _open(self, opener: str, marker: Marker, held: str, start: int, lead: str) -> None:
+        quote = held[start - 1 : start] if start else self._near[-1:]
         self._show(start)
         self._held = self._held[len(opener) :]  # `_at` stays where the request begins
-        self._opener, self._mid_line = opener, bool(lead)
-        self._readers = marker.dialects
+        readers = marker.dialects
         if lead and opener in WEAK:  # the others want it at the start of a line
-            self._readers = tuple(each for each in marker.dialects if opener in each.openers)
-        self._quote = held[start - 1 : start] if start else self._near[-1:]
-        fence = opener[0] == "`"
-        inline = fence and len(opener) < FENCE
-        body = Inline if inline else Fence if fence else marker.body
+            readers = tuple(each for each in readers if opener in each.openers)
+        inline = opener[0] == "`" and len(opener) < FENCE
+        body = Inline if inline else Fence if opener[0] == "`" else marker.body
         assert body is not None, "every opener has one"
-        self._body = body(opener, self._tools)
+        made = body(opener, self._tools)
+        self._frame = Frame(opener, readers, made, self._tools, bool(lead), quote)
 
     def _show(self, size: int) -> None:
         """Give out text, by what it stands in."""
@@ -655,7 +558,6 @@ class Lexer:
 
 
 ANSWERS, ANSWER_ENDS = ("<answer>", "<response>"), ("</answer>", "</response>")
-UNREADABLE = "This request could not be read: {}"
 
 
 def _overlap(text: str, marker: str) -> int:
