@@ -55,6 +55,12 @@ class Frame:
         """It is a code fence, or inline code."""
         return self.opener[0] in "`~"
 
+    @property
+    def is_cut_off(self) -> bool:
+        """The reply ended right behind a marker that begins nothing else."""
+        alone = self.written.strip() == self.opener.strip()
+        return alone and not self.ended and self._strong
+
     def feed(self, text: str) -> int | None:
         """Take the next text; returns how much of it belongs to the frame.
 

@@ -22,8 +22,9 @@ PROSE and CODE are one state here (`_in_text`): code is prose in which no marker
 from collections.abc import Collection
 from typing import Literal, NamedTuple
 
-from andy_cli.compiler.bodies.ends import Fence, Inline
+from andy_cli.compiler.bodies.ends import LEAD, Fence, Inline
 from andy_cli.compiler.bodies.fences import info_word, unfenced
+from andy_cli.compiler.bodies.promises import promising
 from andy_cli.compiler.control_tokens import (
     CLOSERS,
     FENCES,
@@ -148,6 +149,8 @@ class Lexer:
 
     def finish(self) -> list[Segment]:
         """The reply is complete: what is left of it."""
+        if self._behind_call and self._markers.begins_closer(self._held.strip()):
+            self._emit("frame end", len(self._held))  # half of it, cut off
         self._read("", final=True)
         return self._given_out()
 
@@ -214,6 +217,9 @@ class Lexer:
 
     def _close_frame(self, frame: Frame, in_prose: bool) -> None:
         """The end of a frame is known: whoever can read it does."""
+        if frame.is_cut_off and not self._began:  # a reply of nothing but an opener
+            self._consume(frame, None, Parsed(incomplete=True))
+            return
         quoted = frame.in_quotation_marks(self._held)
         read = None if quoted else frame.read(not frame.ended, in_prose)
         if read:
@@ -281,7 +287,7 @@ class Lexer:
 
     def _give_back(self, frame: Frame) -> None:
         """It was text: show the marker, or its first character, and look again behind it."""
-        self._alarms += 1
+        self._alarms += len(frame.written) > LEAD or frame.opener not in WEAK
         self._given_back += 0 if frame.fence else len(frame.written)
         self._mentioned.add(frame.opener)
         self._code = frame.opener if frame.fence else self._code
@@ -382,7 +388,10 @@ class Lexer:
         marker, before = self._markers[found], held[:start]
         match marker.kind:
             case "opener":
-                if not self._counts(marker, before, lead):
+                hopeless = found in ("{", "[") and not promising(
+                    held[start : start + LEAD], self._tools
+                )
+                if hopeless or not self._counts(marker, before, lead):
                     return False
                 self._open(found, marker, held, start, lead)
                 return True

@@ -126,6 +126,7 @@ class Markers:
         self._folded: dict[str, Marker] = {}
         self._forms: dict[Form, Marker] = {}
         self.all = tuple(dialects)
+        self._closers = frozenset(closer for each in dialects for closer in each.closers)
         self.fenced = tuple(each for each in dialects if each.fenced)
         odd = [name for name in tools if not simple(name)]
         for dialect in (*dialects, *(FRAMING if dialects else ())):
@@ -176,6 +177,10 @@ class Markers:
             marker = self._forms[form]
         marker = marker or self._exact.get(found.replace("\\_", "_"))
         return marker or TOKEN_MARKER
+
+    def begins_closer(self, text: str) -> bool:
+        """Whether a text is the beginning of what ends a frame."""
+        return len(text) > 1 and any(closer.startswith(text) for closer in self._closers)
 
     def find(self, text: str, line_start: bool, behind: bool) -> Iterator[tuple[str, int, int]]:
         """The markers, backticks and line breaks in it, from left to right, with their places.

@@ -4,6 +4,7 @@ The marker never stands in a value, so every tag behind it is one.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from andy_cli.compiler.bodies.calls import parameters_schema, properties, tool_name
@@ -43,7 +44,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
         name = tool_name(name, tools)
         tool = tools.get(name)
         schemas, root = (properties(tool) if tool else {}), parameters_schema(tool)
-        arguments = {each.name: value(each, schemas.get(each.name), root) for each in node.children}
+        arguments = members(node.children, schemas, root)
         requests.append(ToolRequest(name, arguments))
     return Parsed(tuple(requests)) if requests else None
 
@@ -72,16 +73,37 @@ def invoked(text: str) -> Iterator[tuple[str, Node]]:
 
 
 def value(node: Node, schema: Schema | None, root: Schema) -> object:
-    if not node.children:
-        return typed(node.text, schema, root)
     schema = schema or {}
+    if not node.children:
+        empty = not node.text.strip() and "string" not in allowed(schema, root)
+        if empty and (kind := allowed(schema, root) & {"array", "object"}):
+            return [] if "array" in kind else {}
+        return typed(node.text, schema, root)
     items = schema.get("items")
     if "array" in allowed(schema, root) or all(each.name == ITEM for each in node.children):
         inner = items if isinstance(items, Mapping) else None
         return [value(each, inner, root) for each in node.children]
     inside = schema.get("properties")
     schemas = inside if isinstance(inside, Mapping) else {}
-    return {each.name: value(each, schemas.get(each.name), root) for each in node.children}
+    return members(node.children, schemas, root)
+
+
+def members(nodes: list[Node], schemas: Mapping[str, Schema], root: Schema) -> dict[str, object]:
+    """The values of elements by their names; a repeated one makes a list where one is wanted."""
+    found: dict[str, object] = {}
+    times = Counter(node.name for node in nodes)
+    for node in nodes:
+        schema = schemas.get(node.name)
+        listed = times[node.name] > 1 and "array" in allowed(schema or {}, root)
+        items = (schema or {}).get("items") if listed else schema
+        made = value(node, items if isinstance(items, Mapping) else None, root)
+        if listed:
+            before = found.setdefault(node.name, [])
+            assert isinstance(before, list)
+            before.append(made)
+        else:
+            found[node.name] = made
+    return found
 
 
 def write(request: ToolRequest) -> str:

@@ -10,16 +10,19 @@
 from andy_cli.compiler.bodies import tagged
 from andy_cli.compiler.bodies.elements import FUNCTION
 
+EXACT = FUNCTION._replace(lone=False)
+"""A line break on one side of a value alone is part of it: the template writes none."""
+
 DIALECT = tagged.dialect(
     name="seed_oss",
     openers=("<seed:tool_call>",),
     closers=("</seed:tool_call>", "</function>"),
-    tags=FUNCTION,
+    tags=EXACT,
     write=tagged.spelled(
         "<seed:tool_call>\n<function=NAME>\n",
         "</function>\n</seed:tool_call>",
         ("<parameter=KEY>\n", "\n</parameter>\n"),
-        FUNCTION,
+        EXACT,
     ),
     json=True,
 )._replace(models=("seed-oss*",))
