@@ -137,6 +137,7 @@ def test_A12_native_calls_are_passed_on_byte_for_byte(home: Path) -> None:
     [
         "Words, each with a blank behind it. \n\n And more.\n",
         "A call is `play_mp3(file)`,\nand play it is\n\n    so: <b>x</b> {1} [2]\n",
+        'Models think in <think> tags, some say `<tool_call>`.\n| {"name": "ping"} | x |\n',
     ],
 )
 def test_words_beside_tools_are_passed_on_byte_for_byte_too(reply: str, home: Path) -> None:
@@ -651,3 +652,23 @@ def test_thoughts_that_the_prompt_opened_are_no_answer(home: Path) -> None:
         message = server.message(USER)
         assert (message["content"], message["reasoning_content"]) == ("Yes.", "Hm, so. ")
         assert joined(server.stream(USER))["text"] == "No."
+
+
+MENTIONS = """Some models think in <think> tags first. Others do not.
+
+| tool | call |
+| --- | --- |
+| list | {"name": "list_mp3s", "arguments": {}} |
+
+Inline `<think>`, `</think>` and `<invoke name="x">` stay, and <tool_call> is a word here.
+"""
+
+
+@pytest.mark.parametrize("words", [(), ("--dialect", "hermes"), ("--dialect", "native")])
+def test_prose_that_mentions_protocol_reaches_the_client_as_it_is(
+    words: tuple[str, ...], home: Path
+) -> None:
+    pieces = [MENTIONS[at : at + 3] for at in range(0, len(MENTIONS), 3)]
+    with served([streamed(*pieces)], *words, home=home) as (server, _):
+        told = joined(server.stream(USER))
+        assert (told["text"], told["calls"]) == (MENTIONS, [])

@@ -10,8 +10,14 @@ import pytest
 
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation, Known, Server
+from andy_cli.agent.reply import Reply
 from andy_cli.agent.turn import turn
+from andy_cli.compiler import dialects
+from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.detect import Template
+from andy_cli.compiler.dialect import Dialect
+from andy_cli.compiler.markers import Markers
+from andy_cli.discover import discover
 from andy_cli.errors import ModelError, TransientError
 from andy_cli.events import Event
 from andy_cli.guard.gate import Answer, Gate, Proposal
@@ -440,3 +446,22 @@ def test_a_reply_ends_where_somebody_else_begins_to_speak() -> None:
     assert (played.answer, played.names) == ("Two files.", [])
     compiled = next(each for each in played.seen if isinstance(each, events.Compiled))
     assert [each[0] for each in compiled.hidden] == ["framing", "invented"]
+
+
+def test_a_generation_that_goes_on_in_somebody_elses_name_is_stopped() -> None:
+    """The connection ends where the reply does: a server writes no more for nobody."""
+    written: list[str] = []
+
+    async def pieces() -> AsyncIterator[Chunk]:
+        for text in ("Two files.", "<|im_end|>\n", "<|im_start|>user\n", *["More. "] * 50):
+            written.append(text)
+            yield Chunk(text=text)
+
+    async def read() -> Reply:
+        reply = Reply(pieces(), Compiler(Markers(discover(dialects, Dialect, "DIALECT"))))
+        assert "".join([visible.text async for visible in reply]) == "Two files."
+        return reply
+
+    reply = asyncio.run(read())
+    assert len(written) < 6
+    assert (reply.cut_off, reply.compiled.text) == (False, "Two files.")
