@@ -145,16 +145,16 @@ class Lexer:
         """Take the next piece; returns the segments, or parts of them, that are sure."""
         for at in range(0, len(text), PIECE):
             self._read(text[at : at + PIECE], final=False)
-        return self._given_out()
+        return self._pop_segments()
 
     def finish(self) -> list[Segment]:
         """The reply is complete: what is left of it."""
         if self._behind_call and self._markers.begins_closer(self._held.strip()):
             self._emit("frame end", len(self._held))  # half of it, cut off
         self._read("", final=True)
-        return self._given_out()
+        return self._pop_segments()
 
-    def _given_out(self) -> list[Segment]:
+    def _pop_segments(self) -> list[Segment]:
         out, self._out = self._out, []
         return out
 
@@ -164,7 +164,7 @@ class Lexer:
     def _read(self, text: str, final: bool) -> None:
         self._held += text
         while self._held or final:
-            before = self._progress()
+            before = self._read_position()
             if self.over:
                 self._emit("invented", len(self._held))
             elif self._frame is not None:
@@ -173,10 +173,10 @@ class Lexer:
                 self._in_reasoning(final)
             else:
                 self._in_text(final)
-            if self._progress() == before:
+            if self._read_position() == before:
                 return
 
-    def _progress(self) -> tuple[object, ...]:
+    def _read_position(self) -> tuple[object, ...]:
         """What changes with every step."""
         frame = self._frame
         opened = (frame.body, frame.ended) if frame else ()
@@ -334,10 +334,10 @@ class Lexer:
                 line = end
                 self._code = "" if len(self._code) < FENCE else self._code
             elif found[0] == "`" or found == "~~~":
-                if self._backticks(found, held, line, start):
+                if self._follow_backticks(found, held, line, start):
                     return
             elif not self._code:
-                taken = self._marker(found, held, line, start, final)
+                taken = self._take_marker(found, held, line, start, final)
                 if taken is None:
                     sure = start
                     break
@@ -353,7 +353,7 @@ class Lexer:
             return self._lead
         return held[max(line, 0) : at].lstrip(BLANKS)[:1]
 
-    def _backticks(self, run: str, held: str, line: int, start: int) -> bool:
+    def _follow_backticks(self, run: str, held: str, line: int, start: int) -> bool:
         """Keep track of inline code and fences; True if a fence may be a request's own.
 
         A fence opens and closes at the start of a line.
@@ -367,20 +367,26 @@ class Lexer:
             whole = not (self._began or held[:start].strip()) and self._runs
             self._code = "" if whole and self._markers.fenced else run
             if not self._code:
-                self._open(run, Marker("opener", dialects=self._markers.fenced), held, start, "")
+                self._open_frame(
+                    run, Marker("opener", dialects=self._markers.fenced), held, start, ""
+                )
             return not self._code
         elif starts_line and run == "~~~":
-            self._open(run, self._markers[run], held, start, "")
+            self._open_frame(run, self._markers[run], held, start, "")
             return True
         elif starts_line:
             if introduces_example(self._near + held[:start]) or not self._markers.fenced:
                 self._code = run
             else:
-                self._open(run, Marker("opener", dialects=self._markers.fenced), held, start, "")
+                self._open_frame(
+                    run, Marker("opener", dialects=self._markers.fenced), held, start, ""
+                )
             return not self._code
         return False
 
-    def _marker(self, found: str, held: str, line: int, start: int, final: bool) -> bool | None:
+    def _take_marker(
+        self, found: str, held: str, line: int, start: int, final: bool
+    ) -> bool | None:
         """Act on a marker; False where it is text, None while it is too early to say."""
         lead = self._lead_at(held, line, start)
         if lead in (">", "|") and lead:
@@ -391,31 +397,31 @@ class Lexer:
                 hopeless = found in ("{", "[") and not promising(
                     held[start : start + LEAD], self._tools
                 )
-                if hopeless or not self._counts(marker, before, lead):
+                if hopeless or not self._may_open(marker, before, lead):
                     return False
-                self._open(found, marker, held, start, lead)
+                self._open_frame(found, marker, held, start, lead)
                 return True
             case "result":
-                return self._result(found, marker, held, start, lead)
+                return self._take_result(found, marker, held, start, lead)
             case "token":
-                return self._token(found, marker, held, start, lead, final)
+                return self._take_token(found, marker, held, start, lead, final)
             case "foreign":
-                return self._foreign(found, marker, held, start, lead)
+                return self._take_foreign_turn(found, marker, held, start, lead)
             case "reasoning":
-                return self._reasoning_opener(found, held, start, lead, final)
+                return self._open_reasoning(found, held, start, lead, final)
             case "reasoned":
-                return self._reasoning_closer(found, held, start)
+                return self._close_reasoning(found, held, start)
             case _:
                 stray = self._is_stray(found, before, lead)
                 return stray and self._take_out(start, len(found), framed=self._behind_call)
 
-    def _result(self, found: str, marker: Marker, held: str, start: int, lead: str) -> bool:
+    def _take_result(self, found: str, marker: Marker, held: str, start: int, lead: str) -> bool:
         """A result: behind a call invented, else told once more."""
         if self._called and self._runs:
             self._show(start)
             self.over = True
         elif marker.dialects:
-            self._open(found, marker, held, start, lead)
+            self._open_frame(found, marker, held, start, lead)
         return self.over or bool(marker.dialects)
 
     def _take_out(self, start: int, size: int, framed: bool = False) -> bool:
@@ -426,7 +432,7 @@ class Lexer:
         self._lead = ""
         return True
 
-    def _token(
+    def _take_token(
         self, found: str, marker: Marker, held: str, start: int, lead: str, final: bool
     ) -> bool | None:
         """A control token: framing, and perhaps the head of somebody else's turn."""
@@ -464,7 +470,9 @@ class Lexer:
             return held[start + len(found) :].lstrip()[:1] in ("", "<", "[")
         return not names_call(found) or self._is_stray(found, held[:start], lead)
 
-    def _foreign(self, found: str, marker: Marker, held: str, start: int, lead: str) -> bool:
+    def _take_foreign_turn(
+        self, found: str, marker: Marker, held: str, start: int, lead: str
+    ) -> bool:
         """A line that begins somebody else's turn: behind a call, or alone at the end."""
         if lead:
             return False
@@ -474,11 +482,11 @@ class Lexer:
             self.over = True
             return True
         if marker.dialects:
-            self._open(found, marker, held, start, lead)
+            self._open_frame(found, marker, held, start, lead)
             return True
         return False
 
-    def _reasoning_opener(
+    def _open_reasoning(
         self, found: str, held: str, start: int, lead: str, final: bool
     ) -> bool | None:
         """Reasoning begins at the start of a reply, behind a frame, or on a line of its own."""
@@ -499,7 +507,7 @@ class Lexer:
         self._closers, self.opened = REASONING[found], found
         return True
 
-    def _reasoning_closer(self, found: str, held: str, start: int) -> bool:
+    def _close_reasoning(self, found: str, held: str, start: int) -> bool:
         """The closer of reasoning that nobody opened: what came before it was thought."""
         opener = next(each for each, ends in REASONING.items() if found in ends)
         if opener in self._mentioned:
@@ -523,7 +531,7 @@ class Lexer:
         last = (before or self._near)[-1:]
         return not lead or last.isalnum() or last in ".!?}])"
 
-    def _counts(self, marker: Marker, before: str, lead: str) -> bool:
+    def _may_open(self, marker: Marker, before: str, lead: str) -> bool:
         """Whether an opener may open where it stands."""
         if self._given_back > PATIENCE or self._alarms > ALARMS:
             return False
@@ -537,7 +545,7 @@ class Lexer:
         plain = all(each.fenced for each in marker.dialects)
         return not (plain and introduces_example(self._near + before))
 
-    def _open(self, opener: str, marker: Marker, held: str, start: int, lead: str) -> None:
+    def _open_frame(self, opener: str, marker: Marker, held: str, start: int, lead: str) -> None:
         quote = held[start - 1 : start] if start else self._near[-1:]
         self._show(start)
         self._held = self._held[len(opener) :]  # `_at` stays where the request begins
