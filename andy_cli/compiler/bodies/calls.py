@@ -66,6 +66,10 @@ def requests_in(value: object, tools: Tools, known: bool = False) -> list[ToolRe
             requests = requests_in(inner, tools, known)
             if requests:
                 return [with_id(requests[0], value), *requests[1:]]
+    if len(value) > 1 and value.keys() <= tools.keys():
+        named = [single_key({key: each}, tools) for key, each in value.items()]
+        if all(named):
+            return [request for request in named if request]
     request = request_in(value, tools)
     if request is None or (known and request.name not in tools):
         return None

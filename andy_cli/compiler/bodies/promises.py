@@ -5,7 +5,7 @@ Asked about the first characters, which may be few: False only if no more text c
 
 import re
 
-from andy_cli.compiler.bodies.calls import ARGUMENTS, IDS, NAMES, WRAPPERS, tool_name
+from andy_cli.compiler.bodies.calls import ARGUMENTS, IDS, NAMES, WRAPPERS, says_no_call, tool_name
 from andy_cli.compiler.control_tokens import FENCES
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
@@ -53,6 +53,8 @@ def promising(text: str, tools: Tools) -> bool:
         if inner[:1] in ("'", '"'):  # calls written as texts, or a name and its arguments
             name, quote, _ = inner[1:].partition(inner[0])
             return promising(inner[1:], tools) or (bool(quote) and tool_name(name, tools) in tools)
+        if inner[:1] == "[":  # lists in a list, but not any deeper
+            inner = inner[1:].lstrip()
         return not inner or (inner[0] not in "[]" and promising(inner, tools))
     if text[0] == "<":
         return True
@@ -77,7 +79,8 @@ def call_fits(text: str, tools: Tools) -> bool:
         return True
     if match[1] == "print" and match[2] == "(":
         return promising(text[match.end() :], tools)
-    return match[2] == "(" and tool_name(match[1], tools) in tools
+    name = tool_name(match[1], tools)
+    return match[2] == "(" and (name in tools or says_no_call(name, tools))
 
 
 def fence_fits(text: str, tools: Tools) -> bool:

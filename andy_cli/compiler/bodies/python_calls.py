@@ -16,7 +16,7 @@ from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
 CONSTANTS = {"true": True, "false": False, "null": None, "none": None, "True": True, "False": False}
-START = Expression(r"\s*\[?\s*[A-Za-z_](?:[\w.\-/]|\\[_.])*\s*\(")
+START = Expression(r"\s*(?:\[\s*){0,2}[A-Za-z_](?:[\w.\-/]|\\[_.])*\s*\(")
 CALL = Expression(r"([A-Za-z_](?:[\w.\-/]|\\[_.])*)\s*\(")
 KEYWORD = Expression(r"\s*,?\s*[\"']?([A-Za-z_]\w*)[\"']?\s*[=:](?!=)\s*")
 

@@ -29,6 +29,8 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     for opener, closer in MARKERS:
         body = body.removeprefix(opener).removesuffix(closer)
     body = ESCAPED_BRACKET.sub(lambda match: match[0].replace("\\", ""), body)
+    if len(body) > 1 and body[0] in "'\"" and body[-1] == body[0]:
+        body = body[1:-1]
     requests = python_calls.requests_in(body, tools, known=False)
     parsed = calls.split_known(requests or (), tools)
     if parsed is None and (printed := PRINT.match(body)):
@@ -54,7 +56,7 @@ DIALECT = Dialect(
     name="pythonic",
     openers=(*(opener for opener, _ in MARKERS), "["),
     line_openers=("print(",),
-    named_openers=("NAME(", "functions.NAME("),
+    named_openers=("NAME(", "functions.NAME(", "'NAME(", '"NAME('),
     named_anywhere=("[NAME(", "\\[NAME("),
     body=body,
     parse=parse,
