@@ -52,12 +52,7 @@ def requests_in(value: object, tools: Tools, known: bool = False) -> list[ToolRe
     With `known` every name must be that of a tool: nothing else says that this is a request.
     """
     if isinstance(value, list):
-        if pair := named_pair(value, tools):
-            return [pair]
-        found = [requests_in(each, tools, known) for each in value]
-        if not found or any(each is None for each in found):
-            return None
-        return [request for each in found if each for request in each]
+        return _requests_in_list(value, tools, known)
     if not isinstance(value, dict):
         return None
     for wrapper in WRAPPERS:
@@ -68,12 +63,20 @@ def requests_in(value: object, tools: Tools, known: bool = False) -> list[ToolRe
                 return [with_id(requests[0], value), *requests[1:]]
     if len(value) > 1 and value.keys() <= tools.keys():
         named = [single_key({key: each}, tools) for key, each in value.items()]
-        if all(named):
-            return [request for request in named if request]
+        return [request for request in named if request] if all(named) else None
     request = request_in(value, tools)
     if request is None or (known and request.name not in tools):
         return None
     return [request]
+
+
+def _requests_in_list(values: list[object], tools: Tools, known: bool) -> list[ToolRequest] | None:
+    if pair := named_pair(values, tools):
+        return [pair]
+    found = [requests_in(each, tools, known) for each in values]
+    if not found or any(each is None for each in found):
+        return None
+    return [request for each in found if each for request in each]
 
 
 def named_pair(value: list[object], tools: Tools) -> ToolRequest | None:
