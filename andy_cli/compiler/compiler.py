@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from andy_cli.compiler.bodies.calls import says_no_call
-from andy_cli.compiler.control_tokens import FENCES, WORDY
+from andy_cli.compiler.control_tokens import FENCES, PROMPTED
 from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.framing import LETTER, LONE_OBJECT
 from andy_cli.compiler.lexer import Lexer, Segment
@@ -133,7 +133,7 @@ class Compiler:
             self._take(segment)
         self._settle(as_text=False)
         if self._lexer.reasoning:
-            self._end_open_reasoning()
+            self._end_open_reasoning(cut_off)
         if cut_off and self._unsettled:
             self._parsed[-1] = Parsed(incomplete=True)
         last = self._visible(self._gaps.finish())
@@ -289,7 +289,7 @@ class Compiler:
         self.relabelled = True
         self._list(closer)
 
-    def _end_open_reasoning(self) -> None:
+    def _end_open_reasoning(self, cut_off: bool) -> None:
         """Reasoning that never ended: requests at its very end were meant."""
         text = "".join(self._reasoning)
         if self._likely:  # it was none
@@ -307,7 +307,9 @@ class Compiler:
         requests = tuple(
             request._replace(span=(0, 0)) for each in tail for request in each.parsed.requests
         )
-        if not requests and self._lexer.opened in WORDY:  # an answer that begins so
+        if (
+            not requests and self._lexer.opened in PROMPTED and not cut_off
+        ):  # an answer that begins so
             self._reasoning = []
             self._gaps.show(self._lexer.opened + text)
         if requests:

@@ -9,9 +9,9 @@ import re
 from typing import Literal, NamedTuple
 
 REASONING = {
-    "<think>": ("</think>",),
+    "<think>": ("</think>", "</thinking>"),
     "[THINK]": ("[/THINK]",),
-    "<thinking>": ("</thinking>",),
+    "<thinking>": ("</thinking>", "</think>"),
     "<reasoning>": ("</reasoning>",),
     "<scratchpad>": ("</scratchpad>",),
     "<reflection>": ("</reflection>",),
@@ -36,7 +36,11 @@ SPLITTING = tuple(closer for closer in CLOSERS if closer not in _SHARED)
 """Closers that say of what stands before them that it was thought, also if nothing opened it."""
 
 WORDY = tuple(opener for opener in REASONING if opener[0].isalpha())
-"""Openers that are plain words: without their closer they are an answer that begins so."""
+"""Openers that are plain words."""
+PROMPTED = (*WORDY, "<thinking>", "<reasoning>", "<scratchpad>", "<reflection>")
+"""Openers that no template writes: without their closer they are an answer that begins so."""
+HARMONY = ("<|end|>", "<|start|>", "<|channel|>")
+"""What else ends reasoning that the prompt has opened."""
 
 LABELS = tuple(
     f"[{word}{joint}{what}{many}]"

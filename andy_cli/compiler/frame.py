@@ -107,6 +107,8 @@ class Frame:
                 continue
             if self._mentions(parsed) or (parsed.incomplete and not at_end):
                 continue
+            if self._mid_line and self._strong and parsed.fault and not parsed.requests:
+                continue  # a form that prose shows
             read = Read(dialect, parsed._replace(settled=parsed.settled or not at_end))
             if not (parsed.fault or parsed.incomplete):
                 return read
@@ -151,6 +153,8 @@ class Frame:
         if not (requests or unread):
             return None if at_end else Read(self.readers[0], Parsed())
         if self._mentions(Parsed(requests)) or (unread and not (requests or self._likely)):
+            return None
+        if unread and self._mid_line and not (requests or at_end):
             return None
         mended = ("read by its content",) if requests else ()
         parsed = Parsed(requests, mended, text=contents.text)

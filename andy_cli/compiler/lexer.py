@@ -28,6 +28,7 @@ from andy_cli.compiler.bodies.promises import promising
 from andy_cli.compiler.control_tokens import (
     CLOSERS,
     FENCES,
+    HARMONY,
     REASONING,
     WORDY,
     names_call,
@@ -77,6 +78,7 @@ PIECE = 4096
 PATIENCE, ALARMS = 500_000, 5_000
 """Characters that may be read again in vain, and how often; openers are text from then on. A reply
 of nothing but openers would take the square of its length otherwise."""
+INFO, INFO_LINE = Expression(r"[\w-]{0,20}[ \t]*"), Expression(r"[\w-]{0,20}[ \t]*\r?\n")
 MENTION = Expression(r"[<\[]/?.*(?:tool|function_call|invoke|TOOL|[|\uff5c])")
 
 
@@ -103,7 +105,7 @@ class Lexer:
         self._at = 0  # where in the reply `_held` starts
         self._code = ""  # the run of backticks that opened the code we are in
         self._lead = ""  # the first character of the line that is not blank
-        self._closers: tuple[str, ...] = CLOSERS if reasoning_open else ()
+        self._closers: tuple[str, ...] = (*CLOSERS, *HARMONY) if reasoning_open else ()
         self._prompted = reasoning_open  # its opener may be written once more
         self._frame: Frame | None = None
         self._behind_call = False  # nothing but white space stands since
@@ -330,19 +332,19 @@ class Lexer:
             if end > sure:
                 sure = min(sure, start)  # its end may yet belong to another one
                 break
+            taken: bool | None = False
             if found == "\n":
                 line = end
                 self._code = "" if len(self._code) < FENCE else self._code
             elif found[0] == "`" or found == "~~~":
-                if self._follow_backticks(found, held, line, start):
-                    return
+                taken = self._follow_backticks(found, held, line, start, final)
             elif not self._code:
                 taken = self._take_marker(found, held, line, start, final)
-                if taken is None:
-                    sure = start
-                    break
-                if taken:
-                    return
+            if taken:
+                return
+            if taken is None:
+                sure = start
+                break
             if "\n" in found:
                 line = start + found.rindex("\n") + 1
         self._show(sure)
@@ -353,36 +355,44 @@ class Lexer:
             return self._lead
         return held[max(line, 0) : at].lstrip(BLANKS)[:1]
 
-    def _follow_backticks(self, run: str, held: str, line: int, start: int) -> bool:
+    def _follow_backticks(
+        self, run: str, held: str, line: int, start: int, final: bool
+    ) -> bool | None:
         """Keep track of inline code and fences; True if a fence may be a request's own.
 
-        A fence opens and closes at the start of a line.
+        A fence closes at the start of a line, and opens there or at the end of one. None while it
+        is too early to say.
         """
         starts_line = not self._lead_at(held, line, start)
         if self._code:
             fence = len(self._code) >= FENCE
             closes = run.startswith(self._code) and starts_line if fence else run == self._code
             self._code = "" if closes else self._code
-        elif len(run) < FENCE:
-            whole = not (self._began or held[:start].strip()) and self._runs
-            self._code = "" if whole and self._markers.fenced else run
-            if not self._code:
-                self._open_frame(
-                    run, Marker("opener", dialects=self._markers.fenced), held, start, ""
-                )
-            return not self._code
-        elif starts_line and run == "~~~":
-            self._open_frame(run, self._markers[run], held, start, "")
-            return True
-        elif starts_line:
-            if introduces_example(self._near + held[:start]) or not self._markers.fenced:
-                self._code = run
-            else:
-                self._open_frame(
-                    run, Marker("opener", dialects=self._markers.fenced), held, start, ""
-                )
-            return not self._code
-        return False
+            return False
+        if run == "~~~":
+            if starts_line:
+                self._open_frame(run, self._markers[run], held, start, "")
+            return starts_line
+        if len(run) < FENCE:
+            return self._open_code(run, held, start, not self._has_begun(held, start))
+        if not starts_line:
+            behind = held[start + len(run) :]
+            if not final and INFO.fullmatch(behind):
+                return None
+            if not INFO_LINE.match(behind):
+                return False
+        example = introduces_example(self._near + held[:start])
+        return self._open_code(run, held, start, not example)
+
+    def _open_code(self, run: str, held: str, start: int, may_ask: bool) -> bool:
+        """Open code; as a frame where it may hold a request."""
+        asks = may_ask and bool(self._markers.fenced) and (self._runs or len(run) >= FENCE)
+        if asks:
+            marker = Marker("opener", dialects=self._markers.fenced)
+            self._open_frame(run, marker, held, start, "")
+        else:
+            self._code = run
+        return asks
 
     def _take_marker(
         self, found: str, held: str, line: int, start: int, final: bool
@@ -495,14 +505,21 @@ class Lexer:
         if found in WORDY and not begins:
             return False
         if not (begins or (self._behind_call and not held[:start].strip())):
-            if lead:
+            before = held[start - 1 : start] if start else self._near[-1:]
+            glued = self._thought and bool(before.strip())
+            if lead and not glued:
                 self._mentioned.add(found)
                 return False
+            if glued:
+                return self._begin_reasoning(found, start)
             if not (behind or final):
                 return None
             if behind and behind[0] not in "\r\n" and (found[0] != "<" or found[1] != "|"):
                 self._mentioned.add(found)
                 return False
+        return self._begin_reasoning(found, start)
+
+    def _begin_reasoning(self, found: str, start: int) -> bool:
         self._take_out(start, len(found))
         self._closers, self.opened = REASONING[found], found
         return True

@@ -143,6 +143,10 @@ def request_in(value: Mapping[str, object], tools: Tools) -> ToolRequest | None:
         arguments = beside(value, key, tools.get(name))
     if arguments is None or is_schema(arguments, tools.get(name)):
         return None
+    if given is not None and name in tools:  # some stand beside the others
+        known = properties(tools[name])
+        others = {each: item for each, item in value.items() if each not in (key, given, *IDS)}
+        arguments = {**{each: others[each] for each in others if each in known}, **arguments}
     return with_id(ToolRequest(name=name, arguments=arguments), value)
 
 
@@ -208,10 +212,24 @@ def positional(value: list[object], tool: Schema | None) -> dict[str, object] | 
     """A list of values in the schema's order; a list of one object is that object."""
     if not value:
         return {}
-    if len(value) == 1 and isinstance(value[0], dict):
+    if len(value) == 1 and isinstance(value[0], dict) and not pairs_in(value):
         return value[0]
+    if pairs := pairs_in(value):
+        return pairs
     names = list(properties(tool)) if tool else []
     return dict(zip(names, value, strict=False)) if len(names) >= len(value) else None
+
+
+def pairs_in(values: list[object]) -> dict[str, object]:
+    """Read `[{"name": "track", "value": "Blue"}]`; empty where it is something else."""
+    found: dict[str, object] = {}
+    for each in values:
+        match each:
+            case {"name": str(key), "value": value, **rest} if not rest:
+                found[key] = value
+            case _:
+                return {}
+    return found
 
 
 def unwrapped(value: dict[str, object], tool: Schema | None) -> dict[str, object]:

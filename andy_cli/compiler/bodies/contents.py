@@ -50,7 +50,7 @@ PLAIN_NAME = Expression(
     r"(?:call[: ]\s*|functions?[.:=]\s*)?(?P<name>[A-Za-z_](?:[\w.\-/]|\\_)*)(?::\d{1,4})?"
     r"\s*(?:<tool_sep>|\[ARGS\])?"
 )
-ATTRIBUTE = Expression(r"([\w.\-]{1,100})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+ATTRIBUTE = Expression(r"\s*([\w.\-]{1,100})\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>]+))")
 PARAMETER = Expression(
     rf"<(?P<tag>{PREFIX}(?:parameter|param|argument|arg))"
     r"(?:\s{0,9}=\s{0,9}|[\s\u0120]{0,9}\b(?:name|key)\s{0,9}=\s{0,9})"
@@ -99,10 +99,14 @@ def read_contents(text: str, tools: Tools, closed: bool = False) -> Contents:
             if not words:
                 unread.append(text[at:])
             return Contents(tuple(requests), tuple(unread), text[at:] if words else "")
+        if not read.closed and not all(_is_full(each, tools) for each in read.requests):
+            return Contents(tuple(requests), (*unread, text[at : read.end]))
         requests += read.requests
         if not (read.requests or read.empty):
             unread.append(text[at : read.end])
         at = _skip(text, read.end)
+    if unread:  # what could not be read may be what one of the others lacks
+        requests = [each for each in requests if _is_full(each, tools)]
     return Contents(tuple(requests), tuple(unread))
 
 
@@ -112,6 +116,7 @@ class _Read(NamedTuple):
     end: int
     requests: tuple[ToolRequest, ...] = ()
     empty: bool = False
+    closed: bool = True
 
 
 def _skip(text: str, at: int) -> int:
@@ -169,9 +174,11 @@ def _json_readings(written: str) -> Iterator[object]:
 def _read_element(text: str, tag: re.Match[str], name: str, tools: Tools, closed: bool) -> _Read:
     """Read a call that is an element: attributes beside its name are arguments too."""
     beside = {
-        key: html.unescape(double or single)
-        for key, double, single in ATTRIBUTE.compiled.findall(tag["rest"] or "")
+        key: html.unescape(double or single or bare)
+        for key, double, single, bare in ATTRIBUTE.compiled.findall(tag["rest"] or "")
     }
+    if ATTRIBUTE.sub("", tag["rest"] or "").strip():
+        return _Read(tag.end())
     if tag["empty"]:
         return _called(name, "", tag.end(), tools, beside)
     closer = "<|close|>call" if tag.re is SECTION.compiled else f"</{tag['tag']}"
@@ -226,7 +233,13 @@ def _called(
     for key, value in (beside or {}).items():
         if key in schemas and key not in arguments:
             arguments[key] = typed(value, schemas[key])
-    return _Read(end, (ToolRequest(known, arguments),))
+    return _Read(end, (ToolRequest(known, arguments),), closed=closed)
+
+
+def _is_full(request: ToolRequest, tools: Tools) -> bool:
+    """Whether a call that nothing closes may be taken: nothing that it needs is missing."""
+    needed = parameters_schema(tools.get(request.name)).get("required") or ()
+    return set(needed) <= set(request.arguments or {})
 
 
 def read_arguments(
@@ -275,13 +288,14 @@ def _as_json(text: str, name: str, tool: Schema | None) -> dict[str, object] | N
 def _as_python(text: str, name: str, tool: Schema | None) -> dict[str, object] | None:
     if text[:1] == "(" and text[-1:] == ")":
         text = text[1:-1]
-    elif not KEYWORD.match(text):
+    elif not (KEYWORD.match(text) or BARE_WORDS.fullmatch(text)):
         return None
     found = python_calls.parsed(f"f({text})", {"f": tool} if tool else {})
     return dict(found[0].arguments or {}) if found and len(found) == 1 else None
 
 
 KEYWORD = Expression(r"\s*[A-Za-z_]\w*\s*=(?!=)\s*[\"'\[{(\d\-TFN]")
+BARE_WORDS = Expression(r"\s*[A-Za-z_]\w*\s*=(?!=)[^\n,]+(?:,\s*[A-Za-z_]\w*\s*=(?!=)[^\n,]+)+")
 
 
 def _as_elements(text: str, name: str, tool: Schema | None) -> dict[str, object] | None:
@@ -314,12 +328,16 @@ def _as_elements(text: str, name: str, tool: Schema | None) -> dict[str, object]
         else:
             value, at = _element_value(text, opened.end(), groups["tag"], key)
         schema, root = properties(tool).get(key) if tool else None, parameters_schema(tool)
-        add_value(found, key, typed(value, schema, root), schema, root)
+        if not add_value(found, key, typed(value, schema, root), schema, root):
+            return None
     return found
 
 
 def _as_closed_elements(text: str, name: str, tool: Schema | None) -> dict[str, object] | None:
-    return _as_elements(text, name, tool) if text.endswith(">") else None
+    return _as_elements(text, name, tool) if LAST_CLOSED.search(text) else None
+
+
+LAST_CLOSED = Expression(r"(?:</[^<>]{0,200}|/)>\s*\Z")
 
 
 def _may_be_key(tag: str, tool: Schema | None) -> bool:
@@ -360,6 +378,8 @@ def _as_lines(text: str, name: str, tool: Schema | None) -> dict[str, object] | 
     for line in text.split("\n"):
         match = LINE.fullmatch(line.rstrip("\r"))
         key = match["key"].replace("\\_", "_") if match else ""
+        if match and any(f" {other}{match['sign']}" in match["value"] for other in known):
+            return None  # several on a line
         if match and (key in known or not tool):
             found[key], last = match["value"].strip(), key
         elif last and line.strip():

@@ -199,7 +199,7 @@ class Reader:
         key = self._key()
         schema, root = names_of(call.tool).get(key), parameters_schema(call.tool)
         value = valued(self._value, text, schema, root, quoted=self._tags.quoted)
-        add_value(call.arguments, key, value, schema, root)
+        self._torn |= not add_value(call.arguments, key, value, schema, root)
         self._at = self._ended.end() if self._ended else end
         if self._ended is None or self._ended.lastgroup == "end":
             self._repairs.append(f"closed the value of {key}")

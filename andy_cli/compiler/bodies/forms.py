@@ -43,7 +43,11 @@ def inside(text: str, openers: Sequence[str], closers: Sequence[str]) -> str:
 
 def json_calls(text: str, tools: Tools) -> list[ToolRequest] | None:
     """All calls in JSON values that follow one another."""
-    found = list(json_text.values(text)) if not json_text.WINDOWS.search(text) else []
+    found, rest = (
+        json_text.values_and_rest(text) if not json_text.WINDOWS.search(text) else ([], "")
+    )
+    if found and rest.lstrip()[:1] in ("{", "["):
+        return None  # one that cannot be read stands behind them
     if found:
         requests = calls.requests_in(found[0] if len(found) == 1 else found, tools)
     else:

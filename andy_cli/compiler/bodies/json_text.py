@@ -35,18 +35,25 @@ TRIPLE = Expression(r'"""(.*?)"""', re.S)
 
 def values(text: str) -> Iterator[object]:
     """The JSON values that stand in the text one after another, with `,` `;` or blanks between."""
+    return iter(values_and_rest(text)[0])
+
+
+def values_and_rest(text: str) -> tuple[list[object], str]:
+    """The same as a list, and what behind them is no value."""
+    found: list[object] = []
     decoder = json.JSONDecoder(strict=False, parse_constant=str)
     at = 0
     while at < len(text):
         while at < len(text) and text[at] in " \t\r\n,;":
             at += 1
         if at >= len(text):
-            return
+            break
         try:
             value, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
-            return
-        yield value
+            break
+        found.append(value)
+    return found, text[at:]
 
 
 def read(text: str) -> object | None:
@@ -168,7 +175,25 @@ def repaired(text: str) -> object | None:
         value: object = repair_json(text, return_objects=True, skip_json_loads=True)
     except (ValueError, RecursionError, TypeError, IndexError):
         return None
-    return value if isinstance(value, dict | list) and value and _is_said(value, text) else None
+    return value if isinstance(value, dict | list) and value and _is_whole(value, text) else None
+
+
+def _is_whole(value: object, text: str) -> bool:
+    """Tell whether a repaired value has all keys that were written, and says nothing else."""
+    return set(KEY.compiled.findall(text)) <= set(_keys_of(value)) and _is_said(value, text)
+
+
+KEY = Expression(r"(?<!\\)\"(\w{1,80})\"\s*:")
+
+
+def _keys_of(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield str(key)
+            yield from _keys_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _keys_of(inner)
 
 
 def _is_said(value: object, text: str) -> bool:

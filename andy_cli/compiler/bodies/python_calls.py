@@ -38,7 +38,7 @@ def requests_in(text: str, tools: Tools, known: bool = True) -> list[ToolRequest
     if not START.match(text):
         return None
     calls = parsed(text, tools)
-    if calls is None:
+    if calls is None:  # Python refuses it; a valid program is no request
         calls = scanned(text, tools)
     if not calls or (known and any(each.name not in tools for each in calls)):
         return None
@@ -46,7 +46,9 @@ def requests_in(text: str, tools: Tools, known: bool = True) -> list[ToolRequest
 
 
 STRING_OR_COMMENT = Expression(
-    r"'(?:[^'\\\n]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\"|(?P<comment>(?:^|(?<=[\s,\[(]))\#[^\n]*)", re.S
+    r"'(?:[^'\\\n]|\\.)*+(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\Z)"
+    r"|(?P<comment>(?:^|(?<=[\s,\[(]))\#[^\n]*)",
+    re.S,
 )
 
 
@@ -57,7 +59,7 @@ def without_comments(text: str) -> str:
 
 
 STRING_OR_ESCAPE = Expression(
-    r"'(?:[^'\\\n]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\"|\\([_.\-*\[\]()=])", re.S
+    r"'(?:[^'\\\n]|\\.)*+(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\Z)|\\([_.\-*\[\]()=])", re.S
 )
 
 
@@ -88,11 +90,35 @@ def parsed(text: str, tools: Tools) -> list[ToolRequest] | None:
     body = text if text.startswith("[") else f"[{joined(text)}]"
     for attempt in (body, renamed(body)):
         try:
-            tree = ast.parse(attempt.strip(), mode="eval")
-            return [call_of(node, tools) for node in elements(tree.body)]
+            nodes = elements(ast.parse(attempt.strip(), mode="eval").body)
         except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError):
             continue
+        if all(isinstance(node, ast.Call) for node in nodes):
+            return literal_calls(nodes, tools)
     return None
+
+
+def literal_calls(nodes: list[ast.expr], tools: Tools) -> list[ToolRequest]:
+    """The calls, if their arguments are literals or bare words; else none."""
+    for change in (None, BareWords()):
+        try:
+            return [call_of(change.visit(node) if change else node, tools) for node in nodes]
+        except (ValueError, RecursionError):
+            continue
+    return []
+
+
+class BareWords(ast.NodeTransformer):
+    """Takes names that stand as arguments for the words they are: `unit=celsius`."""
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        node.args = [self.visit(each) for each in node.args]
+        for keyword in node.keywords:
+            keyword.value = self.visit(keyword.value)
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return node if node.id in CONSTANTS else ast.Constant(node.id)
 
 
 def joined(text: str) -> str:
@@ -178,6 +204,8 @@ SUMS: dict[type[ast.operator], Callable[[float, float], float]] = {
 
 def computed(left: object, right: object, sum: Callable[[float, float], float]) -> object:
     """A sum of two figures, as models leave them: `height=2*3`."""
+    if isinstance(left, str) and isinstance(right, str) and sum is operator.add:
+        return left + right
     if isinstance(left, int | float) and isinstance(right, int | float):
         try:
             return sum(left, right)
@@ -265,7 +293,10 @@ def keywords_in(text: str, name: str, tools: Tools) -> dict[str, object] | None:
         written = text[match.end() : behind.start() if behind else len(text)].strip().rstrip(",")
         if written[:1] not in QUOTES and UNREAD.search(written):
             return None  # another argument, which the tool does not have
-        arguments[match[1]] = value_of(written.strip(), names.get(match[1]))
+        value = value_of(written.strip(), names.get(match[1]))
+        if isinstance(value, list) and written.strip()[:1] not in "[({":
+            return None  # a value without a name stands behind it
+        arguments[match[1]] = value
     return arguments
 
 

@@ -82,7 +82,7 @@ class Json:
         if self._size > LARGEST:
             return len(text)
         if self._ended:
-            return self._fence(text, 0)
+            return self._fence(text, 0) if self._fenced else self._next_value(text)
         known, held, at = len(self._tail), self._tail + text, 0
         for match in self._closers.finditer(held) if self._closers else ():
             if match.end() <= known:
@@ -100,7 +100,21 @@ class Json:
 
     def _end(self, text: str, at: int) -> int | None:
         self._ended = True
-        return self._fence(text, at) if self._fenced else at
+        if self._fenced or not self._closers:
+            return self._fence(text, at) if self._fenced else at
+        end = self._next_value(text[at:])
+        return None if end is None else at + end
+
+    def _next_value(self, text: str) -> int | None:
+        """Go on with a value that follows; else the end is behind the white space."""
+        start = len(text) - len(text.lstrip())
+        if start == len(text):
+            return None
+        if text[start] not in "{[":
+            return start
+        self._ended, self._scan, self._tail = False, JsonScan(), ""
+        end = self.feed(text[start:])
+        return None if end is None else end + start
 
     def _fence(self, text: str, at: int) -> int | None:
         """Past the closing fence, but not past the white space behind it."""

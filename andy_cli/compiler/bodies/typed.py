@@ -9,6 +9,9 @@ from andy_cli.messages import Schema
 
 WHOLE = Expression(r"[+-]?[0-9]+(\.0+)?")
 NUMBER = Expression(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+ITEM = Expression(r"<(item|element|value)>([^<>]*)</\1>")
+ITEMS = Expression(r"(?:\s*<(?:item|element|value)>[^<>]*</(?:item|element|value)>)+\s*")
+"""A list as elements."""
 LONGEST = 4000
 """Characters of a number; Python reads no integer of more than 4300 digits."""
 KINDS = frozenset(["null", "integer", "number", "boolean", "object", "array", "string"])
@@ -37,14 +40,19 @@ def typed(
 
 def add_value(
     found: dict[str, object], key: str, value: object, schema: Schema | None, root: Schema
-) -> None:
-    """Put a value under its key; a second one makes a list where the schema wants a list."""
+) -> bool:
+    """Put a value under its key; a second one makes a list where the schema wants a list.
+
+    False where two values were written for one.
+    """
     if key in found and "array" in allowed(schema or {}, root):
         before = found[key]
         items = before if isinstance(before, list) else [before]
         found[key] = [*items, *(value if isinstance(value, list) else [value])]
-    else:
-        found[key] = value
+        return True
+    alone = key not in found or found[key] == value
+    found[key] = value
+    return alone
 
 
 def as_kind(text: str, kind: str) -> object | None:
@@ -55,6 +63,8 @@ def as_kind(text: str, kind: str) -> object | None:
         return number(text)
     if kind == "boolean":
         return {"true": True, "false": False}.get(text.lower())
+    if kind == "array" and ITEMS.fullmatch(text):
+        return [match[2] for match in ITEM.finditer(text)]
     if text[:1] not in "{[":
         return None
     wanted = dict if kind == "object" else list

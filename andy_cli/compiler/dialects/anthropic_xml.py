@@ -42,6 +42,6 @@ DIALECT = tagged.dialect(
         ('<parameter name="KEY">', "</parameter>\n"),
         INVOKE,
     ),
-    bare=("<invoke name=", f"<{PREFIX}invoke name="),
+    bare=("<invoke name=", f"<{PREFIX}invoke name=", "<tool_call name="),
     lines=True,
 )._replace(parse=parse, models=("claude*",))

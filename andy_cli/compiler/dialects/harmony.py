@@ -61,6 +61,8 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     name = calls.tool_name(recipient[1], tools)
     if name in ("python", "browser", "browser.search", "browser.open") and name not in tools:
         return Parsed(reasoning=body)
+    if not body.strip() and calls.parameters_schema(tools.get(name)).get("required"):
+        return Parsed(incomplete=True)
     value = json_text.read(body) if body.strip() else {}
     arguments = calls.arguments_of(value, tools.get(name)) if value is not None else None
     if arguments is None:

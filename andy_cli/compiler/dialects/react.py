@@ -53,6 +53,8 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     written = action.groupdict().get("input") or ""
     called = action.re.groups > 1 and action.string[action.end("name")] == "("
     arguments = called_with(action[0], tools) if called else inputs(written.strip(), name, tools)
+    if not written and calls.parameters_schema(tools[name]).get("required") and not called:
+        return Parsed(incomplete=True)
     if arguments is None:
         return Parsed(incomplete=True)
     request = ToolRequest(name=name, arguments=arguments)
