@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 from andy_cli.compiler.bodies import calls, json_text
 from andy_cli.compiler.bodies.ends import Bare, JsonScan, Line
-from andy_cli.compiler.bodies.fences import info_word
 from andy_cli.compiler.control_tokens import CALLS, FENCES, LABELS, RESULTS
 from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
 from andy_cli.compiler.expression import Expression
@@ -198,5 +197,3 @@ FRAMING = (
         fold=True,
     ),
 )
-
-_ = info_word
