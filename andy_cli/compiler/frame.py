@@ -17,6 +17,9 @@ WEAK = "{[\\"
 FOLLOWS = Expression(r"[ \t]*[^\w\s<\[{`]{0,3}[ \t]*")
 """What may stand between a call in a sentence and the words that go on with it."""
 CLOSING_MARKS = {'"': '"', "'": "'", "\u201c": "\u201d", "\u201e": "\u201c", "\u00ab": "\u00bb"}
+BEHIND_CALL = Expression(r"(?:\s+|</[^<>\s]{1,40}>|<\|[^<>|\s]{1,40}\|>|\[/[A-Z_]{1,40}\])*+")
+"""Framing that may stand between a call and the quotation mark behind it."""
+HALF_CLOSER = Expression(r"(?:<[/|]?[^<>\s]{0,40}|\[/?[A-Z_]{0,40})?")
 UNREADABLE = "This request could not be read: {}"
 
 
@@ -92,10 +95,16 @@ class Frame:
         rest = rest[behind.end() :] if behind else rest
         return rest[:1].isalnum() if rest or final else None
 
-    def in_quotation_marks(self, rest: str) -> bool:
-        """Whether it stands between quotation marks in a sentence, and so is a quotation."""
+    def in_quotation_marks(self, rest: str, final: bool) -> bool | None:
+        """Whether it stands between quotation marks, and so is a quotation; None: not known yet."""
         closing = CLOSING_MARKS.get(self._quote)
-        return bool(closing and self.opener[0] in WEAK and rest.startswith(closing))
+        if not (closing and self.ended and (self._strong or self.opener[0] in WEAK)):
+            return False
+        behind = BEHIND_CALL.compiled.match(rest)
+        rest = rest[behind.end() :] if behind and self._strong else rest
+        if not final and HALF_CLOSER.fullmatch(rest):
+            return None
+        return rest.startswith(closing)
 
     def read(self, at_end: bool, in_prose: bool) -> Read | None:
         """Read it: by one of its dialects, else by what stands in it; None where it is text."""

@@ -204,9 +204,10 @@ class Lexer:
             self._held = "" if end is None else self._held[end:]
             if end is None and not final:
                 return
+        quoted = frame.in_quotation_marks(self._held, final)
         in_prose = frame.words_follow(self._held, final)
-        if in_prose is not None:
-            self._close_frame(frame, in_prose)
+        if quoted is not None and in_prose is not None:
+            self._close_frame(frame, in_prose, quoted)
 
     def _read_again(self, frame: Frame) -> None:
         """No dialect writes so: whatever else stands in the frame is looked at, once."""
@@ -217,12 +218,11 @@ class Lexer:
             self._given_back += len(text)
             self._held = text
 
-    def _close_frame(self, frame: Frame, in_prose: bool) -> None:
+    def _close_frame(self, frame: Frame, in_prose: bool, quoted: bool) -> None:
         """The end of a frame is known: whoever can read it does."""
         if frame.is_cut_off and not self._began:  # a reply of nothing but an opener
             self._consume(frame, None, Parsed(incomplete=True))
             return
-        quoted = frame.in_quotation_marks(self._held)
         read = None if quoted else frame.read(not frame.ended, in_prose)
         if read:
             self._consume(frame, read.dialect, read.parsed)
@@ -284,6 +284,7 @@ class Lexer:
 
     def _text_again(self, frame: Frame) -> None:
         """It was text, all of it."""
+        self._mentioned.add(frame.opener)
         self._frame, self._held = None, frame.written + self._held
         self._show(len(frame.written))
 

@@ -295,7 +295,7 @@ def _as_python(text: str, name: str, tool: Schema | None) -> dict[str, object] |
 
 
 KEYWORD = Expression(r"\s*[A-Za-z_]\w*\s*=(?!=)\s*[\"'\[{(\d\-TFN]")
-BARE_WORDS = Expression(r"\s*[A-Za-z_]\w*\s*=(?!=)[^\n,]+(?:,\s*[A-Za-z_]\w*\s*=(?!=)[^\n,]+)+")
+BARE_WORDS = Expression(r"\s*[A-Za-z_]\w*\s*=(?!=)[^\n,]+(?:,[ \t]*[A-Za-z_]\w*\s*=(?!=)[^\n,]+)+")
 
 
 def _as_elements(text: str, name: str, tool: Schema | None) -> dict[str, object] | None:
@@ -327,10 +327,19 @@ def _as_elements(text: str, name: str, tool: Schema | None) -> dict[str, object]
             at = opened.end()
         else:
             value, at = _element_value(text, opened.end(), groups["tag"], key)
+        if _holds_another(value, {key, *found}, tool):
+            return None
         schema, root = properties(tool).get(key) if tool else None, parameters_schema(tool)
         if not add_value(found, key, typed(value, schema, root), schema, root):
             return None
     return found
+
+
+def _holds_another(value: str, given: set[str], tool: Schema | None) -> bool:
+    """Whether a value goes on beyond its closer to another argument of the tool."""
+    _, closer, rest = value.partition("</")
+    names = set(properties(tool)) - given if tool and closer else set()
+    return any(tag["key"] in names for form in (PARAMETER, PAIR) for tag in form.finditer(rest))
 
 
 def _as_closed_elements(text: str, name: str, tool: Schema | None) -> dict[str, object] | None:

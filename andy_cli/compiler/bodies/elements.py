@@ -196,6 +196,7 @@ class Reader:
         assert self._value is not None
         call = self._calls[-1]
         text = framed(self._text[self._value.end() : end], self._tags)
+        self._torn |= self._holds_another(text)
         key = self._key()
         schema, root = names_of(call.tool).get(key), parameters_schema(call.tool)
         value = valued(self._value, text, schema, root, quoted=self._tags.quoted)
@@ -204,6 +205,17 @@ class Reader:
         if self._ended is None or self._ended.lastgroup == "end":
             self._repairs.append(f"closed the value of {key}")
         self._value = self._ended = None
+
+    def _holds_another(self, text: str) -> bool:
+        """Whether a value goes on beyond its closer to another argument of the tool."""
+        names, closed = names_of(self._calls[-1].tool), False
+        for tag in expression(self._tags).finditer(text) if "</" in text else ():
+            key = self._written(tag["key"]) if tag.lastgroup == "value" else ""
+            given = key == self._key() or key in self._calls[-1].arguments
+            if closed and key in names and not given:
+                return True
+            closed = closed or tag.lastgroup == "value_end"
+        return False
 
     def _key(self) -> str:
         assert self._value is not None
