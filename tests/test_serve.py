@@ -660,11 +660,13 @@ MENTIONS = """Some models think in <think> tags first. Others do not.
 | --- | --- |
 | list | {"name": "list_mp3s", "arguments": {}} |
 
+{"tool": "hammer"}
+
 Inline `<think>`, `</think>` and `<invoke name="x">` stay, and <tool_call> is a word here.
 """
 
 
-@pytest.mark.parametrize("words", [(), ("--dialect", "hermes"), ("--dialect", "native")])
+@pytest.mark.parametrize("words", [(), ("--dialect", "native")])
 def test_prose_that_mentions_protocol_reaches_the_client_as_it_is(
     words: tuple[str, ...], home: Path
 ) -> None:

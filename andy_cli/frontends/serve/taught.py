@@ -13,6 +13,7 @@ from andy_cli.agent.pairs import paired
 from andy_cli.agent.system_prompt import lesson
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import Compiler, Opened
+from andy_cli.compiler.detect import NATIVE
 from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.compiler.ids import renamed
 from andy_cli.compiler.mapper.offered import offered
@@ -50,7 +51,7 @@ class Taught:
             opened,
             plain=plain,
             wants_code=wants_code,
-            keeps_objects=False,
+            keeps_objects=self.dialect.name == NATIVE,  # passed on as they are
         )
 
     def messages(
