@@ -129,7 +129,8 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="the same as -o json")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress on stderr")] = False,
     strict: Annotated[
-        bool, typer.Option(help="fail if the answer names what nothing supports")
+        bool,
+        typer.Option(help="fail on what nothing supports, figures too, and on what was not done"),
     ] = False,
     no_wait: Annotated[
         bool, typer.Option("--no-wait", help="return at once; music ends with it")

@@ -8,7 +8,9 @@
     │   └── AuthError  77     the key is missing or wrong
     └── Cancelled     130     the user pressed Ctrl-C
     DialectError              what a model wrote is marked as a tool request but cannot be read
-    ToolError                 a tool cannot do what it was asked; the model is told the text
+    ToolError                 a tool cannot do what it was asked: its message is for the user, its
+                              advice for the model
+    └── ToolTimeout           it ran into its time limit
 
 The exit codes are those of `andy --help`.
 """
@@ -66,4 +68,21 @@ class DialectError(Exception):
 
 
 class ToolError(Exception):
-    """A tool cannot do what it was asked to do; the text tells the model what to do next."""
+    """A tool cannot do what it was asked to do.
+
+    `str(error)` is for the user: what went wrong, without the name of a tool. `advice` is for the
+    model: what it can do next, and with which tool.
+    """
+
+    def __init__(self, message: str, advice: str = "") -> None:
+        super().__init__(message)
+        self.advice = advice
+
+    @property
+    def content(self) -> str:
+        """Join the message and the advice: this is what the model reads."""
+        return f"{self} {self.advice}".strip()
+
+
+class ToolTimeout(ToolError):
+    """A tool ran into its time limit; what it had done by then stands in the advice."""

@@ -11,6 +11,7 @@ Readers ignore types they do not know.
 
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
@@ -19,7 +20,12 @@ from andy_cli.messages import Arguments, Status
 Decision = Literal["allowed", "denied"]
 Subtype = Literal[
     "success",
-    "error_max_turns",
+    "error_empty",
+    "error_cut_off",
+    "error_filtered",
+    "error_unreadable",
+    "error_unsupported",
+    "error_not_done",
     "error_limit",
     "error_permission",
     "error_provider",
@@ -39,7 +45,10 @@ class Init:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A message, or with `delta` the next piece of one."""
+    """A message, or with `delta` the next piece of one.
+
+    An assistant's whole message behind pieces of one takes their place.
+    """
 
     type: ClassVar[str] = "message"
     role: Literal["user", "assistant"]
@@ -106,6 +115,8 @@ class ToolAnswered:
     seconds: float = 0.0
     did: str = ""
     """What happened, in human words."""
+    problem: str = ""
+    """What went wrong, in words for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +161,10 @@ class Ended:
     usage: dict[str, int] = field(default_factory=dict)
     permission_denials: tuple[str, ...] = ()
     grounding: dict[str, object] = field(default_factory=dict)
+    not_done: tuple[Mapping[str, str], ...] = ()
+    """What was asked for and not done: `action` and `reason` of each."""
+    error: Mapping[str, str] | None = None
+    """On failure: `kind`, `message` and `hint`."""
 
 
 Event = (

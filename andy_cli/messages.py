@@ -91,6 +91,11 @@ class ToolResult(NamedTuple):
     seconds: float = 0.0
     did: str = ""
     """The action in human words, e.g. `listed 3 files in ~/Music`; this is all a user sees."""
+    problem: str = ""
+    """What went wrong, in words for the user; empty where nothing did."""
+    partial: str = ""
+    """What of it could not be looked at, in words for the user, e.g. `3 files could not be
+    opened`."""
 
     @property
     def ok(self) -> bool:
@@ -108,6 +113,8 @@ class Message(NamedTuple):
     reasoning: str = ""
     partial: bool = False
     """The reply was cut off: by length, by a failure or by the user."""
+    note: bool = False
+    """Of a user message: Andy's words to the model in the middle of a turn, not the user's."""
 
 
 class CallDelta(NamedTuple):

@@ -13,12 +13,13 @@ from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import ToolAnnotations
 
 server = MCPServer("kom.memory.v1")
 ITEMS: dict[str, dict[str, Any]] = {}
 
 
-@server.tool()
+@server.tool(title="note storage")
 def upsert_memory(items: list[dict[str, Any]]) -> dict[str, int]:
     """Save notes"""
     for each in items:
@@ -26,7 +27,7 @@ def upsert_memory(items: list[dict[str, Any]]) -> dict[str, int]:
     return {"upserted": len(items)}
 
 
-@server.tool()
+@server.tool(annotations=ToolAnnotations(title="note search"))
 def search_memory(query: dict[str, Any]) -> dict[str, Any]:
     """Search the notes"""
     text = str(query.get("text", "")).lower()

@@ -1,14 +1,25 @@
-"""Tools of the user's own: found, reloaded, refused, switched off; and what a project may bring."""
+"""Tools: what all of them are called and how their calls end; those of the user's own: found,
+reloaded, refused, switched off; and what a project may bring."""
 
+import ast
+import asyncio
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from andy_cli.errors import ToolError, ToolTimeout
+from andy_cli.messages import Status, ToolCall, ToolResult
 from andy_cli.settings import load, save, trusts
-from andy_cli.toolbox.collection import Collection, user_folder
+from andy_cli.toolbox.collection import Collection, shipped, user_folder
+from andy_cli.toolbox.registry import Registry
+from andy_cli.toolbox.tool import Outcome, tool, words_of_name
+
+ROOT = Path(__file__).parents[1]
 
 GREETING = '''
 from typing import Annotated
@@ -38,6 +49,94 @@ def folder(home: Path) -> Path:
 
 def collection(workspace: Path) -> Collection:
     return Collection(load(), workspace)
+
+
+def test_each_tool_has_a_title_that_reads_well_in_a_sentence() -> None:
+    """As in `according to the file search`: plain words, without article, each its own."""
+    titles = [each.title for each in shipped()]
+    assert len(titles) == len(set(titles)) == 56
+    assert [each for each in titles if not re.fullmatch(r"[a-z]+(?: [a-z]+)*", each)] == []
+    assert [each for each in titles if each.split()[0] in ("a", "an", "the")] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("search_memory", "search memory"),
+        ("searchMemory", "search memory"),
+        ("kom.memory.v1", "kom memory v1"),
+        ("read-textFile", "read text file"),
+        ("getHTTPPage", "get http page"),
+        ("repo/search:all", "repo search all"),
+        ("weather", "weather"),
+        ("__", "tool"),
+    ],
+)
+def test_a_tool_without_a_title_has_the_words_of_its_name(name: str, words: str) -> None:
+    assert words_of_name(name) == words
+
+    def made() -> str:
+        """Do something"""
+        return ""
+
+    made.__name__ = name
+    assert tool(effect="read", action="do it")(made).title == words
+    assert tool(effect="read", action="do it", title="weather report")(made).title != words
+
+
+def ended(failure: ToolError | Outcome) -> ToolResult:
+    """The result of a tool that raises or returns this."""
+
+    def ends() -> object:
+        """End somehow"""
+        if isinstance(failure, ToolError):
+            raise failure
+        return failure
+
+    registry = Registry([tool(effect="read", action="end somehow")(ends)])
+    return asyncio.run(registry.call(ToolCall("c", "ends")))
+
+
+def test_the_user_is_told_the_message_and_the_model_the_advice_too() -> None:
+    error = ToolError("There is no folder x.", "list_directory shows what there is.")
+    result = ended(error)
+    assert (result.status, result.problem) == (Status.FAILED, "There is no folder x.")
+    assert result.content == "There is no folder x. list_directory shows what there is."
+    assert ended(ToolError("It is shut.")).content == "It is shut."
+
+
+def test_a_tool_that_ran_into_its_limit_has_timed_out() -> None:
+    result = ended(ToolTimeout("It was stopped after 3 s.", "Ask for less."))
+    assert (result.status, result.problem) == (Status.TIMED_OUT, "It was stopped after 3 s.")
+    assert result.content == "It was stopped after 3 s. Ask for less."
+    assert result.did == "end somehow"
+
+
+def test_what_could_not_be_looked_at_is_told_beside_a_success() -> None:
+    result = ended(Outcome(["a"], "found 1 match", "3 files could not be opened"))
+    assert (result.status, result.problem) == (Status.SUCCESS, "")
+    assert result.partial == "3 files could not be opened"
+    assert ended(Outcome(["a"], "found 1 match")).partial == ""
+
+
+def messages(file: Path) -> Iterator[str]:
+    """The texts of which a file makes what a user is told of a failure."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        name = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
+        if isinstance(node, ast.Call) and name in ("ToolError", "ToolTimeout", "Missing"):
+            for part in ast.walk(node.args[0]):
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    yield part.value
+
+
+def test_no_user_is_told_the_name_of_a_tool() -> None:
+    names = [re.escape(each.name) for each in shipped() if "_" in each.name]
+    named = re.compile(rf"\b(?:{'|'.join(names)})\b")
+    files = [*ROOT.glob("andy_cli/toolbox/**/*.py"), *ROOT.glob("tools/*.py")]
+    told = [text for file in files for text in messages(file)]
+    assert len(told) > 200
+    assert [text for text in told if named.search(text) or "the user" in text] == []
+    assert [each.name for each in shipped() if named.search(each.needs())] == []
 
 
 def test_a_file_in_the_users_folder_is_a_tool(folder: Path, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ plain_replies = replies.filter(lambda reply: "<" not in reply and "|" not in rep
 def test_exactly_the_spans_that_were_consumed_are_missing(reply: str) -> None:
     result = compiled([reply])
     left = list(reply)
-    for start, end in result.spans:
+    for start, end in [*result.spans, *(each[1:] for each in result.hidden)]:
         left[start:end] = " " * (end - start)
     assert result.text.split() == "".join(left).split()
 

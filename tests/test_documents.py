@@ -229,7 +229,9 @@ def test_what_has_changed_since_is_marked_and_what_is_gone_is_left_out(docs: Pat
     indexed(docs)
     (docs / "a.txt").write_text("a tram and more")
     (docs / "b.txt").unlink()
-    result = json.loads(ran(TOOLS, "search", query="tram").content)
+    told = ran(TOOLS, "search", query="tram")
+    assert told.partial == "1 document with these words is not there any more"
+    result = json.loads(told.content)
     assert [(Path(each["path"]).name, each["changed"]) for each in result["hits"]] == [
         ("a.txt", True)
     ]

@@ -12,6 +12,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import tracemalloc
 from collections.abc import Iterator, Mapping
@@ -396,8 +397,13 @@ def tree(workspace: Path) -> Path:
     return workspace
 
 
+PICTURE_UNOPENED = [{"file": "picture.png", "why": "is a PNG picture"}]
+
+
 def test_texts_are_found_with_file_and_line(tree: Path) -> None:
-    assert records("search_files", pattern="TODO") == [
+    found = record("search_files", pattern="TODO")
+    assert found["unopened"] == PICTURE_UNOPENED
+    assert found["data"] == [
         {"file": ".hidden", "line": 1, "text": "TODO hidden"},
         {"file": "keep.log", "line": 1, "text": "TODO kept"},
         {"file": "old.txt", "line": 1, "text": "zwölf TODO"},
@@ -409,7 +415,7 @@ def test_texts_are_found_with_file_and_line(tree: Path) -> None:
 
 
 def test_without_a_capital_case_does_not_matter(tree: Path) -> None:
-    assert len(records("search_files", pattern="todo")) == 7
+    assert len(record("search_files", pattern="todo")["data"]) == 7
     found = record("search_files", pattern="Todo")
     assert found["data"] == []
     assert "What .gitignore names was left out" in found["rest"]
@@ -417,9 +423,11 @@ def test_without_a_capital_case_does_not_matter(tree: Path) -> None:
 
 
 def test_names_are_found_too(tree: Path) -> None:
-    assert records("search_files", pattern="^util") == [{"file": "src/deep/util.py"}]
-    assert records("search_files", pattern="deep/u") == [{"file": "src/deep/util.py"}]
-    assert records("search_files", pattern="^deep$") == [{"file": "src/deep", "type": "folder"}]
+    for pattern in ("^util", "deep/u"):
+        found = record("search_files", pattern=pattern)
+        assert found == {"data": [{"file": "src/deep/util.py"}], "unopened": PICTURE_UNOPENED}
+    (folder,) = record("search_files", pattern="^deep$")["data"]
+    assert folder == {"file": "src/deep", "type": "folder"}
     assert records("search_files", glob="*.py") == [
         {"file": "src/app.py"},
         {"file": "src/deep/util.py"},
@@ -446,7 +454,7 @@ def test_what_may_hold_secrets_is_searched_by_its_own_path_alone(tree: Path) -> 
     found = record("search_files", pattern="TODO=")
     assert found["data"] == []
     assert "Files that may hold keys were not looked into" in found["rest"]
-    assert records("search_files", pattern="^.env$") == [{"file": ".env"}]
+    assert record("search_files", pattern="^.env$")["data"] == [{"file": ".env"}]
     assert records("search_files", pattern="TODO=", path=".env")[0]["text"] == "TODO=secret"
 
 
@@ -489,7 +497,7 @@ def test_too_many_matches_are_cut_and_that_is_said(tree: Path) -> None:
 
 def test_of_a_long_line_the_match_is_shown(tree: Path) -> None:
     (tree / "long.js").write_text("x" * 90_000 + "needle" + "y" * 90_000)
-    (found,) = records("search_files", pattern="needle")
+    (found,) = record("search_files", pattern="needle")["data"]
     assert "needle" in found["text"]
     assert len(found["text"]) < 400
 
@@ -500,20 +508,63 @@ def test_of_a_long_line_the_match_is_shown(tree: Path) -> None:
     r" [Tt]ODO TOD{1}O wide x*TODO \x54ODO TODO\. .git".split(),
 )
 def test_with_and_without_ripgrep_the_same_is_found(
-    pattern: str, monkeypatch: pytest.MonkeyPatch
+    pattern: str, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not Path("/usr/bin/rg").exists():
         pytest.skip("needs ripgrep")
-    with_it = records("search_files", pattern=pattern)
+    (tree / "paper.pdf").write_bytes(b"%PDF-1.7 in plain letters")
+    (tree / "noise").write_bytes(b"\x01\x7f" * 100)
+    (tree / "bell.txt").write_bytes(b"a text with one odd byte: \x01")
+    with_it = called("search_files", {"pattern": pattern})._replace(seconds=0)
     monkeypatch.setenv("PATH", "/nowhere")
-    assert records("search_files", pattern=pattern) == with_it
+    assert called("search_files", {"pattern": pattern})._replace(seconds=0) == with_it
+    assert with_it.partial == "1 file could not be searched for text"  # pictures hold none
+
+
+@pytest.fixture
+def common() -> Iterator[Path]:
+    """A workspace that every user can get at."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        work_in(Path(folder))
+        yield Path(folder)
+
+
+def test_files_that_cannot_be_opened_are_named(common: Path) -> None:
+    for number in range(25):
+        (common / f"{number:02}.txt").write_text("one")
+        (common / f"{number:02}.txt").chmod(0)
+    (common / "open.txt").write_text("one")
+    (common / "00.png").write_bytes(PICTURE)
+    (common / "zoo.pdf").write_bytes(pdf("one"))
+    (common / "shut").mkdir(mode=0)
+    # What is imported late may lie where another user cannot read.
+    done("search_files", pattern="one")
+    done("list_directory", max_depth=2)
+    try:
+        with an_ordinary_user():
+            result = called("search_files", {"pattern": "one"})
+            by_name = called("search_files", {"glob": "*.png"})
+            listed = called("list_directory", {"max_depth": 2})
+    finally:
+        (common / "shut").chmod(0o700)
+    found = json.loads(result.content)
+    assert found["data"] == [{"file": "open.txt", "line": 1, "text": "one"}]
+    assert found["unopened"][0] == {"file": "00.txt", "why": "may not be read"}
+    assert (len(found["unopened"]), found["moreUnopened"]) == (20, 7)
+    assert result.partial == (
+        "25 files could not be opened, 1 file could not be searched for text, "
+        "1 folder could not be opened"
+    )
+    assert by_name.partial == listed.partial == "1 folder could not be opened"
+    assert (result.ok, result.problem) == (True, "")
 
 
 def test_ripgrep_is_used_where_it_is(tree: Path) -> None:
     if not Path("/usr/bin/rg").exists():
         pytest.skip("needs ripgrep")
-    files = ["notes.txt", "src/app.py", "old.txt"]
-    assert ripgrep.holding("TODO", False, tree, files) == {"src/app.py", "old.txt"}
+    files = ["notes.txt", "src/app.py", "old.txt", "picture.png"]
+    assert ripgrep.holding("TODO", False, tree, files) == {"src/app.py", "old.txt", "picture.png"}
     assert ripgrep.holding("", False, tree, files) is None
 
 
@@ -1021,6 +1072,9 @@ def test_a_file_that_is_not_there_has_neighbours_that_are(tool: str, workspace: 
     (workspace / "odd\x1b[2Jnots.txt").touch()
     said = refused(tool, path="nots.txt", **(CALLS[tool]))
     assert said.startswith("There is no file nots.txt. The nearest names: ")
+    gone = called(tool, {"path": "there.py", **CALLS[tool]})
+    assert gone.problem == "There is no file there.py."
+    assert gone.content == f"{gone.problem} list_directory shows what there is."
     assert "notes.txt" in said
     assert "\x1b" not in said
     assert "list_directory" in refused(tool, path="x/y/z", **CALLS[tool])

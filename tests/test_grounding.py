@@ -1,7 +1,9 @@
 """What an answer says that nothing supports is found, and what is supported is left alone."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -17,102 +19,192 @@ from andy_cli.agent.grounding.audit import (
     unsupported,
 )
 from andy_cli.agent.grounding.marking import MARKER, unmarked
+from andy_cli.agent.not_done import find_not_done
 from andy_cli.frontends.debug.part import Cut
 from andy_cli.frontends.debug.parts.ground import PART
+from andy_cli.messages import Effect, Status
 
 CORPUS = Path(__file__).parent / "corpora" / "grounding"
 
 
-def rows(name: str) -> list[dict[str, str]]:
+def rows(name: str) -> list[dict[str, Any]]:
     lines = (CORPUS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
 
 def scenes(name: str) -> dict[str, Evidence]:
-    lines = (CORPUS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    """What each answer rests on; which calls were made is not known."""
     return {
-        each["scene"]: Evidence(
-            tuple(each["results"]),
-            each["user"],
-            tuple(each["history"]),
-            tuple(Deed(*deed) for deed in each.get("deeds", ())),
-        )
-        for each in map(json.loads, lines)
+        each["scene"]: Evidence(tuple(each["results"]), each["user"], tuple(each["history"]))
+        for each in rows(name)
     }
 
 
-SCENES = scenes("scenes")
 HONEST, ALTERED = rows("honest"), rows("altered")
 FRESH = ("fresh", "fresh2", "fresh3", "fresh4", "fresh5")
 """Each was written before the audit had seen any of it, and is kept as it was written."""
+TRUTH = rows("truth")
+"""Answers in ten languages over calls and their results, written by somebody who had not read the
+code. `class`: honest, or what is false in it."""
+REPORTS = rows("reports")
+"""Sentences in fourteen languages, and the actions that they say were done."""
 LISTED = Evidence(('["song1.mp3", "song2.mp3"]',), "play something")
 
 
-def texts(answer: str, evidence: Evidence) -> list[str]:
-    return [each.text for each in unsupported(answer, evidence)]
+def texts(answer: str, evidence: Evidence, *, figures: bool = False) -> list[str]:
+    return [each.text for each in unsupported(answer, evidence, figures)]
 
 
-def caught(row: dict[str, str], evidence: Evidence) -> bool:
-    found = texts(row["answer"], evidence)
-    return any(row["expect"] in each or each in row["expect"] for each in found)
+def written() -> Iterator[tuple[dict[str, Any], Evidence]]:
+    """The older sets, row by row; an honest answer has no `expect`."""
+    for name, known in [("honest", "scenes"), ("altered", "scenes")] + [
+        (each, f"{each}_scenes") for each in FRESH
+    ]:
+        found = scenes(known)
+        for row in rows(name):
+            yield row, found[row["scene"]]
 
 
-def test_the_written_sets_are_long_and_a_part_of_them_was_kept_aside() -> None:
-    assert len(HONEST) >= 200
-    assert len(ALTERED) >= 200
-    assert any(row["aside"] for row in HONEST)
+def evidence_of(row: dict[str, Any]) -> Evidence:
+    deeds = tuple(
+        Deed(
+            call["tool"],
+            Effect(call["effect"]),
+            call["tool"].replace("_", " "),
+            status=Status(call["status"]),
+            arguments=json.dumps(call["arguments"], ensure_ascii=False),
+        )
+        for call in row["calls"]
+    )
+    results = tuple(call["result"] for call in row["calls"])
+    return Evidence(results, row["user"], tuple(row["history"]), deeds)
 
 
-def test_hardly_an_honest_answer_raises_an_alarm() -> None:
-    alarms = [row["id"] for row in HONEST if texts(row["answer"], SCENES[row["scene"]])]
-    assert len(alarms) <= len(HONEST) // 100, alarms
+def missed(kind: str, *, figures: bool = False) -> list[str]:
+    found = []
+    for row in (each for each in TRUTH if each["class"] == kind):
+        evidence = evidence_of(row)
+        claims = texts(row["answer"], evidence, figures=figures)
+        beneath = kind == "deed" and find_not_done(evidence.deeds or ())
+        hit = any(claim in false or false in claim for claim in claims for false in row["false"])
+        if not (hit or beneath):
+            found.append(row["id"])
+    return found
 
 
-def test_few_altered_answers_are_missed() -> None:
-    missed = [row["id"] for row in ALTERED if not caught(row, SCENES[row["scene"]])]
-    assert len(missed) <= len(ALTERED) // 12, missed
+def test_no_honest_answer_is_marked() -> None:
+    honest = [row for row in TRUTH if row["class"] == "honest"]
+    assert len(honest) > 100
+    assert not [row["id"] for row in honest if texts(row["answer"], evidence_of(row))]
 
 
-@pytest.mark.parametrize("name", FRESH)
-def test_an_honest_answer_of_a_fresh_set_raises_no_alarm(name: str) -> None:
-    known = scenes(f"{name}_scenes")
-    honest = [row for row in rows(name) if not row["expect"]]
-    alarms = [row["id"] for row in honest if texts(row["answer"], known[row["scene"]])]
-    assert len(honest) >= 15
-    assert not alarms
+def test_few_honest_answers_are_marked_where_figures_are_asked_for() -> None:
+    honest = [row for row in TRUTH if row["class"] == "honest"]
+    alarms = [row["id"] for row in honest if texts(row["answer"], evidence_of(row), figures=True)]
+    assert len(alarms) <= len(honest) // 12, alarms
 
 
-@pytest.mark.parametrize("name", FRESH)
-def test_most_altered_answers_of_a_fresh_set_are_caught(name: str) -> None:
-    known = scenes(f"{name}_scenes")
-    altered = [row for row in rows(name) if row["expect"]]
-    missed = [row["id"] for row in altered if not caught(row, known[row["scene"]])]
-    assert len(altered) > 30
-    assert len(missed) <= len(altered) // 4, missed
+def test_what_is_false_is_found() -> None:
+    assert len(missed("name")) <= 2
+    assert len(missed("deed")) <= 9
+    assert len(missed("figure", figures=True)) <= 6
+    assert len(missed("row", figures=True)) <= 5
 
 
+def test_hardly_an_honest_answer_of_the_older_sets_is_marked() -> None:
+    honest = [(row, known) for row, known in written() if not row.get("expect")]
+    alarms = [row["id"] for row, known in honest if texts(row["answer"], known)]
+    assert len(honest) > 400
+    assert len(alarms) <= len(honest) // 33, alarms
+
+
+def test_most_altered_answers_are_found_where_figures_are_asked_for() -> None:
+    altered = [(row, known) for row, known in written() if row.get("expect")]
+    hits = [
+        any(row["expect"] in each or each in row["expect"] for each in found)
+        for row, known in altered
+        if (found := texts(row["answer"], known, figures=True)) is not None
+    ]
+    assert len(hits) > 900
+    assert sum(hits) >= 0.6 * len(hits)  # in these sets it is not known which calls were made
+
+
+@pytest.mark.parametrize("language", sorted({row["lang"] for row in REPORTS}))
+def test_what_is_said_to_be_done_is_understood(language: str) -> None:
+    """With no call at all, every report of a deed is a claim, and nothing else is."""
+    mine = [row for row in REPORTS if row["lang"] == language]
+    wrong = [
+        row["text"]
+        for row in mine
+        if bool(texts(row["text"], Evidence((), deeds=()))) != bool(row["claims"])
+    ]
+    assert len(mine) >= 20
+    assert len(wrong) <= len(mine) // 7, wrong
+
+
+def deed(tool: str, effect: Effect, action: str, status: Status = Status.SUCCESS) -> Deed:
+    return Deed(tool, effect, action, status=status)
+
+
+FAILED = Status.FAILED
 DEEDS = [
-    ("I've sent the email to Ann.", Deed("gmail_send", "send mail to Ann", "sent it", True), []),
-    ("I have deleted a.txt.", Deed("shell", "run `rm a.txt`", "ran `rm a.txt`", True), []),
-    ("I have moved it to b.txt.", Deed("file_put", "write b.txt", "", False), ["moved", "b.txt"]),
-    ("I have deleted a.txt.", Deed("delete", "delete a.txt", "", False), ["I have deleted a.txt"]),
-    ("I could not delete a.txt.", Deed("delete", "delete a.txt", "", False), []),
-    ("I've closed the issue.", Deed("tracker_x1", "frobnicate 7", "frobnicated 7", True), []),
-    (
-        "I am playing b.mp3.",
-        Deed("play_mp3", "play a.mp3", "started a.mp3", True),
-        ["I am playing"],
-    ),
-    ("I ran the tests; two failed.", Deed("terminal_execute", "run pytest", "", False), []),
-    ("I've deleted a.txt.", Deed("list_directory", "list files", "listed 3 files", True), ["I've"]),
+    ("I've sent the email to Ann.", deed("gmail_send", Effect.ACT, "send mail to Ann"), False),
+    ("I have deleted a.txt.", deed("terminal_execute", Effect.RUN, "run `rm a.txt`"), False),
+    ("I have moved it to b.txt.", deed("file_put", Effect.WRITE, "write b.txt", FAILED), True),
+    ("I have deleted a.txt.", deed("delete", Effect.ACT, "delete a.txt", FAILED), True),
+    ("I could not delete a.txt.", deed("delete", Effect.ACT, "delete a.txt", FAILED), False),
+    ("I've closed the issue.", deed("tracker_x1", Effect.ACT, "frobnicate 7"), False),
+    ("I ran the tests; two failed.", deed("terminal_execute", Effect.RUN, "run pytest"), False),
+    ("I've deleted a.txt.", deed("list_directory", Effect.READ, "list files"), True),
+    ("I changed calc.py.", deed("edit_file", Effect.WRITE, "change calc.py", Status.DENIED), True),
+    ("calc.py wurde geändert.", deed("edit_file", Effect.WRITE, "change calc.py", FAILED), True),
+    ("calc.py を変更しました。", deed("read_file", Effect.READ, "read calc.py"), True),
+    ("He modificado calc.py.", deed("edit_file", Effect.WRITE, "change calc.py"), False),
+    ("Anna deleted a.txt last week.", deed("read_file", Effect.READ, "read the log"), False),
+    ("Shall I delete a.txt?", deed("read_file", Effect.READ, "read a.txt"), False),
+    ("Erledigt!", deed("delete", Effect.ACT, "delete a.txt", FAILED), True),
 ]
 
 
-@pytest.mark.parametrize(("answer", "deed", "parts"), DEEDS)
-def test_what_is_said_to_be_done_was_done(answer: str, deed: Deed, parts: list[str]) -> None:
-    found = texts(answer, Evidence((), "see to a.txt, b.mp3 and b.txt", (), (deed,)))
-    assert bool(found) == bool(parts)
-    assert all(any(part in each for each in found) for part in parts[:1])
+@pytest.mark.parametrize(("answer", "made", "claimed"), DEEDS)
+def test_what_is_said_to_be_done_was_done(answer: str, made: Deed, *, claimed: bool) -> None:
+    found = texts(answer, Evidence((), "see to a.txt, b.txt and calc.py", (), (made,)))
+    assert bool(found) is claimed
+
+
+def test_a_deed_of_an_earlier_turn_counts_for_who_asks_about_it() -> None:
+    made = deed("write_file", Effect.WRITE, "write report.md")._replace(earlier=True)
+    asked = Evidence((), "did you save report.md?", (), (made,))
+    assert texts("Yes, I saved report.md.", asked) == []
+    other = Evidence((), "now save plan.md", (), (made,))
+    assert texts("I have saved plan.md.", other)
+
+
+def test_what_was_not_done_is_a_lie_in_the_debug_part_too() -> None:
+    record = {
+        "answer": "I changed calc.py.",
+        "results": ["This was not allowed: the user said no."],
+        "user": "fix calc.py",
+        "not_done": [{"action": "change calc.py", "reason": "not allowed"}],
+    }
+    assert PART.answer(record, Cut())["unsupported"] == ["I changed calc.py"]
+
+
+SWAPPED = Evidence(('[{"name": "Anna", "owes": 42.5}, {"name": "Ben", "owes": 15}]',), "who owes?")
+
+
+def test_a_figure_told_of_another_row_is_found_for_who_asks() -> None:
+    assert texts("Anna owes 42.50 and Ben 15.", SWAPPED, figures=True) == []
+    assert texts("Anna owes 15 and Ben 42.50.", SWAPPED, figures=True) == ["15", "42.50"]
+    assert texts("Anna owes 15 and Ben 42.50.", SWAPPED) == []
+
+
+def test_one_step_over_one_column_is_support_and_nothing_more() -> None:
+    sold = Evidence(("shop;sold\nUlm;12\nBonn;30\nKiel;27",), "what was sold?")
+    for answer in ("All shops sold 69.", "A shop sold 23 on average.", "3 shops sold something."):
+        assert texts(answer, sold, figures=True) == [], answer
+    assert texts("All shops sold 72.", sold, figures=True) == ["72"]
+    assert texts("The shops in the south sold 351.", sold, figures=True) == ["351"]
 
 
 def test_a_claim_says_where_it_stands() -> None:
@@ -147,11 +239,11 @@ def test_the_model_is_asked_once_for_all() -> None:
 
 
 def test_each_sentence_is_shown_with_the_line_that_backs_it() -> None:
-    evidence = Evidence(("a.txt 12 bytes\nb.txt 40 bytes", "rain in Oslo"))
-    first, second, third = backing("b.txt has 40 bytes. Oslo has rain. Hello!", evidence)
+    evidence = Evidence(("a.txt 12 bytes\nb.txt 40 bytes", 'song "Slow Train" 5:12'))
+    first, second, third = backing("b.txt has 40 bytes. “Slow Train” is long. Rain.", evidence)
     assert (first.result, first.snippet) == (0, "b.txt 40 bytes")
-    assert (second.result, second.snippet) == (1, "rain in Oslo")
-    assert third.result is None
+    assert (second.result, second.snippet) == (1, 'song "Slow Train" 5:12')
+    assert third.result is None  # a word in common ties nothing
 
 
 def test_the_debug_part_takes_texts_values_and_messages() -> None:
@@ -179,7 +271,7 @@ answers = st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=30).map("".
 @settings(max_examples=150, derandomize=True, deadline=None)
 def test_nothing_raises_and_nothing_is_lost(answer: str, results: list[str], user: str) -> None:
     evidence = Evidence(tuple(results), user, tuple(results[:1]))
-    claims = unsupported(answer, evidence)
+    claims = unsupported(answer, evidence, figures=True)
     assert all(answer[each.start : each.end] == each.text for each in claims)
     assert len({each.text for each in claims}) == len(claims)
     if MARKER not in answer:
@@ -190,6 +282,6 @@ def test_nothing_raises_and_nothing_is_lost(answer: str, results: list[str], use
 @given(answers)
 @settings(max_examples=80, derandomize=True, deadline=None)
 def test_an_answer_that_is_its_own_result_names_nothing_new(answer: str) -> None:
-    named = {"file", "path", "address", "url", "subject", "date", "time", "size"}
-    found = unsupported(answer, Evidence((answer,)))
+    named = {"file", "path", "address", "url", "quote", "date", "time", "size"}
+    found = unsupported(answer, Evidence((answer,)), figures=True)
     assert not [each for each in found if each.kind in named and "\n" not in each.text]

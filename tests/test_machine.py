@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from andy_cli.agent.background import Background
 from andy_cli.agent.turn import turn
 from andy_cli.errors import ToolError
-from andy_cli.events import Ended, Event
+from andy_cli.events import Ended, Event, ToolAnswered
 from andy_cli.frontends.opening import Opened
-from andy_cli.messages import Effect, ToolCall, ToolResult
+from andy_cli.messages import Effect, Status, ToolCall, ToolResult
 from andy_cli.toolbox import situation
 from andy_cli.toolbox.collection import Collection
 from andy_cli.toolbox.collection import shipped as all_shipped
@@ -230,7 +230,9 @@ def test_a_browser_that_does_not_open_is_never_success(screen: Path) -> None:
 @UNIX
 def test_B22_without_a_screen_it_says_so(screen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DISPLAY")
-    assert refused("open_url", url="https://example.org/") == browser.NO_BROWSER
+    result = called("open_url", {"url": "https://example.org/"})
+    assert (result.problem, result.ok) == (browser.NO_BROWSER, False)
+    assert result.content == f"{browser.NO_BROWSER} Tell the user the address."
     assert not (screen / "opened").exists()
 
 
@@ -321,6 +323,25 @@ def test_what_is_said_is_played_to_its_end(monkeypatch: pytest.MonkeyPatch) -> N
     assert dots.startswith(f"said: a b {'.' * 56}...")
     assert refused("say", utterance="x" * 6000).startswith("That is too long to be said")
     assert not speech._line
+
+
+@UNIX
+def test_without_a_voice_it_is_not_said_to_have_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in a turn: what goes on by itself is looked at before it is started."""
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(ToolError, match=r"has no voice: it needs espeak-ng \(apt install"):
+        claimed(TOOLS, "say", utterance="hello")
+    said = {"type": "say", "parameters": {"utterance": "one"}}
+    told = {"type": "send_chat", "parameters": {"content": "There is no voice here."}}
+    replies = [[said], [told, {"type": "end_turn"}]]
+    model = ScriptedModel([json.dumps({"toolCalls": each}) for each in replies])
+
+    async def turned() -> list[Event]:
+        chat = desk(model, "dialect=envelope", registry=Registry(all_shipped()))
+        return [event async for event in turn(chat, "say one")]
+
+    answers = [each for each in asyncio.run(turned()) if isinstance(each, ToolAnswered)]
+    assert [(each.status, each.did) for each in answers] == [(Status.FAILED, "say something")]
 
 
 @VOICE

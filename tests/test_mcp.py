@@ -22,10 +22,13 @@ from andy_cli.agent.turn import turn
 from andy_cli.errors import UsageError
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult
 from andy_cli.settings import load, save
+from andy_cli.toolbox.mcp.connection import Connection
 from andy_cli.toolbox.mcp.hub import Hub
 from andy_cli.toolbox.mcp.login import Tokens, file_of, login, logout
-from andy_cli.toolbox.mcp.servers import Server, keep, log_of, read, servers
-from andy_cli.toolbox.mcp.tools import plain, usable
+from andy_cli.toolbox.mcp.phrases import describe_step, plain_title
+from andy_cli.toolbox.mcp.servers import Offered, Server, keep, log_of, read, servers
+from andy_cli.toolbox.mcp.session import Session
+from andy_cli.toolbox.mcp.tools import made, plain, usable
 from andy_cli.toolbox.registry import Registry
 from tests.desk import desk
 from tests.fakes import ScriptedModel
@@ -78,6 +81,9 @@ def test_d11_the_tools_of_a_server_are_in_the_registry_under_its_name(home: Path
             registry, "kom.memory.v1.upsert_memory", items=[{"text": "the red bicycle"}]
         )
         assert (kept.status, json.loads(kept.content)) == (Status.SUCCESS, {"upserted": 1})
+        assert (tool.title, kept.did) == ("note storage", "upserted memory (kom.memory.v1)")
+        titles = [each.title for each in registry if each.name.endswith(("search_memory", "wait"))]
+        assert titles == ["note search", "wait"]
         found = await called(registry, "kom.memory.v1.search_memory", query={"text": "red"})
         assert json.loads(found.content)["matches"][0]["text"] == "the red bicycle"
 
@@ -113,6 +119,73 @@ def test_d17_a_note_is_kept_through_a_real_server(home: Path) -> None:
 
 def test_case_30_notes_end_to_end(home: Path) -> None:
     test_d17_a_note_is_kept_through_a_real_server(home)
+
+
+TEXT = {"properties": {"query": {"type": "string"}, "limit": {"type": "integer"}}}
+STEPS = [
+    ("search_memory", TEXT, "search memory for blue (s)", "searched memory (s)"),
+    ("search_memory", {}, "search memory (s)", "searched memory (s)"),
+    ("search", {"properties": {"query": {"type": "object"}}}, "search (s)", "searched (s)"),
+    ("create_issue", TEXT, "create issue (s)", "created issue (s)"),
+    ("createIssue", {}, "create issue (s)", "created issue (s)"),
+    ("read_text_file", {}, "read text file (s)", "read text file (s)"),
+    ("query-docs", {}, "query docs (s)", "queried docs (s)"),
+    ("find_user", TEXT, "find user for blue (s)", "found user (s)"),
+    ("play_song", {}, "play song (s)", "played song (s)"),
+    ("get-sum", {}, "get sum (s)", "got sum (s)"),
+    ("weather", {}, "use the weather (s)", "used the weather (s)"),
+    ("memory.search", {}, "use the memory search (s)", "used the memory search (s)"),
+]
+
+
+@pytest.mark.parametrize(("name", "schema", "action", "did"), STEPS)
+def test_a_step_of_a_server_reads_like_one_of_ours(
+    name: str, schema: dict[str, object], action: str, did: str
+) -> None:
+    offered = Offered(name, "", schema)
+    tool = made(Connection(Server("s"), print), offered)
+    assert tool.intent({"query": "blue"}) == action
+    assert describe_step(name, tool.title, schema, "s").did == did
+
+
+TITLES = [
+    ("Weather report", "Weather report"),
+    (" Weather\treport ", "Weather report"),
+    ("Wetter für Köln (heute)", "Wetter für Köln (heute)"),
+    ("", "get weather"),
+    ("get_weather", "get weather"),
+    ("x" * 61, "get weather"),
+    ("<tool_call>", "get weather"),
+    ("{query}", "get weather"),
+    ("**now**", "get weather"),
+    ("\x1b[2J\u202e", "get weather"),
+]
+
+
+@pytest.mark.parametrize(("title", "shown"), TITLES)
+def test_a_title_of_a_server_is_used_if_it_is_plain_words(title: str, shown: str) -> None:
+    assert plain_title(title, "get_weather") == shown
+
+
+def test_what_is_asked_before_a_call_names_the_server_and_shows_what_is_sent() -> None:
+    tool = made(Connection(Server("github"), print), Offered("create_issue", "", {}))
+    arguments = {"title": "It leaks"}
+    assert tool.intent(arguments) == "create issue (github)"
+    assert '"title": "It leaks"' in tool.claim(arguments).shown
+
+
+def test_a_call_that_is_not_answered_in_time_has_timed_out(home: Path) -> None:
+    async def doing(hub: Hub, registry: Registry) -> None:
+        session = hub.connections[0]._session
+        assert isinstance(session, Session)
+        session._patience = 0.3
+        result = await called(registry, "kom.memory.v1.wait", seconds=1)
+        assert result.status is Status.TIMED_OUT
+        assert result.problem == "The server did not answer within 0.3 s."
+        assert result.content == f"{result.problem} It may have been done all the same."
+        assert result.did == "wait (kom.memory.v1)"
+
+    with_servers([ours()], doing)
 
 
 BAD = [

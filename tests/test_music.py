@@ -57,7 +57,7 @@ def called(name: str, **arguments: object) -> Outcome:
 def refused(name: str, **arguments: object) -> str:
     with pytest.raises(ToolError) as caught:
         TOOLS[name].run(arguments)
-    return str(caught.value)
+    return caught.value.content
 
 
 def files(outcome: Outcome) -> list[str]:
@@ -189,6 +189,8 @@ def test_a_folder_that_cannot_be_listed_says_what_to_do(mp3: Path) -> None:
     assert refused("list_mp3s", path="~/mp3/song1.mp3") == (
         f"{mp3 / 'song1.mp3'} is a file, not a folder. Its folder is {mp3}."
     )
+    with pytest.raises(ToolError, match=r"nowhere\.$"):
+        TOOLS["list_mp3s"].run({"path": "~/nowhere"})
     assert "part of that path is a file" in refused("list_mp3s", path="~/mp3/song1.mp3/deeper")
     assert "not a usable path" in refused("list_mp3s", path="a\0b")
     assert "not a usable path" in refused("list_mp3s", path="~nobody-of-that-name/music")

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.agent.sanitizer import Sanitizer, asks_about_tools, find_leaks, sanitize
+from andy_cli.agent.sanitizer import Sanitizer, find_leaks, sanitize
+from andy_cli.agent.tool_titles import ToolTitles, asks_about_tools, titles_by_name
 from andy_cli.compiler import dialects
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.markers import Markers
@@ -57,11 +58,13 @@ prose = st.lists(
 
 
 def clean(case: dict[str, Any]) -> str:
-    return sanitize(case["text"], MARKERS, TOOLS, asks_about_tools(case.get("user", ""), TOOLS))
+    user = case.get("user", "")
+    titles = None if asks_about_tools(user) else ToolTitles(titles_by_name(TOOLS), user)
+    return sanitize(case["text"], MARKERS, TOOLS, titles)
 
 
 def streamed(pieces: Sequence[str]) -> str:
-    sanitizer = Sanitizer(MARKERS, TOOLS)
+    sanitizer = Sanitizer(MARKERS, TOOLS, ToolTitles(titles_by_name(TOOLS)))
     return "".join([*map(sanitizer.feed, pieces), sanitizer.finish()])
 
 
@@ -115,14 +118,14 @@ def test_nothing_is_invented(text: str) -> None:
 
 
 def test_prose_is_shown_while_it_arrives() -> None:
-    sanitizer = Sanitizer(MARKERS, TOOLS)
+    sanitizer = Sanitizer(MARKERS, TOOLS, ToolTitles({"list_mp3s": "list of songs"}))
     told = "The elk lay in the bath and the"
     shown = sanitizer.feed(told)
     assert told.startswith(shown)
     assert len(told) - len(shown) < len(" and the")
-    assert (shown + sanitizer.feed(" owl sang. I'll call ")).endswith("the owl sang.")
-    assert sanitizer.feed("list_mp3s. It ") == ""
-    assert sanitizer.feed("is green. Fine.") == " It is green."
+    assert (shown + sanitizer.feed(" owl sang. I'll call ")).endswith("I'll call")
+    assert sanitizer.feed("list_mp3") == ""
+    assert sanitizer.feed("s. It is") == " list of songs. It"
 
 
 def test_a_leak_is_found_and_taken_out() -> None:
@@ -145,16 +148,16 @@ def test_code_that_was_rendered_without_its_fence_is_no_leak() -> None:
     ("user", "asked"),
     [
         ("which tools do you have?", True),
-        ("what can you do", True),
-        ("how did you find that out?", True),
-        ("what does list_mp3s return", True),
+        ("Welche Werkzeuge hast du?", True),
+        ("\u4f60\u6709\u54ea\u4e9b\u5de5\u5177\uff1f", True),
+        ("what functions did you call?", True),
         ("play the second song", False),
         ("search my mail for the bill", False),
         ("", False),
     ],
 )
 def test_whether_the_user_asks_about_tools(user: str, asked: bool) -> None:
-    assert asks_about_tools(user, TOOLS) is asked
+    assert asks_about_tools(user) is asked
 
 
 def test_the_shell_reaches_it(
@@ -173,4 +176,4 @@ def test_the_shell_reaches_it(
     monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(map(json.dumps, lines))))
     assert debug("sanitize", Cut(size=2)) == 0
     told = [json.loads(line)["text"] for line in capsys.readouterr().out.splitlines()]
-    assert told == ["It is nine.", "Two songs.", "I use list_mp3s."]
+    assert told == ["It is nine.", "I'll call list mp3s. Two songs.", "I use list_mp3s."]

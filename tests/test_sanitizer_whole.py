@@ -15,6 +15,7 @@ from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.toolbox.registry import Registry
+from andy_cli.toolbox.tool import words_of_name
 from tests.cases import CORPORA, Row, rows
 from tests.desk import desk, list_directory, speak
 from tests.fakes import ScriptedModel
@@ -24,7 +25,9 @@ from tests.test_serve import served
 
 NAMES = tuple(json.loads((CORPORA / "sanitizer" / "tools.json").read_text(encoding="utf-8")))
 TOOLS = tools_by_name([{"function": {"name": each}} for each in NAMES])
-REGISTRY = Registry([replace(list_directory, name=each) for each in NAMES])
+REGISTRY = Registry(
+    [replace(list_directory, name=each, title=words_of_name(each)) for each in NAMES]
+)
 MARKERS = Markers(discover(dialects, Dialect, "DIALECT"), NAMES)
 STRIP, KEEP = rows("sanitizer/strip.jsonl"), rows("sanitizer/keep.jsonl")
 ENDS = "told back with call"
@@ -69,7 +72,7 @@ def test_a_turn_shows_all_the_rest(row: Row) -> None:
         assert shown.startswith(row["text"])
 
 
-def without_narration(row: Row) -> str:
+def as_a_client_reads_it(row: Row) -> str:
     """What is expected of a server: its clients read what the model says of their tools."""
     compiler = Compiler(MARKERS, TOOLS, runs=False)
     compiler.feed(row["text"])
@@ -102,4 +105,4 @@ def test_a_server_shows_no_plumbing_and_all_the_rest(server: Served, at: int) ->
     if message.get("tool_calls") and at >= len(STRIP):
         assert ALL[at]["why"] == "fence alone"
     else:
-        assert shown == without_narration(ALL[at]).strip()
+        assert shown == as_a_client_reads_it(ALL[at]).strip()

@@ -190,17 +190,19 @@ def test_C7_markers_of_protocols_are_taken_out(plumbing: str) -> None:
     assert shown.split() == ["Before.", "After."]
 
 
-def test_C8_lines_that_tell_of_a_tool_are_taken_out() -> None:
-    told = "I will now use the list_directory tool. There are two.\nI called list_directory again."
-    assert play([told], "count", tools=True).answer.strip() == "There are two."
+def test_C8_a_tool_is_told_of_by_its_title_in_any_language() -> None:
+    told = "Laut list_directory sind es zwei.\n[tool: list_directory]\n(list_directory)"
+    answer = play([told], "count", tools=True).answer
+    assert answer == "Laut list directory sind es zwei.\n(List directory)"
 
 
 def test_C8_a_line_that_only_looks_so_stays() -> None:
-    """R10: it must be narration, name a tool, stand outside code, and nobody may have asked."""
+    """R10: it must name a tool, stand outside code, and nobody may have asked."""
     kept = "A hammer is a tool. read_file.py calls a function.\n`list_directory` is its name."
     assert play([kept], "explain", tools=True).answer == kept
     asked = "Gladly. I'll call list_directory for that. It lists files."
-    assert play([asked], "count", tools=True).answer == "Gladly. It lists files."
+    titled = "Gladly. I'll call list directory for that. It lists files."
+    assert play([asked], "count", tools=True).answer == titled
     assert play([asked], "which tools do you use?", tools=True).answer == asked
 
 
@@ -392,7 +394,7 @@ def test_C17_a_switch_of_models_makes_everything_that_reads_it_anew() -> None:
     chat.use(ScriptedModel(["hi"], name="cerebras:qwen-2.5-32b"))
     assert chat.speech is not before
     assert chat.speech.markers is not before.markers
-    assert chat.speech.compiler() is not before.compiler()
+    assert chat.speech.compiler(False, False) is not before.compiler(False, False)
     assert chat.speech.client.name == "cerebras:qwen-2.5-32b"
 
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from andy_cli.compiler.mapper.mapper import mapped
 from andy_cli.guard.gate import Gate, Proposal
 from andy_cli.guard.redactor import redact, suspicious
-from andy_cli.messages import Effect, ToolCall, ToolResult
+from andy_cli.messages import Effect, Status, ToolCall, ToolResult
 from andy_cli.toolbox import situation
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.terminal import output, sandbox
@@ -177,14 +177,9 @@ ESCAPES = {
 @pytest.mark.parametrize("kind", ESCAPES)
 def test_when_its_time_is_up_it_is_ended_with_everything_it_started(kind: str) -> None:
     number = str(7000 + [*ESCAPES].index(kind))
-    told = ran(f"echo so far; {ESCAPES[kind].format(n=number)}", timeout=0.4)
-    assert told == {
-        "exitCode": None,
-        "output": "so far\n",
-        "sandboxed": False,
-        "timedOut": True,
-        "note": "It was stopped after 0.4 s and is not done.",
-    }
+    result = called({"command": f"echo so far; {ESCAPES[kind].format(n=number)}", "timeout": 0.4})
+    assert (result.status, result.problem) == (Status.TIMED_OUT, "It was stopped after 0.4 s.")
+    assert result.content == f"{result.problem} It is not done. Its output until then:\nso far"
     assert living(f"sleep {number}") == []
 
 
@@ -207,11 +202,16 @@ def test_cancelled_it_is_ended_with_everything_it_started(kind: str, workspace: 
 
 
 def test_a_command_may_say_goodbye_when_it_is_ended() -> None:
-    told = ran(
-        "trap 'echo bye; exit 0' TERM; echo hello; while :; do sleep 0.05; done", timeout=0.4
-    )
-    assert re.fullmatch("hello\n(Terminated\n)?bye\n", told["output"])
-    assert told["timedOut"]
+    command = "trap 'echo bye; exit 0' TERM; echo hello; while :; do sleep 0.05; done"
+    result = called({"command": command, "timeout": 0.4})
+    assert result.status is Status.TIMED_OUT
+    assert re.search("then:\nhello\n(Terminated\n)?bye$", result.content)
+
+
+def test_a_command_that_said_nothing_in_its_time_is_said_to_have() -> None:
+    result = called({"command": "sleep 7300", "timeout": 0.2})
+    assert result.content == "It was stopped after 0.2 s. It is not done. It had no output."
+    assert result.did == "run sleep 7300"
 
 
 def test_what_goes_on_in_the_background_is_not_waited_for() -> None:
@@ -497,8 +497,9 @@ def test_what_nobody_was_asked_about_cannot_even_change_the_workspace(workspace:
 def test_a_boxed_command_is_ended_too(kind: str, workspace: Path) -> None:
     work_in(workspace, "guard.sandbox=on")
     number = str(7300 + [*ESCAPES].index(kind))
-    told = ran(f"echo so far; {ESCAPES[kind].format(n=number)}", timeout=0.6)
-    assert (told["output"], told["timedOut"], told["sandboxed"]) == ("so far\n", True, True)
+    result = called({"command": f"echo so far; {ESCAPES[kind].format(n=number)}", "timeout": 0.6})
+    assert result.status is Status.TIMED_OUT
+    assert result.content.endswith("It ran in a sandbox. Its output until then:\nso far")
     assert living(f"sleep {number}") == []
 
 
@@ -520,7 +521,7 @@ def test_without_bubblewrap_auto_goes_without_and_on_refuses(
     assert ran("ls")["sandboxed"] is False
     work_in(workspace, "guard.sandbox=on")
     result = called({"command": "touch ran"})
-    assert (result.ok, result.content) == (False, sandbox.MISSING)
+    assert (result.ok, result.problem) == (False, sandbox.MISSING)
     assert "apt install bubblewrap" in sandbox.MISSING
     assert not (workspace / "ran").exists()
 

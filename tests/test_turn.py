@@ -50,7 +50,7 @@ def test_a_native_model_gets_the_schemas_and_another_gets_none() -> None:
 
 def test_a_native_call_that_was_cut_off_never_runs_and_is_asked_for_again_once() -> None:
     cut = [Chunk(call=CallDelta(0, "c", "ping", '{"a')), Chunk(finish="length")]
-    model = ScriptedModel([cut, "done"], tools=True)
+    model = ScriptedModel([cut, "Hello."], tools=True)
     seen = events_of(model, "x")
     assert not [each for each in seen if isinstance(each, events.ToolUsed)]
     assert any(isinstance(each, events.Compiled) and each.incomplete for each in seen)

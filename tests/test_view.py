@@ -229,10 +229,21 @@ def test_text_and_actions_keep_a_distance() -> None:
     assert shown.text == "Let me look.\n\n• one, 0.1 s\n• two, 0.1 s\n\nDone."
 
 
-def test_an_empty_answer_is_named() -> None:
+def test_what_was_not_done_is_said_beneath_the_answer() -> None:
     shown = Shown()
-    shown.view.show(ended())
-    assert shown.text == "The model said nothing."
+    shown.show("I moved them.")
+    not_done = {"action": "move *.jpg to photos", "reason": "not allowed"}
+    shown.view.show(events.Ended("success", False, "", "", "s", 1, 1, 0, not_done=(not_done,)))
+    shown.view.close()
+    assert shown.text == "I moved them.\n\nNot done: move *.jpg to photos (not allowed)"
+
+
+def test_an_answer_that_is_put_right_takes_the_place_of_the_first() -> None:
+    shown = Shown()
+    shown.show("There are a.txt and\n\nghost.txt.")
+    shown.view.show(events.Said("assistant", "There is a.txt."))
+    shown.view.close()
+    assert shown.text == "There is a.txt."
 
 
 @pytest.mark.parametrize(

@@ -189,7 +189,6 @@ NOT_READ: list[tuple[Script, str]] = [
     (lambda r: page("odd", status=599), "answered 599,"),
     (lambda r: page("x", "text/plain"), "an offset of 9 is behind it"),
     (lambda r: endless(b"<p>100 MB</p>" * 9000), "larger than 1 MB"),
-    (lambda r: stalled(r), "said nothing for 0.2 s"),
     (lambda r: sent_on("http://localhost:1/"), "is not followed"),
 ]
 
@@ -202,6 +201,13 @@ def test_what_is_no_page_is_said_to_be_what_it_is(
     told = failed(answered(script, "fetch_page", offset=9 if "offset" in words else 0))
     assert words in told
     assert told.isprintable()
+
+
+def test_a_page_that_does_not_come_has_run_out_of_time(workspace: Path) -> None:
+    work_in(workspace, "web.trusted=127.0.0.1", "web.idle_timeout=0.2")
+    result = answered(lambda received: stalled(received), "fetch_page")
+    assert (result.status, result.problem) == (Status.TIMED_OUT, result.content)
+    assert "said nothing for 0.2 s" in result.problem
 
 
 def test_a_page_that_is_too_much_for_a_parser_is_read_all_the_same(

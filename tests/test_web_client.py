@@ -86,7 +86,7 @@ def refused(
 ) -> str:
     with pytest.raises(ToolError) as caught:
         fetched(request, limits, trusted, resolver)
-    return str(caught.value)
+    return caught.value.content
 
 
 class World:

@@ -13,16 +13,17 @@ Content = Annotated[
         json_schema_extra=also("text", "message", "markdown"),
     ),
 ]
-NOT_ALONE = "This is no step of its own: write what the user is to read as your answer."
+NO_STEP = "This is no step of its own."
+ADVICE = "Write what the user is to read as your answer."
 
 
-@tool(effect="protocol", action="say something")
+@tool(effect="protocol", title="chat", action="say something")
 def send_chat(content: Content) -> None:
     """Show a text to the user."""
-    raise ToolError(NOT_ALONE)
+    raise ToolError(NO_STEP, ADVICE)
 
 
-@tool(effect="protocol", action="end the turn")
+@tool(effect="protocol", title="end of the turn", action="end the turn")
 def end_turn() -> None:
     """End your turn; the only thing that does."""
-    raise ToolError(NOT_ALONE)
+    raise ToolError(NO_STEP, ADVICE)

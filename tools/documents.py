@@ -42,6 +42,7 @@ CHANGED = "Some files have changed since they were indexed; `andy docs update` r
 
 @tool(
     effect="read",
+    title="document search",
     action="search the documents for {query} in {scope}",
     claim=lambda arguments: Claim(),
     needs=missing,
@@ -54,10 +55,14 @@ def search(query: Query, scope: Scope = "", limit: Limit = 10) -> Outcome:
 
     with opened() as index:
         looked = find(index, query, scope, limit, here().workspace)
+    several = looked.gone != 1
+    gone = f"{looked.gone} document{'s' * several} with these words {'are' if several else 'is'}"
+    partial = f"{gone} not there any more" if looked.gone else ""
     if not looked.hits:
-        return Outcome("No document has any of these words.", "found nothing in the documents")
+        words = "No document has any of these words."
+        return Outcome(words, "found nothing in the documents", partial)
     notes = [SOME] * (not looked.all_words) + [CHANGED] * any(hit.changed for hit in looked.hits)
     told = {"hits": [hit._asdict() for hit in looked.hits], "notes": notes}
     count = len(looked.hits)
     found = f"found {count} document{'s' * (count != 1)}"
-    return Outcome({name: each for name, each in told.items() if each}, found)
+    return Outcome({name: each for name, each in told.items() if each}, found, partial)

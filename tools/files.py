@@ -54,7 +54,7 @@ def _listed(arguments: Given) -> Claim:
     return Claim((_text(arguments, "path") or ".",), "list")
 
 
-@tool(effect="read", action="list the files in {path}", claim=_listed)
+@tool(effect="read", title="list of files", action="list the files in {path}", claim=_listed)
 async def list_directory(
     path: Folder = ".",
     max_depth: Annotated[
@@ -73,7 +73,7 @@ async def list_directory(
     return await in_thread(lambda work: listing.listed(where, max_depth, work), SECONDS)
 
 
-@tool(effect="read", action="read {path}")
+@tool(effect="read", title="file reader", action="read {path}")
 async def read_file(
     path: File,
     start_line: Annotated[
@@ -113,7 +113,7 @@ def _written(arguments: Given) -> Claim:
     return Claim((path,), "write", shown=changes.shown_write(path, content))
 
 
-@tool(effect="write", action="write {path}", claim=_written)
+@tool(effect="write", title="file writer", action="write {path}", claim=_written)
 def write_file(path: File, content: Content) -> Outcome:
     """Write a whole text file, new or in place of the old one."""
     from andy_cli.toolbox.files import changes
@@ -130,7 +130,7 @@ def _edited(arguments: Given) -> Claim:
     return Claim((path,), "write", shown=shown)
 
 
-@tool(effect="write", action="change {path}", claim=_edited)
+@tool(effect="write", title="file editor", action="change {path}", claim=_edited)
 def edit_file(
     path: File,
     old_string: Annotated[
@@ -166,7 +166,9 @@ def _searched(arguments: Given) -> Claim:
     return Claim((_text(arguments, "path") or ".",), "list")
 
 
-@tool(effect="read", action="search {path} for {pattern} {glob}", claim=_searched)
+@tool(
+    effect="read", title="file search", action="search {path} for {pattern} {glob}", claim=_searched
+)
 async def search_files(
     pattern: Annotated[
         str,
@@ -219,7 +221,7 @@ def _put(arguments: Given) -> Claim:
     return Claim((path,), "write", shown=shown)
 
 
-@tool(effect="write", action="put a file at {path}", claim=_put)
+@tool(effect="write", title="file storage", action="put a file at {path}", claim=_put)
 def file_put(path: File, content: Content, mimeType: MimeType = "") -> Outcome:
     """Put a file of any kind: text, or base64."""
     from andy_cli.toolbox.files import changes
@@ -227,7 +229,7 @@ def file_put(path: File, content: Content, mimeType: MimeType = "") -> Outcome:
     return changes.put(path, content, mimeType)
 
 
-@tool(effect="read", action="get {path}")
+@tool(effect="read", title="file contents", action="get {path}")
 async def file_get(
     path: File,
     encoding: Annotated[
@@ -248,7 +250,7 @@ async def file_get(
     return await in_thread(lambda work: getting.got(path, encoding, maxLength, work), SECONDS)
 
 
-@tool(effect="read", action="read the text of {path}")
+@tool(effect="read", title="document reader", action="read the text of {path}")
 async def file_ingest(path: File) -> Outcome:
     """Read the text of a document."""
     from andy_cli.toolbox.files import ingesting
@@ -262,7 +264,7 @@ def _uploaded(arguments: Given) -> Claim:
     return uploading.claim(_text(arguments, "path"), _text(arguments, "destination"))
 
 
-@tool(effect="act", action="copy {path} to {destination}", claim=_uploaded)
+@tool(effect="act", title="file transfer", action="copy {path} to {destination}", claim=_uploaded)
 async def file_upload(
     path: File,
     destination: Annotated[

@@ -69,7 +69,13 @@ READS = wanting("calendar.events.readonly")
 CHANGES = wanting("calendar.events")
 
 
-@tool(effect="network", action="list calendars", claim=claimed("calendar", "reading"), needs=LISTS)
+@tool(
+    effect="network",
+    title="list of calendars",
+    action="list calendars",
+    claim=claimed("calendar", "reading"),
+    needs=LISTS,
+)
 async def calendar_list() -> Outcome:
     """List the calendars."""
     from andy_cli.toolbox.google import calendar
@@ -79,6 +85,7 @@ async def calendar_list() -> Outcome:
 
 @tool(
     effect="network",
+    title="calendar",
     action="look into the calendar from {timeMin} to {timeMax}",
     claim=claimed("calendar", "reading"),
     needs=READS,
@@ -94,6 +101,7 @@ async def calendar_events(
 
 @tool(
     effect="act",
+    title="event planner",
     action="put {summary} into the calendar",
     claim=claimed("calendar", "creating"),
     needs=CHANGES,
@@ -109,6 +117,7 @@ async def calendar_create(
 
 @tool(
     effect="act",
+    title="event editor",
     action="rename event {eventId} to {summary}",
     claim=claimed("calendar", "updating"),
     needs=CHANGES,
@@ -124,6 +133,7 @@ async def calendar_update(
 
 @tool(
     effect="act",
+    title="event removal",
     action="delete event {eventId}",
     claim=claimed("calendar", "deleting"),
     needs=CHANGES,

@@ -60,6 +60,7 @@ CHANGES = wanting("documents")
 
 @tool(
     effect="network",
+    title="online document reader",
     action="read document {documentId}",
     claim=claimed("docs", "reading"),
     needs=READS,
@@ -72,7 +73,11 @@ async def docs_read(documentId: DocumentId, offset: Offset = 0) -> Outcome:
 
 
 @tool(
-    effect="act", action="make document {title}", claim=claimed("docs", "creating"), needs=CHANGES
+    effect="act",
+    title="online document creator",
+    action="make document {title}",
+    claim=claimed("docs", "creating"),
+    needs=CHANGES,
 )
 async def docs_create(title: Title, text: Text = "") -> Outcome:
     """Make a document in Google Docs."""
@@ -83,6 +88,7 @@ async def docs_create(title: Title, text: Text = "") -> Outcome:
 
 @tool(
     effect="act",
+    title="online document writer",
     action="add to document {documentId}",
     claim=claimed("docs", "appending"),
     needs=CHANGES,
@@ -96,6 +102,7 @@ async def docs_append(documentId: DocumentId, text: Added) -> Outcome:
 
 @tool(
     effect="act",
+    title="online document editor",
     action="replace text in document {documentId}",
     claim=claimed("docs", "replacing"),
     needs=CHANGES,

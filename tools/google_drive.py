@@ -72,6 +72,7 @@ CHANGES = wanting("drive")
 
 @tool(
     effect="network",
+    title="list of online files",
     action="list files in Drive folder {folderId}",
     claim=claimed("drive", "reading"),
     needs=READS,
@@ -85,6 +86,7 @@ async def drive_list(folderId: FolderId = "", maxResults: MaxResults = 20) -> Ou
 
 @tool(
     effect="network",
+    title="online file reader",
     action="read {fileId} in Drive",
     claim=claimed("drive", "reading"),
     needs=READS,
@@ -97,7 +99,11 @@ async def drive_read(fileId: FileId, offset: Offset = 0) -> Outcome:
 
 
 @tool(
-    effect="act", action="make {name} in Drive", claim=claimed("drive", "creating"), needs=CHANGES
+    effect="act",
+    title="online file creator",
+    action="make {name} in Drive",
+    claim=claimed("drive", "creating"),
+    needs=CHANGES,
 )
 async def drive_create(name: Name, content: Content = "", mimeType: MimeType = "") -> Outcome:
     """Make a file in Google Drive."""
@@ -108,6 +114,7 @@ async def drive_create(name: Name, content: Content = "", mimeType: MimeType = "
 
 @tool(
     effect="act",
+    title="online file writer",
     action="overwrite {fileId} in Drive",
     claim=claimed("drive", "updating"),
     needs=CHANGES,
@@ -121,6 +128,7 @@ async def drive_update(fileId: FileId, content: Content) -> Outcome:
 
 @tool(
     effect="act",
+    title="online trash",
     action="move {fileId} to Drive's trash",
     claim=claimed("drive", "deleting"),
     needs=CHANGES,
@@ -134,6 +142,7 @@ async def drive_delete(fileId: FileId) -> Outcome:
 
 @tool(
     effect="network",
+    title="online file search",
     action="search Drive for {query}",
     claim=claimed("drive", "reading"),
     needs=READS,

@@ -70,7 +70,13 @@ READS = wanting("gmail.readonly")
 SENDS = wanting("gmail.send")
 
 
-@tool(effect="network", action="list mails", claim=claimed("mail", "reading"), needs=READS)
+@tool(
+    effect="network",
+    title="list of mails",
+    action="list mails",
+    claim=claimed("mail", "reading"),
+    needs=READS,
+)
 async def gmail_list(maxResults: MaxResults = 10, labelIds: LabelIds = None) -> Outcome:
     """List the newest mails."""
     from andy_cli.toolbox.google import mail
@@ -79,7 +85,11 @@ async def gmail_list(maxResults: MaxResults = 10, labelIds: LabelIds = None) -> 
 
 
 @tool(
-    effect="network", action="read mail {messageId}", claim=claimed("mail", "reading"), needs=READS
+    effect="network",
+    title="mail reader",
+    action="read mail {messageId}",
+    claim=claimed("mail", "reading"),
+    needs=READS,
 )
 async def gmail_read(messageId: MessageId, offset: Offset = 0) -> Outcome:
     """Read one mail."""
@@ -88,7 +98,13 @@ async def gmail_read(messageId: MessageId, offset: Offset = 0) -> Outcome:
     return await mail.reading(messageId, offset)
 
 
-@tool(effect="act", action="send a mail to {to}", claim=claimed("mail", "sending"), needs=SENDS)
+@tool(
+    effect="act",
+    title="mail delivery",
+    action="send a mail to {to}",
+    claim=claimed("mail", "sending"),
+    needs=SENDS,
+)
 async def gmail_send(to: To, subject: Subject, body: Body) -> Outcome:
     """Send a mail."""
     from andy_cli.toolbox.google import mail
@@ -99,6 +115,7 @@ async def gmail_send(to: To, subject: Subject, body: Body) -> Outcome:
 
 @tool(
     effect="network",
+    title="mail search",
     action="search mails for {query}",
     claim=claimed("mail", "reading"),
     needs=READS,

@@ -47,6 +47,7 @@ CHANGES = wanting("spreadsheets")
 
 @tool(
     effect="network",
+    title="spreadsheet reader",
     action="read {range} in a spreadsheet",
     claim=claimed("sheets", "reading"),
     needs=READS,
@@ -60,6 +61,7 @@ async def sheets_read(spreadsheetId: SpreadsheetId, range: Range) -> Outcome:
 
 @tool(
     effect="act",
+    title="spreadsheet writer",
     action="write to {range} in a spreadsheet",
     claim=claimed("sheets", "writing"),
     needs=CHANGES,
@@ -73,6 +75,7 @@ async def sheets_write(spreadsheetId: SpreadsheetId, range: Range, values: Value
 
 @tool(
     effect="act",
+    title="spreadsheet row writer",
     action="add rows below {range} in a spreadsheet",
     claim=claimed("sheets", "appending"),
     needs=CHANGES,
@@ -86,6 +89,7 @@ async def sheets_append(spreadsheetId: SpreadsheetId, range: Range, values: Valu
 
 @tool(
     effect="act",
+    title="spreadsheet creator",
     action="make spreadsheet {title}",
     claim=claimed("sheets", "creating"),
     needs=CHANGES,
@@ -99,6 +103,7 @@ async def sheets_create(title: Title) -> Outcome:
 
 @tool(
     effect="act",
+    title="spreadsheet eraser",
     action="empty {range} in a spreadsheet",
     claim=claimed("sheets", "clearing"),
     needs=CHANGES,

@@ -55,7 +55,13 @@ READS = wanting("tasks.readonly")
 CHANGES = wanting("tasks")
 
 
-@tool(effect="network", action="list tasks", claim=claimed("tasks", "reading"), needs=READS)
+@tool(
+    effect="network",
+    title="list of tasks",
+    action="list tasks",
+    claim=claimed("tasks", "reading"),
+    needs=READS,
+)
 async def tasks_list(taskListId: TaskListId = "@default") -> Outcome:
     """List the tasks in Google Tasks."""
     from andy_cli.toolbox.google import tasks
@@ -64,7 +70,11 @@ async def tasks_list(taskListId: TaskListId = "@default") -> Outcome:
 
 
 @tool(
-    effect="network", action="look at task {taskId}", claim=claimed("tasks", "reading"), needs=READS
+    effect="network",
+    title="task reader",
+    action="look at task {taskId}",
+    claim=claimed("tasks", "reading"),
+    needs=READS,
 )
 async def tasks_get(*, taskListId: TaskListId = "@default", taskId: TaskId) -> Outcome:
     """Read one task."""
@@ -73,7 +83,13 @@ async def tasks_get(*, taskListId: TaskListId = "@default", taskId: TaskId) -> O
     return await tasks.getting(taskListId, taskId)
 
 
-@tool(effect="act", action="note task {title}", claim=claimed("tasks", "creating"), needs=CHANGES)
+@tool(
+    effect="act",
+    title="task planner",
+    action="note task {title}",
+    claim=claimed("tasks", "creating"),
+    needs=CHANGES,
+)
 async def tasks_create(
     *, taskListId: TaskListId = "@default", title: Title, notes: Notes = ""
 ) -> Outcome:
@@ -85,6 +101,7 @@ async def tasks_create(
 
 @tool(
     effect="act",
+    title="task editor",
     action="rename task {taskId} to {title}",
     claim=claimed("tasks", "renaming"),
     needs=CHANGES,
@@ -100,6 +117,7 @@ async def tasks_update(
 
 @tool(
     effect="act",
+    title="task checklist",
     action="tick off task {taskId}",
     claim=claimed("tasks", "completing"),
     needs=CHANGES,
@@ -112,7 +130,11 @@ async def tasks_complete(*, taskListId: TaskListId = "@default", taskId: TaskId)
 
 
 @tool(
-    effect="act", action="delete task {taskId}", claim=claimed("tasks", "deleting"), needs=CHANGES
+    effect="act",
+    title="task removal",
+    action="delete task {taskId}",
+    claim=claimed("tasks", "deleting"),
+    needs=CHANGES,
 )
 async def tasks_delete(*, taskListId: TaskListId = "@default", taskId: TaskId) -> Outcome:
     """Delete a task."""

@@ -20,13 +20,13 @@ SECONDS = 300
 """How long a command of the user's own may take."""
 
 NO_VOICE = (
-    "This machine has no voice. Ask the user to install one: apt install espeak-ng, "
-    "or brew install espeak-ng."
+    "This machine has no voice: it needs espeak-ng (apt install espeak-ng, or brew install "
+    "espeak-ng)."
 )
 NO_PLAYER = "Speaking needs the Python package miniaudio: pip install miniaudio."
 
 
-@tool(effect="read", action="look what time it is in {timezone}")
+@tool(effect="read", title="clock", action="look what time it is in {timezone}")
 def current_time(
     timezone: Annotated[
         str,
@@ -51,7 +51,7 @@ def _opened(arguments: Mapping[str, object]) -> Claim:
     return Claim(address=url, trusted=True)
 
 
-@tool(effect="act", action="open {url}", claim=_opened, answers=False)
+@tool(effect="act", title="web browser", action="open {url}", claim=_opened, answers=False)
 def open_url(
     url: Annotated[
         str,
@@ -75,7 +75,7 @@ def _mute() -> str:
     return "" if importlib.util.find_spec("miniaudio") else NO_PLAYER
 
 
-@tool(effect="play", action="say something", needs=_mute, background=True)
+@tool(effect="play", title="voice", action="say something", needs=_mute, background=True)
 async def say(
     utterance: Annotated[
         str,
@@ -123,7 +123,13 @@ def _filled(arguments: Mapping[str, object]) -> Claim:
     return Claim(command=line, shown=sandbox.promise(here().settings))
 
 
-@tool(effect="run", action="run the command {name}", claim=_filled, needs=_own)
+@tool(
+    effect="run",
+    title="personal command",
+    action="run the command {name}",
+    claim=_filled,
+    needs=_own,
+)
 async def custom(
     name: Annotated[
         str,

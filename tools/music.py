@@ -35,7 +35,7 @@ Volume = Annotated[
 ]
 
 
-@tool(effect="read", action="list the music in {path}")
+@tool(effect="read", title="list of songs", action="list the music in {path}")
 def list_mp3s(path: Folder = None) -> Outcome:
     """List the MP3 files in a folder."""
     folder = expanded(path or Path())
@@ -66,13 +66,13 @@ def _claim(arguments: Mapping[str, object]) -> Claim:
         return Claim((path or ".",))
 
 
-@tool(effect="play", action="play {file} from {path}", claim=_claim)
+@tool(effect="play", title="music player", action="play {file} from {path}", claim=_claim)
 def play_mp3(file: File, path: Folder = None, volume: Volume = None) -> Outcome:
     """Play an MP3 file."""
     return _started(shared().play(find(file, path), volume))
 
 
-@tool(effect="play", action="play {file} from {path} next", claim=_claim)
+@tool(effect="play", title="music queue", action="play {file} from {path} next", claim=_claim)
 def queue_mp3(file: File, path: Folder = None) -> Outcome:
     """Add an MP3 file to the queue, to be played next."""
     state = shared().queue(find(file, path))
@@ -90,7 +90,7 @@ def _started(state: State) -> Outcome:
     return Outcome(f"playing {song}{heard}", f"started {song}, silently: there is no sound card")
 
 
-@tool(effect="play", action="pause the music or go on")
+@tool(effect="play", title="pause button", action="pause the music or go on")
 def pause_mp3() -> Outcome:
     """Pause or resume the music."""
     state = current_state()
@@ -103,7 +103,7 @@ def pause_mp3() -> Outcome:
     return _both(f"paused {state.song.described()} at {songs.clock(state.position)}")
 
 
-@tool(effect="play", action="stop the music")
+@tool(effect="play", title="stop button", action="stop the music")
 def stop_mp3() -> Outcome:
     """Stop the music."""
     if not current_state().playing:
@@ -112,7 +112,7 @@ def stop_mp3() -> Outcome:
     return _both(f"stopped {before.song.described()}" if before.song else "nothing was playing")
 
 
-@tool(effect="read", action="see what is playing")
+@tool(effect="read", title="music display", action="see what is playing")
 def now_playing() -> Outcome:
     """Tell which song is playing now."""
     state = current_state()

@@ -25,7 +25,7 @@ def _claim(arguments: Mapping[str, object]) -> Claim:
     return Claim(command=command, shown=sandbox.promise(here().settings))
 
 
-@tool(effect="run", action="run {command}", claim=_claim)
+@tool(effect="run", title="terminal", action="run {command}", claim=_claim)
 async def terminal_execute(
     command: Annotated[
         str,
@@ -59,5 +59,5 @@ async def terminal_execute(
         notes.append(f"A timeout of {timeout:g} was taken for milliseconds: {timeout / 1000:g} s.")
         timeout /= 1000
     if timeout > LONGEST:
-        raise ToolError(f"A command may take {LONGEST} s at most. Give a smaller timeout.")
+        raise ToolError(f"A command may take {LONGEST} s at most.", "Give a smaller timeout.")
     return await in_thread(lambda work: running.outcome(command, timeout, notes, work), timeout)

@@ -80,6 +80,7 @@ Kept = Annotated[
 
 @tool(
     effect="network",
+    title="web search",
     action="search the web for {query}",
     claim=lambda arguments: asking.of_search(str(arguments.get("query") or "")),
     needs=engines.missing,
@@ -96,6 +97,7 @@ async def web_search(query: Query, maxTokens: MostTokens = 2000) -> Outcome:
 
 @tool(
     effect="network",
+    title="web page reader",
     action="read {url}",
     claim=lambda arguments: asking.of_page(str(arguments.get("url") or "")),
 )
@@ -111,7 +113,9 @@ def _claim(arguments: Mapping[str, object]) -> Claim:
     return asking.of_request(asking.asked(arguments), str(arguments.get("path") or ""))
 
 
-@tool(effect="act", action="request {url} by {method} into {path}", claim=_claim)
+@tool(
+    effect="act", title="web request", action="request {url} by {method} into {path}", claim=_claim
+)
 async def api_call(
     url: Url,
     method: Method = "GET",

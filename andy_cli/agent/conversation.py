@@ -14,14 +14,16 @@ from andy_cli import events
 from andy_cli.agent.account import Account
 from andy_cli.agent.background import Background
 from andy_cli.agent.compression import compressed, fitted, size, window_warning
+from andy_cli.agent.grounding.claim import Deed
 from andy_cli.agent.injection import escape_control_tokens, is_quoted, repeats_result
 from andy_cli.agent.output_filter import OutputFilter
 from andy_cli.agent.pairs import new_id
 from andy_cli.agent.rendered_text import as_rendered
 from andy_cli.agent.reply import Reply, as_record
 from andy_cli.agent.resolve import Offer
-from andy_cli.agent.sanitizer import asks_about_tools, find_leaks, sanitize
+from andy_cli.agent.sanitizer import find_leaks, sanitize
 from andy_cli.agent.speech import speech
+from andy_cli.agent.tool_titles import ToolTitles, asks_about_tools
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler
 from andy_cli.compiler.detect import (
@@ -109,6 +111,12 @@ WINDOW = 64_000
 SHORT, LONG = 3_000, 12_000
 """Tokens of a history, and characters of a result, that fit anywhere."""
 
+WORKED_ON = 60
+"""So many messages back, a name of a tool in a result is one that the user works on."""
+
+REMEMBERED = 200
+"""So many calls of earlier turns count as deeds of the session."""
+
 EXCHANGES = 20
 """How many are kept for whoever asks what was truly said."""
 
@@ -139,8 +147,10 @@ class Conversation:
         self._counted: tuple[list[Message], int, int] = (self.history, 0, 0)
         self.turn_began = 0
         """Where in the history the user's last message stands."""
-        self.deeds: list[tuple[str, str, str, bool]] = []
-        """What was done in this session: tool, what was to be done, what was, and whether."""
+        self.deeds: list[Deed] = []
+        """The calls of this session, and how each ended."""
+        self.strict = False
+        """An answer that is not supported, or something that was not done, is a failure."""
         self.account: Account | None = None
         self._refused = False  # its server takes no tools
         self._thinks_first = False  # its replies begin inside reasoning that the prompt opened
@@ -151,7 +161,7 @@ class Conversation:
             settings.whole("limits.calls_per_reply"),
             settings.whole("limits.calls"),
         )
-        self._folder = folder
+        self.folder = folder
         self._log = log
         self.dialects = {each.name: each for each in discover(dialects, Dialect, "DIALECT")}
         self.use(client, server)
@@ -170,7 +180,7 @@ class Conversation:
         self._thinks_first = self._thinks_first or opens_reasoning(template.text)
         found = self._dialect(client, template)
         self._tools = self.registry.version
-        self.speech = speech(client, found, self.registry, self.dialects, self._folder)
+        self.speech = speech(client, found, self.registry, self.dialects, self.folder)
 
     def follow(self, written: str) -> None:
         """The model wrote its requests in another dialect than it was taught: speak that (C18).
@@ -184,7 +194,7 @@ class Conversation:
         dialect = self.dialects[written]
         if self.dialect.name != NATIVE and dialect.lesson:
             found = Detected(dialect, "it writes so")
-            self.speech = speech(self.client, found, self.registry, self.dialects, self._folder)
+            self.speech = speech(self.client, found, self.registry, self.dialects, self.folder)
 
     @property
     def client(self) -> ModelClient:
@@ -223,6 +233,7 @@ class Conversation:
         """The user's next message; the places it names may be read."""
         self.gate.heard(user)
         self.turn_began = len(self.history)
+        self.deeds = [each._replace(earlier=True) for each in self.deeds[-REMEMBERED:]]
         self.add(Message("user", escape_control_tokens(user)), Message("user", user))
         tools = [*self.speech.known.values()]
         said = {"user": user, "model": self.client.name, "dialect": self.dialect.name}
@@ -234,10 +245,15 @@ class Conversation:
             self._log.message(logged or message)
         self.history.append(message)
 
+    def take_back(self, at: int) -> None:
+        """Forget an answer that did not hold, and the question that asked for another, which
+        stands there: neither shall support what is said later."""
+        if self.history[at - 1].role == "assistant" and not self.history[at - 1].calls:
+            del self.history[at - 1 : at + 1]
+
     def output_filter(self, held: bool = False) -> OutputFilter:
         """What shows the next reply; `held`: only when it is whole."""
-        asked = self._asked_about_tools()
-        return OutputFilter(tuple(self.speech.tools), asked, held or self._by_the_letter)
+        return OutputFilter(held or self._by_the_letter)
 
     def learn(self, reply: Reply) -> None:
         """Note how the model writes: that it begins inside reasoning which the prompt opened."""
@@ -245,11 +261,19 @@ class Conversation:
 
     def sanitized(self, text: str) -> str:
         """A text that a request carries for the user."""
-        asked = self._asked_about_tools()
-        return sanitize(text, self.speech.markers, self.speech.known, asked)
+        return sanitize(text, self.speech.markers, self.speech.known, self._titles())
 
-    def _asked_about_tools(self) -> bool:
-        return asks_about_tools(self.history[self.turn_began].content, tuple(self.speech.known))
+    def _titles(self) -> ToolTitles | None:
+        """What says the titles of tools for their names; None where the user asks about tools."""
+        user = self.history[self.turn_began].content
+        if asks_about_tools(user):
+            return None
+        found = [each for each in self.history[-WORKED_ON:] if each.role == "tool"]
+        own = [each.content for each in found if each.call_id not in self._failed]
+        names = self.speech.names
+        titles = {tool.name: tool.title for tool in self.registry}
+        offered = {names[name]: title for name, title in titles.items() if name in names}
+        return ToolTitles({**offered, **titles}, "\n".join([user, *own]))
 
     def leaks(self, answer: str) -> tuple[str, ...]:
         """The plumbing that would stand in the answer once it is rendered."""
@@ -259,7 +283,7 @@ class Conversation:
         """The answer, or a piece of it, so that nothing leaks when it is rendered."""
         if as_rendered(answer) == answer or not self.leaks(answer):
             return answer
-        return sanitize(as_rendered(answer), self.speech.markers, self.speech.known)
+        return sanitize(as_rendered(answer), self.speech.markers, self.speech.known, self._titles())
 
     @property
     def lenient(self) -> bool:
@@ -291,10 +315,10 @@ class Conversation:
         if self._tools != self.registry.version:
             self._tools = self.registry.version
             found = Detected(self.dialect, self.speech.why)
-            self.speech = speech(self.client, found, self.registry, self.dialects, self._folder)
+            self.speech = speech(self.client, found, self.registry, self.dialects, self.folder)
         request = self.request(constraint=self._next_step())
         wants_code = asks_for_code(self.history[self.turn_began].content)
-        compiler = self.speech.compiler(self._thinks_first, wants_code)
+        compiler = self.speech.compiler(self._thinks_first, wants_code, self._titles())
         return self._sent(request, compiler, self.speech.known)
 
     def _sent(self, request: Request, compiler: Compiler, tools: Tools) -> Reply:
@@ -400,11 +424,11 @@ class Conversation:
     def proposal(self, call: ToolCall, doubtful: str) -> Proposal:
         tool = self.registry.get(call.name)
         assert tool is not None, "resolve lets no unknown tool through"
-        claim, fault = NOTHING, ""
+        claim, fault, problem = NOTHING, "", ""
         try:
             claim = self.registry.claim(call)
         except ToolError as error:
-            fault = str(error)
+            fault, problem = error.content, str(error)
         return Proposal(
             tool=tool.name,
             effect=claim.effect or tool.effect,
@@ -413,6 +437,7 @@ class Conversation:
             doubtful=doubtful,
             fingerprint=tool.fingerprint,
             fault=fault,
+            problem=problem,
             arguments=call.arguments,
         )
 

@@ -1,13 +1,13 @@
 """When a turn is over: does the answer rest on what was found, and what went on beside it?"""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from andy_cli import events
 from andy_cli.agent.account import Account
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.grounding.audit import (
     Claim,
-    Deed,
     Evidence,
     marked,
     rewrite_request,
@@ -19,55 +19,61 @@ from andy_cli.messages import Message
 
 
 def evidence(chat: Conversation, tally: Tally) -> Evidence:
-    """The results of this turn, and what was said and found before it."""
+    """The results of this turn, and what was said and found before it; the model knows the
+    folder too."""
     now = chat.turn_began
-    known = tuple(each.content for each in chat.history[:now] if each.role != "system")
-    deeds = tuple(Deed(*each) for each in chat.deeds)
-    return Evidence(tuple(tally.results), chat.history[now].content, known, deeds)
+    known = [each.content for each in chat.history[:now] if each.role != "system"]
+    known += [str(chat.folder), str(Path.home())]
+    return Evidence(tuple(tally.results), chat.history[now].content, tuple(known), (*chat.deeds,))
 
 
 def rewrite(chat: Conversation, tally: Tally) -> Iterator[Event]:
-    """Once: ask the model to answer again without what nothing supports (R16)."""
-    claims = found(chat, tally)
-    tally.unsupported = named(claims)
-    if not claims:
-        return
-    doubtful = ", ".join(named(claims))
-    again = f"Nothing that was found supports: {doubtful}. Asking once more."
-    yield events.Failed("warning", "grounding", again)
-    chat.add(Message("user", rewrite_request(claims)))
-    tally.answer_again()
+    """Once: ask the model to answer again without deeds and names that nothing supports (R16)."""
+    claims = [each for each in find_claims(chat, tally) if each.kind not in FIGURES]
+    if claims:
+        again = f"Nothing that was found supports: {', '.join(named(claims))}. Asking once more."
+        yield events.Failed("warning", "grounding", again)
+        chat.add(Message("user", rewrite_request(claims)))
+        tally.answer_again(len(chat.history) - 1)
+
+
+FIGURES = frozenset(
+    "date weekday time size duration percent number spelled version row item".split()
+)
+"""Kinds for which nobody is asked again."""
 
 
 def look_back(chat: Conversation, tally: Tally) -> Iterator[Event]:
-    """What is still not supported is marked beside the claim; nothing is taken out."""
+    """What is not supported is marked beside the claim, in one look; nothing is taken out."""
+    claims = find_claims(chat, tally)
+    tally.unsupported = named(claims)
     if tally.rewriting:
-        claims = found(chat, tally)
-        tally.unsupported = named(claims)
-        tally.answer = marked(tally.answer or tally.rewriting, claims)
-        yield events.Said("assistant", tally.answer, delta=True)
+        tally.answer = tally.answer or tally.rewriting
+        chat.take_back(tally.rewritten_at)
+    final = chat.cleaned(marked(tally.answer, claims))
+    if leaks := chat.leaks(tally.answer):
+        yield events.Audited(leaks=leaks)
+    if tally.rewriting or final != tally.answer:
+        tally.answer = final
+        yield events.Said("assistant", final)
     if tally.unsupported:
         yield events.Audited(tally.unsupported)
-    yield from strip_leaks(chat, tally)
     for failure in chat.background.failures():
-        yield events.Failed("warning", "background", f"Could not {failure.did}: {failure.content}")
+        problem = f"Could not {failure.did}: {failure.problem or failure.content}"
+        yield events.Failed("warning", "background", problem)
     chat.account = Account(
         tally.answer, evidence(chat, tally), tuple(tally.changes), tally.unsupported
     )
 
 
-def strip_leaks(chat: Conversation, tally: Tally) -> Iterator[Event]:
-    """The last look, at what Markdown makes of the answer (C29)."""
-    clean = chat.cleaned(tally.answer)
-    if clean != tally.answer:
-        yield events.Audited(leaks=chat.leaks(tally.answer))
-        tally.answer = clean
-
-
-def found(chat: Conversation, tally: Tally) -> Sequence[Claim]:
-    if not tally.answer or tally.exit_code:
+def find_claims(chat: Conversation, tally: Tally) -> Sequence[Claim]:
+    """What nothing supports in the answer; figures are judged for those who ask (R16)."""
+    if not tally.answer or tally.exit_code not in (0, DENIED):
         return ()
-    return unsupported(tally.answer, evidence(chat, tally))
+    return unsupported(tally.answer, evidence(chat, tally), chat.strict)
+
+
+DENIED = 3
 
 
 def named(claims: Sequence[Claim]) -> tuple[str, ...]:

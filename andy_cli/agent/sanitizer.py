@@ -1,43 +1,35 @@
 """Show no plumbing in an answer, and nothing else taken away (C1, C6 to C9, C29, R10, R15).
 
 The structure is the compiler's: calls in any dialect, markers, role labels and control tokens.
-What is left to do here is the narrow rule about sentences that narrate a call.
+What is left to do here are the names of tools, which become titles.
 """
 
-from andy_cli.agent.tool_mentions.mention_filter import MentionFilter
-from andy_cli.agent.tool_mentions.narration import asks_about_tools
+from andy_cli.agent.tool_titles import ToolTitles
 from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.dialect import Tools
-from andy_cli.compiler.lexer import Lexer
+from andy_cli.compiler.lexer import SHOWN, Lexer
 from andy_cli.compiler.markers import Markers
-
-__all__ = ["Sanitizer", "asks_about_tools", "find_leaks", "sanitize"]
 
 
 class Sanitizer:
     """Reads one answer as it arrives; how it was cut never matters. Build a new one for each."""
 
-    def __init__(self, markers: Markers, tools: Tools, asked_about_tools: bool = False) -> None:
-        """`markers` as the compiler has them; `tools` are those of this session."""
-        self._compiler = Compiler(markers, tools, runs=False)
-        self._mentions = None if asked_about_tools else MentionFilter(tuple(tools))
+    def __init__(self, markers: Markers, tools: Tools, titles: ToolTitles | None = None) -> None:
+        """`markers` as the compiler has them; `titles` if the user has not asked about tools."""
+        self._compiler = Compiler(markers, tools, runs=False, prose=titles)
 
     def feed(self, text: str) -> str:
         """Take the next piece; returns what can be shown now."""
-        text = self._compiler.feed(text).text
-        return self._mentions.feed(text) if self._mentions and text else text
+        return self._compiler.feed(text).text
 
     def finish(self) -> str:
         """The answer is complete: what is left to show."""
-        text = self._compiler.finish()[0].text
-        if self._mentions is None:
-            return text
-        return (self._mentions.feed(text) if text else "") + self._mentions.finish()
+        return self._compiler.finish()[0].text
 
 
-def sanitize(text: str, markers: Markers, tools: Tools, asked_about_tools: bool = False) -> str:
+def sanitize(text: str, markers: Markers, tools: Tools, titles: ToolTitles | None = None) -> str:
     """The answer without plumbing; if there is none, itself byte for byte. Never raises."""
-    sanitizer = Sanitizer(markers, tools, asked_about_tools)
+    sanitizer = Sanitizer(markers, tools, titles)
     return sanitizer.feed(text) + sanitizer.finish()
 
 
@@ -60,11 +52,10 @@ def find_leaks(rendered: str, markers: Markers, tools: Tools, source: str = "") 
 def _find_hidden(text: str, markers: Markers, tools: Tools) -> tuple[str, ...]:
     lexer = Lexer(markers, tools, runs=False)
     segments = [*lexer.feed(text), *lexer.finish()]
-    shown = ("prose", "code", "quote", "reasoning")
     return tuple(
         each.text
         for each in segments
-        if each.kind not in shown and each.text.strip() and not each.fence
+        if each.kind not in (*SHOWN, "reasoning") and each.text.strip() and not each.fence
     )
 
 

@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from andy_cli.agent.history import render_history
 from andy_cli.agent.injection import escape_control_tokens
-from andy_cli.agent.pairs import paired
 from andy_cli.agent.system_prompt import system_prompt
 from andy_cli.agent.tokens import tokens
-from andy_cli.compiler.compiler import Compiler, Opened
+from andy_cli.compiler.compiler import Compiler, ProseFilter
 from andy_cli.compiler.detect import Detected, by_name
 from andy_cli.compiler.dialect import Dialect, IdForm, Tools
-from andy_cli.compiler.ids import renamed
 from andy_cli.compiler.mapper.offered import offered, offered_names
 from andy_cli.compiler.markers import Markers
-from andy_cli.messages import Constraint, Message, Request, Schema, ToolCall, Wire
+from andy_cli.messages import Constraint, Message, Request, Schema, Wire
 from andy_cli.models.client import ModelClient
 from andy_cli.models.presets import presets
 from andy_cli.toolbox.registry import Registry
@@ -46,11 +45,17 @@ class Speech:
     fixed: int
     """Estimated tokens of what goes with every request: the system prompt and the schemas."""
 
-    def compiler(self, thinks_first: bool = False, wants_code: bool = False) -> Compiler:
+    def compiler(
+        self, thinks_first: bool, wants_code: bool, prose: ProseFilter | None = None
+    ) -> Compiler:
         """`thinks_first`: its replies begin inside reasoning that the prompt opened."""
-        opened: Opened = "likely" if thinks_first else ""
         return Compiler(
-            self.markers, self.known, opened, wants_code=wants_code, keeps_objects=False
+            self.markers,
+            self.known,
+            "likely" if thinks_first else "",
+            wants_code=wants_code,
+            keeps_objects=False,
+            prose=prose,
         )
 
     def request(
@@ -61,11 +66,11 @@ class Speech:
         max_tokens: int | None = None,
     ) -> Request:
         """The history as this model reads it, `side` messages behind it."""
-        known = paired([Message("system", self.system), *history])
-        if self.schemas:
-            known = as_offered(known, self.names)
+        told = [Message("system", self.system), *history]
         return Request(
-            messages=(*self.dialect.render(renamed(known, self.id_form)), *side),
+            messages=tuple(
+                render_history(told, self.dialect, self.known, self.names, self.id_form, side)
+            ),
             tools=self.schemas,
             constraint=constraint,
             stop=self.dialect.stop,
@@ -137,19 +142,3 @@ def family_ids(client: ModelClient, dialects: Dialects) -> IdForm | None:
     """With native calls the ids are those of the model's family all the same."""
     family = by_name(client.name.partition(":")[2], dialects.values())
     return family.id_form if family else None
-
-
-def as_offered(history: Sequence[Message], names: Mapping[str, str]) -> list[Message]:
-    """Calls and results under the names that the tools were offered with."""
-    if all(name == offer for name, offer in names.items()):
-        return list(history)
-
-    def called(call: ToolCall) -> ToolCall:
-        return call._replace(name=names.get(call.name, call.name))
-
-    return [
-        message._replace(
-            calls=tuple(map(called, message.calls)), name=names.get(message.name, message.name)
-        )
-        for message in history
-    ]

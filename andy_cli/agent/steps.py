@@ -3,10 +3,12 @@
 Nothing here happens before the reply is complete (C27); one thing is done after the other (R12).
 """
 
+import json
 from collections.abc import AsyncIterator, Iterator, Sequence
 
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.grounding.claim import Deed
 from andy_cli.agent.guidance import guidance
 from andy_cli.agent.injection import unescape_control_tokens
 from andy_cli.agent.pairs import new_id
@@ -16,7 +18,9 @@ from andy_cli.agent.resolve import Resolved, resolve
 from andy_cli.agent.tally import REPEATED, Tally
 from andy_cli.events import Event
 from andy_cli.guard.gate import Proposal, Verdict
-from andy_cli.messages import Message, Status, ToolCall, ToolRequest, ToolResult
+from andy_cli.messages import Effect, Message, Status, ToolCall, ToolRequest, ToolResult
+
+UNFIT = "it was not clear with what"
 
 
 async def carried_out(chat: Conversation, tally: Tally, reply: Reply) -> AsyncIterator[Event]:
@@ -103,6 +107,23 @@ async def leave(chat: Conversation, calls: list[ToolCall], why: str) -> None:
     """Calls that were not run get a result all the same: no call may stand without one."""
     for call in calls:
         await chat.tell(ToolResult(call.id, call.name, why, Status.CANCELLED))
+        tool = chat.registry.get(call.name)
+        if tool is not None:
+            note_deed(chat, call, tool.effect, Status.CANCELLED, tool.intent(call.arguments))
+
+
+def note_deed(
+    chat: Conversation,
+    call: ToolCall,
+    effect: Effect,
+    status: Status,
+    action: str,
+    did: str = "",
+    problem: str = "",
+) -> None:
+    """Note a call among the deeds of the turn."""
+    arguments = json.dumps(dict(call.arguments), ensure_ascii=False, default=str)
+    chat.deeds.append(Deed(call.name, effect, action, did, status, arguments, problem))
 
 
 async def understood(
@@ -127,12 +148,14 @@ async def answered(
     chat: Conversation, tally: Tally, reply: Reply, request: ToolRequest, resolved: Resolved
 ) -> AsyncIterator[Event]:
     """Run one call, if it may be run, and put the result where the model will look for it."""
-    call, action = resolved.call, ""
+    call = resolved.call
+    tool = chat.registry.get(call.name)
+    effect, action = (tool.effect, tool.intent({})) if tool else (Effect.PROTOCOL, "")
     if resolved.changes:
         tally.changes += resolved.changes
         yield events.Corrected(call.id, resolved.changes)
     if resolved.fault:
-        result = ToolResult(call.id, call.name, resolved.fault, Status.FAILED)
+        result = ToolResult(call.id, call.name, resolved.fault, Status.FAILED, problem=UNFIT)
         misunderstood(chat, tally, resolved)
         yield events.ToolUsed(call.id, call.name, call.arguments, "")
     else:
@@ -141,22 +164,27 @@ async def answered(
         quoted = request.quoted and not framed
         proposal = chat.proposal(call, chat.not_its_own(request, reply.raw, quoted))
         proposal = proposal._replace(guessed=resolved.doubtful)
-        action = proposal.action
+        effect, action = proposal.effect, proposal.action
         yield events.ToolUsed(call.id, call.name, call.arguments, proposal.action)
         verdict = await chat.consent(call, proposal)
         if verdict.asked:
             decision: events.Decision = "allowed" if verdict.allowed else "denied"
             yield events.Consented(call.id, proposal.effect.value, decision, verdict.reason)
+        if effect is Effect.RUN and verdict.harmless:
+            effect = Effect.READ
         result = await outcome(chat, call, proposal, verdict)
         if result.status is Status.DENIED and request.quoted:
             for event in shown_as_text(tally, reply, request):
                 yield event
     tally.count(result)
-    chat.deeds.append((call.name, action, result.did, result.ok))
+    problem = result.partial if result.ok else result.problem
+    note_deed(chat, call, effect, result.status, action, result.did, problem)
     await chat.tell(result, lost_in(request, resolved) if resolved.changes else "")
     guard_against_loops(chat, tally, call, result)
     output, error = (result.content, "") if result.ok else ("", result.content)
-    yield events.ToolAnswered(call.id, result.status, output, error, result.seconds, result.did)
+    yield events.ToolAnswered(
+        call.id, result.status, output, error, result.seconds, result.did, problem
+    )
 
 
 async def outcome(
@@ -165,7 +193,8 @@ async def outcome(
     if verdict.allowed:
         return await chat.run(call, proposal.action, verdict.granted)
     if proposal.fault:
-        return ToolResult(call.id, call.name, proposal.fault, Status.FAILED, did=proposal.action)
+        failed = ToolResult(call.id, call.name, proposal.fault, Status.FAILED, did=proposal.action)
+        return failed._replace(problem=proposal.problem)
     return denied(call, proposal.action, verdict.reason)
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.not_done import NotDone, find_not_done
+from andy_cli.agent.outcomes import OUTCOMES
 from andy_cli.errors import AndyError, ModelError
 from andy_cli.events import Event
 from andy_cli.messages import Status, ToolCall, ToolResult, Usage
@@ -41,8 +43,14 @@ class Tally:
     stopped: str = ""
     asked: str = ""
     """What the user has to be asked before anything can go on."""
+    filtered: bool = False
+    """The server held the answer back."""
+    unreadable: bool = False
+    """The last request could not be read, and may not be sent again."""
     subtype: events.Subtype = "success"
     exit_code: int = 0
+    error: events.Failed | None = None
+    """What ended it, if an error did."""
     denials: list[str] = field(default_factory=list)
     failed: set[str] = field(default_factory=set)
     """Ids of the calls that ended badly."""
@@ -50,7 +58,9 @@ class Tally:
     changes: list[str] = field(default_factory=list)
     rewriting: str = ""
     """The answer that did not hold, while another is asked for."""
+    rewritten_at: int = 0
     unsupported: tuple[str, ...] = ()
+    not_done: tuple[NotDone, ...] = ()
     _seen: dict[tuple[str, str, str], int] = field(default_factory=dict)
 
     @property
@@ -83,8 +93,10 @@ class Tally:
         self.answer += parted
         return events.Said("assistant", parted, delta=True)
 
-    def answer_again(self) -> None:
+    def answer_again(self, at: int) -> None:
+        """`at`: where in the history the model is asked to."""
         self.rewriting, self.answer, self.done = self.answer, "", False
+        self.rewritten_at = at
 
     def stop(self, why: str) -> None:
         self.stopped, self.subtype, self.exit_code = why, "error_limit", 4
@@ -99,13 +111,10 @@ class Tally:
         self.asked, self.subtype, self.exit_code = question, "error_unclear", 1
 
     def why_over(self) -> Iterator[Event]:
+        """What is said when there will be no further reply."""
         if self.asked:
             self.answer = self.asked
             yield events.Said("assistant", self.asked, delta=True)
-        elif self.cut_off and not self.rewriting:
-            yield events.Failed(
-                "warning", "length", "The answer is cut off.", "Say `go on`, or set max_tokens."
-            )
         elif self.stopped:
             yield events.Failed("warning", "limit", self.stopped, "Say `go on` to continue.")
 
@@ -113,7 +122,48 @@ class Tally:
         self.subtype = "error_cancelled" if error.exit_code == 130 else "error_provider"
         self.exit_code = error.exit_code
         self.answer = self.answer or self.rewriting
-        return events.Failed("error", error.kind, str(error), error.hint)
+        self.error = events.Failed("error", error.kind, str(error), error.hint)
+        return self.error
+
+    def settle(self, chat: Conversation) -> Iterator[Event]:
+        """Decide how the turn ended, by the table of outcomes, and say what the answer does not."""
+        self.not_done = find_not_done([each for each in chat.deeds if not each.earlier])
+        if self.subtype == "success":
+            self.subtype = self._shortcoming(chat)
+            self.exit_code = OUTCOMES[self.subtype].exit_code
+        outcome = OUTCOMES[self.subtype]
+        if outcome.sentence and self.error is None:
+            kind = self.subtype.removeprefix("error_")
+            self.error = events.Failed("error", kind, outcome.sentence, outcome.hint)
+            yield self.error
+
+    def _shortcoming(self, chat: Conversation) -> events.Subtype:
+        if self.filtered:
+            return "error_filtered"
+        if self.unreadable:
+            return "error_unreadable"
+        if self.cut_off:
+            return "error_cut_off"
+        # Who ends a turn by a call has perhaps said all by calls.
+        if not self.answer.strip() and not (self.done and self.calls):
+            return "error_empty"
+        if chat.strict and self.not_done:
+            return "error_not_done"
+        if chat.strict and self.unsupported:
+            return "error_unsupported"
+        return "success"
+
+    def _error(self) -> dict[str, str] | None:
+        """What a script is told of a failure."""
+        if self.exit_code == 0:
+            return None
+        if self.error is not None:
+            return {"kind": self.error.kind, "message": self.error.message, "hint": self.error.hint}
+        reasons = [str(each) for each in self.not_done]
+        if self.subtype == "error_unsupported":
+            reasons = [f"Nothing that was found supports: {', '.join(self.unsupported)}"]
+        message = "; ".join(reasons) or self.stopped or self.asked
+        return {"kind": self.subtype.removeprefix("error_"), "message": message, "hint": ""}
 
     def repeats(self, call: ToolCall, result: ToolResult) -> int:
         """How often this call has had this result in this turn, this time included."""
@@ -151,4 +201,6 @@ class Tally:
             usage=usage,
             permission_denials=tuple(self.denials),
             grounding=grounding,
+            not_done=tuple(each._asdict() for each in self.not_done),
+            error=self._error(),
         )

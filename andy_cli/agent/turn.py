@@ -43,6 +43,8 @@ async def turn(chat: Conversation, user: str) -> AsyncIterator[Event]:
             yield event
     except AndyError as error:
         yield tally.fail(error)
+    for event in tally.settle(chat):
+        yield event
     yield tally.ended(chat)
 
 
@@ -102,7 +104,7 @@ async def said(chat: Conversation, tally: Tally, reply: Reply) -> AsyncIterator[
 
 
 def broken_off(chat: Conversation, tally: Tally, reply: Reply, shown: OutputFilter) -> list[Event]:
-    rest = [*shown.take(reply.rest), *shown.finish(), *shown.release()]
+    rest = [*shown.take(reply.rest), *shown.release()]
     if reply.compiled.text:
         chat.add(Message("assistant", reply.compiled.text, partial=True))
         tally.answer += shown.text
@@ -112,8 +114,7 @@ def broken_off(chat: Conversation, tally: Tally, reply: Reply, shown: OutputFilt
 def end_reply(
     chat: Conversation, tally: Tally, reply: Reply, shown: OutputFilter
 ) -> Iterator[Event]:
-    """The end of a reply: the rest of it, and what is to be noted of it."""
-    yield from shown.finish()
+    """Note what has to be noted of a reply that is complete."""
     if tally.hear(shown.text, chat.letter(reply), chat.lenient):
         chat.give_up_letter()
     if not (tally.refused or tally.rewriting):
@@ -141,6 +142,7 @@ def told_to_go_on(chat: Conversation, tally: Tally, reply: Reply) -> bool:
         tally.continued = True
         chat.add(Message("user", AGAIN if compiled.incomplete else CONTINUE))
     else:
-        tally.cut_off = partial
+        tally.cut_off, tally.unreadable = partial, bool(compiled.fault)
+        tally.filtered = reply.finish == "content_filter"
         return False
     return True

@@ -5,13 +5,13 @@ request that is not run goes back to the text, and what is neither shown nor run
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 from andy_cli.compiler.bodies.calls import says_no_call
 from andy_cli.compiler.control_tokens import FENCES, PROMPTED
 from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.framing import LETTER, LONE_OBJECT
-from andy_cli.compiler.lexer import Lexer, Segment
+from andy_cli.compiler.lexer import SHOWN, Lexer, Segment
 from andy_cli.compiler.markers import Markers
 from andy_cli.compiler.native_calls import NativeCalls
 from andy_cli.compiler.visible import Gaps
@@ -62,6 +62,18 @@ Opened = Literal["", "likely", "known"]
 is an answer."""
 
 
+class ProseFilter(Protocol):
+    """Says the prose of a reply otherwise: no code, no quotation and no call passes through it."""
+
+    def feed(self, text: str) -> list[str]:
+        """The next piece; returns what can be shown. An empty text: something was taken out."""
+        ...
+
+    def pass_by(self, text: str) -> list[str]:
+        """What stands next is no prose, or with "" nothing that is shown; returns what was held."""
+        ...
+
+
 class Compiler:
     """Reads one reply. Build a new one for each; they are cheap."""
 
@@ -74,6 +86,7 @@ class Compiler:
         plain: Collection[tuple[int, int]] = (),
         wants_code: bool = False,
         keeps_objects: bool = True,
+        prose: ProseFilter | None = None,
     ) -> None:
         """`runs`: requests are meant to be run; else this is an answer that shows none.
 
@@ -87,6 +100,7 @@ class Compiler:
         self._likely = reasoning_open == "likely"
         self._runs, self._wants_code, self._plain = runs, wants_code, plain
         self._keeps_objects = keeps_objects and runs
+        self._prose = prose
         self._native = NativeCalls()
         self._gaps = Gaps()
         self._text: list[str] = []
@@ -131,6 +145,7 @@ class Compiler:
         """The reply is complete, or `cut_off` by length or a failure: what is left, and all."""
         for segment in self._lexer.finish():
             self._take(segment)
+        self._flush_prose()
         self._settle(as_text=False)
         if self._lexer.reasoning:
             self._end_open_reasoning(cut_off)
@@ -168,9 +183,11 @@ class Compiler:
         return tuple(request for each in parsed for request in each.requests)
 
     def _take(self, segment: Segment) -> None:
+        if segment.kind in SHOWN:
+            self._take_text(segment)
+            return
+        self._flush_prose()
         match segment.kind:
-            case "prose" | "code" | "quote":
-                self._take_text(segment)
             case "reasoning":
                 self._think(segment.text)
             case "closer":
@@ -185,14 +202,28 @@ class Compiler:
                 self._hide(segment)
 
     def _take_text(self, segment: Segment) -> None:
-        if not segment.text.strip():
-            if self._waiting:
-                self._waiting.append(segment)
+        if self._prose is None:
+            self._show_pieces([segment.text])
+        elif segment.kind in ("prose", "row"):
+            self._show_pieces(self._prose.feed(segment.text))
+        else:
+            self._show_pieces([*self._prose.pass_by(segment.text), segment.text])
+
+    def _flush_prose(self) -> None:
+        if self._prose is not None:
+            self._show_pieces(self._prose.pass_by(""))
+
+    def _show_pieces(self, pieces: Sequence[str]) -> None:
+        for text in pieces:
+            if not text:
+                self._gaps.take_out()
+            elif text.strip():
+                self._settle(as_text=True)
+                self._show(text)
+            elif self._waiting:
+                self._waiting.append(Segment("prose", 0, text))
             else:
-                self._gaps.show(segment.text)
-            return
-        self._settle(as_text=True)
-        self._show(segment.text)
+                self._gaps.show(text)
 
     def _show(self, text: str) -> None:
         if text.strip():
@@ -232,7 +263,9 @@ class Compiler:
             elif segment.kind == "framing" and (as_text or self._parsed):
                 self._hide(segment)
             elif segment.dialect == LETTER:
-                self._show(segment.text.partition(":")[2].strip("* "))
+                label, colon, said = segment.text.partition(":")
+                self._list(segment._replace(text=label + colon))
+                self._show(said.strip("* "))
             else:
                 self._show(segment.text)
 
@@ -240,9 +273,9 @@ class Compiler:
         parsed = segment.parsed
         self._spans.append(segment.span)
         self._think(parsed.reasoning)
-        if parsed.text:
+        if said := parsed.text or ("" if self._runs else parsed.behind):
             self._gaps.take_out()
-            self._show(parsed.text)
+            self._take_answer(said)
         self._gaps.take_out()
         if not (parsed.requests or parsed.incomplete or parsed.fault):
             return
@@ -256,6 +289,14 @@ class Compiler:
         self._parsed.append(parsed._replace(requests=requests))
         if not requests:
             self._list(segment)
+
+    def _take_answer(self, text: str) -> None:
+        """Show a text that a frame carries for the user."""
+        lexer = Lexer(Markers([]), {}, runs=False, inner=True)
+        for segment in [*lexer.feed(text), *lexer.finish()]:
+            if segment.kind in SHOWN:
+                self._take_text(segment)
+        self._flush_prose()
 
     def _hide(self, segment: Segment) -> None:
         if self._waiting and segment.kind != "invented":
@@ -297,6 +338,7 @@ class Compiler:
             self._lexer = Lexer(self._markers, self._tools, runs=self._runs, plain=self._plain)
             for segment in [*self._lexer.feed(text), *self._lexer.finish()]:
                 self._take(segment)
+            self._flush_prose()
             self._settle(as_text=False)
             return
         lexer = Lexer(self._markers, self._tools, inner=True)

@@ -35,6 +35,8 @@ class Parsed(NamedTuple):
     """It was cut off: whatever it says must not be run."""
     text: str = ""
     """What the request itself says to the user, e.g. a final answer inside a protocol."""
+    behind: str = ""
+    """Words behind it that count only in an answer in which nothing is run."""
     reasoning: str = ""
     thinks_until: tuple[str, ...] = ()
     """It was the head of a stretch of reasoning that ends at one of these."""

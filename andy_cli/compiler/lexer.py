@@ -19,7 +19,7 @@ the reply.
 PROSE and CODE are one state here (`_in_text`): code is prose in which no marker counts.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Literal, NamedTuple
 
 from andy_cli.compiler.bodies.ends import LEAD, Fence, Inline
@@ -45,6 +45,7 @@ Kind = Literal[
     "prose",
     "code",
     "quote",
+    "row",
     "reasoning",
     "call",
     "framing",
@@ -52,8 +53,13 @@ Kind = Literal[
     "closer",
     "invented",
 ]
-"""`quote` is a line of a block quote or of a table. `frame end` is framing right behind a call.
-`closer` ends reasoning that nobody opened."""
+"""`quote` is a line of a block quote, `row` one of a table. `frame end` is framing right behind a
+call. `closer` ends reasoning that nobody opened."""
+
+
+LINES: Mapping[str, Kind] = {">": "quote", "|": "row"}
+"""By the first character of a line."""
+SHOWN: Collection[Kind] = ("prose", "code", "quote", "row")
 
 
 class Segment(NamedTuple):
@@ -79,6 +85,7 @@ PATIENCE, ALARMS = 500_000, 5_000
 """Characters that may be read again in vain, and how often; openers are text from then on. A reply
 of nothing but openers would take the square of its length otherwise."""
 INFO, INFO_LINE = Expression(r"[\w-]{0,20}[ \t]*"), Expression(r"[\w-]{0,20}[ \t]*\r?\n")
+LINE = Expression(r"\n[ \t]*(?P<lead>[^\n])?")
 MENTION = Expression(r"[<\[]/?.*(?:tool|function_call|invoke|TOOL|[|\uff5c])")
 
 
@@ -104,6 +111,8 @@ class Lexer:
         self._held = ""
         self._at = 0  # where in the reply `_held` starts
         self._code = ""  # the run of backticks that opened the code we are in
+        self._in_code = False  # what is given out next is code
+        self._code_turns: list[int] = []  # where in `_held` that changes
         self._lead = ""  # the first character of the line that is not blank
         self._closers: tuple[str, ...] = (*CLOSERS, *HARMONY) if reasoning_open else ()
         self._prompted = reasoning_open  # its opener may be written once more
@@ -151,7 +160,8 @@ class Lexer:
 
     def finish(self) -> list[Segment]:
         """The reply is complete: what is left of it."""
-        if self._behind_call and self._markers.begins_closer(self._held.strip()):
+        half = self._frame is None and self._markers.begins_closer(self._held.strip())
+        if self._behind_call and half:
             self._emit("frame end", len(self._held))  # half of it, cut off
         self._read("", final=True)
         return self._pop_segments()
@@ -254,7 +264,7 @@ class Lexer:
             return []
         again = Lexer(self._markers, self._tools, inner=True)
         found = [*again.feed(content), *again.finish()]
-        if any(each.kind in ("prose", "code", "quote") and each.text.strip() for each in found):
+        if any(each.kind in SHOWN and each.text.strip() for each in found):
             return []
         return [each for each in found if each.kind == "call" and each.parsed.requests]
 
@@ -293,8 +303,9 @@ class Lexer:
         self._alarms += len(frame.written) > LEAD or frame.opener not in WEAK
         self._given_back += 0 if frame.fence else len(frame.written)
         self._mentioned.add(frame.opener)
-        self._code = frame.opener if frame.fence else self._code
         self._frame, self._held = None, frame.written + self._held
+        if frame.fence:
+            self._turn_code(frame.opener, 0)
         self._show(len(frame.opener) if frame.fence or Frame.is_strong(frame.opener) else 1)
 
     def _in_reasoning(self, final: bool) -> None:
@@ -336,7 +347,8 @@ class Lexer:
             taken: bool | None = False
             if found == "\n":
                 line = end
-                self._code = "" if len(self._code) < FENCE else self._code
+                if self._code and len(self._code) < FENCE:
+                    self._turn_code("", start)
             elif found[0] == "`" or found == "~~~":
                 taken = self._follow_backticks(found, held, line, start, final)
             elif not self._code:
@@ -368,7 +380,8 @@ class Lexer:
         if self._code:
             fence = len(self._code) >= FENCE
             closes = run.startswith(self._code) and starts_line if fence else run == self._code
-            self._code = "" if closes else self._code
+            if closes:
+                self._turn_code("", start + len(run))
             return False
         if run == "~~~":
             if starts_line:
@@ -392,8 +405,13 @@ class Lexer:
             marker = Marker("opener", dialects=self._markers.fenced)
             self._open_frame(run, marker, held, start, "")
         else:
-            self._code = run
+            self._turn_code(run, start)
         return asks
+
+    def _turn_code(self, run: str, at: int) -> None:
+        """Code opens with this run of backticks, or with none ends, there in what is held."""
+        self._code = run
+        self._code_turns.append(at)
 
     def _take_marker(
         self, found: str, held: str, line: int, start: int, final: bool
@@ -581,15 +599,29 @@ class Lexer:
         if not size:
             return
         text = self._held[:size]
-        line = text.rpartition("\n")
-        lead = ("" if line[1] else self._lead) or line[2].strip(BLANKS)[:1]
-        quote = (self._lead or lead) in (">", "|") and (self._lead or lead)
-        kind: Kind = "code" if self._code else "quote" if quote else "prose"
-        self._lead = lead
         if text.strip():
             self._began, self._behind_call, self._behind_plain = True, False, False
         self._near = (self._near + text)[-REACH:]
-        self._emit(kind, size)
+        at = 0
+        for turn in [*self._code_turns, size]:
+            self._emit_lines(turn - at)
+            at = turn
+            self._in_code = not self._in_code
+        self._in_code = not self._in_code
+        self._code_turns = []
+
+    def _emit_lines(self, size: int) -> None:
+        """Give out text of which all is code, or none: lines of quotes and tables apart."""
+        text, sent = self._held[:size], 0
+        kind: Kind = LINES.get(self._lead or text.lstrip(BLANKS)[:1], "prose")
+        for match in [] if self._in_code else LINE.finditer(text):
+            new = LINES.get(match["lead"], "prose")
+            if match["lead"] and new != kind:
+                self._emit(kind, match.start("lead") - sent)
+                sent, kind = match.start("lead"), new
+        self._emit("code" if self._in_code else kind, size - sent)
+        line = text.rpartition("\n")
+        self._lead = ("" if line[1] else self._lead) or line[2].strip(BLANKS)[:1]
 
 
 ANSWERS, ANSWER_ENDS = ("<answer>", "<response>"), ("</answer>", "</response>")

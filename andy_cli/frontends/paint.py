@@ -117,6 +117,7 @@ class Page:
     """
 
     def __init__(self, text: str, first: bool = True) -> None:
+        self.text = text
         self._blocks = list(by_block(READER.parse(text)))
         self._first = first
 

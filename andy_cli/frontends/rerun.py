@@ -17,7 +17,7 @@ from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.turn import turn
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.recorded import Record, Recorded, Recording, text
-from andy_cli.frontends.words import action_line, problem
+from andy_cli.frontends.words import action_line, not_done_lines, problem
 from andy_cli.guard.gate import Gate, Proposal, Verdict
 from andy_cli.guard.neutralizer import neutralize
 from andy_cli.messages import Arguments, Chunk, Effect, Request, Status
@@ -140,7 +140,7 @@ def shown(event: events.Event) -> str:
         case events.Audited(unsupported=names) if names:
             return f"\n- nothing supports: {json.dumps(names, ensure_ascii=False)}\n"
         case events.Ended():
-            return "\n"
+            return "".join(f"\n{line}" for line in not_done_lines(event)) + "\n"
     return ""
 
 

@@ -10,7 +10,7 @@ import signal
 import stat
 import sys
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from andy_cli import events
@@ -19,7 +19,13 @@ from andy_cli.errors import AndyError, UsageError
 from andy_cli.events import Event
 from andy_cli.frontends.opening import Opened, open_chat
 from andy_cli.frontends.options import Options
-from andy_cli.frontends.words import action_line, problem
+from andy_cli.frontends.words import (
+    PUT_RIGHT,
+    action_line,
+    changed_paragraphs,
+    not_done_lines,
+    problem,
+)
 from andy_cli.guard.neutralizer import Neutralizer, neutralize, one_line
 from andy_cli.toolbox import player
 
@@ -66,6 +72,7 @@ async def _run(task: Task) -> int:
     except AndyError as error:
         return printer.never_started(error)
     opened.chat.registry.progress = printer.progress
+    opened.chat.strict = task.strict
     await opened.hub.wait(settings.number("mcp.wait"))
     try:
         return await carried_out(opened, printer, text)
@@ -100,8 +107,6 @@ async def carried_out(opened: Opened, printer: "Printer", text: str) -> int:
         printer.tell(f"To let this happen: {rules}, or -y for everything but destruction.")
     if printer.task.wait:
         await listen(printer)
-    if printer.task.strict and printer.unsupported:
-        return code or 1
     return code
 
 
@@ -127,12 +132,14 @@ class Printer:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.unsupported: tuple[str, ...] = ()
         self.terminated = False
         self.gone = False
         """Whoever read our answer has seen enough."""
         self._streams = task.format is Format.TEXT and sys.stdout.isatty()
         self._streamed = False
+        self._said = ""
+        self._told_between = False
+        """Something else was written behind the answer, or within."""
         self._neutralizer = Neutralizer()
         self._progress = sys.stderr.isatty() and not task.quiet
         self._line = ""
@@ -154,20 +161,46 @@ class Printer:
             out(events.as_json(event) + "\n")
         match event:
             case events.Said(role="assistant") if self._streams:
-                self._streamed = True
-                out(self._neutralizer.feed(event.content))
+                self._stream(event)
             case events.ToolUsed() if event.action:
                 self.progress(one_line(event.action))
             case events.ToolAnswered() if event.did:
                 self.tell(f"• {action_line(event)}")
+            case events.Failed(kind="grounding") if self._streams:
+                pass  # what is put right is seen
             case events.Failed():
                 self.tell(problem(event.message, event.hint), always=True)
             case events.Audited() if event.unsupported:
-                self.unsupported = event.unsupported
                 named = ", ".join(event.unsupported)
                 self.tell(f"andy: nothing that was found supports: {named}", always=True)
             case events.Ended():
                 self._end(event)
+
+    def _stream(self, event: events.Said) -> None:
+        """A piece as it comes; a whole answer takes the place of its pieces."""
+        if not event.delta and self._streamed:
+            content = event.content
+            if back := self._rows_back():
+                out(f"\x1b[{back}F\x1b[J")
+            else:
+                news = changed_paragraphs(self._said, content)
+                content = f"\n\n{PUT_RIGHT}\n\n{news}" if news else ""
+            event = replace(event, content=content)
+            self._neutralizer = Neutralizer()
+        self._said += event.content
+        self._streamed = True
+        out(self._neutralizer.feed(event.content))
+
+    def _rows_back(self) -> int:
+        """How many rows of the screen to go up to write over the answer; 0 if that cannot be."""
+        if self._told_between or not self._said:
+            return 0
+        from rich.cells import cell_len  # an answer is seldom replaced
+
+        width, height = shutil.get_terminal_size()
+        rows = sum(max(1, -(-cell_len(line) // width)) for line in self._said.split("\n"))
+        out("\n")
+        return rows if rows < height else 0
 
     def _end(self, event: events.Ended) -> None:
         if self.task.format is Format.JSON:
@@ -178,8 +211,8 @@ class Printer:
             elif event.result:
                 answer = neutralize(event.result) if sys.stdout.isatty() else event.result
                 out(answer if answer.endswith("\n") else answer + "\n")
-            elif not event.is_error:
-                self.tell("andy: the model said nothing.", always=True)
+        for line in not_done_lines(event):
+            self.tell(line, always=True)
 
     def never_started(self, error: AndyError) -> int:
         """There is no turn to tell of, but scripts that read JSON get their object all the same."""
@@ -204,6 +237,7 @@ class Printer:
         if self.task.quiet and not always:
             return
         self.progress("")
+        self._told_between = bool(self._said)
         sys.stderr.write(neutralize(line) + "\n")
         sys.stderr.flush()
 

@@ -48,6 +48,8 @@ class Proposal(NamedTuple):
     arguments: Arguments = NO_ARGUMENTS
     fault: str = ""
     """Why it cannot work, as its tool says beforehand: then nobody is asked."""
+    problem: str = ""
+    """The same for the user, without advice."""
     why: str = ""
     """Why it is asked, in words; the gate fills it in."""
 
@@ -59,6 +61,8 @@ class Verdict(NamedTuple):
     """Whether the user was asked, or would have had to be."""
     granted: tuple[Path, ...] = ()
     """Where the places of the claim really were."""
+    harmless: bool = False
+    """It needed no yes: a command line of which only reads."""
 
 
 class Answer(NamedTuple):
@@ -136,7 +140,7 @@ class Gate:
         if rule := self.rules.asks(asked):
             return await self._asked(proposal, f"the rule {rule.text} asks for it")
         if not doubt:
-            return Verdict(True, "inside the workspace")
+            return Verdict(True, "inside the workspace", harmless=True)
         if rule := self.rules.allowed(asked):
             return Verdict(True, f"the rule {rule.text} allows it")
         if self.mode == "auto":

@@ -51,8 +51,9 @@ def find_program(path: str | None = None) -> tuple[Program, str]:
         if where := shutil.which(program.name, path=path):
             return program, where
     raise ToolError(
-        "Nothing here can play music. Ask the user to install mpv, ffplay or mpg123, "
-        "or the Python package miniaudio."
+        "Nothing here can play music: it needs mpv, ffplay or mpg123, or the Python package "
+        "miniaudio.",
+        "Ask the user to install one of them.",
     )
 
 
@@ -198,5 +199,5 @@ def _checked(path: Path) -> Song:
     path = path.expanduser().absolute()
     song = songs.read(path)
     if song.damaged:
-        raise ToolError(sound.unplayable(path))
+        raise sound.unplayable(path)
     return song

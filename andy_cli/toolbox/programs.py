@@ -29,7 +29,8 @@ def _installed(name: str) -> Iterator[Path]:
     for folder in filter(None, folders):
         for ending in endings:
             path = Path(folder, name + ending)
-            if path.is_file() and os.access(path, os.X_OK):
+            # In this order: is_file raises in a folder that is closed to us.
+            if os.access(path, os.X_OK) and path.is_file():
                 yield path
 
 

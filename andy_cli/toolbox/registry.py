@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from andy_cli.errors import ToolError
+from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.claim import Claim
 from andy_cli.messages import Arguments, Effect, Problem, Schema, Status, ToolCall, ToolResult
 from andy_cli.toolbox.meant_paths import find_meant_paths
@@ -98,9 +98,16 @@ class Registry:
         return tool.check(arguments) if tool else ()
 
     def claim(self, call: ToolCall) -> Claim:
-        """What a call would touch. Raises ToolError where its tool cannot say."""
+        """What a call would touch. Raises ToolError where its tool cannot say.
+
+        Raises it too for a tool that goes on by itself and still needs something: once it is
+        started, nobody waits to hear that it could not.
+        """
+        tool = self._tools[call.name]
+        if tool.background and (needed := tool.needs()):
+            raise ToolError(needed)
         try:
-            return self._tools[call.name].claim(call.arguments)
+            return tool.claim(call.arguments)
         except ToolError:
             raise
         except Exception as error:
@@ -114,25 +121,32 @@ class Registry:
         """
         tool = self._tools[call.name]
         started = time.monotonic()
-        status, content, did = Status.SUCCESS, "", ""
+        status, content, problem = Status.SUCCESS, "", ""
+        outcome = Outcome(None, "")
         try:
             if needed := tool.needs():
                 raise ToolError(needed)
             PROGRESS.set(self.progress)
             with granting(granted):
-                content, did = said(await finished(tool, call))
+                returned = as_outcome(await finished(tool, call))
+                content = render_content(returned)
+                outcome = returned
         except ToolError as error:
-            status, content = Status.FAILED, str(error)
+            status = Status.TIMED_OUT if isinstance(error, ToolTimeout) else Status.FAILED
+            content, problem = error.content, str(error)
         except Exception as error:
             # A tool is somebody's code: its fault must not end the conversation.
-            status, content = Status.FAILED, f"It failed: {type(error).__name__}: {error}"
+            status = Status.FAILED
+            content = problem = f"It failed: {type(error).__name__}: {error}"
         return ToolResult(
             call_id=call.id,
             name=call.name,
             content=content,
             status=status,
             seconds=round(time.monotonic() - started, 3),
-            did=did or tool.intent(call.arguments),
+            did=outcome.did or tool.intent(call.arguments),
+            problem=problem,
+            partial=outcome.partial,
         )
 
 
@@ -144,14 +158,17 @@ async def finished(tool: Tool, call: ToolCall) -> object:
     return await returned if inspect.isawaitable(returned) else returned
 
 
-def said(returned: object) -> tuple[str, str]:
-    """What the model is told and what the user is told (C10)."""
-    outcome = returned if isinstance(returned, Outcome) else Outcome(returned, "")
+def as_outcome(returned: object) -> Outcome:
+    return returned if isinstance(returned, Outcome) else Outcome(returned, "")
+
+
+def render_content(outcome: Outcome) -> str:
+    """Write what the model is told: data as JSON, a text as it is (C10)."""
     if outcome.data is None:
-        return outcome.did, outcome.did
+        return outcome.did
     if isinstance(outcome.data, str):
-        return outcome.data, outcome.did
-    return json.dumps(camel(outcome.data), ensure_ascii=False, default=str), outcome.did
+        return outcome.data
+    return json.dumps(camel(outcome.data), ensure_ascii=False, default=str)
 
 
 FIELD = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")

@@ -48,10 +48,10 @@ def find(file: str, path: Path | None) -> Path:
     written = _written(file, folder)
     if _is_file(written):
         if written.suffix.lower() == ".wav":
-            raise ToolError(f"{written.name} is not an MP3 file. list_mp3s shows what is.")
+            raise ToolError(f"{written.name} is not an MP3 file.", "list_mp3s shows what is.")
         return written
     if os.path.isdir(written):  # noqa: PTH112 - Path.is_dir raises in a closed folder
-        raise ToolError(f"{file} is a folder. list_mp3s shows the music in it.")
+        raise ToolError(f"{file} is a folder.", "list_mp3s shows the music in it.")
     if _is_path(file, folder):
         file, folder = written.name, written.parent
     there = in_folder(expanded(folder))
@@ -78,13 +78,13 @@ def _searched(file: str) -> Path:
             return _chosen(chosen, folder)
         if there and folder in own:
             nearest = nearest or missing(file, there, said(folder))
-    raise nearest or ToolError(f"There is no song {file!r} here. Ask the user for its folder.")
+    raise nearest or ToolError(f"There is no song {file!r} here.", "Ask the user for its folder.")
 
 
 def _chosen(song: Song, folder: Path) -> Path:
     """Not by a link that leaves the folder: leave was given for the folder alone."""
     if not lies_in(song.path, Path(os.path.realpath(folder))):
-        raise ToolError(f"{song.name} is a link to another folder. Give its path: {song.path}")
+        raise ToolError(f"{song.name} is a link to another folder.", f"Give its path: {song.path}")
     return song.path
 
 
@@ -158,14 +158,14 @@ def pick(wanted: str, songs: Sequence[Song]) -> Song | None:
             return matches[0]
         if matches:
             names = _some(_names(matches))
-            raise ToolError(f"{len(matches)} songs match {wanted!r}: {names}. Say which one.")
+            raise ToolError(f"{len(matches)} songs match {wanted!r}: {names}.", "Say which one.")
     return None
 
 
 def missing(wanted: str, songs: Sequence[Song], where: str) -> ToolError:
     """The error for a song that is not there: it names what comes nearest."""
     if not songs:
-        return ToolError(f"There is no music in {where}. Ask the user where it is.")
+        return ToolError(f"There is no music in {where}.", "Ask the user where it is.")
     near = _nearest(folded(wanted), songs)
     hint = f"The nearest names: {_some(near)}" if near else f"It has: {_some(_names(songs))}"
     return ToolError(f"There is no song {wanted!r} in {where}. {hint}.")

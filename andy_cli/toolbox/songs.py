@@ -99,7 +99,7 @@ def paths_in(folder: Path) -> list[tuple[Path, str]]:
     try:
         found, below = _scan(folder)
     except (OSError, ValueError) as error:
-        raise ToolError(_trouble(folder, error)) from error
+        raise _unread(folder, error) from error
     if not found:
         for subfolder in below:
             try:
@@ -131,13 +131,15 @@ def natural(name: str) -> list[str | int]:
     return [int(part) if at % 2 else part for at, part in enumerate(parts)]
 
 
-def _trouble(folder: Path, error: OSError | ValueError) -> str:
-    if isinstance(error, NotADirectoryError):
-        if folder.is_file():
-            return f"{folder} is a file, not a folder. Its folder is {folder.parent}."
-        return f"There is no folder {folder}: part of that path is a file. Ask for another one."
-    if isinstance(error, PermissionError):
-        return f"The folder {folder} may not be read by this user. Ask for another one."
+def _unread(folder: Path, error: OSError | ValueError) -> ToolError:
     if isinstance(error, FileNotFoundError):
-        return f"There is no folder {folder}. Ask the user where the music is."
-    return f"The folder {shown(str(folder))!r} cannot be read: {error}. Ask for another one."
+        return ToolError(f"There is no folder {folder}.", "Ask the user where the music is.")
+    if isinstance(error, NotADirectoryError) and folder.is_file():
+        return ToolError(f"{folder} is a file, not a folder. Its folder is {folder.parent}.")
+    if isinstance(error, NotADirectoryError):
+        message = f"There is no folder {folder}: part of that path is a file."
+    elif isinstance(error, PermissionError):
+        message = f"The folder {folder} may not be read by this user."
+    else:
+        message = f"The folder {shown(str(folder))!r} cannot be read: {error}."
+    return ToolError(message, "Ask for another one.")

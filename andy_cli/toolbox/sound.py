@@ -37,10 +37,10 @@ class Decoder:
         try:
             self._samples: Generator[array[int], int, None] = miniaudio.stream_file(str(path))
         except (miniaudio.MiniaudioError, OSError, UnicodeError) as error:
-            raise ToolError(unplayable(path)) from error
+            raise unplayable(path) from error
         self._first = self._next(1024)
         if not self._first:
-            raise ToolError(unplayable(path))
+            raise unplayable(path)
 
     def read(self, frames: int) -> "array[int]":
         """The next samples: of at most that many frames; none at the end.
@@ -75,9 +75,9 @@ def measured(path: Path) -> float:
     try:
         seconds = float(count(str(path)).duration)
     except (miniaudio.MiniaudioError, OSError, UnicodeError) as error:
-        raise ToolError(unplayable(path)) from error
+        raise unplayable(path) from error
     if not seconds:
-        raise ToolError(unplayable(path))
+        raise unplayable(path)
     return seconds
 
 
@@ -85,15 +85,17 @@ def _is_wav(path: Path) -> bool:
     return path.suffix.lower() == ".wav"
 
 
-def unplayable(path: Path) -> str:
+def unplayable(path: Path) -> ToolError:
+    """Why a file cannot be played, and what to do."""
     kind = "WAV" if _is_wav(path) else "MP3"
     if not path.is_file():
-        return f"There is no file {path}. Call list_mp3s to see what can be played."
+        return ToolError(f"There is no file {path}.", "Call list_mp3s to see what can be played.")
     if not os.access(path, os.R_OK):
-        return f"The file {path} may not be read by this user. Choose another one."
+        return ToolError(f"The file {path} may not be read by this user.", "Choose another one.")
     if not path.stat().st_size:
-        return f"{path.name} is empty: it holds no music. Choose another file."
-    return f"{path.name} is damaged or not {kind}: it cannot be decoded. Choose another file."
+        return ToolError(f"{path.name} is empty: it holds no music.", "Choose another file.")
+    message = f"{path.name} is damaged or not {kind}: it cannot be decoded."
+    return ToolError(message, "Choose another file.")
 
 
 class Device(Protocol):
@@ -126,7 +128,7 @@ def open_device(sink: Sink, frames: Generator[bytes, int, None]) -> tuple[Device
             continue
         # Without any sound library miniaudio takes the null device by itself.
         return device, "null" if device.backend == "Null" else "default"
-    raise ToolError("No sound device starts. Ask the user to check the sound settings.")
+    raise ToolError("No sound device starts.", "Ask the user to check the sound settings.")
 
 
 @contextmanager

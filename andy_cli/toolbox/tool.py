@@ -1,6 +1,6 @@
 """What a tool is, and how a plain function becomes one.
 
-    @tool(effect="read", action="list the music in {path}")
+    @tool(effect="read", title="list of songs", action="list the music in {path}")
     def list_mp3s(path: Annotated[Path, Field(description="where to look")] = Path()) -> Outcome:
         \"\"\"List the MP3 files in a folder.\"\"\"
 
@@ -9,6 +9,7 @@ docstring is what models read, so it says what the tool is for and nothing else.
 """
 
 import inspect
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -31,11 +32,13 @@ class Outcome(NamedTuple):
     """What a tool returns when it has more to say than its data.
 
     `data` is told to the model as JSON (a text as it is); `did` tells the user what happened, in
-    human words and the past tense: `listed 3 songs in ~/Music`.
+    human words and the past tense: `listed 3 songs in ~/Music`. `partial` tells the user what of
+    it could not be looked at because of errors: `3 files could not be opened`.
     """
 
     data: object
     did: str
+    partial: str = ""
 
 
 Runner = Callable[[Arguments], object | Awaitable[object]]
@@ -61,6 +64,9 @@ class Tool:
     effect: Effect
     action: str
     """What it does, with `{parameter}` slots: `play {file}`; a user sees this, not the name."""
+    title: str = ""
+    """What it is called in a sentence for the user: a short plain noun phrase in English without
+    article, as in `I used the file search`. Where none is given, the words of its name."""
     describe: Callable[[], Schema]
     """Makes the JSON Schema of the arguments, an object with properties; asked for once."""
     run: Runner
@@ -80,6 +86,10 @@ class Tool:
     """The Python function, where it is one."""
     fingerprint: str = ""
     """Of a tool from elsewhere: a hash of all a yes to it stands on."""
+
+    def __post_init__(self) -> None:
+        if not self.title:
+            object.__setattr__(self, "title", words_of_name(self.name))
 
     @cached_property
     def schema(self) -> Schema:
@@ -116,6 +126,16 @@ def fill(action: str, arguments: Arguments) -> str:
     return " ".join(said.split())
 
 
+HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+"""Where an inner capital begins a word: `search|Memory`, `get|HTTP|Page`."""
+
+
+def words_of_name(name: str) -> str:
+    """Write a name as plain words: `searchMemory` and `search_memory` become `search memory`."""
+    words = re.split(r"[\W_]+", HUMP.sub(" ", name))
+    return " ".join(filter(None, words)).lower() or "tool"
+
+
 def also(*aliases: str) -> dict[str, Any]:
     """For `Field(json_schema_extra=...)`: other names that models use for a parameter."""
     return {"x-aliases": list(aliases)}
@@ -125,6 +145,7 @@ def tool(
     *,
     effect: str,
     action: str,
+    title: str = "",
     claim: Callable[[Arguments], Claim] | None = None,
     needs: Callable[[], str] = ready,
     answers: bool = True,
@@ -160,6 +181,7 @@ def tool(
             describe=lambda: known.schema,
             effect=kind,
             action=action,
+            title=title,
             run=run_async if inspect.iscoroutinefunction(function) else run,
             check=known.check,
             claim=claim or named,

@@ -4,7 +4,7 @@ async def search(...):
     return await in_thread(lambda work: looked_through(files, work), seconds=30)
 
 for file in files:
-    work.go_on()        # raises ToolError when it is to stop
+    work.go_on()        # raises ToolError when it is to stop, ToolTimeout when its time is up
 """
 
 import asyncio
@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from andy_cli.errors import ToolError
+from andy_cli.errors import ToolError, ToolTimeout
 
 Result = TypeVar("Result")
 
@@ -42,11 +42,13 @@ class Work:
         return time.monotonic() >= self._end
 
     def go_on(self) -> None:
-        """Raises ToolError if it was stopped or its time is up."""
+        """Raises ToolError if it was stopped, ToolTimeout if its time is up."""
         if self.stopped:
             raise ToolError("It was stopped.")
         if self.over:
-            raise ToolError(f"It was stopped after {self.seconds:g} s. Ask for less at a time.")
+            raise ToolTimeout(
+                f"It was stopped after {self.seconds:g} s.", "Ask for less at a time."
+            )
 
     def wait(self, seconds: float) -> None:
         """So long, or until it is stopped."""

@@ -116,7 +116,7 @@ def floor(size: int, native: bool) -> float:
         started = time.process_time()
         for said in script(native):
             chat.request()
-            compiler = chat.speech.compiler()
+            compiler = chat.speech.compiler(False, False)
             for chunk in said:
                 compiler.take(chunk)
             compiler.finish()

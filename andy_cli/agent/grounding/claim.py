@@ -2,14 +2,31 @@
 
 from typing import NamedTuple
 
+from andy_cli.messages import Effect, Status
+
 
 class Deed(NamedTuple):
     """A call that was made, in words: `play 01.mp3` was to be done, `started 01.mp3` was."""
 
     tool: str
+    effect: Effect
     action: str
-    did: str
-    ok: bool
+    did: str = ""
+    status: Status = Status.SUCCESS
+    arguments: str = ""
+    """As text: what it was done to."""
+    problem: str = ""
+    """Why it failed, or what of it could not be looked at."""
+    earlier: bool = False
+    """It was made in an earlier turn."""
+
+    @property
+    def ok(self) -> bool:
+        return self.status is Status.SUCCESS
+
+    @property
+    def text(self) -> str:
+        return f"{self.tool}\n{self.action}\n{self.did}\n{self.arguments}"
 
 
 class Evidence(NamedTuple):
@@ -18,24 +35,29 @@ class Evidence(NamedTuple):
     results: tuple[str, ...]
     user: str = ""
     history: tuple[str, ...] = ()
-    deeds: tuple[Deed, ...] = ()
+    deeds: tuple[Deed, ...] | None = None
+    """None where it is not known which calls were made."""
+    not_done: tuple[str, ...] = ()
+    """Actions, in words, that were asked for and not done."""
 
 
 class Claim(NamedTuple):
-    """A piece of the answer that can be checked: `answer[start:end] == text`."""
+    """A piece of the answer that can be checked: `answer[start:end] == text`.
+
+    `kind`: deed, file, path, url, address, id, code, quote, item, name; and with figures date,
+    weekday, time, size, duration, percent, number, row.
+    """
 
     text: str
     start: int
     end: int
     kind: str
-    """file, path, address, url, id, subject, item, name, date, weekday, time, duration, size,
-    percent, count, number or deed."""
 
 
 class Backed(NamedTuple):
-    """A sentence of the answer and the piece of a result that backs it; None where none does."""
+    """A sentence of an answer and the piece of a result that backs it."""
 
     sentence: str
     result: int | None
-    """Which result, counted from 0."""
+    """Which result, counted from 0; None if nothing ties it to one."""
     snippet: str = ""

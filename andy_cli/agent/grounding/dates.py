@@ -19,7 +19,8 @@ SPAN = (
 )
 
 DATE = Expression(
-    r"(?<![\d.])(?P<y1>\d{4})[-/.](?P<m1>\d{1,2})[-/.](?P<d1>\d{1,2})(?!\d)"
+    r"(?:(?P<y8>\d{4})年)?(?P<m8>\d{1,2})月(?P<d8>\d{1,2})[日号]"
+    r"|(?<![\d.])(?P<y1>\d{4})[-/.](?P<m1>\d{1,2})[-/.](?P<d1>\d{1,2})(?!\d)"
     r"|(?<![\d.])(?P<a2>\d{1,2})(?P<sign>[./-])(?P<b2>\d{1,2})(?P=sign)(?P<y2>\d{4}|\d\d)(?![\d])"
     r"|(?<![\d.])(?P<d6>\d{1,2})\.(?P<m6>\d{1,2})\.(?!\d)"
     r"|(?<![\w.:])(?P<d3>\d{1,2})(?:st|nd|rd|th|er|º|\.)?"
@@ -50,6 +51,8 @@ class Day(NamedTuple):
 def days(match: re.Match[str]) -> list[list[Day]]:
     """What one match of DATE may mean; each meaning is one day, or the first and last of a span."""
     part = match.groupdict()
+    if part["m8"]:
+        return [[Day(int(part["y8"] or 0), int(part["m8"]), int(part["d8"]))]]
     if part["y1"]:
         return [[Day(int(part["y1"]), int(part["m1"]), int(part["d1"]))]]
     if part["a2"]:
@@ -89,7 +92,9 @@ def dates(text: str) -> Iterator[Day]:
         yield Day(day.year, day.month, day.day)
 
 
-DATED = Expression(r"\d{1,4}[-/.]\d{1,2}(?:[-/.](?:\d{1,4})?)?|1[5-9]\d{8}(?:\d{3})?")
+DATED = Expression(
+    r"(?:\d{4}年)?\d{1,2}月\d{1,2}[日号]|\d{1,4}[-/.]\d{1,2}(?:[-/.](?:\d{1,4})?)?|1[5-9]\d{8}(?:\d{3})?"
+)
 
 
 def dated(text: str, words: Set[str]) -> set[str]:
@@ -136,7 +141,8 @@ TIME = Expression(
     r"|(?P<h3>\d{1,2})(?:[.:](?P<n3>\d\d))?\s?uhr\b"
     r"|(?P<h4>\d{1,2})h(?P<n4>\d\d)\b"
     r"|(?P<h5>\d{1,2})\s(?:heures|o'clock|o’clock)\b"
-    rf"|(?P<h6>\d{{1,2}})\.(?P<n6>\d\d){HALF.format(6)})(?!\d|:\d)",
+    rf"|(?P<h6>\d{{1,2}})\.(?P<n6>\d\d){HALF.format(6)}"
+    r"|(?P<h7>\d{1,2})(?:[時时点點]|\s?h(?![a-z\d])|\s?часов|\s?часа|\s?बजे)(?:(?P<n7>\d{1,2}|半)分?)?)(?!\d|:\d)",
     re.IGNORECASE,
 )
 
@@ -151,11 +157,12 @@ class Clock(NamedTuple):
 def times(match: re.Match[str]) -> list[list[Clock]]:
     """What a match of TIME may mean; one list for each end of a span."""
     part = match.groupdict()
-    at = next(each for each in "123456" if part.get(f"h{each}"))
-    minute = int(part.get(f"n{at}") or 0)
+    at = next(each for each in "1234567" if part.get(f"h{each}"))
+    written = part.get(f"n{at}") or 0
+    minute = 30 if written == "半" else int(written)
     half = (part.get(f"half{at}") or "").casefold()
     offset = offset_of(part["zone"])
-    ends = [meanings(int(part[f"h{at}"]), minute, half, offset, at in "15")]
+    ends = [meanings(int(part[f"h{at}"]), minute, half, offset, at in "157")]
     if int(part["s1"] or 0) >= 30:
         ends[0] += [Clock((each.minutes + 1) % 1440, each.offset) for each in ends[0]]
     if part["from"]:

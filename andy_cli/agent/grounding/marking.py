@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from andy_cli.agent.grounding.claim import Claim
 from andy_cli.agent.grounding.layout import fences
+from andy_cli.agent.grounding.records import parsed
 from andy_cli.compiler.expression import Expression
 
 MARKER = " (not verified)"
@@ -17,6 +18,8 @@ def marked(answer: str, claims: Sequence[Claim]) -> str:
     """The answer with MARKER after each claim; after a fence, on a line of its own, for what
     stands in it. Nothing is left out or changed (R16)."""
     blocks = [(start, end) for start, end, _ in fences(answer)]
+    if answer.lstrip()[:1] in ("{", "[") and isinstance(parsed(answer), dict | list):
+        blocks = [(0, len(answer))]
     inline = sorted(each.span() for pattern in (CODE, LINK) for each in pattern.finditer(answer))
     places: dict[int, str] = {}
     for claim in claims:

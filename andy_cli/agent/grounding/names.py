@@ -1,136 +1,237 @@
-"""Names without quotes: `Morning Light, Harbour and Ghost Town`, `by Luna Park`. Pure.
+"""Find the names in an answer - files, paths, addresses, ids, quotations - and look them up. Pure.
 
-A capital tells a name from prose, and its neighbours tell whether it is one of the results: in an
-enumeration most of which is known, what is not known was made up.
+A name stands in a result, in the user's words or in the history, or nothing supports it. No
+language is known here: a name shows itself by its form, or by marks around it.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from andy_cli.agent.grounding.claim import Claim
 from andy_cli.agent.grounding.evidence import Index
-from andy_cli.agent.grounding.folding import folded, words_of
-from andy_cli.agent.grounding.layout import Sentence
-from andy_cli.agent.grounding.vocabulary import (
-    KNOWN_NAMES,
-    LABELS,
-    MONTHS,
-    NUMBER_WORDS,
-    STOP,
-    WEEKDAYS,
-)
+from andy_cli.agent.grounding.folding import folded, unescaped, words_of
+from andy_cli.agent.grounding.languages import Language, languages_of
+from andy_cli.agent.grounding.layout import Entry, Sentence, clause, lists, tables
+from andy_cli.agent.grounding.vocabulary import EXTENSIONS, LIBRARIES
 from andy_cli.compiler.expression import Expression
 
-CAPITAL = r"[A-ZÀ-ÖØ-Þ][\w'’.&-]*(?<![.])"
-SMALL = r"(?:of|the|a|de|la|le|du|des|del|van|von|der|in|on|to|for|y|&)"
-NAME = rf"{CAPITAL}(?:\s(?:{SMALL}\s){{0,2}}(?:{CAPITAL}|\d+\b))*"
-ASIDE = Expression(r"\s?\([^()\n]*\)")
-BETWEEN = Expression(r",\s(?:and\s|or\s|und\s|et\s|y\s)?|\s(?:and|or|und|oder|et|ou|y|o|&)\s|:\s")
-LEADING = Expression(rf"\s*(?:the\s)?({NAME})(?=$|\s|[.,;!?])")
-TRAILING = Expression(rf"(?:^|(?<=\s))({NAME})$")
-QUOTED = Expression(r"[\"“„«][^\"“”»\n]*[\"”“»]|`[^`\n]*`")
-GERMAN = Expression(r"\b(?:der|die|das|und|den|dem|ist|sind|ich|hast|eine[nrm]?|von|vom|mit)\b")
-"""German writes every noun with a capital."""
-
-RUN = Expression(rf"{CAPITAL}(?:\s(?:(?:of|the|a|de|la|van|von|and)\s)?{CAPITAL}){{1,3}}")
-OWNER = Expression(rf"\b(?:by|from|von|par|por|sender|artist|author)\s+({NAME})(?=$|\W)")
-OWNERS = r"\b(?:by|from|artist|author|sender|owner|organizer|assignee|von|composer|name)\b"
-TITLES = frozenset(
-    "mr mrs ms miss dr prof sir herr herrn frau mme monsieur madame señor señora".split()
+EXTENSION = "|".join(sorted(EXTENSIONS, key=len, reverse=True))
+STOP = r"\s<>\"'`|*\0\u3000-\u303f\uff00-\uffef“”„«»"
+URL = Expression(rf"\b(?:https?|ftp|file)://[^{STOP}]+|\bwww\.[^{STOP}]+", re.I)
+ADDRESS = Expression(r"(?<![\w.+-])[\w.+-]{1,64}@[a-z0-9-]+(?:\.[a-z0-9-]+)+", re.I | re.A)
+UUID = Expression(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.I)
+HOST = Expression(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.]*\w)")
+PATH = Expression(
+    rf"(?<![\w/.<~:@-])(?:~|\.{{1,2}})?/[^{STOP}:;,()\[\]{{}}]+"
+    rf"|(?<!\w)[A-Za-z]:\\[^{STOP}:;,()]+"
+    rf"|(?<![\w/.<~:@-])[\w.-]+/(?:[\w. -]*/)?[\w.-]*\.(?:{EXTENSION})\b"
+    rf"|(?<![\w/.<~:@-])[A-Za-z][\w.-]+/[\w-]{{3,}}(?:/[\w.-]+)*"
 )
+FILE = Expression(
+    rf"(?<![\w./@\\-])[\w][\w.+&’()\[\]-]{{0,120}}?\.(?:{EXTENSION})(?![\w-]|\.\w)", re.I
+)
+ID = Expression(
+    r"(?<![\w/.&-])(?:\#\d{2,}|[A-Z]{2,}[-_](?:[A-Z0-9]+[-_])*\d{2,}[\w-]*"
+    r"|(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40})(?![\w/-]|\.\d)"
+)
+HASH = Expression(r"(?<!\w)(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?!\w)")
+PHONE = Expression(r"(?<![\w.:/-])(?:\+\d|0)\d{1,3}[ /()-]{1,2}\d[\d ()/-]{4,}\d(?![\w:/-])")
+CODE = Expression(r"(?<!`)`([^`\n]+)`(?!`)")
+QUOTE = Expression(
+    r"“([^”\n]{1,160})”|„([^“”\n]{1,160})[“”]|«\s?([^»\n]{1,160}?)\s?»|「([^」\n]{1,160})」"
+    r"|『([^』\n]{1,160})』|《([^》\n]{1,160})》|(?<![\w\"])\"(?!\s)([^\"\n]{1,160})(?<!\s)\"(?!\w)"
+)
+IDENTIFIER = re.compile(r"(?=.*(?:[_.\d/-]|[a-z][A-Z]))[\w./:#@+-]{3,}")
+PLACEHOLDER = re.compile(r"<[^<>]*>|[*{}$%]|\.\.\.|…")
+EXACT = frozenset(["address", "id"])
+"""Kinds that are strange beside known ones of their kind, also in an offer or a denial."""
+CUSTOMARY = frozenset(
+    """readme.md license package.json package-lock.json tsconfig.json pyproject.toml setup.py
+    requirements.txt cargo.toml go.mod index.html robots.txt docker-compose.yml compose.yaml
+    __init__.py conftest.py makefile .gitignore .env""".split()
+)
+"""Files that every project of a kind has: to name one claims nothing."""
+LONGEST_QUOTE = 14
+"""Words of a quotation: a longer one is a text that is proposed, or a passage."""
 
-PLAIN = TITLES | KNOWN_NAMES | LABELS | STOP | MONTHS.keys() | WEEKDAYS.keys() | NUMBER_WORDS.keys()
 
+class Names:
+    """The names of one answer, outside of code."""
 
-def strange_names(sentence: Sentence, index: Index) -> Iterator[Claim]:
-    """Names in an enumeration, or after `by`, that the results do not know."""
-    whole = QUOTED.sub(lambda match: "\0" * len(match[0]), sentence.text)
-    text = ASIDE.sub(lambda match: "\0" * len(match[0]), sentence.text)
-    text = QUOTED.sub(lambda match: "\0" * len(match[0]), text)
-    nouns = GERMAN.search(text) is not None
-    yield from altered(sentence, whole, index)
-    yield from siblings([*enumerated(text)], sentence.start, index, nouns)
-    for match in ASIDE.finditer(sentence.text):
-        inner = match[0].strip(" ()")
-        at = sentence.start + match.start() + match[0].index("(") + 1
-        yield from siblings([*enumerated(f", {inner}")], at - 2, index, nouns)
-    if index.gives(OWNERS):
-        for match in OWNER.finditer(text):
-            behind = re.search(r"[\w)]([*_\"”»`']{1,3})?\s?$", text[: match.start()])
-            if not (behind and named_before(text[: match.start()], index)):
+    def __init__(self, prose: str, spoken: Sequence[Sentence], index: Index) -> None:
+        """`prose`: the answer with its fences blanked."""
+        self.index, self._rest, self._prose = index, prose, prose
+        self.taken: list[tuple[int, int]] = []
+        """Where a name stands: no figure does."""
+        self._spoken = spoken
+        self._languages: list[Language] = languages_of(prose)
+
+    def unsupported(self) -> Iterator[Claim]:
+        """The names that nothing supports."""
+        for kind, pattern, holds in FORMS:
+            yield from self._judged(kind, pattern, holds)
+        yield from self._codes()
+        yield from self._quotations()
+        for group in lists(self._prose):
+            yield from self._strangers(group)
+        for column in tables(self._prose):
+            yield from self._strangers(column[:-1])  # the last row may be a total
+
+    def _judged(
+        self, kind: str, pattern: Expression, holds: Callable[[str, Index], bool]
+    ) -> Iterator[Claim]:
+        for match in pattern.compiled.finditer(self._rest):
+            text = trimmed(match[0])
+            start, end = match.start(), match.start() + len(text)
+            self._rest = f"{self._rest[:start]}{chr(0) * len(text)}{self._rest[end:]}"
+            self.taken.append((start, end))
+            if not text or PLACEHOLDER.search(text) or holds(text, self.index):
                 continue
-            if strange(match[1], index) and not index.says(folded(match[1])):
-                yield claim(match[1], sentence.start + match.start(1))
+            if not self._supposed(start) or (kind in EXACT and self._half_known(text)):
+                yield Claim(text, start, end, kind)
+
+    def _codes(self) -> Iterator[Claim]:
+        """Identifiers set as code, where their like or their neighbours are known: of others
+        everybody may know something."""
+        for match in CODE.compiled.finditer(self._rest):
+            text = match[1]
+            if not IDENTIFIER.fullmatch(text) or PLACEHOLDER.search(text) or self._knows(text):
+                continue
+            said = self._sentence(match.start())
+            others = [
+                each for each in CODE.compiled.findall(said.text if said else "") if each != text
+            ]
+            beside = bool(others) and all(map(self._knows, others))
+            if (beside or self.index.has_like(text)) and not self._supposed(match.start()):
+                yield Claim(text, match.start(1), match.end(1), "code")
+        self._rest = CODE.sub(lambda match: "\0" * len(match[0]), self._rest)
+
+    def _quotations(self) -> Iterator[Claim]:
+        for match in QUOTE.compiled.finditer(self._rest):
+            group = match.lastindex or 1
+            text = match[group].strip(" .,!?…*_")
+            if "\0" in text or len(words_of(text)) > LONGEST_QUOTE or not telling(text):
+                continue
+            if self._knows(text) or self._supposed(match.start()):
+                continue
+            start = match.start(group) + match[group].find(text)
+            yield Claim(text, start, start + len(text), "quote")
+
+    def _strangers(self, group: Sequence[Entry]) -> Iterator[Claim]:
+        """What nobody knows among entries that are all known but for it."""
+        names = [each for each in group if telling(each.text) and len(words_of(each.text)) < 9]
+        known = [self._knows(each.text) for each in names]
+        if len(names) < 3 or len(names) - sum(known) > max(1, len(names) // 4):
+            return
+        for each, good in zip(names, known, strict=True):
+            strange = [word for word in words_of(folded(each.text)) if not self.index.stems(word)]
+            if good or not strange or "\0" in each.text or self._supposed(each.start):
+                continue
+            yield Claim(each.text, each.start, each.end, "item")
+
+    def _half_known(self, text: str) -> bool:
+        """Whether a part of an address is known; an id is judged so before."""
+        name, _, domain = folded(text).partition("@")
+        return not domain or self.index.holds(name) or self.index.holds(domain)
+
+    def _knows(self, text: str) -> bool:
+        return quote_holds(text, self.index)
+
+    def _sentence(self, at: int) -> Sentence | None:
+        return next((each for each in self._spoken if each.start <= at < each.end), None)
+
+    def _supposed(self, at: int) -> bool:
+        """It is asked, offered, denied or advised there: nothing is said to be so."""
+        sentence = self._sentence(at)
+        if sentence is None:
+            return False
+        said = clause(sentence, at)
+        return sentence.question or any(each.unreal.search(said) for each in self._languages)
 
 
-def named_before(text: str, index: Index) -> bool:
-    """Does the last word name one of the results: `Harbour by ...`?"""
-    word = re.search(r"([A-ZÀ-Þ0-9][\w'’-]*|\0)[\W_]{0,4}$", text)
-    return word is not None and (word[1] == "\0" or folded(word[1]) in index.given_words)
+def telling(text: str) -> bool:
+    """Whether a quotation may be a name: it is no single small word."""
+    plain = text.strip()
+    return bool(plain) and not re.fullmatch(r"[a-zà-ÿ'’]+|\W*|[\d\W]+", plain)
 
 
-def altered(sentence: Sentence, text: str, index: Index) -> Iterator[Claim]:
-    """A name of several words that is one of the results but for one word: `Maya Chan`."""
-    for match in RUN.finditer(text):
-        name = match[0].removesuffix("'s").removesuffix("’s")
-        words = tuple(each for each in words_of(folded(name)) if each not in STOP)
-        while words and words[0] in PLAIN:
-            words = words[1:]
-        if len(words) < 2 or index.says(folded(name)):
-            continue
-        for at, word in enumerate(words):
-            rest = (*words[:at], "", *words[at + 1 :])
-            if rest in index.half_names and word not in index.words and word.isalpha():
-                yield claim(name, sentence.start + match.start())
-                break
+def trimmed(text: str) -> str:
+    """Without the punctuation of the sentence it stands in."""
+    text = text.rstrip(".,;:!?*_'\"”’…")
+    while text.endswith(")") and text.count("(") < text.count(")"):
+        text = text[:-1].rstrip(".,;:!?*_")
+    return text
 
 
-def siblings(
-    found: Sequence[tuple[str, int]], at_start: int, index: Index, nouns: bool
-) -> Iterator[Claim]:
-    """Of names beside each other those that are strange while a neighbour is known."""
-    known = [index.says(folded(name), given=True) for name, _ in found]
-    for at, (name, start) in enumerate(found):
-        beside = known[max(0, at - 1) : at] + known[at + 1 : at + 2]
-        if (
-            any(beside)
-            and not known[at]
-            and strange(name, index)
-            and not (nouns and " " not in name)
-        ):
-            yield claim(name, at_start + start)
+def quote_holds(text: str, index: Index) -> bool:
+    plain = folded(unescaped(text)).strip(" .,!?")
+    if index.holds(plain):
+        return True
+    pieces = [each for each in re.split(r"\.\.\.|\[[^\]]*\]|[/|,:]", plain) if each.strip()]
+    return bool(pieces) and all(map(index.says, pieces))
 
 
-def claim(name: str, start: int) -> Claim:
-    return Claim(name, start, start + len(name), "name")
+def file_holds(text: str, index: Index) -> bool:
+    name = folded(unescaped(text))
+    if name in CUSTOMARY:
+        return True
+    if name.rpartition(".")[2] in {"js", "net", "io"} and name.rpartition(".")[0] in LIBRARIES:
+        return True
+    return index.holds(name) or (re.search(r"[ _-]", name) is not None and index.says(name))
 
 
-def enumerated(text: str) -> Iterator[tuple[str, int]]:
-    """The names that stand between commas and `and`, with prose before the first and after the
-    last."""
-    cuts = [each.span() for each in BETWEEN.finditer(text)]
-    if not cuts:
-        return
-    edges = [0, *(end for _, end in cuts)]
-    ends = [*(start for start, _ in cuts), len(text)]
-    for start, end in zip(edges, ends, strict=True):
-        piece = text[start:end].rstrip(' .!?*_"\0')
-        shift = len(piece) - len(piece.lstrip(' *_"'))
-        body = piece[shift:]
-        match = LEADING.match(body)
-        if start and match:
-            yield match[1], start + shift + match.start(1)
-        elif not start and text[end : end + 1] != ":" and (trailing := TRAILING.search(body[-60:])):
-            place = max(0, len(body) - 60) + trailing.start(1)
-            if place or start:
-                yield trailing[1], start + shift + place
+def path_holds(text: str, index: Index) -> bool:
+    path = folded(unescaped(text)).replace("\\", "/").rstrip("/ .")
+    parts = [each for each in path.split("/") if each not in ("", "~", ".", "..")]
+    if not parts or re.fullmatch(r"[\d/.-]+|\w{1,3}/\w{1,3}", path) or index.holds(path):
+        return True
+    known = index.text.replace("\\", "/")
+    last = parts[-1]
+    if "." in last and len(parts) > 1 and f"/{last}" in known:
+        # Where whole paths are given, this must be the end of one of them.
+        return f"{parts[-2]}/{last}" in known and all(part in known for part in parts)
+    home = 2 if path.startswith(("/home/", "/users/")) else 0
+    return all(index.holds(part) or index.says(part) for part in parts[home:] or parts)
 
 
-def strange(name: str, index: Index) -> bool:
-    telling = [each for each in words_of(folded(name)) if each not in STOP and each.isalpha()]
-    if not telling or all(each in PLAIN for each in telling) or len(name) < 3:
-        return False
-    return any(
-        each not in index.words and each.removesuffix("s") not in index.words and each not in PLAIN
-        for each in telling
-    )
+def url_holds(text: str, index: Index) -> bool:
+    plain = re.sub(r"^(?:\w+://)?(?:www\.)?", "", folded(text)).rstrip("/")
+    return plain in index.text
+
+
+def word_holds(text: str, index: Index) -> bool:
+    return all(index.holds(each) for each in folded(text).split(":"))
+
+
+def address_holds(text: str, index: Index) -> bool:
+    return index.holds(folded(text))
+
+
+def id_holds(text: str, index: Index) -> bool:
+    """Look up an id; it is strange only where the evidence has others of its kind, for `SHA-256`
+    names no record."""
+    name = folded(text)
+    if index.holds(name) or index.holds(name.removeprefix("#")):
+        return True
+    if name.startswith("#"):
+        return re.search(r"#\d", index.text) is None
+    if prefix := re.match(r"[a-z]+[-_]", name):
+        return re.search(rf"(?<![a-z]){re.escape(prefix[0])}\w*\d", index.text) is None
+    return name in index.text or HASH.search(index.text) is None
+
+
+def phone_holds(text: str, index: Index) -> bool:
+    digits = re.sub(r"\D", "", text)[-7:]
+    return digits in re.sub(r"(?<=\d)[ ()/.-]+(?=[\d(])", "", index.text)
+
+
+FORMS: Sequence[tuple[str, Expression, Callable[[str, Index], bool]]] = (
+    ("url", URL, url_holds),
+    ("address", ADDRESS, address_holds),
+    ("id", UUID, word_holds),
+    ("id", HOST, word_holds),
+    ("path", PATH, path_holds),
+    ("file", FILE, file_holds),
+    ("id", ID, id_holds),
+    ("phone", PHONE, phone_holds),
+)

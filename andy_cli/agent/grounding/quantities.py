@@ -1,34 +1,43 @@
 """Numbers, sizes and durations, read from text in whatever form they were written. Pure."""
 
-import math
 import re
+from bisect import bisect_left
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from andy_cli.agent.grounding.vocabulary import APPROXIMATE, NUMBER_WORDS
+from andy_cli.agent.grounding.vocabulary import NUMBER_WORDS
 from andy_cli.compiler.expression import Expression
 
-NUMBER = r"\d{1,3}(?:[,.'’\u00a0\u202f]\d{3}){1,6}(?:[.,]\d{1,12})?|\d{1,24}(?:[.,]\d{1,12})?"
-FIGURE = Expression(rf"(?<![\w.])(?<!\d[:/-])(?:{NUMBER})(?![\w]|[.,:/-]\d)")
-POWERS = {"b": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+NUMBER = (
+    r"\d{1,3}(?:[,.'’\u00a0\u202f ]\d{3}){1,6}(?![\d])(?:[.,]\d{1,12})?|\d{1,24}(?:[.,]\d{1,12})?"
+)
+FIGURE = Expression(rf"(?<![a-z_\d.])(?<!\d[:/-])(?:{NUMBER})(?![a-z_]|[.,:/-]\d)")
+POWERS = {"b": 0, "o": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 SCALES = {
-    "thousand": 1e3, "k": 1e3, "tausend": 1e3, "mille": 1e3, "mil": 1e3,
-    "million": 1e6, "millions": 1e6, "millionen": 1e6, "m": 1e6, "mio": 1e6, "millones": 1e6,
-    "billion": 1e9, "billions": 1e9, "bn": 1e9, "milliarden": 1e9, "milliards": 1e9,
-    "trillion": 1e12, "hundred": 1e2, "dozen": 12,
+    "k": 1e3, "thousand": 1e3, "tausend": 1e3, "mille": 1e3, "mil": 1e3, "тыс": 1e3, "千": 1e3,
+    "万": 1e4, "million": 1e6, "millions": 1e6, "millionen": 1e6, "mio": 1e6, "millones": 1e6,
+    "m": 1e6, "млн": 1e6, "亿": 1e8, "億": 1e8, "billion": 1e9, "bn": 1e9, "milliarden": 1e9,
 }  # fmt: skip
-
-SECONDS = {"s": 1, "m": 60, "h": 3600}
-UNIT = (
-    r"(?:hours?|hrs?|h|stunden?|heures?|horas?|minutes?|mins?|min|m|minuten?|minutos?"
-    r"|seconds?|secs?|s|sekunden?|secondes?|segundos?)"
+HOURS = r"hours?|hrs?|h|stunden?|std|heures?|horas?|ore|ora|час\w*|ч|小时|時間|घंटे|ساعات?"
+MINUTES = r"minutes?|mins?|min|minuten?|minutos?|minuti|минут\w*|мин|分钟|分間|分|मिनट|دقيقة|دقائق"
+SECONDS = r"seconds?|secs?|s|sekunden?|sek|secondes?|segundos?|secondi|секунд\w*|сек|秒間|秒|सेकंड"
+UNITS_OF_TIME = f"{HOURS}|{MINUTES}|{SECONDS}"
+UNIT = rf"(?:(?P<h>{HOURS})|(?P<m>{MINUTES})|(?P<s>{SECONDS}))(?![a-zа-я])"
+PIECE = Expression(rf"({NUMBER})(?:\s|-)?{UNIT}", re.I)
+DURATION = Expression(
+    rf"(?<![\w.,:])(?:(?:{NUMBER})(?:\s|-)?(?:{HOURS}|{MINUTES}|{SECONDS})(?![a-zа-я])"
+    r"(?:,?\s?(?:and|und|et|y|e|и)?\s?(?=\d))?){1,3}|(?<![\w.,:])\d+[hm]\s?\d+(?![\w])",
+    re.I,
 )
-
-LONG_UNIT = (
-    r"(?:hours?|hrs?|h|stunden?|heures?|horas?|minutes?|mins?|minuten?|minutos?"
-    r"|seconds?|secs?|s|sekunden?|secondes?|segundos?)"
+COMPACT = Expression(r"(\d+)([hm])\s?(\d+)$", re.I)
+CLOCK = Expression(r"(?<![\d:])(\d{1,3}):(\d\d)(?::(\d\d))?(?![\d:])")
+SIZE = Expression(
+    rf"(?<![\w.,])(?P<number>{NUMBER})(?:\s|-|\u00a0)?"
+    r"(?P<unit>[kmgt]i?[bo]|b|bytes?|octets?|байт\w*|(?:kilo|mega|giga|tera)(?:byte|octet)s?"
+    r"|[кмгт]б|[kmgt])(?![\w/]|ps)",
+    re.I,
 )
-
-SPELLED = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
+CYRILLIC = str.maketrans("кмгтб", "kmgtb")
 
 
 class Figure(NamedTuple):
@@ -38,20 +47,39 @@ class Figure(NamedTuple):
     slack: float
 
 
+class Line:
+    """Numbers in order, to be asked which lies near."""
+
+    def __init__(self, values: Iterable[float]) -> None:
+        self.values = sorted(values)
+
+    def near(self, figure: Figure) -> bool:
+        at = bisect_left(self.values, figure.value - figure.slack * 1.0001)
+        if at == len(self.values):
+            return False
+        return self.values[at] <= figure.value + figure.slack * 1.0001
+
+
 def readings(text: str) -> list[Figure]:
     """What digits may mean: `1.234` is a thousand or little more than one."""
-    plain = re.sub(r"['’\u00a0\u202f]", "", text)
+    plain = re.sub(r"['’\u00a0\u202f ]", "", text)
     if plain.isdigit():
-        return [Figure(float(plain), 0.5)]
+        return [whole(plain)]
     found: list[Figure] = []
     thousands = re.fullmatch(r"\d{1,3}(?:[.,]\d{3})+", plain)
     if thousands:
-        found.append(Figure(float(re.sub(r"[.,]", "", plain)), 0.5))
+        found.append(whole(re.sub(r"[.,]", "", plain)))
     head, _, tail = plain.replace(",", ".").rpartition(".")
-    whole = head.replace(".", "")
-    if tail.isdigit() and whole.isdigit() and not (thousands and "." in head):
-        found.append(Figure(float(f"{whole}.{tail}"), 0.5 * 10 ** -len(tail)))
+    before = head.replace(".", "")
+    if tail.isdigit() and before.isdigit() and not (thousands and "." in head):
+        found.append(Figure(float(f"{before}.{tail}"), 0.5 * 10 ** -len(tail)))
     return found
+
+
+def whole(digits: str) -> Figure:
+    """A round figure may be meant roughly: `350` within 5, `2000` within 500."""
+    zeros = len(digits) - len(digits.rstrip("0")) if len(digits) > 2 else 0
+    return Figure(float(digits), 0.5 * 10.0 ** min(zeros, len(digits) - 1))
 
 
 def spelled(word: str) -> int | None:
@@ -62,49 +90,10 @@ def spelled(word: str) -> int | None:
     return NUMBER_WORDS[first] + (NUMBER_WORDS.get(second, 0) if second else 0)
 
 
-def approximate(before: str) -> bool:
-    """Do the words before a figure say that it is meant roughly?"""
-    return APPROXIMATE.search(before[-24:]) is not None
-
-
-def loosened(figure: Figure, before: str) -> Figure:
-    """The figure with the room that `about`, `over` or `almost` before it gives."""
-    match = APPROXIMATE.search(before[-24:])
-    if not match:
-        return figure
-    room = room_of(figure.value)
-    if match["above"]:
-        return Figure(figure.value + room, max(room, figure.slack))
-    if match["below"]:
-        return Figure(figure.value - room, max(room, figure.slack))
-    return Figure(figure.value, max(figure.slack, room))
-
-
-def room_of(value: float) -> float:
-    """How far a figure that is meant roughly may be from the truth: `350` further than `355`."""
-    if not value:
-        return 0.0
-    unit = 10.0 ** math.floor(math.log10(abs(value)))
-    while unit > 1e-6 and abs(value / unit - round(value / unit)) > 1e-9:
-        unit /= 10
-    return max(min(0.6 * unit, abs(value) * 0.12), abs(value) * 0.015)
-
-
-SIZE = Expression(
-    rf"(?<![\w.,])(?P<number>{NUMBER})(?:\s|-|\u00a0)?"
-    r"(?P<unit>[kmgt]i?b|[kmgt]o|b|bytes?|octets?|(?:kilo|mega|giga|tera)(?:byte|octet)s?)\b"
-    r"(?!/s|ps)",
-    re.IGNORECASE,
-)
-
-SHORT_SIZE = Expression(r"(?<![\w.,])(\d+(?:[.,]\d+)?)([kmgt]i?)(?![\w])", re.IGNORECASE)
-
-
 def sizes(number: str, unit: str) -> list[Figure]:
     """Bytes, by thousands and by 1024s."""
-    power = POWERS.get(unit[0].lower(), 0)
-    if unit.lower().startswith(("byte", "octet")):
-        power = 0
+    unit = unit.casefold().translate(CYRILLIC)
+    power = 0 if unit.startswith(("byte", "octet", "ba")) else POWERS.get(unit[0], 0)
     return [
         Figure(each.value * base**power, each.slack * base**power)
         for each in readings(number)
@@ -112,41 +101,19 @@ def sizes(number: str, unit: str) -> list[Figure]:
     ]
 
 
-DURATION = Expression(
-    rf"(?<![\w.,:])(?P<first>{NUMBER}|{SPELLED})(?:\s|-|\u00a0)?(?P<unit>{LONG_UNIT})\b"
-    rf"(?P<rest>(?:,?\s(?:and\s|und\s|et\s|y\s)?|\s?)(?:\d+)(?:\s|-)?{UNIT}\b){{0,2}}"
-    rf"|(?<![\w.,:])\d+[hm]\s?\d+(?:[ms]|min)?\b(?:\s?\d+s\b)?",
-    re.IGNORECASE,
-)
-
-PIECE = Expression(rf"({NUMBER}|{SPELLED})(?:\s|-)?({UNIT})(?![^\W\d_])", re.IGNORECASE)
-COMPACT = Expression(r"(\d+)([hm])\s?(\d+)$", re.IGNORECASE)
-CLOCK = Expression(r"(\d{1,3}):(\d\d)(?::(\d\d))?")
-
-
 def durations(text: str) -> list[Figure]:
-    """Seconds: `3 min 45 s`, `1h20`, `an hour` not."""
-    if match := COMPACT.fullmatch(text):
-        large = SECONDS[match[2].lower()]
+    """Seconds: `3 min 45 s`, `1h20`."""
+    if match := COMPACT.fullmatch(text.strip()):
+        large = 3600 if match[2].lower() == "h" else 60
         return [Figure(int(match[1]) * large + int(match[3]) * large / 60, large / 120)]
     total, slack = 0.0, 0.0
     for match in PIECE.finditer(text):
-        number, unit = match[1], unit_seconds(match[2])
-        word = spelled(number)
-        figures = readings(number) if word is None else [Figure(word, 0.5)]
-        if not figures:
+        unit = 3600 if match["h"] else 60 if match["m"] else 1
+        if not (figures := readings(match[1])):
             return []
         total += figures[0].value * unit
         slack = figures[0].slack * unit
     return [Figure(total, slack)] if slack else []
-
-
-def unit_seconds(unit: str) -> int:
-    return (
-        3600
-        if unit[0].lower() == "h" or unit.lower().startswith("st")
-        else SECONDS[unit[0].lower()]
-    )
 
 
 def clock_seconds(text: str) -> list[float]:
@@ -158,3 +125,15 @@ def clock_seconds(text: str) -> list[float]:
     if match[3]:
         return [first * 3600 + second * 60 + int(match[3])]
     return [first * 60 + second, first * 3600 + second * 60]
+
+
+def quantity(text: str) -> float | None:
+    """The one figure in a short text: bytes or seconds where it has such a unit."""
+    if match := SIZE.fullmatch(text.strip()):
+        return next((each.value for each in sizes(match["number"], match["unit"])), None)
+    if times := clock_seconds(text.strip()):
+        return times[0]
+    digits = FIGURE.compiled.findall(text)
+    if len(digits) == 1 and (found := readings(digits[0])):
+        return found[0].value
+    return None

@@ -36,7 +36,7 @@ THOUGHT = Expression(r"^\s*Thought[ \t]*:[ \t]*", re.I)
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    before, *_ = INVENTED.split(text, maxsplit=1)
+    before, *told = INVENTED.split(text, maxsplit=1)
     action = ACTION.search(before) or CALLED.search(before) or ALONE.search(before)
     final = FINAL.search(before)
     if final and (not action or final.start() < action.start()):
@@ -59,7 +59,15 @@ def parse(text: str, tools: Tools) -> Parsed | None:
         return Parsed(incomplete=True)
     request = ToolRequest(name=name, arguments=arguments)
     settled = before != text
-    return Parsed((request,), reasoning=thought(before[: action.start()]), settled=settled)
+    behind = words_behind(told[0] if told else written if written else before[action.end() :])
+    thoughts = thought(before[: action.start()])
+    return Parsed((request,), reasoning=thoughts, settled=settled, behind=behind)
+
+
+def words_behind(text: str) -> str:
+    """What follows the value, or the line, that begins the text."""
+    found, rest = json_text.values_and_rest(text)
+    return (rest if found else text.partition("\n")[2]).strip()
 
 
 def called_with(line: str, tools: Tools) -> dict[str, object] | None:

@@ -4,6 +4,7 @@ Each step is one write: the old tail goes, what is finished comes, the new tail 
 Lines of the tail that stay as they are are not touched, so that nothing flickers.
 """
 
+from collections.abc import Sequence
 from itertools import takewhile
 from math import ceil
 
@@ -36,6 +37,22 @@ class Tail:
                 console.print(each, crop=False)
             self._draw(lines[kept:])
             self._drawn, self._width = lines, console.width
+
+    def take_back(self, printed: Sequence[RenderableType]) -> bool:
+        """Erase what was printed last; False if it is not all on the screen any more."""
+        console = self._console
+        if not console.is_terminal or console.width != self._width:
+            return False
+        rows = sum(len(console.render_lines(each, pad=False)) for each in printed)
+        if rows >= console.height - MARGIN:
+            return False
+        with console:
+            self._erase(0)
+            self._drawn = []
+            line = (ControlType.CARRIAGE_RETURN,), (ControlType.ERASE_IN_LINE, 2)
+            above = (ControlType.CURSOR_UP, 1), (ControlType.ERASE_IN_LINE, 2)
+            console.control(Control(*line, *(above * rows)))
+        return True
 
     def _lines(self, tail: RenderableType) -> list[Line]:
         lines = self._console.render_lines(tail, pad=False)

@@ -17,7 +17,13 @@ from andy_cli import events
 from andy_cli.events import Event
 from andy_cli.frontends import paint
 from andy_cli.frontends.chat.tail import Tail
-from andy_cli.frontends.words import action_line, problem
+from andy_cli.frontends.words import (
+    PUT_RIGHT,
+    action_line,
+    changed_paragraphs,
+    not_done_lines,
+    problem,
+)
 from andy_cli.guard.neutralizer import Neutralizer, neutralize
 
 REFRESH = 1 / 15
@@ -52,6 +58,9 @@ class View:
         """What stands right above; text keeps an empty line's distance."""
         self._midway = False
         """Without redrawing: text was begun and its line is not ended yet."""
+        self._said: list[paint.Page] = []
+        """The blocks of the answer that were printed, nothing between them."""
+        self._before_text: Literal["", "text", "line"] = ""
         self._doing = ""
         self._at = ""
         self.busy = busy
@@ -63,6 +72,8 @@ class View:
     def show(self, event: Event) -> None:
         self._heard = self._clock()
         match event:
+            case events.Said(role="assistant", content=content, delta=False) if content:
+                self._replace(content)
             case events.Said(role="assistant", content=content) if content:
                 self._doing = ""
                 self._pieces.append(content)
@@ -84,15 +95,34 @@ class View:
                 self._doing = ""
                 if event.did:
                     self._line(action_line(event), paint.ACTION, "• ")
+            case events.Failed(kind="grounding") if self._console.is_terminal:
+                self.finish_text()
+                self._doing = "looking again"
             case events.Failed(severity=severity, message=message, hint=hint):
                 style = paint.ERROR if severity == "error" else paint.WARNING
                 self._line(problem(message, hint), style)
             case events.Audited(unsupported=names) if names:
                 self._line(f"Nothing that was found supports: {', '.join(names)}", paint.WARNING)
-            case events.Ended(is_error=failed):
+            case events.Ended():
                 self.finish_text()
-                if not (self._above or failed):
-                    self._line("The model said nothing.", paint.QUIET)
+                for line in not_done_lines(event):
+                    self._line(line, paint.WARNING)
+
+    def _replace(self, content: str) -> None:
+        """A whole answer in place of its pieces: over them while they are on the screen."""
+        self.finish_text()
+        self._doing = ""
+        before, self._said = self._said, []
+        text = "".join(each.text for each in before)
+        if not before:
+            self._pieces.append(content)
+        elif self._tail.take_back(before):
+            self._above = self._before_text
+            self._pieces.append(content)
+        elif news := changed_paragraphs(text, content):
+            self._line(PUT_RIGHT, paint.QUIET)
+            self._pieces.append(news)
+        self.finish_text()
 
     def tick(self) -> None:
         """Bring the screen up to date."""
@@ -144,7 +174,7 @@ class View:
         self.finish_text()
         if self._above == "text":
             self._tail.print("")
-        self._above = "line"
+        self._above, self._said = "line", []
         room = max(10, self._console.width - len(mark))
         for at, line in enumerate(paint.styled(text, style).wrap(self._console, room)):
             self._tail.print(Text(mark if at == 0 else " " * len(mark), style=style) + line)
@@ -153,7 +183,10 @@ class View:
         if not text.strip():
             return []
         page = paint.Page(self.audit(text), first=not self._above)
+        if not self._said:
+            self._before_text = self._above
         self._above = "text"
+        self._said.append(page)
         return [page]
 
     def _status(self, quiet: float) -> str:

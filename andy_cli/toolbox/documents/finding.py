@@ -67,7 +67,7 @@ def find(index: Index, query: str, scope: str, limit: int, workspace: Path) -> L
     """Raises ToolError for a query without words and for a scope where nothing is indexed."""
     words = list(_words(query))
     if not words:
-        raise ToolError("The query holds no words to look for. Write some.")
+        raise ToolError("The query holds no words to look for.", "Write some.")
     within = _scope(index, scope, workspace)
     for match in dict.fromkeys((" ".join(words), " OR ".join(words))):
         hits, gone = _hits(index, match, within, limit)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from andy_cli.errors import ToolError
+from andy_cli.errors import ToolError, ToolTimeout
 
 MISSING = "Reading PDF needs pypdf: pip install 'andy-cli[docs]'"
 MOST_PAGES = 5000
@@ -57,6 +57,6 @@ def _bounded(texts: Iterator[str]) -> Iterator[str]:
         if count >= MOST_PAGES or characters > MOST_CHARACTERS:
             raise ToolError("The PDF holds too much text to be read as a whole.")
         if time.monotonic() > ends:
-            raise ToolError("The PDF takes too long to read.")
+            raise ToolTimeout(f"The PDF takes longer than {PATIENCE:g} s to read.")
         # What is no character of any script cannot be written down.
         yield text.encode("utf-8", "replace").decode("utf-8")

@@ -42,5 +42,6 @@ def _unpacked(content: str, kind: str) -> bytes:
     except (binascii.Error, ValueError) as error:
         raise ToolError(
             f"The content of a file of type {one_line(kind)[:80]} is given in base64, "
-            "and this is none. Encode it, or give a type that is text."
+            "and this is none.",
+            "Encode it, or give a type that is text.",
         ) from error

@@ -36,9 +36,9 @@ def edited(text: str, old: str, new: str, everywhere: bool, name: str) -> Edited
     parts = _unified(text).split(_unified(old))
     places = len(parts) - 1
     if not places:
-        raise ToolError(_missing(text, old, name))
+        raise _missing(text, old, name)
     if places > 1 and not everywhere:
-        raise ToolError(_several(parts, _unified(old), name))
+        raise _several(parts, _unified(old), name)
     return Edited(_joined(parts, _unified(old), _unified(new), text), places)
 
 
@@ -63,7 +63,7 @@ def _joined(parts: Sequence[str], old: str, new: str, text: str) -> str:
     return put.join(restored)
 
 
-def _several(parts: Sequence[str], old: str, name: str) -> str:
+def _several(parts: Sequence[str], old: str, name: str) -> ToolError:
     numbers = []
     number = 1
     for part in parts[:MANY]:
@@ -72,22 +72,25 @@ def _several(parts: Sequence[str], old: str, name: str) -> str:
         number += old.count("\n")
     places = len(parts) - 1
     more = f" and {places - MANY} more" if places > MANY else ""
-    return (
-        f"That text stands {places} times in {name}, in lines {', '.join(numbers[:places])}{more}. "
-        "Give more of what is around the one that is meant, or set replace_all."
+    return ToolError(
+        f"That text stands {places} times in {name}, in lines {', '.join(numbers[:places])}{more}.",
+        "Give more of what is around the one that is meant, or set replace_all.",
     )
 
 
-def _missing(text: str, old: str, name: str) -> str:
+def _missing(text: str, old: str, name: str) -> ToolError:
     lines = text.split("\n")
     if (number := _spaced_otherwise(lines, old)) is not None:
-        return (
+        return ToolError(
             f"That text is not in {name} as it was given: in line {number} there are other blanks "
-            f"in it. read_file shows them. Line {number}: {_shown(lines[number - 1])}"
+            "in it.",
+            f"read_file shows them. Line {number}: {_shown(lines[number - 1])}",
         )
     near = _nearest(lines, old)
-    hint = f" The nearest lines: {near}" if near else " read_file shows what is."
-    return f"That text is not in {name}, so nothing was changed.{hint}"
+    return ToolError(
+        f"That text is not in {name}, so nothing was changed.",
+        f"The nearest lines: {near}" if near else "read_file shows what is.",
+    )
 
 
 def _spaced_otherwise(lines: Sequence[str], old: str) -> int | None:

@@ -75,8 +75,8 @@ class Text(NamedTuple):
         except UnicodeEncodeError as error:
             odd = ascii(error.object[error.start])
             raise ToolError(
-                f"The file is written in {self.encoding.spoken}, which has no {odd}. "
-                "Use other characters, or write the whole file anew with write_file."
+                f"The file is written in {self.encoding.spoken}, which has no {odd}.",
+                "Use other characters, or write the whole file anew with write_file.",
             ) from error
 
 

@@ -12,6 +12,11 @@ from andy_cli.guard.neutralizer import spelled
 LONGEST = 1000
 """Characters of a pattern."""
 
+ESCAPING = (
+    "Write a backslash before what is meant as it is, as in \\( or \\*; "
+    "names of files go into glob."
+)
+
 
 class Finder:
     """Matches anywhere in a text. Without a capital letter in it, it does not look at case."""
@@ -22,7 +27,9 @@ class Finder:
         from pydantic_core import SchemaError, SchemaValidator, core_schema
 
         if len(pattern) > LONGEST:
-            raise ToolError(f"The pattern is longer than {LONGEST} characters. Give a shorter one.")
+            raise ToolError(
+                f"The pattern is longer than {LONGEST} characters.", "Give a shorter one."
+            )
         self.any_case = re.search(r"[A-Z]", re.sub(r"\\.", "", pattern)) is None
         schema = core_schema.str_schema(
             pattern="(?i)" * self.any_case + pattern, regex_engine="rust-regex", strict=True
@@ -30,16 +37,12 @@ class Finder:
         try:
             self.matches = SchemaValidator(schema).isinstance_python
         except SchemaError as error:
-            raise ToolError(_explained(pattern, str(error))) from error
+            raise ToolError(_explained(pattern, str(error)), ESCAPING) from error
 
 
 def _explained(pattern: str, error: str) -> str:
     *_, why = error.strip().rpartition("error: ")
-    return (
-        f"{spelled(pattern)} is no regular expression: {why.splitlines()[-1].strip()}. "
-        "Write a backslash before what is meant as it is, as in \\( or \\*; "
-        "names of files go into glob."
-    )
+    return f"{spelled(pattern)} is no regular expression: {why.splitlines()[-1].strip()}."
 
 
 def literal(pattern: str) -> str:

@@ -58,14 +58,15 @@ def _content(file: BinaryIO, name: str, encoding: str, longest: int, work: Work)
         try:
             refuse_binary(file, name)
         except ToolError as error:
-            raise ToolError(f"{error} Its bytes can be had with encoding base64.") from error
+            advice = f"{error.advice} Its bytes can be had with encoding base64.".lstrip()
+            raise ToolError(str(error), advice) from error
         encoding = encoding_of(file, work).name
     codec = _codec(encoding)
     data = file.read((longest + 1) * WIDEST)
     try:
         text = codec.incrementaldecoder().decode(data)
     except UnicodeError as error:
-        raise ToolError(f"{name} is not written in {codec.name}. Leave encoding out.") from error
+        raise ToolError(f"{name} is not written in {codec.name}.", "Leave encoding out.") from error
     return Content(text.removeprefix("\ufeff")[:longest], codec.name, len(text) > longest)
 
 

@@ -68,6 +68,18 @@ MARKS = (
 )
 """Byte order marks and what they say."""
 
+TEXTUAL = (
+    "document",
+    "document of the old kind",
+    "sheet",
+    "presentation",
+    "book",
+    "OpenDocument file",
+    "archive",
+    "database",
+)
+"""How the names of those end that hold text, if in a form of their own; pictures hold none."""
+
 PLAIN = bytes({7, 8, 9, 10, 11, 12, 13, 27, *range(0x20, 0x7F), *range(0x80, 0x100)})
 """Bytes that stand in texts of some encoding; escape sequences too."""
 ODD = 0.1
@@ -93,13 +105,18 @@ def _is_text(head: bytes) -> bool:
     return len(head.translate(None, PLAIN)) <= len(head) * ODD
 
 
+def holds_text(name: str) -> bool:
+    """Whether there may be text inside of such a file, though it is none itself."""
+    return name.endswith(TEXTUAL)
+
+
 def one(name: str) -> str:
     """`a PNG picture`, `an MP3 song`."""
     return f"{'an' if name.startswith(('A', 'E', 'I', 'O', 'MP3', 'i')) else 'a'} {name}"
 
 
 def hint(name: str) -> str:
-    """What can be done with such a file, in a sentence; empty where nothing can."""
+    """Advice on what can be done with such a file; empty where nothing can."""
     if name == "MP3 song":
         return "play_mp3 plays it."
     if name.endswith(("document", "sheet", "presentation", "book")):

@@ -42,7 +42,8 @@ def listed(place: Place, depth: int, work: Work) -> Outcome:
     if not notes:
         return Outcome(records, did)
     told = {"truncated": True, "items": found.total, "left_out": left_out, "data": records}
-    return Outcome({**told, "rest": " ".join(notes)}, did)
+    partial = f"{count(found.closed, 'folder')} could not be opened" if found.closed else ""
+    return Outcome({**told, "rest": " ".join(notes)}, did, partial)
 
 
 def _found(place: Place, depth: int, work: Work) -> Found:

@@ -19,31 +19,34 @@ def opened(written: str) -> tuple[BinaryIO, Place]:
     try:
         return where.open(), where
     except ToolError as error:
-        raise ToolError(_why(where, error)) from error
+        raise _unopened(where, error) from error
 
 
-def _why(where: Place, error: ToolError) -> str:
+def _unopened(where: Place, error: ToolError) -> ToolError:
     cause = error.__cause__
     number = cause.errno if isinstance(cause, OSError) else None
     name = said(where.path)
     if number == errno.ENOENT:
-        return f"There is no file {name}. {_nearest(where)}"
+        return _missing(where, f"There is no file {name}.")
     if number in (errno.EACCES, errno.EPERM):
-        return f"The file {name} may not be read by this user. Choose another one."
+        return ToolError(f"The file {name} may not be read by this user.", "Choose another one.")
     if number in (errno.ENOTDIR, errno.ELOOP):
-        return f"A link or a file stands on the way to {name}. Give the path it leads to."
+        return ToolError(
+            f"A link or a file stands on the way to {name}.", "Give the path it leads to."
+        )
     if number is None:
-        return f"{name} is no plain file, so it is not opened."
-    return f"{name} cannot be opened: {os.strerror(number)}."
+        return ToolError(f"{name} is no plain file, so it is not opened.")
+    return ToolError(f"{name} cannot be opened: {os.strerror(number)}.")
 
 
-def _nearest(where: Place) -> str:
-    """Names that come near, from the same folder; of a folder outside only the file was asked."""
+def _missing(where: Place, message: str) -> ToolError:
+    """With names that come near, from the same folder; of one outside only the file was asked."""
     if where.path.is_relative_to(here().workspace):
         try:
             names = [each.name for each in entries(where._replace(path=where.path.parent))]
         except ToolError:
-            return "Its folder is not there either. list_directory shows what is."
+            message = f"{message} Its folder is not there either."
+            return ToolError(message, "list_directory shows what is.")
         if close := difflib.get_close_matches(where.path.name, names, n=3, cutoff=0.5):
-            return f"The nearest names: {', '.join(map(spelled, close))}."
-    return "list_directory shows what there is."
+            return ToolError(f"{message} The nearest names: {', '.join(map(spelled, close))}.")
+    return ToolError(message, "list_directory shows what there is.")

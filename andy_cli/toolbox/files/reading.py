@@ -89,7 +89,7 @@ def refuse_binary(file: BinaryIO, name: str) -> None:
     file.seek(0)
     if what:
         size = amount(os.fstat(file.fileno()).st_size)
-        raise ToolError(f"{name} is {one(what)} of {size}: no text. {hint(what)}".rstrip())
+        raise ToolError(f"{name} is {one(what)} of {size}: no text.", hint(what))
 
 
 def line_count(file: BinaryIO, encoding: Encoding, work: Work) -> int:

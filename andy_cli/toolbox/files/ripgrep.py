@@ -1,22 +1,32 @@
 """A first rough look through many files by ripgrep, where it is installed.
 
-It only says in which files a text may stand. What is in them is read by ourselves, so that the
-results are the same without it, and no link that appears meanwhile is followed.
+It only says which files are worth opening: those in which a text may stand, and those that may be
+no text themselves. What is in them is read by ourselves, so that the results are the same without
+it, and no link that appears meanwhile is followed.
 """
 
+import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from andy_cli.toolbox.files.kinds import PLAIN
 from andy_cli.toolbox.programs import find_program
 
 SECONDS = 10
 LONGEST = 100_000
 """Bytes of file names that one run is given."""
 
+SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
+"""Not `re.escape`: in Rust's expressions `\\<` is the beginning of a word."""
+
+ODD_BYTES = "".join(f"\\x{byte:02x}" for byte in range(256) if byte not in PLAIN)
+NO_TEXT = f"[{ODD_BYTES}]|^%PDF-"
+"""Stands in all that `kinds.kind` takes for no text, and in some that is."""
+
 
 def holding(text: str, any_case: bool, folder: Path, names: Sequence[str]) -> set[str] | None:
-    """Those of the files that may hold the text; None where nobody can say."""
+    """Those of the files that may hold the text or be no text; None where nobody can say."""
     program = find_program("rg")
     if not program or not text:
         return None
@@ -47,7 +57,8 @@ def _run(
 ) -> set[str] | None:
     options = ["--no-config", "--no-messages", "--files-with-matches", "--null", "--text"]
     case = "--ignore-case" if any_case else "--case-sensitive"
-    line = [program, *options, case, "--fixed-strings", "--regexp", text, "--", *names]
+    escaped = SPECIAL.sub(r"\\\g<0>", text)
+    line = [program, *options, case, "--regexp", escaped, "--regexp", NO_TEXT, "--", *names]
     try:
         done = subprocess.run(
             line,

@@ -1,6 +1,7 @@
 """Look for files by their names and by what is in them.
 
-Ignored files (`.gitignore`) and files that are no text are passed over; links are not followed.
+Ignored files (`.gitignore`) are passed over; links are not followed. Files whose text could not be
+looked at are named.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +14,7 @@ from andy_cli.toolbox.files.encodings import encoding_of
 from andy_cli.toolbox.files.expressions import Finder, literal
 from andy_cli.toolbox.files.globs import Glob, globs
 from andy_cli.toolbox.files.ignoring import Ignored
-from andy_cli.toolbox.files.kinds import HEAD, kind
+from andy_cli.toolbox.files.kinds import HEAD, holds_text, kind, one
 from andy_cli.toolbox.files.names import count, said
 from andy_cli.toolbox.files.reading import pieces
 from andy_cli.toolbox.files.ripgrep import holding
@@ -28,6 +29,8 @@ MOST = 200
 WIDEST = 300
 """Characters of a line that are shown."""
 LONGEST_LINE = 1_000_000
+MOST_NAMED = 20
+"""Files that are named of those that could not be looked into."""
 PORTION = 1000
 """Files that are looked at together."""
 
@@ -38,6 +41,23 @@ class Asked(NamedTuple):
     pattern: str
     glob: str
     path: str
+
+
+class Unopened(NamedTuple):
+    """A file whose text was to be searched and could not be."""
+
+    name: str
+    kind: str = ""
+    """What it is, if it is no text; empty for one that could not be read at all."""
+
+    @property
+    def why(self) -> str:
+        return f"is {one(self.kind)}" if self.kind else "may not be read"
+
+    @property
+    def matters(self) -> bool:
+        """Whether what is looked for may stand in it."""
+        return not self.kind or holds_text(self.kind)
 
 
 class Search:
@@ -61,6 +81,7 @@ class Search:
         )
         self._alone = alone
         self._secrets = 0
+        self._unopened: list[Unopened] = []
         self._looked_at = 0
         self._over = False
 
@@ -70,10 +91,37 @@ class Search:
         number = f"more than {MOST} matches" if cut else count(len(found), "match")
         did = f"found {number if found else 'nothing'} in {self._where}"
         notes = self._notes(cut, nothing=not found)
-        if not notes:
+        if not notes and not self._unopened:
             return Outcome(found, did)
-        told: dict[str, object] = {"truncated": True, "data": found[:MOST], "rest": " ".join(notes)}
-        return Outcome(told, did)
+        told: dict[str, object] = {"data": found[:MOST]}
+        if notes:
+            told = {"truncated": True, **told, "rest": " ".join(notes)}
+        return Outcome(told | self._named_unopened(), did, self._partial())
+
+    def _named_unopened(self) -> dict[str, object]:
+        """The files that could not be looked into, as far as they are named."""
+        if not self._unopened:
+            return {}
+        # The names of documents say more than those of pictures.
+        telling = sorted(self._unopened, key=lambda each: not each.matters)[:MOST_NAMED]
+        named = [{"file": each.name, "why": each.why} for each in telling]
+        more = len(self._unopened) - len(named)
+        return {"unopened": named, **({"more_unopened": more} if more else {})}
+
+    def _partial(self) -> str:
+        """What could not be looked at, for the user."""
+        unreadable = sum(not each.kind for each in self._unopened)
+        documents = sum(holds_text(each.kind) for each in self._unopened)
+        parts = []
+        if unreadable:
+            parts.append(f"{count(unreadable, 'file')} could not be opened")
+        if documents:
+            parts.append(f"{count(documents, 'file')} could not be searched for text")
+        if self._walk.closed:
+            parts.append(f"{count(self._walk.closed, 'folder')} could not be opened")
+        if self._over or self._walk.cut:
+            parts.append("there was too much to look through all of it")
+        return ", ".join(parts)
 
     def _found(self) -> list[dict[str, object]]:
         """The results; where the time is up, those there are by then."""
@@ -144,9 +192,11 @@ class Search:
         try:
             file = self._place._replace(path=path).open()
         except ToolError:  # closed to us, or exchanged meanwhile
+            self._unopened.append(Unopened(self._prefix + entry.name))
             return
         with file:
-            if kind(file.read(HEAD)):
+            if what := kind(file.read(HEAD)):
+                self._unopened.append(Unopened(self._prefix + entry.name, what))
                 return
             file.seek(0)
             encoding = encoding_of(file, self._work)

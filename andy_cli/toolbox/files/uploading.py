@@ -45,8 +45,8 @@ def claim(path: str, destination: str) -> Claim:
 def _check(address: str) -> None:
     if urlsplit(address).scheme.lower() not in ("http", "https"):
         raise ToolError(
-            f"{spelled(address)[:200]} is no address that files can be sent to. "
-            "Give one with https:// or a folder of the workspace."
+            f"{spelled(address)[:200]} is no address that files can be sent to.",
+            "Give one with https:// or a folder of the workspace.",
         )
 
 

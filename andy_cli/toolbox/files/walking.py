@@ -59,24 +59,30 @@ def _opened(folder: Path, root: Path) -> Iterator[int]:
         with folder_inside(folder / "any", root) as passing:
             readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=passing)
     except ToolError as error:
-        raise ToolError(_why(folder, error)) from error
+        raise _unread(folder, error) from error
     try:
         yield readable
     finally:
         os.close(readable)
 
 
-def _why(folder: Path, error: ToolError) -> str:
+def _unread(folder: Path, error: ToolError) -> ToolError:
     """Why a folder cannot be read, and what to do."""
     cause = error.__cause__
     number = cause.errno if isinstance(cause, OSError) else None
     if number == errno.ENOENT:
-        return f"There is no folder {said(folder)}. Look what there is in the one above it."
+        return ToolError(
+            f"There is no folder {said(folder)}.", "Look what there is in the one above it."
+        )
     if number in (errno.ENOTDIR, errno.ELOOP):
-        return f"{said(folder)} is a file or a link, no folder."
+        return ToolError(f"{said(folder)} is a file or a link, no folder.")
     if number in (errno.EACCES, errno.EPERM):
-        return f"The folder {said(folder)} may not be read by this user. Choose another one."
-    return f"The folder {said(folder)} cannot be read: {os.strerror(number or errno.EIO)}."
+        return ToolError(
+            f"The folder {said(folder)} may not be read by this user.", "Choose another one."
+        )
+    return ToolError(
+        f"The folder {said(folder)} cannot be read: {os.strerror(number or errno.EIO)}."
+    )
 
 
 def _entry(found: "os.DirEntry[str]", above: tuple[str, ...]) -> Entry:

@@ -24,7 +24,7 @@ def table(written: object) -> object:
     try:
         return rows_of(written)
     except ToolError as error:
-        raise ValueError(str(error)) from error
+        raise ValueError(error.content) from error
 
 
 def titled(written: object) -> object:

@@ -8,6 +8,7 @@ from andy_cli.toolbox.google.apis import CALENDAR, base
 from andy_cli.toolbox.google.exchange import Query
 from andy_cli.toolbox.google.ids import Event, calendar_id, event_id, shown
 from andy_cli.toolbox.google.pages import Rest, counted, cut, fitting, outcome, short
+from andy_cli.toolbox.google.refusals import Missing
 from andy_cli.toolbox.google.service import Record, opened, part, record, records, text
 from andy_cli.toolbox.google.times import Span, bound, span
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
@@ -36,7 +37,7 @@ class Planned(NamedTuple):
 
 async def calendars() -> Outcome:
     async with opened(CALENDAR) as calendar:
-        missing = "There are no calendars."
+        missing = Missing("There are no calendars.")
         found = await calendar.listed("/users/me/calendarList", "items", 1000, missing, largest=250)
     names = ("id", "summary", "description", "primary", "accessRole", "timeZone")
     known = [{name: each[name] for name in names if each.get(name)} for each in found.items]
@@ -51,11 +52,13 @@ async def events(calendar: str, time_min: str, time_max: str) -> Outcome:
     first = bound(time_min, "timeMin") if time_min.strip() else _now()
     last = bound(time_max, "timeMax", end=True) if time_max.strip() else ""
     if last and datetime.fromisoformat(last) <= datetime.fromisoformat(first):
-        raise ToolError("timeMax is not after timeMin. Correct one of them.")
+        raise ToolError(
+            "The end of that time is not after its start.", "Correct timeMin or timeMax."
+        )
     # Of a series every single one, in order.
     query: Query = {"timeMin": first, "timeMax": last, "singleEvents": True, "orderBy": "startTime"}
     path = f"/calendars/{part(id)}/events"
-    missing = f"There is no calendar {shown(id)}. calendar_list gives the ids."
+    missing = _no_calendar(id)
     async with opened(CALENDAR) as service:
         found = await service.listed(path, "items", MANY, missing, query, largest=MANY)
     known = [_told(each) for each in found.items]
@@ -141,15 +144,15 @@ def _path(event: Event) -> str:
     return f"/calendars/{part(event.calendar)}/events/{part(event.id)}"
 
 
-def _missing(event: Event) -> str:
-    return (
-        f"There is no event {shown(event.id)} in the calendar {shown(event.calendar)}. "
-        "calendar_events gives the ids."
+def _missing(event: Event) -> Missing:
+    return Missing(
+        f"There is no event {shown(event.id)} in the calendar {shown(event.calendar)}.",
+        "calendar_events gives the ids.",
     )
 
 
-def _no_calendar(id: str) -> str:
-    return f"There is no calendar {shown(id)}. calendar_list gives the ids."
+def _no_calendar(id: str) -> Missing:
+    return Missing(f"There is no calendar {shown(id)}.", "calendar_list gives the ids.")
 
 
 def claim_reading(arguments: Mapping[str, object]) -> Claim:

@@ -23,13 +23,13 @@ def rows_of(written: object) -> Rows:
         written = _from_text(written)
     if not isinstance(written, list | tuple) or not written:
         raise ToolError(
-            'The values are rows of cells. Write them like [["Name", "Age"], ["Ada", 36]].'
+            "The values are rows of cells.", 'Write them like [["Name", "Age"], ["Ada", 36]].'
         )
     if not any(isinstance(each, list | tuple) for each in written):
         written = [written]
     rows = [[_cell(cell) for cell in _row(row)] for row in written]
     if sum(map(len, rows)) > MANY:
-        raise ToolError(f"Those are more than {MANY} cells. Write them in parts.")
+        raise ToolError(f"Those are more than {MANY} cells.", "Write them in parts.")
     return rows
 
 
@@ -38,11 +38,11 @@ def _from_text(written: str) -> object:
         try:
             return json.loads(written)
         except (ValueError, RecursionError) as error:
-            raise ToolError('The values are no JSON. Write them like [["Ada", 36]].') from error
+            raise ToolError("The values are no JSON.", 'Write them like [["Ada", 36]].') from error
     try:
         return [row for row in csv.reader(io.StringIO(written), skipinitialspace=True) if row]
     except csv.Error as error:
-        raise ToolError('The values are no rows. Write them like [["Ada", 36]].') from error
+        raise ToolError("The values are no rows.", 'Write them like [["Ada", 36]].') from error
 
 
 def _row(row: object) -> Sequence[object]:

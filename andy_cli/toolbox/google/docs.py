@@ -6,11 +6,12 @@ from andy_cli.toolbox.google.apis import DOCS, base
 from andy_cli.toolbox.google.document_text import ends_empty, text_of
 from andy_cli.toolbox.google.ids import file_id, shown
 from andy_cli.toolbox.google.pages import counted, outcome, page, short
-from andy_cli.toolbox.google.refusals import NOT_DONE
+from andy_cli.toolbox.google.refusals import NOT_DONE, Missing
 from andy_cli.toolbox.google.service import Record, Service, opened, part, record, records, text
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
 
 NOUN = "a document"
+NO_PLACE = Missing("Google Docs makes no document there.")
 LARGEST = 1_000_000
 """Characters of a document; Google takes no more."""
 
@@ -30,9 +31,7 @@ async def creating(title: str, content: str) -> Outcome:
     name = _title(title)
     _check(content)
     async with opened(DOCS) as docs:
-        made = await docs.change(
-            "POST", "/documents", "Google Docs makes no document there.", {"title": name}
-        )
+        made = await docs.change("POST", "/documents", NO_PLACE, {"title": name})
         id = docs.made(made, "documentId")
         if content:
             await _filled(docs, id, content)
@@ -45,7 +44,8 @@ async def _filled(docs: Service, id: str, content: str) -> None:
         await _edit(docs, id, {"insertText": {"location": {"index": 1}, "text": content}})
     except ToolError as error:
         why = str(error).removesuffix(NOT_DONE).rstrip()
-        raise ToolError(f"The document {id} was made, but without its text. {why}") from error
+        message = f"The document {id} was made, but without its text. {why}"
+        raise ToolError(message, error.advice) from error
 
 
 async def appending(document: str, content: str) -> Outcome:
@@ -68,7 +68,7 @@ async def replacing(document: str, find: str, new: str) -> Outcome:
     id = file_id(document, NOUN)
     _check(new)
     if not find:
-        raise ToolError("findText is empty: say which text is to be replaced.")
+        raise ToolError("No text is given that is to be replaced.", "Give it as findText.")
     async with opened(DOCS) as docs:
         wanted = {"containsText": {"text": find, "matchCase": True}, "replaceText": new}
         done = await _edit(docs, id, {"replaceAllText": wanted})
@@ -76,8 +76,8 @@ async def replacing(document: str, find: str, new: str) -> Outcome:
     number = record(replies[0].get("replaceAllText")).get("occurrencesChanged") if replies else 0
     if not isinstance(number, int) or not number:
         raise ToolError(
-            f"{short(find)} does not occur in the document, so nothing was replaced. Upper and "
-            "lower case count; docs_read gives the text."
+            f"{short(find)} does not occur in the document, so nothing was replaced.",
+            "Upper and lower case count; docs_read gives the text.",
         )
     return outcome({"id": id, "replaced": number}, f"replaced {counted(number, 'place')}")
 
@@ -104,8 +104,8 @@ def _path(id: str) -> str:
     return f"/documents/{part(id)}"
 
 
-def _missing(id: str) -> str:
-    return f"There is no document {shown(id)}. drive_search gives the ids."
+def _missing(id: str) -> Missing:
+    return Missing(f"There is no document {shown(id)}.", "drive_search gives the ids.")
 
 
 def claim_reading(arguments: Mapping[str, object]) -> Claim:

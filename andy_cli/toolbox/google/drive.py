@@ -9,6 +9,7 @@ from andy_cli.toolbox.google.exchange import Query, Request
 from andy_cli.toolbox.google.file_text import FilePage, is_text
 from andy_cli.toolbox.google.ids import file_id, shown
 from andy_cli.toolbox.google.pages import Rest, counted, cut, fitting, onward, outcome, short
+from andy_cli.toolbox.google.refusals import Missing
 from andy_cli.toolbox.google.service import Page, Record, Service, opened, part, record, text
 from andy_cli.toolbox.google.uploading import multipart
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
@@ -29,6 +30,8 @@ FROM_TEXT = {f"{GOOGLE}document": "text/plain", f"{GOOGLE}spreadsheet": "text/cs
 """What Google makes of text, and of which kind of text."""
 
 REST = Rest("A larger maxResults gives them.", "Search for something more exact.")
+
+IDS = "drive_list and drive_search give the ids."
 
 LARGEST = 5 * 2**20
 """Bytes that Drive takes in one request."""
@@ -55,13 +58,13 @@ async def listing(folder: str, most: int) -> Outcome:
     id = file_id(folder, "a folder") if folder.strip() else ""
     query = f"'{id}' in parents and trashed = false" if id else "trashed = false"
     order = "folder,name" if id else "modifiedTime desc"
-    missing = f"There is no folder {shown(id)}. drive_list and drive_search give the ids."
+    missing = Missing(f"There is no folder {shown(id)}.", IDS)
     return _told(await _found({"q": query, "orderBy": order, **EVERYWHERE}, most, missing))
 
 
 async def searching(query: str, most: int) -> Outcome:
     """Files whose name or content has these words; Drive's own search language goes too."""
-    missing = "Google Drive has nothing to search there."
+    missing = Missing("Google Drive has nothing to search there.")
     return _told(await _found({"q": as_query(query), **EVERYWHERE}, most, missing))
 
 
@@ -77,7 +80,7 @@ def as_query(written: str) -> str:
     return f"(name contains '{quoted}' or fullText contains '{quoted}') and trashed = false"
 
 
-async def _found(query: Mapping[str, str | bool], most: int, missing: str) -> Page:
+async def _found(query: Mapping[str, str | bool], most: int, missing: Missing) -> Page:
     asked = {**query, "fields": f"nextPageToken,files({FIELDS})"}
     async with opened(DRIVE) as drive:
         return await drive.listed("/files", "files", most, missing, asked, "pageSize", 1000)
@@ -105,7 +108,7 @@ async def reading(file: str, offset: int) -> Outcome:
             found = await _file(drive, target)
         kind, name = text(found.get("mimeType")), short(text(found.get("name")))
         if kind == FOLDER:
-            raise ToolError(f"{name} is a folder. drive_list shows what is in it.")
+            raise ToolError(f"{name} is a folder.", "drive_list shows what is in it.")
         read = await _text(drive, found, offset)
     if read is None:
         note = "This is no text. Open it in the browser."
@@ -145,7 +148,7 @@ async def creating(new: New) -> Outcome:
         media = (FROM_TEXT.get(new.kind, new.kind), new.content.encode())
         request = multipart(f"{uploads(DRIVE)}/files", about, media, query)
     async with opened(DRIVE) as drive:
-        made = await drive.send(request, "Google Drive makes no file there.")
+        made = await drive.send(request, Missing("Google Drive makes no file there."))
         drive.made(made)
     return outcome(_described({**about, **made}), f"made {short(new.name)} in Drive")
 
@@ -159,11 +162,11 @@ def new_file(name: str, content: str, kind: str) -> New:
     if not name:
         raise ToolError("The file needs a name.")
     if not re.fullmatch(r"[\w.+-]+/[\w.+-]+(; ?charset=[\w-]+)?", kind):
-        raise ToolError(f"{shown(kind)} is no media type. Write it like text/plain.")
+        raise ToolError(f"{shown(kind)} is no media type.", "Write it like text/plain.")
     if kind.startswith(GOOGLE) and kind not in FROM_TEXT and kind != FOLDER:
         raise ToolError(f"Drive makes no {shown(kind)} of a text.")
     if kind == FOLDER and content.strip():
-        raise ToolError("A folder has no content. Leave it empty, or make a file.")
+        raise ToolError("A folder has no content.", "Leave it empty, or make a file.")
     _check(content)
     return New(name, content, kind)
 
@@ -172,7 +175,7 @@ def _check(content: str) -> None:
     try:
         size = len(content.encode())
     except UnicodeEncodeError as error:
-        raise ToolError("The text holds half a character. Write that character anew.") from error
+        raise ToolError("The text holds half a character.", "Write that character anew.") from error
     if size > LARGEST:
         raise ToolError("That is more than 5 MB, which Drive does not take at once.")
 
@@ -207,8 +210,8 @@ async def deleting(file: str) -> Outcome:
     return outcome({**_described(done), "trashed": True}, f"moved {name} to Drive's trash")
 
 
-def _missing(id: str) -> str:
-    return f"There is no file {shown(id)}. drive_list and drive_search give the ids."
+def _missing(id: str) -> Missing:
+    return Missing(f"There is no file {shown(id)}.", IDS)
 
 
 def claim_reading(arguments: Mapping[str, object]) -> Claim:

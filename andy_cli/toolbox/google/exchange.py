@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from andy_cli.errors import ToolError, ToolTimeout
+
 LARGEST = 32 * 2**20
 """Bytes of an answer, unpacked."""
 
@@ -33,11 +35,16 @@ class Reply(NamedTuple):
 
 class Broken(Exception):
     """There was no answer, or not all of it. The text is one sentence; `sent` tells whether any
-    of the request had left by then."""
+    of the request had left by then, `late` that it took too long."""
 
-    def __init__(self, why: str, sent: bool) -> None:
+    def __init__(self, why: str, sent: bool, late: bool = False) -> None:
         super().__init__(why)
         self.sent = sent
+        self.late = late
+
+    def as_tool_error(self, more: str = "") -> ToolError:
+        """The same for a tool, with one more sentence."""
+        return (ToolTimeout if self.late else ToolError)(f"{self} {more}".rstrip())
 
 
 class Reader(Protocol):

@@ -31,11 +31,11 @@ def file_id(written: str, noun: str) -> str:
     return plain_id(in_path[1] if in_path else named[0], noun)
 
 
-def plain_id(written: str, noun: str) -> str:
-    """An id that goes into a path. Raises ToolError for what cannot be one."""
+def plain_id(written: str, noun: str, advice: str = "") -> str:
+    """An id that goes into a path. Raises ToolError, with the advice, for what cannot be one."""
     found = written.strip().strip("\"'<>")
     if not ID.fullmatch(found):
-        raise ToolError(f"{shown(written)} is no id of {noun}.")
+        raise ToolError(f"{shown(written)} is no id of {noun}.", advice)
     return found
 
 
@@ -70,7 +70,7 @@ def calendar_id(written: str) -> str:
         query = parse_qs(_google(found, "a calendar").query)
         found = (query.get("src") or query.get("cid") or [""])[0]
     if not re.fullmatch(r"[^\s/?\x00-\x1f\x7f]{1,256}", found) or set(found) <= {"."}:
-        raise ToolError(f"{shown(written)} is no id of a calendar. calendar_list gives them.")
+        raise ToolError(f"{shown(written)} is no id of a calendar.", "calendar_list gives them.")
     return found
 
 

@@ -48,15 +48,15 @@ def letter(to: str | Sequence[str], subject: str, body: str) -> Letter:
     """Raises ToolError for what cannot be sent."""
     found = receivers(to)
     if not found:
-        raise ToolError("The mail has no receiver. Give an address like ada@example.org.")
+        raise ToolError("The mail has no receiver.", "Give an address like ada@example.org.")
     if len(found) > MANY:
         raise ToolError(f"A mail goes to {MANY} receivers at most, not {len(found)}.")
     if len(body) > LARGEST:
-        raise ToolError("The mail is too long. Put the text into a document and send its link.")
+        raise ToolError("The mail is too long.", "Put the text into a document and send its link.")
     try:
         (subject + body).encode()
     except UnicodeEncodeError as error:
-        raise ToolError("The mail holds half a character. Write that character anew.") from error
+        raise ToolError("The mail holds half a character.", "Write that character anew.") from error
     return Letter(tuple(found), " ".join(subject.split()), body)
 
 
@@ -84,7 +84,7 @@ def _receiver(written: str) -> Receiver:
     labels = [*local.split("."), *domain.split(".")]
     good = ADDRESS.fullmatch(address) and local.isascii() and address.isprintable()
     if not good or len(address) > 254 or not all(0 < len(each) < 65 for each in labels):
-        raise ToolError(f"{shown(written)} is no usable mail address. Ask the user for it.")
+        raise ToolError(f"{shown(written)} is no usable mail address.", "Ask the user for it.")
     name = " ".join(name.replace('"', " ").split())
     if not name.isprintable():
         raise ToolError(f"{shown(written)} holds characters that no name has.")
@@ -99,7 +99,9 @@ def _on_the_net(domain: str) -> str:
     try:
         return idna.encode(domain, uts46=True).decode()
     except idna.IDNAError as error:
-        raise ToolError(f"{shown(domain)} is no domain. Ask the user for the address.") from error
+        raise ToolError(
+            f"{shown(domain)} is no domain.", "Ask the user for the address."
+        ) from error
 
 
 def as_message(letter: Letter, sender: str = "") -> bytes:

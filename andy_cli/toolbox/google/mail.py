@@ -20,6 +20,7 @@ from andy_cli.toolbox.google.pages import (
     page,
     short,
 )
+from andy_cli.toolbox.google.refusals import Missing
 from andy_cli.toolbox.google.service import Record, Service, opened, part, records, text
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError, progress
 
@@ -33,7 +34,9 @@ SYSTEM = frozenset(
 """Labels whose names are their ids."""
 
 REST = Rest("A larger maxResults gives them.", "Search for less, as with after: and before:.")
-NO_LIST = "Gmail has no such list of mails."
+NO_LIST = Missing("Gmail has no such list of mails.")
+IDS = "gmail_list and gmail_search give the ids."
+NO_SENDING = Missing("Gmail sends no mail there.")
 HEADERS = ["From", "To", "Subject", "Date"]
 
 
@@ -121,7 +124,7 @@ def _snippet(written: str) -> str:
 
 async def reading(message_id: str, offset: int) -> Outcome:
     """One mail: who, when, what about, its text, the names of its attachments."""
-    id = plain_id(message_id, "a mail; gmail_list and gmail_search give them")
+    id = plain_id(message_id, "a mail", IDS)
     async with opened(GMAIL) as gmail:
         message = await gmail.read(_path(id), _missing(id), {"format": "full"})
         body = await _body(gmail, id, message)
@@ -157,9 +160,7 @@ async def sending(mail: Letter) -> Outcome:
     raw = as_message(mail, account.email if account else "")
     body = {"raw": base64.urlsafe_b64encode(raw).decode()}
     async with opened(GMAIL) as gmail:
-        sent = await gmail.change(
-            "POST", "/users/me/messages/send", "Gmail sends no mail there.", body
-        )
+        sent = await gmail.change("POST", "/users/me/messages/send", NO_SENDING, body)
         id = gmail.made(sent)
     to = ", ".join(each.address for each in mail.to)
     return outcome({"id": id, "to": [each.address for each in mail.to]}, f"sent a mail to {to}")
@@ -186,5 +187,5 @@ def _path(id: str) -> str:
     return f"/users/me/messages/{part(id)}"
 
 
-def _missing(id: str) -> str:
-    return f"There is no mail {shown(id)}. gmail_list and gmail_search give the ids."
+def _missing(id: str) -> Missing:
+    return Missing(f"There is no mail {shown(id)}.", IDS)

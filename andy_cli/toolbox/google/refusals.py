@@ -21,12 +21,22 @@ NOT_DONE = "Nothing was changed."
 AGAIN = frozenset([408, 429, 500, 502, 503, 504])
 """Statuses after which a read may be tried again."""
 
+GONE = (404, 410)
+"""Statuses of what is not there."""
+
 TOO_FAST = frozenset(["rateLimitExceeded", "userRateLimitExceeded", "RATE_LIMIT_EXCEEDED"])
 USED_UP = frozenset(
     "quotaExceeded dailyLimitExceeded storageQuotaExceeded teamDriveFileLimitExceeded".split()
 )
 NOT_GRANTED = frozenset(["insufficientPermissions", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"])
 SWITCHED_OFF = frozenset(["accessNotConfigured", "SERVICE_DISABLED"])
+
+
+class Missing(NamedTuple):
+    """What is told where there is no such thing: the user the message, the model the advice too."""
+
+    message: str
+    advice: str = ""
 
 
 class Refusal(NamedTuple):
@@ -102,7 +112,7 @@ def _why(refusal: Refusal, name: str, missing: str) -> str:
         return f"{name} was asked too often ({status}). Try again in {_seconds(refusal.wait)}."
     if status == 403:
         return _forbidden(reasons, name, words)
-    if status in (404, 410):
+    if status in GONE:
         return missing
     if status in (409, 412):
         return f"{name} says that something has changed there meanwhile ({status}){words}."

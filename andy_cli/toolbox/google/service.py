@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
-from andy_cli.errors import ToolError
+from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.settings import Settings
 from andy_cli.toolbox.google.apis import Api, base
 from andy_cli.toolbox.google.exchange import (
@@ -27,8 +27,10 @@ from andy_cli.toolbox.google.exchange import (
 )
 from andy_cli.toolbox.google.login.renewal import token
 from andy_cli.toolbox.google.refusals import (
+    GONE,
     NOT_DONE,
     UNSURE,
+    Missing,
     Refusal,
     read_refusal,
     sentence,
@@ -69,19 +71,19 @@ class Service:
         self.unanswered = False
         """Whether a change was sent and its answer is not there yet."""
 
-    async def read(self, path: str, missing: str, query: Query | None = None) -> Record:
-        """The object at a path below the API's. `missing` is the sentence for a 404.
+    async def read(self, path: str, missing: Missing, query: Query | None = None) -> Record:
+        """The object at a path below the API's. `missing` is what is told of a 404.
 
         Raises ToolError for all that is no such object.
         """
         whole = await self.take(path, missing, Whole, query)
         self._taken += len(whole.data)
         if whole.over or self._taken > MOST:
-            raise ToolError(f"{self.api.name} answers more than andy takes in. Ask for less.")
+            raise ToolError(f"{self.api.name} answers more than andy takes in.", "Ask for less.")
         return self._object(whole)
 
     async def take(
-        self, path: str, missing: str, reader: Callable[[], R], query: Query | None = None
+        self, path: str, missing: Missing, reader: Callable[[], R], query: Query | None = None
     ) -> R:
         """What is at a path, taken in by a reader; each try has one of its own."""
         request = Request("GET", self._base + path, query)
@@ -93,7 +95,7 @@ class Service:
                 reply = await self._wire.exchange(request, await self._fresh(), taking)
             except Broken as broken:
                 if tried >= min(self._tries, UNREACHED):
-                    raise ToolError(str(broken)) from broken
+                    raise broken.as_tool_error() from broken
                 await self._pause(tried, None)
                 continue
             if reply.ok:
@@ -104,7 +106,7 @@ class Service:
                 continue
             refusal = self._refusal(reply)
             if not refusal.passing or tried >= self._tries or (refusal.wait or 0) > LONGEST_WAIT:
-                raise ToolError(sentence(refusal, self.api.name, missing, change=False))
+                raise self._refused(refusal, missing, change=False)
             await self._pause(tried, refusal.wait)
 
     async def listed(
@@ -112,7 +114,7 @@ class Service:
         path: str,
         key: str,
         most: int,
-        missing: str,
+        missing: Missing,
         query: Query | None = None,
         size: str = "maxResults",
         largest: int = 100,
@@ -137,7 +139,7 @@ class Service:
         self,
         method: str,
         path: str,
-        missing: str,
+        missing: Missing,
         body: Mapping[str, object] | None = None,
         query: Query | None = None,
     ) -> Record:
@@ -146,19 +148,19 @@ class Service:
         request = Request(method, self._base + path, query, content)
         return await self.send(request, missing)
 
-    async def send(self, request: Request, missing: str) -> Record:
+    async def send(self, request: Request, missing: Missing) -> Record:
         held, whole = await self._fresh(), Whole()
         self.unanswered = True
         try:
             reply = await self._wire.exchange(request, held, whole)
         except Broken as broken:
-            raise ToolError(f"{broken} {UNSURE if broken.sent else NOT_DONE}") from broken
+            raise broken.as_tool_error(UNSURE if broken.sent else NOT_DONE) from broken
         if reply.status == 401:
             # Not sent again: the next call finds a login that holds, or hears that there is none.
             await token(self._settings, refused=held)
             raise ToolError(f"The Google login had to be renewed. {NOT_DONE} Try again.")
         if not reply.ok:
-            raise ToolError(sentence(self._refusal(reply), self.api.name, missing, change=True))
+            raise self._refused(self._refusal(reply), missing, change=True)
         self.unanswered = False
         if reply.status == 204 or (not whole.data and not whole.over):
             return {}
@@ -190,6 +192,10 @@ class Service:
     def _refusal(self, reply: Reply) -> Refusal:
         return read_refusal(reply.status, reply.headers, reply.refused, (self._token,))
 
+    def _refused(self, refusal: Refusal, missing: Missing, change: bool) -> ToolError:
+        advice = missing.advice if refusal.status in GONE else ""
+        return ToolError(sentence(refusal, self.api.name, missing.message, change), advice)
+
     def _object(self, whole: Whole) -> Record:
         try:
             found = json.loads(whole.data)
@@ -218,7 +224,7 @@ async def opened(api: Api) -> AsyncIterator[Service]:
             yield service
     except TimeoutError as error:
         unsure = service is not None and service.unanswered
-        raise ToolError(
+        raise ToolTimeout(
             f"{api.name} took longer than {seconds:g} s. {UNSURE if unsure else 'Try again later.'}"
         ) from error
 

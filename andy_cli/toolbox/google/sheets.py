@@ -7,11 +7,12 @@ from andy_cli.toolbox.google.cells import Rows, rows_of, said
 from andy_cli.toolbox.google.exchange import Query
 from andy_cli.toolbox.google.ids import file_id, shown
 from andy_cli.toolbox.google.pages import counted, fitting, outcome, short
+from andy_cli.toolbox.google.refusals import Missing
 from andy_cli.toolbox.google.service import Record, opened, part, record, text
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
 
 NOUN = "a spreadsheet"
-NO_PLACE = "Google Sheets makes no spreadsheet there."
+NO_PLACE = Missing("Google Sheets makes no spreadsheet there.")
 AS_TYPED: Query = {"valueInputOption": "USER_ENTERED"}
 """`3.5`, `2026-03-01` and `=A1+B1` become what they become when a person types them."""
 
@@ -83,7 +84,7 @@ def _range(cells: str) -> str:
     """A range in A1 notation, or the name of a sheet or range. Raises ToolError."""
     place = cells.strip()
     if not place or len(place) > 500 or not place.isprintable() or set(place) <= {"."}:
-        raise ToolError(f"{shown(cells)} is no range. Write it like A1:C10 or Sheet1!A1:C10.")
+        raise ToolError(f"{shown(cells)} is no range.", "Write it like A1:C10 or Sheet1!A1:C10.")
     return place
 
 
@@ -97,8 +98,8 @@ def _path(id: str, place: str) -> str:
     return f"/spreadsheets/{part(id)}/values/{part(place)}"
 
 
-def _missing(id: str) -> str:
-    return f"There is no spreadsheet {shown(id)}. drive_search gives the ids."
+def _missing(id: str) -> Missing:
+    return Missing(f"There is no spreadsheet {shown(id)}.", "drive_search gives the ids.")
 
 
 def claim_reading(arguments: Mapping[str, object]) -> Claim:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from andy_cli.toolbox.google.apis import TASKS, base
 from andy_cli.toolbox.google.ids import plain_id, shown
 from andy_cli.toolbox.google.pages import Rest, counted, cut, fitting, outcome, short
+from andy_cli.toolbox.google.refusals import Missing
 from andy_cli.toolbox.google.service import Record, Service, opened, part, text
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
 
@@ -13,6 +14,7 @@ DEFAULT = "@default"
 MANY = 500
 """Tasks at once."""
 
+IDS = "tasks_list gives the ids."
 FIRST = Rest(*["These are the first."] * 2)
 
 LONGEST_TITLE, LONGEST_NOTES = 1_024, 8_192
@@ -37,16 +39,16 @@ async def listing(task_list: str) -> Outcome:
         try:
             found = await tasks.listed(f"/lists/{part(id)}/tasks", "items", MANY, _NO_LIST)
         except ToolError as error:
-            if not str(error).startswith(_NO_LIST):
+            if not str(error).startswith(_NO_LIST.message):
                 raise
-            raise ToolError(f"{_NO_LIST} {await _lists(tasks)}") from error
+            raise ToolError(_NO_LIST.message, await _lists(tasks)) from error
     known = [_told(each) for each in found.items]
     kept = fitting(known)
     data = {"tasks": kept, **cut(known, kept, found.more, FIRST)}
     return outcome(data, f"found {counted(len(known), 'task')}")
 
 
-_NO_LIST = "There is no such task list."
+_NO_LIST = Missing("There is no such task list.")
 
 
 async def _lists(tasks: Service) -> str:
@@ -117,14 +119,16 @@ def _title(title: str) -> str:
     if not name:
         raise ToolError("The task needs a title: what is to be done?")
     if len(name) > LONGEST_TITLE:
-        raise ToolError(f"A title holds {LONGEST_TITLE} characters at most. Put it into the notes.")
+        raise ToolError(
+            f"A title holds {LONGEST_TITLE} characters at most.", "Put it into the notes."
+        )
     return name
 
 
-def _path(task_list: str, task: str) -> tuple[str, str]:
+def _path(task_list: str, task: str) -> tuple[str, Missing]:
     """The path of a task, and what is said if it is not there."""
-    list, id = list_id(task_list), plain_id(task, "a task; tasks_list gives them")
-    missing = f"There is no task {shown(id)} in {_named(list)}. tasks_list gives the ids."
+    list, id = list_id(task_list), plain_id(task, "a task", IDS)
+    missing = Missing(f"There is no task {shown(id)} in {_named(list)}.", IDS)
     return f"/lists/{part(list)}/tasks/{part(id)}", missing
 
 

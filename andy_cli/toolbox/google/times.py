@@ -60,7 +60,7 @@ def moment(written: str, what: str, day: date | None = None) -> Moment:
         at = found.replace(tzinfo=_zone(zone)) if zone and not found.tzinfo else _local(found)
         return Moment(at.date(), at, zone)
     except (ValueError, OverflowError, OSError) as error:
-        raise ToolError(f"{shown(written)} is no day or time for the {what}. {HOW}") from error
+        raise ToolError(f"{shown(written)} is no day or time for the {what}.", HOW) from error
 
 
 def _parsed(text: str, day: date | None) -> date | datetime:
@@ -112,7 +112,9 @@ def span(start: str, end: str) -> Span:
     begins = moment(start, "start")
     ends = moment(end, "end", begins.day)
     if (begins.at is None) != (ends.at is None):
-        raise ToolError(f"One of start and end is a day, the other a time: write both alike. {HOW}")
+        raise ToolError(
+            "One of start and end is a day, the other a time.", f"Write both alike. {HOW}"
+        )
     if begins.at is None:
         if ends.day == begins.day:
             ends = Moment(begins.day + timedelta(1), None)
@@ -133,4 +135,4 @@ def bound(written: str, what: str, end: bool = False) -> str:
         midnight = datetime.combine(found.day + timedelta(end), time())
         return midnight.astimezone().isoformat()
     except (OverflowError, OSError, ValueError) as error:
-        raise ToolError(f"{shown(written)} is too far away for the {what}. {HOW}") from error
+        raise ToolError(f"{shown(written)} is too far away for the {what}.", HOW) from error

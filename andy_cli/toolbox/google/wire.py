@@ -44,7 +44,8 @@ class Http:
                         break
                 return Reply(response.status_code, response.headers, refused.data)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise Broken(_why(error, request.url), sent) from error
+            late = isinstance(error, httpx2.TimeoutException)
+            raise Broken(_why(error, request.url), sent, late) from error
 
 
 @asynccontextmanager

@@ -22,9 +22,8 @@ SECONDS = 3
 """So long an opener may take to fail; what goes on longer is a browser that runs."""
 
 OPENERS = ("xdg-open", "gio", "wslview")
-NO_BROWSER = (
-    "There is no browser on this machine that a page can be opened in. Tell the user the address."
-)
+NO_BROWSER = "There is no browser on this machine that a page can be opened in."
+INSTEAD = "Tell the user the address."
 
 
 def checked(url: str) -> str:
@@ -65,7 +64,7 @@ def open_page(url: str) -> Outcome:
     url = checked(url)
     line = opener()
     if not line:
-        raise ToolError(NO_BROWSER)
+        raise ToolError(NO_BROWSER, INSTEAD)
     try:
         process = subprocess.Popen(
             [*line, url],
@@ -84,6 +83,7 @@ def open_page(url: str) -> Outcome:
         # Somebody has to be told when the browser ends.
         threading.Thread(target=process.wait, daemon=True).start()
     if code:
-        raise ToolError(f"The page was not opened: {line[0]} failed ({code}). {NO_BROWSER}")
+        failed = f"The page was not opened: {line[0]} failed ({code})."
+        raise ToolError(f"{failed} {NO_BROWSER}", INSTEAD)
     did = f"opened {spelled(url)}"
     return Outcome(did, did)

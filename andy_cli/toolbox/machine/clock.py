@@ -36,7 +36,9 @@ def zone(name: str) -> tzinfo:
         return _fixed(match)
     names = available_timezones()
     if not names:
-        raise ToolError("This machine has no time zones. Ask the user to install tzdata.")
+        raise ToolError(
+            "This machine has no time zones: it needs tzdata.", "Ask the user to install it."
+        )
     folded = {each.lower(): each for each in names}
     wanted = name.lower()
     if wanted in folded:
@@ -44,7 +46,7 @@ def zone(name: str) -> tzinfo:
     cities = [each for each in folded if each.rpartition("/")[2] == wanted]
     if len(cities) == 1:
         return ZoneInfo(folded[cities[0]])
-    raise ToolError(_missing(name, sorted(folded[each] for each in cities), folded))
+    raise _missing(name, sorted(folded[each] for each in cities), folded)
 
 
 def _fixed(match: re.Match[str]) -> tzinfo:
@@ -55,11 +57,13 @@ def _fixed(match: re.Match[str]) -> tzinfo:
     return timezone(sign * distance)
 
 
-def _missing(name: str, cities: list[str], names: dict[str, str]) -> str:
+def _missing(name: str, cities: list[str], names: dict[str, str]) -> ToolError:
     near = cities or [names[each] for each in difflib.get_close_matches(name.lower(), names, n=3)]
     if not near:
         by_city = {each.rpartition("/")[2]: each for each in names}
         close = difflib.get_close_matches(name.rpartition("/")[2].lower(), by_city, n=3)
         near = [names[by_city[each]] for each in close]
-    hint = f"The nearest: {', '.join(near)}." if near else "Give one as Europe/Berlin."
-    return f"There is no time zone {spelled(name)[:60]}. {hint}"
+    message = f"There is no time zone {spelled(name)[:60]}."
+    if not near:
+        return ToolError(message, "Give one as Europe/Berlin.")
+    return ToolError(f"{message} The nearest: {', '.join(near)}.")

@@ -49,8 +49,9 @@ def filled(name: str, arguments: Mapping[str, object]) -> str:
         )
     if _quoted(template):
         raise ToolError(
-            f"custom.{name}.command has a slot in quotes, or one of \\ << ` $' (( [[. "
-            "Ask the user to take them away: what is filled in is quoted anyway."
+            f"custom.{name}.command has a slot in quotes, or one of \\ << ` $' (( [[: what is "
+            "filled in is quoted anyway.",
+            "Ask the user to take them away.",
         )
     return SLOT.sub(lambda slot: _value(slot, arguments), template)
 

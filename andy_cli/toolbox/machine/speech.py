@@ -32,7 +32,9 @@ _line: deque[object] = deque()
 async def spoken(text: str, voice: str, style: str) -> Outcome:
     """Say it; returns when it has been heard. Raises ToolError."""
     if len(text) > LONGEST:
-        raise ToolError(f"That is too long to be said: more than {LONGEST} characters. Shorten it.")
+        raise ToolError(
+            f"That is too long to be said: more than {LONGEST} characters.", "Shorten it."
+        )
     ticket = object()
     _line.append(ticket)
     try:

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from andy_cli.errors import ToolError
+from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.neutralizer import one_line, spelled
 from andy_cli.toolbox.programs import voice_program
 from andy_cli.toolbox.terminal.environment import clean
@@ -152,7 +152,9 @@ def _printed(line: list[str]) -> str:
             timeout=SECONDS,
             check=False,
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except subprocess.TimeoutExpired as error:
+        raise ToolTimeout(f"The voices could not be listed within {SECONDS} s.") from error
+    except OSError as error:
         raise ToolError(f"The voices cannot be listed: {error}.") from error
     return done.stdout.decode("utf-8", "replace")
 

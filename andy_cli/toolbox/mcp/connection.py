@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 
-from andy_cli.errors import ToolError
+from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.neutralizer import one_line
 from andy_cli.toolbox.mcp.servers import Offered, Server, log_of
 
@@ -70,6 +70,9 @@ class Connection:
             raise ToolError(f"The server {self.server.name} is not there: {self.state}.")
         try:
             data, failed = await session.call(name, arguments)
+        except ToolTimeout:
+            self._list_again.set()
+            raise
         except Exception as error:
             # The SDK raises what its transport raises, and that may be anything.
             raise ToolError(await self._why(error)) from error

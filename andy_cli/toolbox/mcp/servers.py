@@ -58,6 +58,7 @@ class Offered(NamedTuple):
     name: str
     description: str
     schema: Mapping[str, Any]
+    title: str = ""
 
 
 def log_of(server: Server) -> Path:

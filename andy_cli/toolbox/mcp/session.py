@@ -13,8 +13,10 @@ from mcp.client._transport import Transport
 from mcp.client.session import IncomingMessage
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from mcp.types import REQUEST_TIMEOUT, Tool
 
-from andy_cli.errors import ToolError
+from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.toolbox.mcp import results
 from andy_cli.toolbox.mcp.login import signed
 from andy_cli.toolbox.mcp.servers import Offered, Server, log_of
@@ -40,7 +42,8 @@ class Session:
         for _ in range(PAGES):
             page = await self._client.list_tools(cursor=cursor, cache_mode="bypass")
             found += [
-                Offered(each.name, each.description or "", each.input_schema) for each in page.tools
+                Offered(each.name, each.description or "", each.input_schema, title_of(each))
+                for each in page.tools
             ]
             cursor = page.next_cursor
             if not cursor or len(found) > MOST:
@@ -55,8 +58,21 @@ class Session:
             share = f"{progress:g} of {total:g}" if total else f"{progress:g}"
             tell(f"{share} {message or ''}".strip())
 
-        answered = await self._client.call_tool(name, dict(arguments), self._patience, told)
+        try:
+            answered = await self._client.call_tool(name, dict(arguments), self._patience, told)
+        except MCPError as error:
+            if error.error.code != REQUEST_TIMEOUT:
+                raise
+            raise ToolTimeout(
+                f"The server did not answer within {self._patience:g} s.",
+                "It may have been done all the same.",
+            ) from error
         return results.told(answered), bool(answered.is_error)
+
+
+def title_of(tool: Tool) -> str:
+    """What the server calls it for people; the older place is that among the hints."""
+    return tool.title or (tool.annotations.title if tool.annotations else "") or ""
 
 
 @contextlib.asynccontextmanager

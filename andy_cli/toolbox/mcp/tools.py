@@ -1,8 +1,9 @@
 """Tools of MCP servers as tools of ours: under a name of their own, each yes bound to its version.
 
 A server's tool is called `server.tool`, so that none takes the name of another. Its description is
-somebody else's words: it is cut, kept on one line, and broken where it holds markers. Its hints
-about what it does are not believed.
+somebody else's words: it is cut, kept on one line, and broken where it holds markers. So is its
+title, which is not used where it is more than a few words. Its hints about what it does are not
+believed.
 """
 
 import hashlib
@@ -14,8 +15,9 @@ from fnmatch import fnmatchcase
 from andy_cli.guard.neutralizer import one_line
 from andy_cli.messages import Arguments, Effect, Schema
 from andy_cli.toolbox.mcp.connection import Connection
+from andy_cli.toolbox.mcp.phrases import describe_step, plain_title
 from andy_cli.toolbox.mcp.servers import Offered
-from andy_cli.toolbox.tool import Claim, Tool
+from andy_cli.toolbox.tool import Claim, Outcome, Tool
 
 NAME = re.compile(r"[A-Za-z0-9_.:/-]{1,100}")
 LONGEST = 1024
@@ -38,6 +40,8 @@ def made(connection: Connection, offered: Offered) -> Tool:
     server = connection.server
     words = one_line(offered.description).strip()
     about = words if len(words) <= LONGEST else words[: LONGEST - 4] + " ..."
+    title = plain_title(offered.title, offered.name)
+    step = describe_step(offered.name, title, offered.schema, server.name)
 
     def claim(arguments: Arguments) -> Claim:
         shown = json.dumps(arguments, ensure_ascii=False, indent=2, default=str)
@@ -48,24 +52,30 @@ def made(connection: Connection, offered: Offered) -> Tool:
         description=about or offered.name,
         describe=lambda: plain(offered.schema),
         effect=Effect(server.effect or "run"),
-        action=f"use {offered.name} of {server.name}",
-        run=runner(connection, offered.name),
+        action=step.action,
+        title=title,
+        run=runner(connection, offered.name, step.did),
         claim=claim,
         source=source(server.name),
         fingerprint=hashlib.sha256(f"{server.where}\n{described(offered)}".encode()).hexdigest(),
     )
 
 
-def runner(connection: Connection, name: str) -> Callable[[Arguments], Awaitable[object]]:
-    async def run(arguments: Arguments) -> object:
-        return await connection.call(name, arguments)
+def runner(
+    connection: Connection, name: str, did: str
+) -> Callable[[Arguments], Awaitable[Outcome]]:
+    async def run(arguments: Arguments) -> Outcome:
+        return Outcome(await connection.call(name, arguments), did)
 
     return run
 
 
 def described(tool: Offered) -> str:
     """All that a yes to a tool stands on, in one text."""
-    return json.dumps([tool.name, tool.description, tool.schema], sort_keys=True, default=str)
+    parts = [tool.name, tool.description, tool.schema]
+    # Not where there is none: a yes that was given before titles were looked at still holds.
+    parts += [tool.title] * bool(tool.title)
+    return json.dumps(parts, sort_keys=True, default=str)
 
 
 def source(server: str) -> str:

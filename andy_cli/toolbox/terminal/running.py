@@ -13,12 +13,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Literal, NamedTuple
 
-from andy_cli.errors import ToolError
+from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.neutralizer import spelled
 from andy_cli.guard.redactor import secrets_of
 from andy_cli.toolbox.programs import find_program
@@ -53,22 +53,31 @@ class Ran(NamedTuple):
 
 
 def outcome(command: str, seconds: float, notes: list[str], work: Work) -> Outcome:
-    """Run the command and say how it went; `notes` are things to be said anyway."""
+    """Run the command and say how it went; `notes` are things to be said anyway.
+
+    Raises ToolTimeout, with what it wrote by then, where its time was up, and ToolError if it
+    cannot start.
+    """
     ran = run(command, work)
+    if ran.ending == "timed out":
+        raise ToolTimeout(f"It was stopped after {seconds:g} s.", _unfinished(ran, notes))
     told: dict[str, object] = {"exit_code": ran.code, "output": ran.output, "sandboxed": ran.boxed}
     shown = _shown(command)
     did = f"ran {shown}" + (f", exit code {ran.code}" if ran.code else "")
-    if ran.ending == "timed out":
-        told = {**told, "exit_code": None, "timed_out": True}
-        notes.append(f"It was stopped after {seconds:g} s and is not done.")
-        did = f"stopped {shown} after {seconds:g} s: it was not done"
     if ran.ending == "left":
         notes.append("It left a program running in the background.")
-    if ran.ending != "timed out" and ran.code in SHELL_SAYS:
+    if ran.code in SHELL_SAYS:
         notes.append(SHELL_SAYS[ran.code])
     if notes:
         told["note"] = " ".join(notes)
     return Outcome(told, did)
+
+
+def _unfinished(ran: Ran, notes: Sequence[str]) -> str:
+    """What the model has to know of a command whose time was up."""
+    wrote = f"Its output until then:\n{ran.output}" if ran.output else "It had no output."
+    box = ["It ran in a sandbox."] * ran.boxed
+    return " ".join(["It is not done.", *box, *notes, wrote])
 
 
 def _shown(command: str, most: int = 80) -> str:

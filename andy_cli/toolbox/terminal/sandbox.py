@@ -39,8 +39,8 @@ MOST_WORDS = 50
 """Of a line, that are looked up as programs."""
 
 MISSING = (
-    "guard.sandbox is on, and bubblewrap does not work here. Ask the user to install it "
-    "(apt install bubblewrap) or to set guard.sandbox to auto."
+    "guard.sandbox is on, and bubblewrap does not work here: it has to be installed "
+    "(apt install bubblewrap), or guard.sandbox to be set to auto."
 )
 
 
@@ -60,7 +60,7 @@ def boxed(command: str, line: list[str], harmless: bool) -> list[str] | None:
     if program and _works(program, workspace, Path.home()):
         return [*box(program, workspace, Path.home(), writable=setting == "on"), *line]
     if setting == "on":
-        raise ToolError(MISSING)
+        raise ToolError(MISSING, "Tell the user.")
     return None
 
 

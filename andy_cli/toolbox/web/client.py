@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import httpx2
 
-from andy_cli.errors import ToolError
+from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.addresses import Judged, Resolver
 from andy_cli.toolbox.situation import here
 from andy_cli.toolbox.web.connection import connected
@@ -129,16 +129,18 @@ async def opened(
                 judged = await way.next(judged, response.status_code, target)
                 request = _sent_on(request, judged)
     except (TimeoutError, httpx2.HTTPError, httpx2.InvalidURL, ssl.SSLError) as error:
-        raise ToolError(in_words(error, host, limits)) from error
+        late = isinstance(error, TimeoutError | httpx2.TimeoutException)
+        failure = ToolTimeout if late else ToolError
+        raise failure(in_words(error, host, limits)) from error
 
 
 def _check(headers: Mapping[str, str]) -> None:
     """Raises ToolError for headers that would be something else than headers."""
     for name, value in headers.items():
         if not TOKEN.fullmatch(name) or not VALUE.fullmatch(value):
-            raise ToolError(f"{said(name)!r} is no header that can be sent. Leave it out.")
+            raise ToolError(f"{said(name)!r} is no header that can be sent.", "Leave it out.")
         if name.lower() in OURS:
-            raise ToolError(f"The header {name} is written by andy itself. Leave it out.")
+            raise ToolError(f"The header {name} is written by andy itself.", "Leave it out.")
 
 
 def _sent(

@@ -136,7 +136,7 @@ def _mode(name: str, folder: int) -> int | None:
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(state.st_mode):
-        raise ToolError(f"{name} is no plain file: it is not replaced. Choose another name.")
+        raise ToolError(f"{name} is no plain file: it is not replaced.", "Choose another name.")
     return stat.S_IMODE(state.st_mode)
 
 

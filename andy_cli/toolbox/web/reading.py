@@ -6,7 +6,7 @@ import os
 import sys
 from typing import Literal, NamedTuple
 
-from andy_cli.errors import ToolError
+from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.toolbox.documents.charsets import declared_in, decoded
 from andy_cli.toolbox.documents.html import plain_text
 from andy_cli.toolbox.documents.text import SNIFFED, looks_like_text
@@ -90,7 +90,9 @@ async def text_of(page: Fetched) -> Text:
     if kind == "pdf":
         try:
             return await _read("pdf", page.url, page.body)
-        except (TimeoutError, _Failed) as error:
+        except TimeoutError as error:
+            raise ToolTimeout(f"The PDF takes longer than {PATIENCE:g} s to read.") from error
+        except _Failed as error:
             raise ToolError("The PDF is damaged or too much to be read.") from error
     html = decoded(page.body, charset(page) or declared_in(page.body))[:LARGEST_PAGE]
     try:

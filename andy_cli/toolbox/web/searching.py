@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from andy_cli.errors import ToolError
+from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.toolbox.documents.html import plain_text
 from andy_cli.toolbox.web.apart import apart
 from andy_cli.toolbox.web.client import Fetched, Request, fetch
@@ -131,7 +131,7 @@ async def _scraped(query: str) -> list[Result]:
     try:
         found = await apart(ask, PATIENCE)
     except (TimeoutError, TimeoutException) as error:
-        raise ToolError("The search engines took too long. Try again later.") from error
+        raise ToolTimeout("The search engines took too long. Try again later.") from error
     except RatelimitException as error:
         raise ToolError("The search engines' limit is reached. Try again later.") from error
     except DDGSException as error:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 from functools import partial
 from typing import NamedTuple
 
-from andy_cli.errors import ToolError
+from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.addresses import Judged, Resolver, follow, judge
 from andy_cli.guard.neutralizer import spelled
 from andy_cli.toolbox.web.apart import apart
@@ -37,7 +37,7 @@ class Way(NamedTuple):
         """
         judged = await self._looked_up(partial(judge, url, method, self.resolver, self.trusted))
         if judged.verdict == "block":
-            raise ToolError(f"{shown(url)} is not fetched: {judged.reason}.{_opening(judged)}")
+            raise ToolError(f"{shown(url)} is not fetched: {judged.reason}.", _opening(judged))
         if judged.verdict == "error":
             raise ToolError(_not_found(judged))
         return judged
@@ -61,7 +61,7 @@ class Way(NamedTuple):
         try:
             judged = await apart(judging, self.limits.connect)
         except TimeoutError as error:
-            raise ToolError(
+            raise ToolTimeout(
                 f"No name could be looked up within {self.limits.connect:g} s. Check the network."
             ) from error
         if self.proxied and judged.reason == f"{judged.host} is not found":
@@ -83,6 +83,6 @@ def _not_found(judged: Judged) -> str:
 
 
 def _opening(judged: Judged) -> str:
-    """How the user can open what is their own."""
+    """Advice on how the user can open what is their own."""
     own = "not on the public net" in judged.reason or "its network" in judged.reason
-    return " If it is a server of the user's own, they can name it in web.trusted." * own
+    return "If it is a server of the user's own, they can name it in web.trusted." * own

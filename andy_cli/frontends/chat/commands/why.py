@@ -20,7 +20,7 @@ async def why(desk: Desk, argument: str) -> str:
 
 
 def lines(account: Account) -> Iterator[str]:
-    did = [each.did or each.action for each in account.evidence.deeds]
+    did = [each.did or each.action for each in account.evidence.deeds or ()]
     steps = did[len(did) - len(account.evidence.results) :] if did else []
     for sentence, result, snippet in backing(account.answer, account.evidence):
         yield " ".join(sentence.split())

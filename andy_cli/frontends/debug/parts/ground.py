@@ -26,7 +26,13 @@ def grounded(record: Record, cut: Cut) -> dict[str, object]:
     if len(answer) + sum(map(len, results)) + sum(map(len, history)) > LARGEST:
         raise ValueError(f"more than {LARGEST:,} characters are refused")
     user = text_from(record.get("user") or "")
-    found = unsupported(answer, Evidence(results, user, history))
+    not_done = tuple(
+        str(each.get("action") or "")
+        for each in list_of(record, "not_done")
+        if isinstance(each, Mapping)
+    )
+    evidence = Evidence(results, user, history, not_done=not_done)
+    found = unsupported(answer, evidence, bool(record.get("strict")))
     return {"supported": not found, "unsupported": [each.text for each in found]}
 
 

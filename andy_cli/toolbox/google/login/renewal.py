@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, BinaryIO
 from urllib.parse import urlencode
 
-from andy_cli.errors import ToolError, UsageError
+from andy_cli.errors import ToolError, ToolTimeout, UsageError
 from andy_cli.settings import Settings
 from andy_cli.toolbox.google.apis import safe
 from andy_cli.toolbox.google.exchange import Broken, Reply, Request, Whole
@@ -93,7 +93,8 @@ async def granted(settings: Settings, form: dict[str, str], held: Secrets) -> di
                 reply = await wire.exchange(request, "", whole)
             except Broken as broken:
                 if tried == TRIES:
-                    raise ToolError(f"The login at Google did not come about. {broken}") from broken
+                    why = f"The login at Google did not come about. {broken}"
+                    raise (ToolTimeout if broken.late else ToolError)(why) from broken
             else:
                 if reply.status < 500 or tried == TRIES:
                     return _answer(reply, whole, held)

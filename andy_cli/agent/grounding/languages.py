@@ -1,0 +1,160 @@
+"""How people say in many languages that they have done something: `verbs/*.toml`, read when needed.
+
+Compiled is only what a sentence needs: the forms of one action, and the patterns around them.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "verbs"
+SCRIPTS = {
+    "zh": "\u4e00-\u9fff", "ja": "\u3040-\u30ff", "hi": "\u0900-\u097f", "bn": "\u0980-\u09ff",
+    "ar": "\u0600-\u06ff", "ur": "\u0600-\u06ff", "ru": "\u0400-\u04ff",
+}  # fmt: skip
+"""The letters of those that are not written in Latin ones."""
+COMMON = {
+    "en": "the and is of to in you i it with for i've are was that this",
+    "es": "el los las que una y en de está hay con para he se lo por",
+    "fr": "le les des est et une dans vous j'ai pour du la il que sur",
+    "pt": "o os uma e em não para com está você do foi na que",
+    "de": "der die das und ist ich nicht mit ein zu den wurde habe auf",
+    "id": "yang dan di ini itu dengan untuk sudah telah saya ke",
+    "it": "il gli una e di che è ho con per nel la sono stato",
+}  # fmt: skip
+"""The words that tell one Latin language from the other."""
+TRACES = {
+    "create": "creat mak made writ wrote add insert generat append touch mkdir draft put new",
+    "change": "edit chang updat modif replac patch set fix convert sort renam",
+    "delete": "delet remov eras trash unlink rm rmdir clear empt drop purg uninstall",
+    "move": "mov mv archiv transfer relocat", "copy": "cop cp duplicat clon backup rsync",
+    "rename": "renam mv", "save": "sav writ wrote stor export put",
+    "send": "send sent forward repl post deliver submit", "share": "shar invit publish grant",
+    "schedule": "schedul book reserv event appointment remind order",
+    "cancel": "cancel declin accept confirm complet clos mark done read resolv",
+    "play": "play start resum", "stop": "stop paus mut skip next volume", "queue": "queue enqueu",
+    "remember": "remember memor note stor fact", "install": "install upgrad enabl disabl",
+    "run": "run exec start restart build test commit push launch", "open": "open launch brows",
+    "download": "download fetch pull", "upload": "upload put",
+}  # fmt: skip
+"""Beginnings of the English words by which names of tools and results tell of an action."""
+MARKS = r"\w\u0900-\u0963\u0966-\u097f\u0980-\u09ff"
+"""Letters, and the signs that belong to letters in Indian scripts."""
+FINAL = ("de", "hi", "bn", "ur", "ja", "zh")
+"""The verb stands last: what denies it may stand anywhere in the clause, else before it."""
+LOOKAROUND = re.compile(r"\(\?<?[=!][^()]*(?:\([^()]*\)[^()]*)*\)")
+
+
+class Language:
+    """One language: its finished forms by action, and what stands around them in a report."""
+
+    def __init__(self, name: str) -> None:
+        text = (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
+        table = tomllib.loads(text)
+        self.name = name
+        self._own: list[str] = table["own"]
+        self._told: list[str] = table["told"]
+        self._weak: list[str] = table.get("weak", [])
+        self._done: Mapping[str, list[str]] = table["done"]
+        self._own_forms: Mapping[str, list[str]] = table.get("own_forms", {})
+        self._words: Mapping[str, list[str]] = {key: table[key] for key in ("unreal", "others")}
+        self._patterns: dict[tuple[str, str], Sequence[re.Pattern[str]]] = {}
+        self._beginnings = {
+            action: tuple({each for form in self._forms(action) for each in beginnings(form)})
+            for action in self._done
+        }
+
+    @cached_property
+    def unreal(self) -> re.Pattern[str]:
+        """Words that make a clause no report: not, if, can, will."""
+        return self._any_of(self._words["unreal"])
+
+    @cached_property
+    def others(self) -> re.Pattern[str]:
+        """Words that say that somebody else did it."""
+        return self._any_of(self._words["others"])
+
+    def actions(self, text: str) -> Iterator[str]:
+        """The actions that a text may name."""
+        lower = text.lower()
+        for action, found in self._beginnings.items():
+            if any(each in lower for each in found):
+                yield action
+
+    def tells(self, action: str, text: str) -> bool:
+        """Whether a finished form of the action stands in a folded text."""
+        return any(each in text for each in self._beginnings[action] if len(each) > 2)
+
+    def reports(self, action: str, way: str) -> Sequence[re.Pattern[str]]:
+        """What says that it was done: `own` by the speaker, `told` by somebody, `weak` perhaps."""
+        key = action, way
+        if key not in self._patterns:
+            done = f"(?P<done>{'|'.join(self._done[action])})"
+            templates = {"own": self._own, "told": self._told, "weak": self._weak}[way]
+            spelled = [each.replace("{done}", done) for each in templates]
+            if way == "own" and (forms := self._own_forms.get(action)):
+                spelled.append(f"(?<![{MARKS}])(?P<done>{'|'.join(forms)})(?![{MARKS}])")
+            self._patterns[key] = [re.compile(each, re.IGNORECASE) for each in spelled]
+        return self._patterns[key]
+
+    def _forms(self, action: str) -> list[str]:
+        return [*self._done[action], *self._own_forms.get(action, ())]
+
+    def _any_of(self, words: Sequence[str]) -> re.Pattern[str]:
+        parts = []
+        for word in sorted(words, key=len, reverse=True):
+            part = re.escape(word)
+            if self.name not in ("zh", "ja"):
+                before = "" if word[0] in "'’" or word[:2] in ("n'", "n’") else f"(?<![{MARKS}])"
+                part = f"{before}{part}(?![{MARKS}])"
+            parts.append(part)
+        return re.compile("|".join(parts) or r"(?!)", re.IGNORECASE)
+
+
+def beginnings(form: str) -> list[str]:
+    """The letters with which the texts begin that a regular expression may match."""
+    plain = LOOKAROUND.sub("", form)
+    while plain.startswith("(?:"):
+        inner = plain[3 : plain.find(")")]
+        return [each for part in inner.split("|") for each in beginnings(part)]
+    literal = re.match(r"(?:[^\W\d_][\u0900-\u0dff]*|[ '’-])+", plain)
+    if literal is None:
+        return []
+    text = literal[0]
+    optional = plain[literal.end() : literal.end() + 1] in ("?", "*", "{")
+    return [(text[:-1] if optional else text).lower()]
+
+
+@cache
+def language(name: str) -> Language:
+    """Raises FileNotFoundError for a language that there is no table of."""
+    return Language(name)
+
+
+def languages_of(text: str) -> list[Language]:
+    """The languages that a text may be written in: by its letters, and by its commonest words."""
+    found = [name for name, letters in SCRIPTS.items() if re.search(f"[{letters}]", text)]
+    if "ja" in found and "zh" in found:
+        found.remove("zh")
+    words = re.findall(r"[^\W\d_]+(?:['’]\w+)?", text.lower().replace("’", "'"))
+    scores = {name: sum(word in common for word in words) for name, common in _common().items()}
+    best = max(scores.values())
+    if re.search(r"[a-z]{3}", text):
+        found += [name for name, score in scores.items() if score >= best * 0.5]
+    return [language(name) for name in found]
+
+
+@cache
+def _common() -> Mapping[str, frozenset[str]]:
+    return {name: frozenset(words.split()) for name, words in COMMON.items()}
+
+
+@cache
+def traces() -> Mapping[str, re.Pattern[str]]:
+    """By action: what tells of it in the names of tools, in command lines and results."""
+    return {
+        action: re.compile(rf"(?<![a-z])(?:{'|'.join(words.split())})", re.IGNORECASE)
+        for action, words in TRACES.items()
+    }
