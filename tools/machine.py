@@ -120,7 +120,9 @@ def _filled(arguments: Mapping[str, object]) -> Claim:
     line = customs.filled(
         str(arguments.get("name") or ""), given if isinstance(given, Mapping) else {}
     )
-    return Claim(command=line, shown=sandbox.promise(here().settings))
+    return Claim(
+        command=line, contained=sandbox.contains(line), shown=sandbox.promise(here().settings)
+    )
 
 
 @tool(

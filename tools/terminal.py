@@ -22,7 +22,11 @@ def _claim(arguments: Mapping[str, object]) -> Claim:
     from andy_cli.toolbox.terminal import sandbox
 
     command = str(arguments.get("command") or "")
-    return Claim(command=command, shown=sandbox.promise(here().settings))
+    return Claim(
+        command=command,
+        contained=sandbox.contains(command),
+        shown=sandbox.promise(here().settings),
+    )
 
 
 @tool(effect="run", title="terminal", action="run {command}", claim=_claim)

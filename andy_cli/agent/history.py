@@ -123,7 +123,9 @@ def object_arguments(call: ToolCall, tool: Mapping[str, object]) -> Arguments:
 
 
 def _read_json(text: str) -> object:
-    """The value of a JSON text; a text that is none is its own."""
+    """The value of a JSON text; a text that is none is its own, and a blank one nothing."""
+    if is_blank(text):
+        return None
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -15,6 +15,7 @@ from andy_cli.agent.tokens import tokens
 from andy_cli.compiler.compiler import Compiler, ProseFilter
 from andy_cli.compiler.detect import Detected, by_name
 from andy_cli.compiler.dialect import Dialect, IdForm, Tools
+from andy_cli.compiler.ids import nine_letters
 from andy_cli.compiler.mapper.offered import offered, offered_names
 from andy_cli.compiler.markers import Markers
 from andy_cli.messages import Constraint, Message, Request, Schema, Wire
@@ -141,4 +142,7 @@ def as_taken(client: ModelClient, tools: Tools, names: Mapping[str, str]) -> Ite
 def family_ids(client: ModelClient, dialects: Dialects) -> IdForm | None:
     """With native calls the ids are those of the model's family all the same."""
     family = by_name(client.name.partition(":")[2], dialects.values())
-    return family.id_form if family else None
+    if family is not None and family.id_form:
+        return family.id_form
+    # Its server wants them of all its models: Codestral and Pixtral have no dialect here.
+    return nine_letters if "mistral" in client.name.lower() else None

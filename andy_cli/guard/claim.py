@@ -22,6 +22,8 @@ class Claim(NamedTuple):
     """What the user sees before a yes beside the action: the change to a file, the whole mail."""
     effect: Effect | None = None
     """That of this very call, where it is another than the tool's."""
+    contained: bool = False
+    """It can run where the kernel lets it read the workspace without its secrets, and no more."""
 
 
 NOTHING = Claim()

@@ -169,7 +169,8 @@ class Gate:
         if effect in (Effect.READ, Effect.PLAY):
             return self._read(claim, places)
         if effect is Effect.RUN and claim.command:
-            return _judged(claim, self._workspace, "ask")
+            judged = _judged(claim, self._workspace, "ask")
+            return judged or ("" if claim.contained else "there is no sandbox that would hold it")
         if effect is Effect.WRITE and self.mode == "edits" and places and not claim.address:
             return self._changed(claim)
         if effect is Effect.NETWORK:

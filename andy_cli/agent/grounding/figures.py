@@ -48,19 +48,19 @@ from andy_cli.agent.grounding.vocabulary import NUMBER_WORDS, STOP, WEEKDAYS
 from andy_cli.compiler.expression import Expression
 
 PERCENT = Expression(
-    rf"(?<![\w.])[-+−]?(?P<number>{NUMBER})\s?(?:%|％|percent\b|prozent\b|por ciento\b|por cento\b|pour cent\b|процент\w*)",
+    rf"(?<![\w.])[-+−]?(?P<number>{NUMBER})\s?"
+    r"(?:%|％|percent\b|prozent\b|por cient?o\b|pour cent\b|процент\w*)",
     re.I,
 )
 VERSION = Expression(r"(?<![\w.])v?\d+(?:\.\d+){2,}(?!\w)|\bv\d+(?:\.\d+)*\b", re.I)
 PLAIN = Expression(
-    rf"(?<![a-zA-Z_.,#/:\d-])(?P<number>{NUMBER})\s?(?P<scale>{'|'.join(SCALES)})?(?![a-zA-Z_\d]|[.,:/-]\d)",
+    rf"(?<![a-zA-Z_.,#/:\d-])(?P<number>{NUMBER})\s?(?P<scale>{'|'.join(SCALES)})?"
+    r"(?![a-zA-Z_\d]|[.,:/-]\d)",
     re.I,
 )
 ORDINAL = Expression(r"\b\d+(?:st|nd|rd|th|er|ème|º|ª)\b|第\d+", re.I)
-SPELLED = Expression(
-    rf"(?<!\w)(?:{'|'.join(sorted((word for word, value in NUMBER_WORDS.items() if value > 1), key=len, reverse=True))})(?!\w)",
-    re.I,
-)
+COUNTED = sorted((word for word, value in NUMBER_WORDS.items() if value > 1), key=len, reverse=True)
+SPELLED = Expression(rf"(?<!\w)(?:{'|'.join(COUNTED)})(?!\w)", re.I)
 DAY_NAME = Expression(
     rf"(?<!\w)(?:{WEEKDAY})s?(?!\w)|[月火水木金土日]曜日?|(?:星期|周)[一二三四五六日]", re.I
 )

@@ -14,9 +14,7 @@ MONTHS = {
         september sep sept septembre septiembre setembro settembre сентября
         october oct oktober okt octobre octubre outubro ottobre октября
         november nov novembre noviembre novembro ноября
-        december dec dezember dez décembre diciembre dic dezembro dicembre декабря""".split(
-            "\n"
-        ),
+        december dec dezember dez décembre diciembre dic dezembro dicembre декабря""".split("\n"),
         1,
     )
     for name in names.split()

@@ -203,12 +203,7 @@ class _Reader:
             for child in redirect.children:
                 if child.type != "pipeline":
                     inner += self._within(child, fed_by)
-        body = node.children[0]
-        if "redirect" not in body.type:
-            found = self.read(body, (*fed_by, *inner))
-        else:
-            self.commands.append(Command((), fed_by=(*fed_by, *inner)))
-            found = [len(self.commands) - 1]
+        found = self._redirected_body(node.children[0], (*fed_by, *inner))
         for redirect in node.children:
             self._redirect(redirect, found)
         for redirect in node.children:
@@ -216,6 +211,14 @@ class _Reader:
                 if child.type == "pipeline":
                     found += self.read(child, (*fed_by, *inner, *found))
         return [*inner, *found]
+
+    def _redirected_body(self, body: Node, fed_by: tuple[int, ...]) -> list[int]:
+        """What is redirected; a test is no command, and yet its redirection writes."""
+        found = [] if "redirect" in body.type else self.read(body, fed_by)
+        if not found:
+            self.commands.append(Command((), fed_by=fed_by))
+            found = [len(self.commands) - 1]
+        return found
 
     def _bare_redirect(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
         """A redirection of nothing, which empties a file."""

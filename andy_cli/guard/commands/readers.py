@@ -27,8 +27,13 @@ cat|AbeEnstTuv||number number-nonblank show-all show-ends show-tabs squeeze-blan
 head|qvz|nc|lines= bytes= quiet silent verbose zero-terminated|paths
 tail|qvz|nc|lines= bytes= quiet silent verbose zero-terminated|paths
 wc|clmLw||bytes chars lines words max-line-length total=|paths
-nl tac rev fold expand unexpand fmt|abdhinpstruc|wvlb|width= bytes spaces tabs= separator=
-    initial|paths
+nl|p|bdfhilnsvw||paths
+tac|b|s|before separator=|paths
+rev||||paths
+fold|bs|w|bytes spaces width=|paths
+expand|i|t|initial tabs=|paths
+unexpand|a|t|all first-only tabs=|paths
+fmt|cstu|pw|width=|paths
 cut|nsz|bcdf|bytes= characters= delimiter= fields= complement only-delimited
     output-delimiter=|paths
 paste|sz|d|delimiters= serial|paths
@@ -44,8 +49,8 @@ tr|cCdst||complement delete squeeze-repeats truncate-set1|text
 md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5
     shasum|btzrq|a|binary text zero tag algorithm=|paths
 base64 base32|dD|w|decode wrap= ignore-garbage|paths 1
-od hexdump|bcdoxvCs|AjNtwnSe|address-radix= format= width= skip-bytes= read-bytes=
-    canonical|paths
+od|abcdfhilosxv|AjNtS|address-radix= format= width= skip-bytes= read-bytes=|paths
+hexdump|bcdoxvC|ns|canonical|paths
 xxd|abcdeEipru|cgls|bits plain uppercase|paths 1
 strings|afo|ntse|all bytes= radix= encoding=|paths
 stat|LtxF|cf|format= printf= dereference terse file-system|paths
@@ -53,8 +58,6 @@ file|bihLNrp0k||brief mime mime-type mime-encoding dereference no-pad raw extens
     keep-going|paths
 du|abchHklLmsSx0|dtB|all apparent-size bytes total human-readable max-depth= summarize si
     exclude= time threshold= block-size= one-file-system|paths
-df|ahHiklmPTg|Btx|all human-readable inodes local portability si total type= print-type
-    exclude-type= output= output|paths
 tree|adfilhspugDFrtUvCnxAQqNS|LPI|dirsfirst noreport prune du si filesfirst gitignore
     matchdirs ignore-case inodes device sort= timefmt= charset=|paths
 diff|uqrsyiwbBaNtTpcednEZ|CUIWxF|brief unified= unified context= context color= color
@@ -78,11 +81,9 @@ basename dirname|az|s|multiple suffix= zero|text
 realpath readlink|fenmqszeLP||canonicalize canonicalize-existing canonicalize-missing
     no-newline quiet zero no-symlinks logical physical strip relative-to= relative-base=|paths
 pwd|LP||logical physical|none
-whoami tty arch nproc uptime groups logname users who w|||all pretty since count|none
-id|ugGnrz||user group groups name real zero|text
+whoami arch nproc uptime|||all pretty since|none
 uname|asnrmpiovo||all kernel-name nodename kernel-release kernel-version machine processor
     hardware-platform operating-system|none
-hostname|fsiIAd||fqdn long short ip-address all-fqdns all-ip-addresses domain|none
 free lscpu lsblk lsmem|bkmghtwlJafp|o|human bytes kibi mebi gibi giga mega total json output=
     all|none
 cal ncal|13jmywhS|AB|monday sunday year three months=|text
@@ -95,7 +96,6 @@ nm size readelf objdump ldd|||version|none
 getconf locale sw_vers|a||all-locales productVersion productName|text
 echo|neE|||text
 printf||||text
-ps|AefljTwF|ouUpC||none
 """
 HARMLESS = frozenset(
     "ls dir vdir cat head tail wc nl tac md5sum sha1sum sha256sum sha512sum b2sum stat du file "
@@ -306,12 +306,6 @@ def _command(arguments: Sequence[str], folder: str, inside: Inside) -> str:
     return "" if looks else "it runs another command"
 
 
-def _ps(arguments: Sequence[str], folder: str, inside: Inside) -> str:
-    # `e` among the letters without a dash shows everybody's environment.
-    plain = all(re.fullmatch(r"a?u?x?w*f?|-[eAfljTF]+", each) for each in arguments)
-    return "" if plain else "ps may show what programs were given"
-
-
 def _printf(arguments: Sequence[str], folder: str, inside: Inside) -> str:
     return "printf -v sets a variable" if arguments[:1] and arguments[0][:1] == "-" else ""
 
@@ -324,13 +318,39 @@ def _echo(arguments: Sequence[str], folder: str, inside: Inside) -> str:
     return ""
 
 
+GIT = {
+    "status": "-s -b -v -z --short --branch --porcelain --long -uno -uall -unormal --ignored",
+    "log": "-p --oneline --stat --graph --all --decorate --name-only --name-status --reverse -s "
+    "--no-merges --merges --abbrev-commit --shortstat --numstat -z --no-color --follow",
+    "diff": "--stat --cached --staged --name-only --name-status -w -b --no-color --shortstat "
+    "--numstat --word-diff -U0 -U1 -U3 --check -z",
+}
+"""Of git: what only reads, and with which options; configuration, hooks and pagers are off."""
+GIT_VALUE = re.compile(r"-\d+|-n\d*|--(?:since|until|after|before|author|grep|format|pretty)=.*")
+
+
+def _git(arguments: Sequence[str], folder: str, inside: Inside) -> str:
+    name = arguments[0] if arguments else ""
+    if name not in GIT:
+        return f"git {name} is not known to read only".replace("  ", " ")
+    known, rest = GIT[name].split(), []
+    for each in arguments[1:]:
+        if each.startswith("-") and each != "--" and each not in known:
+            if not GIT_VALUE.fullmatch(each):
+                return f"git {name} {each} is not known to read only"
+        elif not each.startswith("-"):
+            rest.append(each)
+    # `HEAD:.env` names a file of an older day.
+    return outside([part for each in rest for part in each.split(":")], folder, inside)
+
+
 SPECIAL: dict[str, Callable[[Sequence[str], str, Inside], str]] = {
     "find": _find,
+    "git": _git,
     "sed": _sed,
     "date": _date,
     "cd": _cd,
     "command": _command,
-    "ps": _ps,
     "printf": _printf,
     "echo": _echo,
     "test": _test,

@@ -38,6 +38,22 @@ LOOK = 0.05
 LEFT = 0.5
 """Seconds that output is waited for behind the end of the shell: somebody may still hold it."""
 
+PLAIN_GIT = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_PAGER": "cat",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_CONFIG_COUNT": "3",
+    "GIT_CONFIG_KEY_0": "core.fsmonitor",
+    "GIT_CONFIG_VALUE_0": "false",
+    "GIT_CONFIG_KEY_1": "core.hooksPath",
+    "GIT_CONFIG_VALUE_1": os.devnull,
+    "GIT_CONFIG_KEY_2": "core.pager",
+    "GIT_CONFIG_VALUE_2": "cat",
+}
+"""git without what a repository or a user may have it run."""
+
 Ending = Literal["exited", "left", "timed out", "stopped"]
 SHELL_SAYS = {
     126: "The shell may not run that program.",
@@ -91,9 +107,11 @@ def run(command: str, work: Work) -> Ran:
         raise ToolError("A command cannot hold a NUL character.")
     line = _line(command)
     harmless = only_reads(command)
-    box = boxed(command, line, harmless)
+    box = boxed(line, harmless)
     # Nobody was asked about it, so no program of the workspace may pass for one of the system's.
     environment = clean(os.environ, here().session_id, here().workspace if harmless else None)
+    if harmless:
+        environment = {**environment, **PLAIN_GIT}
     output = Output(secrets_of(os.environ))
     with _started(box or line, environment) as started:
         try:

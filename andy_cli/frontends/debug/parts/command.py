@@ -11,7 +11,9 @@ def judged(record: Record, _: Cut) -> dict[str, object]:
     shell: Shell | None = next((each for each in get_args(Shell) if each == named), None)
     if shell is None:
         raise ValueError(f"shell is one of {', '.join(get_args(Shell))}")
-    return dict(judge(text_of(record, "line"), shell)._asdict())
+    verdict = judge(text_of(record, "line"), shell)
+    # What nobody is asked about runs only where the kernel forbids the rest.
+    return {**verdict._asdict(), "sandbox": verdict.verdict == "allow"}
 
 
 PART = Part("command", judged)
