@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 from andy_cli.errors import ModelError
 from andy_cli.models.inside import weights
 from andy_cli.toolbox import situation
+from tests import history_rules
 from tests.google.emulator import Emulator, running
 
 
@@ -36,6 +37,15 @@ def no_situation() -> Generator[None, None, None]:
     """Where one test let tools work is nothing to the next."""
     yield
     situation.leave()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """A test fails in which a scripted model got a request that some server would refuse."""
+    history_rules.FOUND.clear()
+    yield
+    if history_rules.FOUND:
+        pytest.fail("\n".join(history_rules.FOUND), pytrace=False)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -4,13 +4,15 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
 from andy_cli.messages import CallDelta, Chunk, Request, Usage
+from tests import history_rules
 
 
 @dataclass
 class ScriptedModel:
     """Says its replies in order, in small pieces, and remembers what it was asked.
 
-    A reply is a text, a list of chunks, or an exception to raise.
+    A reply is a text, a list of chunks, or an exception to raise. Every request is checked against
+    the rules of history_rules.py; `checked=False` where a test builds a wrong one on purpose.
     """
 
     replies: Sequence[str | Sequence[Chunk] | Exception]
@@ -19,8 +21,11 @@ class ScriptedModel:
     guided: bool = False
     size: int = 3
     requests: list[Request] = field(default_factory=list)
+    checked: bool = True
 
     async def reply(self, request: Request) -> AsyncIterator[Chunk]:
+        if self.checked:
+            history_rules.watch(request.messages, self.name, len(self.requests))
         self.requests.append(request)
         said = self.replies[min(len(self.requests), len(self.replies)) - 1]
         if isinstance(said, Exception):

@@ -9,6 +9,10 @@ corpora/faults.jsonl: status, json, sse, raw, repeat_raw,
 split, sleep, stall, reset, close; and `left`, which waits until the client goes. After
 `"transfer-encoding": "chunked"` in a status the connection
 stays open for the next request.
+
+The messages of every request are checked against the rules of history_rules.py, unless the server
+is told otherwise: `checked=False` is for requests that are wrong on purpose, and for those of
+clients that `andy serve` passes on as they are.
 """
 
 import base64
@@ -23,6 +27,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
+
+from tests import history_rules
 
 Operation = Mapping[str, Any]
 Answer = Sequence[Operation]
@@ -85,6 +91,7 @@ class ModelServer:
         self,
         script: Sequence[Answer] | Callable[[Received], Answer],
         models: Sequence[str] = ("m",),
+        checked: bool = True,
     ) -> None:
         self.requests: list[Received] = []
         """Those to the chat API; `others` are the rest."""
@@ -94,6 +101,7 @@ class ModelServer:
         """A client has gone while an answer was at `left`."""
         self._script = script
         self._models = models
+        self._checked = checked
         self._closing = threading.Event()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
@@ -147,12 +155,20 @@ class ModelServer:
             self.others.append(received)
             listed = {"data": [{"id": name, "object": "model"} for name in self._models]}
             return self._answering(connection).run(answered(listed))
+        if self._checked:
+            self._check(received)
         self.requests.append(received)
         if callable(self._script):
             answer = self._script(received)
         else:
             answer = self._script[min(len(self.requests), len(self._script)) - 1]
         return self._answering(connection).run(answer)
+
+    def _check(self, received: Received) -> None:
+        body = received.body if isinstance(received.body, dict) else {}
+        messages = body.get("messages")
+        if isinstance(messages, list) and all(isinstance(each, dict) for each in messages):
+            history_rules.watch(messages, str(body.get("model")), len(self.requests))
 
     def _answering(self, connection: socket.socket) -> "Answering":
         return Answering(connection, self._closing, self.left)

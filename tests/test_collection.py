@@ -342,3 +342,15 @@ def test_trust_is_given_shown_and_taken_back(home: Path) -> None:
     assert andy("trust", "--remove", folder=project).returncode == 0
     assert andy("trust", "--list", folder=project).stdout == "No folder is trusted.\n"
     assert andy("trust", "nowhere", folder=project).returncode == 2
+
+
+@pytest.mark.parametrize("fault", [SystemExit(3), KeyboardInterrupt(), StopIteration()])
+def test_what_would_end_the_program_ends_the_call_alone(fault: BaseException) -> None:
+    @tool(effect="read", action="leave")
+    def leave() -> str:
+        """Leave"""
+        raise fault
+
+    result = asyncio.run(Registry([leave]).call(ToolCall("1", "leave")))
+    assert result.status is Status.FAILED
+    assert type(fault).__name__ in result.problem

@@ -30,14 +30,11 @@ from tests.model_server import (
 
 KEY = "sk-test-0123456789abcdefEXAMPLE"
 TOOL = {"type": "function", "function": {"name": "list_mp3s", "parameters": {"type": "object"}}}
+CALL = {"id": "c1", "type": "function", "function": {"name": "list_mp3s", "arguments": "{}"}}
 HISTORY = (
     {"role": "system", "content": "Be brief."},
     {"role": "user", "content": "list music"},
-    {
-        "role": "assistant",
-        "content": "",
-        "tool_calls": [{"id": "c1", "function": {"name": "list_mp3s", "arguments": "{}"}}],
-    },
+    {"role": "assistant", "content": "", "tool_calls": [CALL]},
     {"role": "tool", "tool_call_id": "c1", "content": '["a.mp3"]'},
 )
 REQUEST = Request(messages=({"role": "user", "content": "hi"},))

@@ -130,7 +130,13 @@ HISTORY = Request(
         {
             "role": "assistant",
             "content": "",
-            "tool_calls": [{"id": "c1", "function": {"name": "list_mp3s", "arguments": "{}"}}],
+            "tool_calls": [
+                {
+                    "id": "c1",
+                    "type": "function",
+                    "function": {"name": "list_mp3s", "arguments": "{}"},
+                }
+            ],
         },
         {"role": "tool", "tool_call_id": "c1", "content": '["a.mp3"]'},
     ),

@@ -56,11 +56,11 @@ def agent(script: Script) -> Callable[[Received], Answer]:
 
 @contextlib.contextmanager
 def before(
-    home: Path, model: Callable[[Received], Answer], *arguments: str
+    home: Path, model: Callable[[Received], Answer], *arguments: str, checked: bool = True
 ) -> Iterator[tuple[str, ModelServer]]:
     """`andy serve` before this model; nothing is refused there."""
     named = ("--model", "m", "--dialect", "hermes")
-    with ModelServer(model) as server:
+    with ModelServer(model, checked=checked) as server:
         with serving(home, "--upstream", server.url, *named, *arguments) as address:
             yield address, server
         assert all("tools" not in each.body for each in server.requests)
@@ -204,7 +204,8 @@ def player(work: Path) -> Script:
 )
 def test_opencode_looks_and_plays(package: str, wire: str, home: Path, work: Path) -> None:
     (work / "player.conf").write_text("volume = 3\nnow = nothing\n")
-    with before(home, agent(player(work))) as (address, _):
+    # It asks for a title with two messages of the user in a row, which is passed on as it is.
+    with before(home, agent(player(work)), checked=False) as (address, _):
         assert ANSWER in opencode(address, home, work, f"@ai-sdk/{package}")
         with urllib.request.urlopen(f"{address}/calls.json") as answer:
             assert {each["surface"] for each in json.load(answer)["calls"]} == {wire}

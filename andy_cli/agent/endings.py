@@ -33,7 +33,7 @@ def rewrite(chat: Conversation, tally: Tally) -> Iterator[Event]:
     if claims:
         again = f"Nothing that was found supports: {', '.join(named(claims))}. Asking once more."
         yield events.Failed("warning", "grounding", again)
-        chat.add(Message("user", rewrite_request(claims)))
+        chat.add(Message("user", rewrite_request(claims), note=True))
         tally.answer_again(len(chat.history) - 1)
 
 

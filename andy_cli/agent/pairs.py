@@ -1,30 +1,61 @@
 """Calls and their results belong together: no server takes one without the other."""
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
 from andy_cli.messages import Message, ToolCall
 
 MISSING = "There is no result: it was interrupted."
 
 
-def paired(history: Iterable[Message]) -> list[Message]:
-    """The history with a result behind every call, and without results that no call asked for."""
-    found: list[Message] = []
-    owed: dict[str, ToolCall] = {}
+def pair_results(history: Iterable[Message]) -> list[Message]:
+    """Put each result right behind its call, in the order of the calls.
+
+    A call without a result gets one that says so, a result without a call is left out, and ids
+    that two calls share become different ones: results are told by id.
+    """
+    kept: list[Message] = []
+    results: dict[str, Message] = {}
+    waiting: dict[str, list[str]] = {}
+    """Id as it was written -> the ids of the calls that have it and no result yet."""
+    used: set[str] = set()
     for message in history:
         if message.role == "tool":
-            if owed.pop(message.call_id, None) is not None:
-                found.append(message)
+            if ids := waiting.get(message.call_id):
+                results[ids.pop(0)] = message
             continue
-        found += [missing(call) for call in owed.values()]
-        owed = {call.id: call for call in message.calls}
-        found.append(message)
-    return [*found, *(missing(call) for call in owed.values())]
+        if message.calls:
+            calls = tuple(_with_unique_id(call, used) for call in message.calls)
+            # A later call of the same id is the one that is answered from here on.
+            waiting |= {call.id: [] for call in message.calls}
+            for written, call in zip(message.calls, calls, strict=True):
+                waiting[written.id].append(call.id)
+            message = message._replace(calls=calls)
+        kept.append(message)
+    return [each for message in kept for each in (message, *_results_of(message, results))]
 
 
-def missing(call: ToolCall) -> Message:
-    return Message("tool", MISSING, call_id=call.id, name=call.name)
+# The name that andy_cli/frontends/serve/taught.py knows.
+paired = pair_results
+
+
+def _with_unique_id(call: ToolCall, used: set[str]) -> ToolCall:
+    """The call under an id that no other has; deterministic, so that a prompt cache holds."""
+    id, count = call.id or "call", 2
+    while id in used:
+        id, count = f"{call.id or 'call'}_{count}", count + 1
+    used.add(id)
+    return call if id == call.id else call._replace(id=id)
+
+
+def _results_of(message: Message, results: Mapping[str, Message]) -> Iterator[Message]:
+    for call in message.calls:
+        result = results.get(call.id)
+        if result is None:
+            result = Message("tool", MISSING)
+        if (result.call_id, result.name) != (call.id, call.name):
+            result = result._replace(call_id=call.id, name=call.name)
+        yield result
 
 
 def new_id() -> str:

@@ -87,7 +87,7 @@ def wind_up(chat: Conversation, tally: Tally, reply: Reply, plan: Plan, done: in
     if tally.repeated:
         note, tally.repeated = "\n".join(filter(None, [note, REPEATED])), False
     if note or not (plan.requests or tally.done):
-        chat.add(Message("user", note or SHOWN))
+        chat.add(Message("user", note or SHOWN, note=True))
     if any(not each.quoted for each in compiled.requests):
         chat.follow(compiled.dialect)
 
@@ -216,7 +216,7 @@ def misunderstood(chat: Conversation, tally: Tally, resolved: Resolved) -> None:
 
 
 def denied(call: ToolCall, action: str, reason: str) -> ToolResult:
-    words = f"This was not allowed: {reason}. Do not try it again; tell the user."
+    words = f"This was not allowed: {reason.rstrip('.')}. Do not try it again; tell the user."
     return ToolResult(call.id, call.name, words, Status.DENIED, did=action)
 
 

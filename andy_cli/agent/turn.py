@@ -77,7 +77,7 @@ async def one_round(chat: Conversation, tally: Tally) -> AsyncIterator[Event]:
         return
     if tally.refused:
         chat.add(Message("assistant", reply.raw))
-        chat.add(Message("user", tally.refused))
+        chat.add(Message("user", tally.refused, note=True))
     elif reply.compiled.requests:
         async for event in carried_out(chat, tally, reply):
             yield event
@@ -137,10 +137,10 @@ def told_to_go_on(chat: Conversation, tally: Tally, reply: Reply) -> bool:
     partial = reply.cut_off or compiled.incomplete
     chat.add(Message("assistant", compiled.text, reasoning=compiled.reasoning, partial=partial))
     if compiled.fault and tally.may_resend():
-        chat.add(Message("user", compiled.fault))
+        chat.add(Message("user", compiled.fault, note=True))
     elif partial and not tally.continued:
         tally.continued = True
-        chat.add(Message("user", AGAIN if compiled.incomplete else CONTINUE))
+        chat.add(Message("user", AGAIN if compiled.incomplete else CONTINUE, note=True))
     else:
         tally.cut_off, tally.unreadable = partial, bool(compiled.fault)
         tally.filtered = reply.finish == "content_filter"

@@ -68,7 +68,7 @@ def as_record(message: Message) -> dict[str, object]:
             {"id": call.id, "name": call.name, "arguments": dict(call.arguments)}
             for call in message.calls
         ]
-    for name in ("call_id", "name", "reasoning", "partial"):
+    for name in ("call_id", "name", "reasoning", "partial", "note"):
         if value := getattr(message, name):
             record[name] = value
     return record
@@ -100,4 +100,5 @@ def as_message(record: Mapping[str, Any]) -> Message:
         name=record.get("name", ""),
         reasoning=record.get("reasoning", ""),
         partial=record.get("partial", False),
+        note=record.get("note", False),
     )

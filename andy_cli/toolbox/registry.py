@@ -134,7 +134,7 @@ class Registry:
         except ToolError as error:
             status = Status.TIMED_OUT if isinstance(error, ToolTimeout) else Status.FAILED
             content, problem = error.content, str(error)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             # A tool is somebody's code: its fault must not end the conversation.
             status = Status.FAILED
             content = problem = f"It failed: {type(error).__name__}: {error}"
@@ -154,8 +154,16 @@ async def finished(tool: Tool, call: ToolCall) -> object:
     """What the tool returned; a plain function runs in a thread, so that nothing else waits."""
     if inspect.iscoroutinefunction(tool.run):
         return await tool.run(call.arguments)
-    returned = await asyncio.to_thread(tool.run, call.arguments)
+    returned = await asyncio.to_thread(_run_guarded, tool, call.arguments)
     return await returned if inspect.isawaitable(returned) else returned
+
+
+def _run_guarded(tool: Tool, arguments: Arguments) -> object:
+    """Run it in its thread: what ends a program, or a generator, ends this call alone."""
+    try:
+        return tool.run(arguments)
+    except (SystemExit, KeyboardInterrupt, GeneratorExit, StopIteration) as error:
+        raise RuntimeError(f"{type(error).__name__} {error}".strip()) from error
 
 
 def as_outcome(returned: object) -> Outcome:

@@ -19,7 +19,10 @@ def render(history: Sequence[Message]) -> list[Wire]:
 
 
 def as_wire(message: Message) -> Wire:
-    wire: dict[str, object] = {"role": message.role, "content": message.content}
+    # Anthropic refuses a blank text beside calls; null is what OpenAI itself writes there.
+    silent = message.calls and not message.content.strip()
+    content = None if silent else message.content
+    wire: dict[str, object] = {"role": message.role, "content": content}
     if message.calls:
         wire["tool_calls"] = [as_native(call) for call in message.calls]
     if message.role == "tool":
