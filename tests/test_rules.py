@@ -95,6 +95,37 @@ def decided(
     return asyncio.run(gate.decide(Proposal(tool, effect, "do it", claim)))
 
 
+@pytest.mark.parametrize("text", ["Write(**)", "Write", "write_file", "write"])
+def test_a_rule_for_what_changes_files_means_the_workspace(text: str, tmp_path: Path) -> None:
+    rules = made((), (), (text,))
+    for place, allowed in (("a.txt", True), ("docs/a.txt", True), ("/srv/a.txt", False)):
+        claim = Claim((place,), "write")
+        verdict = decided(tmp_path, claim, Effect.WRITE, rules, tool="write_file")
+        assert verdict.allowed is allowed, place
+
+
+def test_an_address_that_the_user_named_is_looked_at_unasked(tmp_path: Path) -> None:
+    gate = Gate(tmp_path)
+    gate.heard("sum up https://example.org/news, please")
+
+    def allowed(address: str, method: str = "GET") -> bool:
+        claim = Claim(address=address, method=method)
+        proposal = Proposal("fetch_page", Effect.NETWORK, "read", claim)
+        return asyncio.run(gate.decide(proposal)).allowed
+
+    assert allowed("https://example.org/news")
+    assert allowed("https://example.org/news/#today")
+    assert not allowed("https://example.org/other")
+    assert not allowed("https://example.org/news", "POST")
+
+
+def test_what_nobody_could_allow_by_a_rule_is_not_suggested_as_one(tmp_path: Path) -> None:
+    gate = Gate(tmp_path)
+    claim = Claim(command="echo hi > x.txt")
+    asyncio.run(gate.decide(Proposal("terminal_execute", Effect.RUN, "run", claim)))
+    assert gate.wanting == []
+
+
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_deny_beats_ask_beats_allow_in_whatever_order(order: int, tmp_path: Path) -> None:
     claim = Claim(command="git push")

@@ -338,6 +338,20 @@ def test_a_call_left_in_the_text_by_a_mis_set_server_is_carried_out(tmp_path: Pa
     assert told[-2]["tool_calls"][0]["id"] == told[-1]["tool_call_id"]
 
 
+def test_a_place_that_is_named_in_piped_text_is_not_opened_by_it(tmp_path: Path) -> None:
+    outside = tmp_path / "outside" / "diary.txt"
+    outside.parent.mkdir()
+    outside.write_text("canary")
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    call = f'<tool_call>{{"name": "read_file", "arguments": {{"path": "{outside}"}}}}</tool_call>'
+    for task, code in (((), 3), (("what is this?",), 3), ((f"read {outside}",), 0)):
+        with ModelServer([streamed(call), streamed("Well.")]) as server:
+            done = run(server, tmp_path, *task, cwd=inside, stdin=f"commit: moved {outside}\n")
+            assert done.code == code, task
+            assert ("canary" in str(server.requests[1].body)) is (code == 0)
+
+
 def test_an_empty_answer_is_not_met_with_silence(tmp_path: Path) -> None:
     with ModelServer([streamed("")]) as server:
         done = run(server, tmp_path, "hi")

@@ -229,9 +229,11 @@ class Conversation:
         names = tuple(tool.name for tool in self.registry)
         return events.Init(self.session_id, self.client.name, self.dialect.name, names)
 
-    def hear(self, user: str) -> None:
-        """The user's next message; the places it names may be read."""
+    def hear(self, user: str, attached: str = "") -> None:
+        """The user's next message; the places it names may be read, not those of what is attached
+        to it."""
         self.gate.heard(user)
+        user += attached
         self.turn_began = len(self.history)
         self.deeds = [each._replace(earlier=True) for each in self.deeds[-REMEMBERED:]]
         self.add(Message("user", escape_control_tokens(user)), Message("user", user))

@@ -21,17 +21,19 @@ CONTINUE = "You were cut off. Go on exactly where you stopped."
 AGAIN = "Your request was cut off and nothing was done. Write it again, shorter."
 
 
-async def turn(chat: Conversation, user: str) -> AsyncIterator[Event]:
+async def turn(chat: Conversation, user: str, attached: str = "") -> AsyncIterator[Event]:
     """All that happens until the model has answered; the last event is `events.Ended`.
+
+    `attached` stands behind the user's words and is none of them: text from a pipe.
 
     Cancelling it leaves a history that can be gone on with: calls under way have a result that
     says they were cancelled, and what had been said is kept.
     """
     tally = Tally(chat.usage)
     yield chat.init()
-    yield events.Said("user", user)
+    yield events.Said("user", user + attached)
     try:
-        chat.hear(user)
+        chat.hear(user, attached)
         async for event in rounds(chat, tally):
             yield event
         for event in rewrite(chat, tally):

@@ -64,7 +64,7 @@ def run(task: Task) -> int:
 
 async def _run(task: Task) -> int:
     settings = task.options.settings()
-    text = whole_task(task)
+    words, piped = whole_task(task)
     printer = Printer(task)
     end_on_sigterm(printer)
     try:
@@ -75,7 +75,7 @@ async def _run(task: Task) -> int:
     opened.chat.strict = task.strict
     await opened.hub.wait(settings.number("mcp.wait"))
     try:
-        return await carried_out(opened, printer, text)
+        return await carried_out(opened, printer, words, piped)
     except asyncio.CancelledError:
         return printer.cancelled()
     finally:
@@ -95,8 +95,8 @@ def end_on_sigterm(printer: "Printer") -> None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
 
 
-async def carried_out(opened: Opened, printer: "Printer", text: str) -> int:
-    stream: AsyncIterator[Event] = turn(opened.chat, text)
+async def carried_out(opened: Opened, printer: "Printer", words: str, piped: str) -> int:
+    stream: AsyncIterator[Event] = turn(opened.chat, words, piped)
     code = 1
     async for event in stream:
         printer.show(event)
@@ -261,17 +261,17 @@ def out(text: str) -> None:
     sys.stdout.flush()
 
 
-def whole_task(task: Task) -> str:
-    """The task as given, with what was piped in behind it; `-` or nothing: what was piped in."""
+def whole_task(task: Task) -> tuple[str, str]:
+    """The user's own words, and what was piped in behind them; with `-` or nothing that alone."""
     alone = task.text.strip() in ("", "-")
     piped = piped_text(wait=alone) if task.stdin else ""
     if alone:
         if not piped.strip():
             raise UsageError("There is no task.", 'Say what to do: andy run "list my music"')
-        return piped.strip()
+        return "", piped.strip()
     if not piped.strip():
-        return task.text
-    return f"{task.text}\n\nThis was piped in:\n```\n{piped.rstrip()}\n```"
+        return task.text, ""
+    return task.text, f"\n\nThis was piped in:\n```\n{piped.rstrip()}\n```"
 
 
 def piped_text(wait: bool) -> str:

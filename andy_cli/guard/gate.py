@@ -13,9 +13,11 @@ changed; `auto` asks for nothing. Rules come before modes: deny beats ask beats 
 that may not be the model's own (it stood in a quotation, or repeats what a tool returned) always
 needs a yes of its own. Where nobody can be asked, what would have to be asked is refused.
 
-Inside is the folder andy was started in, `music.folders`, and what the user named in a request.
+Inside is the folder andy was started in, `music.folders`, and what the user named in a request; an
+address that the user named is looked at unasked.
 """
 
+import re
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
@@ -95,6 +97,7 @@ class Gate:
         self._roots = [self._workspace, *(resolve(each, workspace) for each in folders)]
         self._alone: list[Path] = []  # places that count, but not what is in them
         self._named: list[Path] = []
+        self._addresses: set[str] = set()
         self._consents = Consents()
         self.rules = rules
         self.mode = mode
@@ -105,7 +108,9 @@ class Gate:
         """The rules that would have allowed what nobody could be asked for."""
 
     def heard(self, text: str) -> None:
-        """The user's own words: the places they name count as inside from now on."""
+        """The user's own words: the places they name count as inside from now on, and the
+        addresses may be looked at."""
+        self._addresses |= {_plain_address(each) for each in ADDRESS.findall(text)}
         for place in named_places(text, self._workspace):
             self._named.append(place)
             (self._alone if too_wide(place) else self._roots).append(place)
@@ -174,7 +179,8 @@ class Gate:
         if effect is Effect.WRITE and self.mode == "edits" and places and not claim.address:
             return self._changed(claim)
         if effect is Effect.NETWORK:
-            return _address(claim, "ask") or "it asks the network"
+            named = claim.method == "GET" and _plain_address(claim.address) in self._addresses
+            return _address(claim, "ask") or ("" if named else "it asks the network")
         return ASKED.get(effect, "it needs a yes")
 
     def _read(self, claim: Claim, places: tuple[Path, ...]) -> str:
@@ -195,7 +201,7 @@ class Gate:
 
     async def _asked(self, proposal: Proposal, why: str, once: bool = False) -> Verdict:
         if self.ask is None:
-            rules = () if once else suggested(proposal, self._workspace) or (proposal.tool,)
+            rules = () if once else suggested(proposal, self._workspace)
             self.wanting += [each for each in rules if each not in self.wanting]
             return Verdict(False, NOBODY, asked=True)
         answer = await self.ask(proposal._replace(why=why))
@@ -209,6 +215,14 @@ class Gate:
         if texts:
             self.rules = always(self.rules, texts)
             self.keep(texts)
+
+
+ADDRESS = re.compile(r"https?://[^\s<>\"'`]+")
+
+
+def _plain_address(text: str) -> str:
+    """Without what may follow it in a sentence, and without the part that is not asked for."""
+    return text.partition("#")[0].rstrip(".,;:!?)]}>/")
 
 
 ASKED = {

@@ -6,7 +6,7 @@
     gmail_send(to:*@example.org)                               any argument by its name
     gmail_*    mcp__files__read    network                     tools, servers, effects
 
-Deny beats ask beats allow, wherever they come from and in whatever order. A call is allowed when
+Without brackets, or with `(**)`, a rule for what changes files means the workspace. Deny beats ask beats allow, wherever they come from and in whatever order. A call is allowed when
 every part of it is: each command of the line, each path, the address. It is denied or asked for
 when any part is, whatever wrapper the command hides in.
 """
@@ -20,6 +20,7 @@ from typing import NamedTuple
 from andy_cli.errors import UsageError
 from andy_cli.guard.claim import Claim
 from andy_cli.guard.spec import Facet, facets, spec_fits
+from andy_cli.guard.workspace import inside
 from andy_cli.messages import Arguments, Effect
 
 ALIASES = {
@@ -121,7 +122,16 @@ def fits(rule: Rule, facet: Facet, asked: Asked, wholly: bool = False) -> bool:
     """`wholly`: it must cover the part for certain, not only touch it."""
     if rule.spec.startswith("#"):
         return len(rule.spec) > 8 and asked.fingerprint.startswith(rule.spec[1:])
-    return not rule.spec or spec_fits(rule.spec, facet, asked.arguments, asked.workspace, wholly)
+    if not rule.spec:
+        changes = asked.effect is Effect.WRITE or rule.text.endswith(")")
+        return not (wholly and changes) or _in_workspace(facet, asked.workspace)
+    return spec_fits(rule.spec, facet, asked.arguments, asked.workspace, wholly)
+
+
+def _in_workspace(facet: Facet, workspace: Path) -> bool:
+    """`Write`, `write_file(**)`: what may be changed, or is said with a pattern, is so from the
+    workspace."""
+    return facet.kind != "path" or (facet.plain and inside(Path(facet.texts[0]), (workspace,)))
 
 
 def made(deny: Iterable[str], ask: Iterable[str], allow: Iterable[str]) -> Rules:

@@ -100,11 +100,10 @@ class Registry:
     def claim(self, call: ToolCall) -> Claim:
         """What a call would touch. Raises ToolError where its tool cannot say.
 
-        Raises it too for a tool that goes on by itself and still needs something: once it is
-        started, nobody waits to hear that it could not.
+        Raises it too for a tool that still needs something: nobody is asked about what cannot be.
         """
         tool = self._tools[call.name]
-        if tool.background and (needed := tool.needs()):
+        if needed := tool.needs():
             raise ToolError(needed)
         try:
             return tool.claim(call.arguments)
