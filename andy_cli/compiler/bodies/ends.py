@@ -282,13 +282,14 @@ class AnyContents:
         self._until = Until(*dict.fromkeys((*closers, *own, NEVER)))
 
     def feed(self, text: str) -> int | None:
-        if not self._begun:
-            self._start += text[: LEAD - len(self._start)]
+        end = self._until.feed(text)
+        if not self._begun:  # what stands behind the end says nothing of what begins
+            self._start += text[:end][: LEAD - len(self._start)]
             begun = begins_contents(self._start, self._tools)
             if begun is False or (begun is None and len(self._start) == LEAD):
                 return -1
             self._begun = bool(begun)
-        return self._until.feed(text)
+        return end
 
 
 NEVER = "\0\0"
