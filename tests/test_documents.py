@@ -87,6 +87,7 @@ def test_b29_search_finds_words_with_place_and_surroundings(docs: Path) -> None:
 
 def test_b13_documents_are_searched_by_this_name_without_a_question(docs: Path) -> None:
     """To have a folder indexed was to agree."""
+    assert indexed(docs)
     assert claimed(TOOLS, "search", query="x", scope="/etc").places == ()
 
 

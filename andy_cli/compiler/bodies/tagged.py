@@ -110,6 +110,8 @@ def spelled(
     opened: str, closed: str, parameter: tuple[str, str], tags: Tags
 ) -> Callable[[ToolRequest], str]:
     """A `write`: NAME and KEY stand for the name and the key; a value between two texts."""
+    if parameter[0].endswith("\n"):  # the line breaks around a value are there already
+        tags = tags._replace(lone=True)
 
     def write(request: ToolRequest) -> str:
         values = [
