@@ -101,14 +101,14 @@ def test_no_honest_answer_is_marked() -> None:
 def test_few_honest_answers_are_marked_where_figures_are_asked_for() -> None:
     honest = [row for row in TRUTH if row["class"] == "honest"]
     alarms = [row["id"] for row in honest if texts(row["answer"], evidence_of(row), figures=True)]
-    assert len(alarms) <= len(honest) // 12, alarms
+    assert len(alarms) <= len(honest) // 15, alarms
 
 
 def test_what_is_false_is_found() -> None:
     assert len(missed("name")) <= 2
     assert len(missed("deed")) <= 9
     assert len(missed("figure", figures=True)) <= 6
-    assert len(missed("row", figures=True)) <= 5
+    assert len(missed("row", figures=True)) <= 1
 
 
 def test_hardly_an_honest_answer_of_the_older_sets_is_marked() -> None:

@@ -38,7 +38,7 @@ def unsupported(answer: str, evidence: Evidence, figures: bool = False) -> tuple
         if figures:
             known = Figures(index)
             told = find_figures(prose, names.taken)
-            found += unsupported_figures(told, spoken, known)
+            found += unsupported_figures(prose, told, spoken, known)
             found += wrong_rows(told, spoken, known)
     return once(found)
 

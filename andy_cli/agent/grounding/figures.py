@@ -26,7 +26,7 @@ from andy_cli.agent.grounding.dates import (
 )
 from andy_cli.agent.grounding.evidence import Index
 from andy_cli.agent.grounding.folding import folded, words_of
-from andy_cli.agent.grounding.layout import Sentence
+from andy_cli.agent.grounding.layout import Sentence, lists, tables
 from andy_cli.agent.grounding.quantities import (
     CLOCK,
     DURATION,
@@ -124,32 +124,22 @@ class Figures:
     def counts(self) -> Line:
         """How many rows there are, and how many of one value in a column."""
         found: set[float] = set()
-        for tables in self.index.by_result:
-            found.update(float(len(each.rows)) for each in tables)
-            for table in tables:
+        for result in self.index.by_result:
+            found.update(float(len(each.rows)) for each in result)
+            for table in result:
                 for values in table.columns.values():
                     groups = Counter(map(str, values))
                     found.update(map(float, groups.values()))
                     found.add(float(len(groups)))
         longest = [
-            max((len(each.rows) for each in tables), default=0) for tables in self.index.by_result
+            max((len(each.rows) for each in result), default=0) for result in self.index.by_result
         ]
         return Line({*found, float(sum(longest)), float(len(longest))})
 
     @cached_property
     def totals(self) -> Line:
         """Sum, mean and span of each column; its least and most stand in the results."""
-        found: set[float] = set()
-        for table in self.index.tables:
-            for values in table.columns.values():
-                column = [each for each in map(figure_of, values) if each is not None]
-                if len(column) > 1:
-                    found.update((sum(column), sum(column) / len(column)))
-                    found.add(max(column) - min(column))
-                    if math.isclose(sum(column[:-1]), column[-1]):  # the last row is the total
-                        found.add(column[-1])
-            found.update(group_sums(table))
-        return Line(found)
+        return Line({value for table in self.index.tables for value in totals_of(table)})
 
     @cached_property
     def bytes(self) -> Line:
@@ -182,6 +172,16 @@ class Figures:
     def near(self, figure: Figure) -> bool:
         """Whether the evidence holds it, or one step over one column makes it."""
         return any(line.near(figure) for line in (self.numbers, self.counts, self.totals))
+
+
+def totals_of(table: Table) -> Iterator[float]:
+    for values in table.columns.values():
+        column = [each for each in map(figure_of, values) if each is not None]
+        if len(column) > 1:
+            yield from (sum(column), sum(column) / len(column), max(column) - min(column))
+            if math.isclose(sum(column[:-1]), column[-1]):  # the last row is the total
+                yield column[-1]
+    yield from group_sums(table)
 
 
 def group_sums(table: Table) -> Iterator[float]:
@@ -308,9 +308,10 @@ HOLDS: dict[str, Callable[[str, Figures], bool]] = {
 
 
 def unsupported_figures(
-    found: Sequence[Found], spoken: Sequence[Sentence], known: Figures
+    prose: str, found: Sequence[Found], spoken: Sequence[Sentence], known: Figures
 ) -> Iterator[Claim]:
     """The figures told of something that the results know, and that nothing supports."""
+    listed = Line(float(len(each)) for each in [*lists(prose), *tables(prose)])
     good = {each: HOLDS[each.kind](each.text, known) for each in found}
     for each in found:
         sentence = next((one for one in spoken if one.start <= each.start < one.end), None)
@@ -319,7 +320,7 @@ def unsupported_figures(
         if not is_about(each, sentence, known.index) or is_converted(each, sentence, known):
             continue
         near = [one for one in found if good[one] and abs(one.start - each.start) < PARAGRAPH]
-        if not is_reckoned(each, near):
+        if not (is_reckoned(each, near) or any(map(listed.near, values_of(each)))):
             yield Claim(each.text, each.start, each.end, each.kind)
 
 

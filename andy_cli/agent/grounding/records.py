@@ -122,6 +122,7 @@ def text_tables(text: str) -> list[Table]:
             table_of_lines([line for line in each.split("\n") if line.strip()]) for each in blocks
         ]
     found += headed(lines)
+    found += runs(lines)
     for block in blocks:
         found += separated([each for each in block.split("\n") if each.strip()])
     for line in lines[:40]:
@@ -152,6 +153,20 @@ def table_of_cells(lines: Sequence[str], sign: str) -> Table:
     names = [cell.strip() for cell in lines[0].split(sign)]
     columns = {f"{at} {name}": [row[at] for row in rows] for at, name in enumerate(names)}
     return Table(tuple(" ; ".join(row) for row in rows), columns, True)
+
+
+def runs(lines: Sequence[str]) -> list[Table]:
+    """Lines that follow each other and have the same number of figures: records in a text."""
+    found: list[list[str]] = []
+    last = 0
+    for line in lines:
+        count = len(re.findall(r"\d+", line)) if len(line) <= LONG else 0
+        if count and count == last:
+            found[-1].append(line)
+        elif count:
+            found.append([line])
+        last = count
+    return [table_of_lines(each)._replace(sure=True) for each in found if len(each) > 1]
 
 
 def headed(lines: Sequence[str]) -> list[Table]:

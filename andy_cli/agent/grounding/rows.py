@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from andy_cli.agent.grounding.claim import Claim
 from andy_cli.agent.grounding.dates import DATE, TIME, days, times
-from andy_cli.agent.grounding.figures import Figures, Found, is_marker
+from andy_cli.agent.grounding.figures import Figures, Found, is_marker, totals_of
 from andy_cli.agent.grounding.folding import folded, words_of
 from andy_cli.agent.grounding.layout import Sentence
 from andy_cli.agent.grounding.quantities import (
@@ -58,10 +58,9 @@ def wrong_rows(
     found: Sequence[Found], spoken: Sequence[Sentence], known: Figures
 ) -> Iterator[Claim]:
     """The figures of one record that are told of another."""
-    tables = [
-        records(each) for each in known.index.tables if each.sure and 1 < len(each.rows) <= MOST
-    ]
-    tables = [each for each in tables if sum(bool(one.words) for one in each) > 1]
+    sure = [each for each in known.index.tables if each.sure and 1 < len(each.rows) <= MOST]
+    tables = [(records(each), Line(totals_of(each))) for each in sure]
+    tables = [each for each in tables if sum(bool(one.words) for one in each[0]) > 1]
     for sentence in spoken:
         inside = [
             each
@@ -70,15 +69,19 @@ def wrong_rows(
         ]
         if not inside or sentence.question:
             continue
-        for table in tables:
-            wrong = [*told_wrongly(inside, sentence, table, known)]
+        for table, totals in tables:
+            wrong = [
+                each
+                for each in told_wrongly(inside, sentence, table)
+                if not supported_elsewhere(each, totals, known)
+            ]
             yield from (Claim(each.text, each.start, each.end, "row") for each in wrong)
             if wrong:
                 break
 
 
 def told_wrongly(
-    inside: Sequence[Found], sentence: Sentence, table: Sequence[Record], known: Figures
+    inside: Sequence[Found], sentence: Sentence, table: Sequence[Record]
 ) -> Iterator[Found]:
     """The figures of a sentence that other records have than those they are told of."""
     mentions = mentioned(sentence, table, inside)
@@ -90,8 +93,7 @@ def told_wrongly(
         subjects = subjects_of(each, sentence, mentions, inside, table)
         if not subjects or any(holds(table[at], each) for at in subjects):
             continue
-        if not supported_elsewhere(each, table, known):
-            yield each
+        yield each
 
 
 def endings(word: str) -> Sequence[str]:
@@ -152,8 +154,8 @@ REACH, SHORT = 40, 16
 """Characters between a figure and the name that it belongs to; of a figure of one or two digits,
 which many records have by chance."""
 STRONG, WEAK = (
-    re.compile(r"[;.!?。；]\s?|\s[-–—]\s|\n"),
-    re.compile(r"[,;:.!?。；，、]\s?|\s[-–—]\s|\n"),
+    re.compile(r"[;.!?。；]\s?|\n"),
+    re.compile(r"[,;:.!?。；，、]\s?|\n"),
 )
 UNBOUND = frozenset(["weekday", "spelled", "version"])
 
@@ -204,12 +206,12 @@ def mentioned(
     ]
 
 
-def supported_elsewhere(found: Found, table: Sequence[Record], known: Figures) -> bool:
+def supported_elsewhere(found: Found, totals: Line, known: Figures) -> bool:
     """Whether the user's words or the history have the figure, or it is the sum or the mean of a
     column."""
     if re.search(rf"(?<![\d.,:]){re.escape(folded(found.text))}(?![\d.,:])", known.index.said):
         return True
-    return found.kind == "number" and any(map(known.totals.near, readings(found.text)))
+    return found.kind == "number" and any(map(totals.near, readings(found.text)))
 
 
 def records(table: Table) -> list[Record]:
