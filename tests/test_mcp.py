@@ -263,6 +263,31 @@ def test_a_call_can_be_cancelled_and_the_server_goes_on(home: Path) -> None:
     with_servers([ours()], doing)
 
 
+STUBBORN = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+open(sys.argv[1], "w").write(str(os.getpid()))
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="it is found in /proc")
+def test_a_server_that_does_not_want_to_end_is_ended(home: Path, tmp_path: Path) -> None:
+    told = tmp_path / "pid"
+
+    async def start_and_close() -> None:
+        connection = Connection(
+            Server("s", command=sys.executable, args=("-c", STUBBORN, str(told))), print
+        )
+        connection.start()
+        while not (told.exists() and told.read_text()):
+            await asyncio.sleep(0.02)
+        await connection.close()
+
+    asyncio.run(start_and_close())
+    assert not Path(f"/proc/{told.read_text()}").exists()
+
+
 def test_a_slow_server_delays_nothing_and_its_tools_join_later(home: Path) -> None:
     async def run() -> None:
         registry = Registry()

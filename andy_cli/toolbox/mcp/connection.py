@@ -7,12 +7,15 @@ others than before.
 
 import asyncio
 import contextlib
+import secrets
+import signal
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.neutralizer import one_line
 from andy_cli.toolbox.mcp.servers import Offered, Server, log_of
+from andy_cli.toolbox.terminal.processes import tell_marked
 
 MISSING = "it needs the MCP client: pip install 'andy-cli[mcp]'"
 
@@ -29,6 +32,11 @@ class Asked(Protocol):
     async def call(self, name: str, arguments: Mapping[str, object]) -> tuple[object, bool]: ...
 
 
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+GRACE = 0.2
+"""Seconds that a program has to end by itself, and then after each signal."""
+
+
 class Connection:
     def __init__(self, server: Server, changed: Callable[["Connection"], None]) -> None:
         self.server = server
@@ -41,6 +49,7 @@ class Connection:
         self._settled = asyncio.Event()
         self._over = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._mark = secrets.token_hex(8)
 
     @property
     def ready(self) -> bool:
@@ -58,10 +67,16 @@ class Connection:
         await self._settled.wait()
 
     async def close(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        """End it: a program that does not go by itself is made to, soon."""
+        if self._task is None:
+            return
+        self._task.cancel()
+        for number in (signal.SIGTERM, KILL):
+            done, _ = await asyncio.wait([self._task], timeout=GRACE)
+            if done or not tell_marked(self._mark, number):
+                break
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._task
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> object:
         """What the tool returns; it is sent once, whatever happens. Raises ToolError."""
@@ -109,7 +124,7 @@ class Connection:
     async def _connected(self) -> None:
         async with asyncio.timeout(self.server.timeout) as starting:
             session_module = await asyncio.to_thread(imported)
-            async with session_module(self.server, self._heard) as session:
+            async with session_module(self.server, self._heard, self._mark) as session:
                 self.tools = await session.tools()
                 starting.reschedule(None)
                 self._session, self.state = session, "ready"
@@ -132,7 +147,8 @@ class Connection:
 
 
 Opened = Callable[
-    [Server, Callable[[object], Awaitable[None]]], contextlib.AbstractAsyncContextManager[Asked]
+    [Server, Callable[[object], Awaitable[None]], str],
+    contextlib.AbstractAsyncContextManager[Asked],
 ]
 
 

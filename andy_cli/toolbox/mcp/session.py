@@ -20,6 +20,7 @@ from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.toolbox.mcp import results
 from andy_cli.toolbox.mcp.login import signed
 from andy_cli.toolbox.mcp.servers import Offered, Server, log_of
+from andy_cli.toolbox.terminal.processes import MARK
 from andy_cli.toolbox.tool import PROGRESS
 
 PAGES = 50
@@ -77,13 +78,13 @@ def title_of(tool: Tool) -> str:
 
 @contextlib.asynccontextmanager
 async def opened(
-    server: Server, heard: Callable[[object], Awaitable[None]]
+    server: Server, heard: Callable[[object], Awaitable[None]], mark: str
 ) -> AsyncIterator[Session]:
-    """`heard` gets every message that nobody asked for."""
+    """`heard` gets every message that nobody asked for; `mark` is in a program's environment."""
     statuses: list[int] = []
     async with contextlib.AsyncExitStack() as stack:
         if server.command:
-            transport = started(server, stack)
+            transport = started(server, mark, stack)
         else:
             transport = await reached(server, statuses, stack)
 
@@ -105,7 +106,7 @@ async def opened(
         yield Session(client, server)
 
 
-def started(server: Server, stack: contextlib.AsyncExitStack) -> Transport:
+def started(server: Server, mark: str, stack: contextlib.AsyncExitStack) -> Transport:
     """A program in a clean environment: it gets what its entry names and no more."""
     file = log_of(server)
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -114,7 +115,7 @@ def started(server: Server, stack: contextlib.AsyncExitStack) -> Transport:
     parameters = StdioServerParameters(
         command=server.command,
         args=list(server.args),
-        env=dict(server.env),
+        env={**server.env, MARK: mark},
         cwd=server.cwd or None,
         encoding_error_handler="replace",
     )
