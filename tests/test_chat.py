@@ -170,9 +170,10 @@ def test_ctrl_c_leaves_an_empty_line_the_second_time() -> None:
         assert terminal.leaves() == 0
 
 
-def test_sigterm_ends_the_chat_with_143_and_the_terminal_as_it_was() -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_chat_with_143_and_the_terminal_as_it_was(number: int) -> None:
     with chatting([streamed("x")]) as terminal:
-        os.kill(terminal.pid, signal.SIGTERM)
+        os.kill(terminal.pid, number)
         assert terminal.leaves() == 143
         assert terminal.raw.endswith(b"\x1b[?2004l")
 

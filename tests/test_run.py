@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.model_server import ModelServer, answered, called, raw, refused, status, streamed
-from tests.shell import ANDY, ROOT, Done, andy, environment
+from tests.shell import ANDY, ROOT, Done, andy, environment, living
 
 MUSIC = ROOT / "tests" / "music"
 HELLO = [streamed("Hel", "lo")]
@@ -115,6 +115,23 @@ def test_sigterm_ends_a_stalled_request_with_its_own_code(tmp_path: Path) -> Non
         _, err = child.communicate(timeout=5)
     assert child.returncode == 143
     assert "Traceback" not in err
+
+
+def test_a_terminal_that_is_closed_takes_the_running_command_along(tmp_path: Path) -> None:
+    command = '{"name": "terminal_execute", "arguments": {"command": "sleep 7302"}}'
+    with ModelServer([streamed(f"<tool_call>{command}</tool_call>"), streamed("x")]) as server:
+        child = subprocess.Popen(
+            [ANDY, "run", "-y", "--base-url", server.url, "--model", "m", "hi"],
+            env=environment(tmp_path),
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        while not living("sleep 7302"):
+            time.sleep(0.02)
+        child.send_signal(signal.SIGHUP)
+        child.communicate(timeout=10)
+    assert child.returncode == 143
+    assert living("sleep 7302") == []
 
 
 def test_json_is_one_object_with_the_answer_under_both_names(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from andy_cli.toolbox.terminal.environment import clean
 from andy_cli.toolbox.terminal.scrubbing import Scrubber
 from tests.cases import Row, rows
 from tests.lines import broken, furnish, lines
+from tests.shell import living
 from tests.tools import claimed, shipped, work_in
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="these are lines for sh")
@@ -150,19 +151,6 @@ def test_a_workspace_that_went_away_is_said(workspace: Path) -> None:
         False,
         "The command does not start: No such file or directory.",
     )
-
-
-def living(pattern: str) -> list[str]:
-    """The processes whose command line is this."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = entry.read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
-        except OSError:
-            continue
-        if line == pattern:
-            found.append(line)
-    return found
 
 
 ESCAPES = {

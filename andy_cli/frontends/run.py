@@ -91,8 +91,9 @@ def end_on_sigterm(printer: "Printer") -> None:
         printer.terminated = True
         me.cancel()
 
-    with contextlib.suppress(NotImplementedError):  # Windows has no such thing
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
+    with contextlib.suppress(NotImplementedError, AttributeError):  # Windows has no such thing
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, end)
 
 
 async def carried_out(opened: Opened, printer: "Printer", words: str, piped: str) -> int:

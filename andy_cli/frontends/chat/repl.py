@@ -30,6 +30,8 @@ from andy_cli.settings import state_folder
 
 BEHIND_THE_PROMPT = "andy_cli.frontends.chat.talk"
 """Everything a turn needs hangs on it."""
+ENDING = (signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
+"""What ends andy and all it started: to be asked to, and a terminal that is closed."""
 TWICE = 1.0
 """Seconds within which a second Ctrl-C leaves."""
 GREETING = "andy - /help says what there is, Ctrl-D leaves"
@@ -180,7 +182,8 @@ def end_on_sigterm() -> None:
     me = asyncio.current_task()
     assert me is not None
     with contextlib.suppress(NotImplementedError):
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, me.cancel)
+        for number in ENDING:
+            asyncio.get_running_loop().add_signal_handler(number, me.cancel)
 
 
 async def piped_line() -> str:
