@@ -95,6 +95,29 @@ def decided(
     return asyncio.run(gate.decide(Proposal(tool, effect, "do it", claim)))
 
 
+HIDDEN = (
+    "{touch,x}", "touch${IFS}x", "/usr/bin/to?ch x", "awk 'BEGIN{system(\"touch x\")}'",
+    "alias t=touch; t x", "t=touch; $t x", "$(echo touch) x", "python3 -c 'open(\"x\",\"w\")'",
+    "find . -exec touch x ;", "printf 'touch x' | sh", "touch x", "sudo touch x", "to''uch x",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("line", HIDDEN)
+def test_what_is_denied_does_not_run_under_another_spelling(line: str, tmp_path: Path) -> None:
+    """Nobody can be asked here: what would have to be is refused."""
+    rules = made(("Bash(touch *)",), (), ())
+    claim = Claim(command=line)
+    assert not decided(tmp_path, claim, Effect.RUN, rules, mode="auto").allowed
+    if line != "touch x":
+        assert decided(tmp_path, claim, Effect.RUN, mode="auto").allowed
+
+
+def test_a_clear_line_is_not_doubted_for_a_rule_about_another_program(tmp_path: Path) -> None:
+    rules = made(("Bash(touch *)",), (), ())
+    claim = Claim(command="make_it --all > log.txt && ls -la")
+    assert decided(tmp_path, claim, Effect.RUN, rules, mode="auto").allowed
+
+
 @pytest.mark.parametrize("text", ["Write(**)", "Write", "write_file", "write"])
 def test_a_rule_for_what_changes_files_means_the_workspace(text: str, tmp_path: Path) -> None:
     rules = made((), (), (text,))

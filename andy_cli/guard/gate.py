@@ -142,8 +142,8 @@ class Gate:
             return Verdict(False, "in plan mode nothing is changed: say what you would do")
         if proposal.doubtful:
             return await self._asked(proposal, proposal.doubtful, once=True)
-        if rule := self.rules.asks(asked):
-            return await self._asked(proposal, f"the rule {rule.text} asks for it")
+        if why := self._rule_asks(asked):
+            return await self._asked(proposal, why)
         if not doubt:
             return Verdict(True, "inside the workspace", harmless=True)
         if rule := self.rules.allowed(asked):
@@ -153,6 +153,14 @@ class Gate:
         if self._consents.cover(proposal, places):
             return Verdict(True, "agreed to in this session")
         return await self._asked(proposal, doubt)
+
+    def _rule_asks(self, asked: Asked) -> str:
+        """Why a rule wants a yes, or nothing."""
+        if rule := self.rules.asks(asked):
+            return f"the rule {rule.text} asks for it"
+        if rule := self.rules.doubts(asked):
+            return f"the rule {rule.text} forbids what this may run"
+        return ""
 
     def _never(self, proposal: Proposal, places: tuple[Path, ...]) -> str:
         """Why a call is refused whatever is allowed, or nothing."""

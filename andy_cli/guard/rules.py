@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from andy_cli.errors import UsageError
 from andy_cli.guard.claim import Claim
-from andy_cli.guard.spec import Facet, facets, spec_fits
+from andy_cli.guard.spec import Facet, facets, is_clear, spec_fits
 from andy_cli.guard.workspace import inside
 from andy_cli.messages import Arguments, Effect
 
@@ -99,6 +99,15 @@ class Rules(NamedTuple):
 
     def asks(self, asked: Asked) -> Rule | None:
         return first(self.ask, asked)
+
+    def doubts(self, asked: Asked) -> Rule | None:
+        """The rule that forbids some commands, where it cannot be known what a line runs."""
+        about = [each for each in self.deny if each.spec and each.about(asked.tool, asked.effect)]
+        return (
+            about[0]
+            if about and asked.claim.command and not is_clear(asked.claim.command)
+            else None
+        )
 
     def allowed(self, asked: Asked) -> Rule | None:
         """The rule that allows the last part of the call, if every part has one."""

@@ -72,6 +72,28 @@ def commands(line: str, hidden: bool) -> list[Facet]:
     return found
 
 
+def is_clear(line: str) -> bool:
+    """Whether it can be known which programs a line runs: their names stand there as they are,
+    and none of them runs what it reads."""
+    from andy_cli.guard.commands.bash import TooMuch, taken_apart
+    from andy_cli.guard.commands.dangers import INTERPRETERS, program
+
+    if len(line) > LONGEST:
+        return False
+    try:
+        parts = taken_apart(line)
+    except (RecursionError, TooMuch):
+        return False
+    names = [each.words[0] for each in parts.commands if each.words]
+    return not parts.doubt and all(
+        each.plain
+        and not each.wild
+        and len(each.values) == 1
+        and program(each.text) not in INTERPRETERS | {"alias", "busybox", "find"}
+        for each in names
+    )
+
+
 def behind(found: Sequence[Facet], deeper: int) -> Iterator[tuple[str, ...]]:
     """What may be run by commands that run others: every end of their words, every script."""
     for each in found:
