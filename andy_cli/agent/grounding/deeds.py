@@ -60,9 +60,10 @@ def finished(answer: str) -> str:
 
 
 def nothing_done(index: Index) -> bool:
-    """Whether the calls of the turn are known, and none succeeded."""
-    deeds = index.evidence.deeds
-    return deeds is not None and not any(each.ok and not each.earlier for each in deeds)
+    """Whether something was tried in this turn, and nothing of it succeeded: where nothing was
+    tried, such a word may answer a thank-you."""
+    now = [each for each in index.evidence.deeds or () if not each.earlier]
+    return bool(now) and not any(each.ok for each in now)
 
 
 def lie(sentence: Sentence, language: Language, index: Index, answer: str) -> Claim | None:
