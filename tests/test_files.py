@@ -878,7 +878,7 @@ def test_a_file_is_copied_to_a_folder(workspace: Path) -> None:
     (workspace / "a.bin").write_bytes(PICTURE)
     claim = claimed(TOOLS, "file_upload", path="a.bin", destination="copies/new")
     assert claim.places == ("a.bin", "copies/new/a.bin")
-    assert (claim.operation, claim.effect) == ("write", Effect.WRITE)
+    assert (claim.operations, claim.effect) == (("read", "write"), Effect.WRITE)
     assert claim.shown == "a.bin, 108 bytes, copied to copies/new/a.bin"
     said = done("file_upload", path="a.bin", destination="copies/new")
     assert said == "copied a.bin to copies/new/a.bin, 108 bytes"

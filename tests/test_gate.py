@@ -1,6 +1,7 @@
 """Consent: what is free, what is asked, what is refused."""
 
 import asyncio
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from andy_cli.guard.gate import Answer, Asker, Gate, Proposal, Verdict
 from andy_cli.guard.rules import Rules, made
 from andy_cli.guard.workspace import Operation, named_places, resolve
 from andy_cli.messages import Effect
+from tests.swaps import swapped_writes
 
 ASKED = (Effect.NETWORK, Effect.WRITE, Effect.RUN, Effect.ACT)
 
@@ -134,3 +136,31 @@ def test_places_are_found_in_quotes_and_before_punctuation(tmp_path: Path) -> No
     text = f'play "{tmp_path}/my music" and {tmp_path}/b, not {tmp_path}/missing'
     found = named_places(text, tmp_path)
     assert {tmp_path / "my music", tmp_path / "b", tmp_path / "missing"} <= set(found)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="folders are swapped by a call of Linux")
+def test_what_was_judged_is_what_is_written(tmp_path: Path) -> None:
+    done = swapped_writes(tmp_path, tries=400)
+    assert done.written > 0
+    assert done.outside == 0
+
+
+def test_a_copy_in_mode_edits_is_asked_where_its_source_may_hold_secrets(tmp_path: Path) -> None:
+    gate = Gate(tmp_path, mode="edits")
+
+    def copying(source: str) -> Verdict:
+        claim = Claim((source, "copy.txt"), operations=("read", "write"))
+        return asyncio.run(gate.decide(Proposal("upload", Effect.WRITE, "copy", claim)))
+
+    assert copying("notes.txt").allowed
+    assert not copying(".env").allowed
+    assert not copying("../notes.txt").allowed
+
+
+def test_a_link_is_deleted_itself(tmp_path: Path) -> None:
+    (tmp_path / "workspace").mkdir()
+    link = tmp_path / "workspace" / "link"
+    link.symlink_to("target.txt")
+    proposal = Proposal("trash", Effect.WRITE, "trash", Claim(("link",), "delete"))
+    verdict = asyncio.run(Gate(tmp_path / "workspace", mode="edits").decide(proposal))
+    assert verdict.granted == {"link": link}

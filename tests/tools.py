@@ -24,7 +24,8 @@ def ran(
     """What a call gives; arguments that do not fit fail as they would in a turn."""
     problems = tools.check(name, arguments)
     assert not problems, problems
-    return asyncio.run(tools.call(ToolCall("call00001", name, arguments), granted))
+    paths = {str(path): path for path in granted}
+    return asyncio.run(tools.call(ToolCall("call00001", name, arguments), paths))
 
 
 def claimed(tools: Registry, name: str, /, **arguments: object) -> Claim:

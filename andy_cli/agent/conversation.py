@@ -41,7 +41,7 @@ from andy_cli.compiler.markers import Markers
 from andy_cli.compiler.requested import asks_for_code
 from andy_cli.discover import discover
 from andy_cli.errors import ModelError, ToolError
-from andy_cli.guard.claim import NOTHING
+from andy_cli.guard.claim import NOTHING, Grants
 from andy_cli.guard.gate import Gate, Proposal, Verdict
 from andy_cli.messages import (
     NOTHING_LEARNED,
@@ -454,7 +454,7 @@ class Conversation:
             )
         return verdict
 
-    async def run(self, call: ToolCall, action: str, granted: Sequence[Path]) -> ToolResult:
+    async def run(self, call: ToolCall, action: str, granted: Grants) -> ToolResult:
         tool = self.registry.get(call.name)
         if self._log is not None:
             self._log.append("start", call_id=call.id, name=call.name)

@@ -75,10 +75,11 @@ def test(name: str, values: Sequence[str], as_json: bool) -> int:
         )
     call = ToolCall("test", name, made.calls[0].arguments)
     try:
-        places = [resolve(each, Path.cwd()) for each in tools.claim(call).places]
+        claim = tools.claim(call)
+        granted = claim.grants([resolve(path, Path.cwd(), op) for path, op in claim.uses])
     except ToolError as error:
         raise UsageError(str(error)) from error
-    result = asyncio.run(tools.call(call, places))
+    result = asyncio.run(tools.call(call, granted))
     if as_json:
         say(json.dumps(result._asdict(), ensure_ascii=False, default=str))
     else:

@@ -1,9 +1,16 @@
 """What a call would touch: the tool says it, the gate judges it, the user sees it."""
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from andy_cli.guard.workspace import Operation
 from andy_cli.messages import Effect
+
+Grants = Mapping[str, Path]
+"""Where the paths of a call led when they were judged, by how they are written."""
+NO_GRANTS: Grants = MappingProxyType({})
 
 
 class Claim(NamedTuple):
@@ -24,6 +31,19 @@ class Claim(NamedTuple):
     """That of this very call, where it is another than the tool's."""
     contained: bool = False
     """It can run where the kernel lets it read the workspace without its secrets, and no more."""
+    operations: tuple[Operation, ...] = ()
+    """What would be done with each place, where it is not the same for all."""
+
+    @property
+    def uses(self) -> tuple[tuple[str, Operation], ...]:
+        """Each path with what would be done with it."""
+        operations = self.operations or (self.operation,) * len(self.places)
+        return tuple(zip(self.places, operations, strict=True))
+
+    def grants(self, places: Sequence[Path]) -> Grants:
+        """Where each path leads, by how a tool is given it: `./a//b` as `a/b`."""
+        written = (str(Path(path)) for path in self.places)
+        return dict(zip(written, places, strict=True))
 
 
 NOTHING = Claim()

@@ -36,10 +36,10 @@ class Consents:
         self._hosts: set[str] = set()
         self._same: set[tuple[str, ...]] = set()
 
-    def add(self, proposal: Proposed, workspace: Path, session: bool) -> None:
-        """The user said yes."""
+    def add(self, proposal: Proposed, places: Sequence[Path], session: bool) -> None:
+        """The user said yes; `places` are where the paths of the claim lead."""
         if proposal.effect in (Effect.READ, Effect.PLAY):
-            self._read += [resolve(each, workspace) for each in proposal.claim.places]
+            self._read += places
         elif proposal.effect is Effect.NETWORK:
             self._hosts.add(host(proposal.claim))
         elif session and proposal.effect is not Effect.ACT:

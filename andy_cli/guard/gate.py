@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.claim import NOTHING, Claim
+from andy_cli.guard.claim import NO_GRANTS, NOTHING, Claim, Grants
 from andy_cli.guard.consents import Consents, always, suggested
 from andy_cli.guard.perils import peril, secret
 from andy_cli.guard.rules import Asked, Rules
@@ -61,8 +61,8 @@ class Verdict(NamedTuple):
     reason: str
     asked: bool = False
     """Whether the user was asked, or would have had to be."""
-    granted: tuple[Path, ...] = ()
-    """Where the places of the claim really were."""
+    granted: Grants = NO_GRANTS
+    """Where the paths of the claim led, as they were written: what was judged is what is used."""
     harmless: bool = False
     """It needed no yes: a command line of which only reads."""
 
@@ -117,11 +117,14 @@ class Gate:
 
     async def decide(self, proposal: Proposal) -> Verdict:
         try:
-            places = tuple(resolve(each, self._workspace) for each in proposal.claim.places)
+            uses = proposal.claim.uses
+            places = tuple(resolve(path, self._workspace, op) for path, op in uses)
         except ToolError as error:
             return Verdict(False, str(error))
         verdict = await self._decided(proposal, places)
-        return verdict._replace(granted=places) if verdict.allowed else verdict
+        if not verdict.allowed:
+            return verdict
+        return verdict._replace(granted=proposal.claim.grants(places))
 
     async def _decided(self, proposal: Proposal, places: tuple[Path, ...]) -> Verdict:
         never = self._never(proposal, places)
@@ -133,6 +136,7 @@ class Gate:
             proposal.claim,
             proposal.arguments,
             self._workspace,
+            places,
             proposal.fingerprint,
         )
         if rule := self.rules.denied(asked):
@@ -141,9 +145,9 @@ class Gate:
         if self.mode == "plan" and doubt and proposal.effect in CHANGING:
             return Verdict(False, "in plan mode nothing is changed: say what you would do")
         if proposal.doubtful:
-            return await self._asked(proposal, proposal.doubtful, once=True)
+            return await self._asked(proposal, places, proposal.doubtful, once=True)
         if why := self._rule_asks(asked):
-            return await self._asked(proposal, why)
+            return await self._asked(proposal, places, why)
         if not doubt:
             return Verdict(True, "inside the workspace", harmless=True)
         if rule := self.rules.allowed(asked):
@@ -152,7 +156,7 @@ class Gate:
             return Verdict(True, "everything but destruction is allowed")
         if self._consents.cover(proposal, places):
             return Verdict(True, "agreed to in this session")
-        return await self._asked(proposal, doubt)
+        return await self._asked(proposal, places, doubt)
 
     def _rule_asks(self, asked: Asked) -> str:
         """Why a rule wants a yes, or nothing."""
@@ -167,8 +171,8 @@ class Gate:
         claim = proposal.claim
         if proposal.effect is Effect.DESTROY:
             return "this is never done"
-        for place in places:
-            if why := peril(place, claim.operation, self._workspace):
+        for place, (_, operation) in zip(places, claim.uses, strict=True):
+            if why := peril(place, operation, self._workspace):
                 return why
         if claim.command:
             return _judged(claim, self._workspace, "deny")
@@ -180,41 +184,49 @@ class Gate:
         if proposal.guessed:
             return "which tool was meant is a guess"
         if effect in (Effect.READ, Effect.PLAY):
-            return self._read(claim, places)
+            return self._unread(claim.places, places)
         if effect is Effect.RUN and claim.command:
             judged = _judged(claim, self._workspace, "ask")
             return judged or ("" if claim.contained else "there is no sandbox that would hold it")
         if effect is Effect.WRITE and self.mode == "edits" and places and not claim.address:
-            return self._changed(claim)
+            return self._unchanged(claim, places)
         if effect is Effect.NETWORK:
             named = claim.method == "GET" and _plain_address(claim.address) in self._addresses
             return _address(claim, "ask") or ("" if named else "it asks the network")
         return ASKED.get(effect, "it needs a yes")
 
-    def _read(self, claim: Claim, places: tuple[Path, ...]) -> str:
-        for written, place in zip(claim.places, places, strict=True):
+    def _unread(self, paths: Sequence[str], places: Sequence[Path]) -> str:
+        """Why reading there needs consent, or nothing."""
+        for written, place in zip(paths, places, strict=True):
             if not inside(place, self._roots) and place not in self._alone:
                 return f"{written} is outside the workspace"
             if secret(place, self._workspace) and place not in self._named:
                 return f"{written} may hold secrets"
         return ""
 
-    def _changed(self, claim: Claim) -> str:
-        """In mode `edits`: what is inside and no setting of something may be changed."""
-        for written in claim.places:
-            contained = contain(written, self._workspace, claim.operation)
+    def _unchanged(self, claim: Claim, places: tuple[Path, ...]) -> str:
+        """Why a change needs consent in mode `edits`, or nothing: what is inside and no setting
+        of something may be changed."""
+        for (written, operation), place in zip(claim.uses, places, strict=True):
+            if operation in ("read", "list"):
+                if why := self._unread([written], [place]):
+                    return why
+                continue
+            contained = contain(written, self._workspace, operation, place)
             if contained.verdict != "inside":
                 return contained.reason or f"{written} is outside the workspace"
         return ""
 
-    async def _asked(self, proposal: Proposal, why: str, once: bool = False) -> Verdict:
+    async def _asked(
+        self, proposal: Proposal, places: tuple[Path, ...], why: str, once: bool = False
+    ) -> Verdict:
         if self.ask is None:
             rules = () if once else suggested(proposal, self._workspace)
             self.wanting += [each for each in rules if each not in self.wanting]
             return Verdict(False, NOBODY, asked=True)
         answer = await self.ask(proposal._replace(why=why))
         if answer.yes and not once:
-            self._consents.add(proposal, self._workspace, session=answer.session)
+            self._consents.add(proposal, places, session=answer.session)
             self._keep(answer.rules)
         reason = answer.reason or ("the user said yes" if answer.yes else "the user said no")
         return Verdict(answer.yes, reason, asked=True)

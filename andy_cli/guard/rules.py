@@ -85,6 +85,8 @@ class Asked(NamedTuple):
     claim: Claim
     arguments: Arguments
     workspace: Path
+    places: tuple[Path, ...] = ()
+    """Where the paths of the claim lead, looked up once for all who judge them."""
     fingerprint: str = ""
     """Of a tool from elsewhere."""
 
@@ -113,7 +115,7 @@ class Rules(NamedTuple):
         """The rule that allows the last part of the call, if every part has one."""
         about = [each for each in self.allow if each.about(asked.tool, asked.effect)]
         found = None
-        for facet in facets(asked.claim, asked.workspace, hidden=False):
+        for facet in facets(asked.claim, asked.places, hidden=False):
             found = next((each for each in about if fits(each, facet, asked, True)), None)
             if found is None:
                 return None
@@ -125,7 +127,7 @@ def first(rules: Sequence[Rule], asked: Asked) -> Rule | None:
     about = [each for each in rules if each.about(asked.tool, asked.effect)]
     if not about:
         return None
-    parts = facets(asked.claim, asked.workspace, hidden=True)
+    parts = facets(asked.claim, asked.places, hidden=True)
     return next((each for each in about if any(fits(each, part, asked) for part in parts)), None)
 
 

@@ -14,9 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from andy_cli.errors import ToolError
 from andy_cli.guard.claim import Claim
-from andy_cli.guard.workspace import resolve
 from andy_cli.messages import Arguments
 
 DEEPEST = 3
@@ -33,16 +31,16 @@ class Facet(NamedTuple):
     """A command that is its words and nothing more: no redirection, no assignment."""
 
 
-def facets(claim: Claim, workspace: Path, hidden: bool) -> list[Facet]:
-    """The parts of a call; with `hidden` also the commands that stand behind wrappers."""
+def facets(claim: Claim, places: Sequence[Path], hidden: bool) -> list[Facet]:
+    """The parts of a call; with `hidden` also the commands that stand behind wrappers.
+
+    `places` are where the paths of the claim lead.
+    """
     found: list[Facet] = []
     if claim.command:
         found += commands(claim.command, hidden)
-    for written in claim.places:
-        try:
-            found.append(Facet("path", (str(resolve(written, workspace)), written)))
-        except ToolError:
-            found.append(Facet("path", (written,), plain=False))
+    for written, place in zip(claim.places, places, strict=True):
+        found.append(Facet("path", (str(place), written)))
     if claim.address:
         found.append(Facet("address", (claim.method, claim.address)))
     return found or [Facet("whole")]

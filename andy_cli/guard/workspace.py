@@ -26,7 +26,8 @@ from andy_cli.guard.archives import written as listed
 Operation = Literal["read", "write", "list", "delete", "delete_recursive", "extract"]
 Verdict = Literal["inside", "outside", "ask", "invalid"]
 
-CHANGING = ("write", "delete", "delete_recursive")
+DELETING = ("delete", "delete_recursive")
+CHANGING = ("write", *DELETING)
 LONGEST_NAME, LONGEST_PATH = 255, 4096
 """Bytes; file systems of all kinds give up there."""
 
@@ -59,11 +60,15 @@ class Contained(NamedTuple):
     reason: str = ""
 
 
-def contain(written: object, workspace: Path, op: Operation) -> Contained:
+def contain(
+    written: object, workspace: Path, op: Operation, resolved: Path | None = None
+) -> Contained:
     """Judge what a model wrote as a path; nothing is touched, and nothing raised.
 
-    `outside` needs consent, `ask` is inside and needs consent for another reason, `invalid` cannot
-    be used at all. In a list no member slips through, but a list is no path.
+    `resolved` is where it leads, if that was looked up before: it is not looked up again, as a
+    link may have changed since. `outside` needs consent, `ask` is inside and needs consent for
+    another reason, `invalid` cannot be used at all. In a list no member slips through, but a list
+    is no path.
     """
     if isinstance(written, list | tuple):
         verdicts = {contain(each, workspace, op).verdict for each in written[:1000]}
@@ -76,20 +81,24 @@ def contain(written: object, workspace: Path, op: Operation) -> Contained:
         root = workspace.resolve()
         if op == "extract":
             return _extracted(written, root)
-        return _contained(written, root, op)
+        return _contained(written, resolved or resolve(written, root, op), root, op)
     except (ToolError, OSError, ValueError) as error:
         return Contained("invalid", None, str(error))
 
 
-def resolve(written: str, workspace: Path) -> Path:
+def resolve(written: str, workspace: Path, op: Operation = "read") -> Path:
     """The real path, links followed; relative ones start in the workspace.
 
+    A link is deleted itself, not what it leads to: then only the folders above it are followed.
     Raises ToolError for what no file system can name.
     """
     if "\0" in written:
         raise ToolError("A path cannot hold a NUL character.")
     try:
-        return (workspace / _expanded(written)).resolve()
+        entry = workspace / _expanded(written)
+        if op in DELETING and entry.name not in ("", ".."):
+            return entry.parent.resolve() / entry.name
+        return entry.resolve()
     except (OSError, RuntimeError, ValueError) as error:
         raise ToolError(f"{written!r} is not a usable path: {error}.") from error
 
@@ -120,20 +129,15 @@ def _below(path: Path, root: Path) -> bool:
         return False
 
 
-def _contained(written: str, root: Path, op: Operation) -> Contained:
-    """Judge one text. Raises ToolError or OSError for what cannot be used."""
-    path = resolve(written, root)
-    if _leaves(written, path, root, op):
+def _contained(written: str, path: Path, root: Path, op: Operation) -> Contained:
+    """Judge one text that leads to `path`. Raises ToolError or OSError for what cannot be used."""
+    # A link that is deleted is asked for like what it leads to.
+    if _leaves(written, resolve(str(path), root) if op in DELETING else path, root, op):
         return Contained("outside", None, "it lies outside the workspace")
     if SCHEME.match(written):
         raise ToolError(f"{written!r} is an address, no path.")
-    if op in ("delete", "delete_recursive"):
-        entry = _expanded(written)
-        if entry.name not in ("", ".."):
-            # A link is deleted itself, not what it leads to.
-            path = resolve(str(entry.parent), root) / entry.name
-        if path == root:
-            raise ToolError("The workspace itself is not deleted.")
+    if op in DELETING and path == root:
+        raise ToolError("The workspace itself is not deleted.")
     names = path.relative_to(root).parts if path.is_relative_to(root) else path.parts
     if any(len(os.fsencode(name)) > LONGEST_NAME for name in names):
         raise ToolError("The name is too long.")
@@ -211,18 +215,20 @@ def _plain(name: str) -> str:
 def _extracted(written: str, root: Path) -> Contained:
     """Judge an archive by all its members, or `archive.zip!member` by that one."""
     named = MEMBER.fullmatch(written)
-    archive = _contained(named["archive"] if named else written, root, "read")
+    name = named["archive"] if named else written
+    archive = _contained(name, resolve(name, root), root, "read")
     if archive.path is None or archive.verdict != "inside":
         return archive
     found = listed(named["member"]) if named else members(archive.path)
     if escapes(found):
         return Contained("outside", None, "it would unpack outside the workspace")
     folder = archive.path.parent
-    landed = [
-        _contained(str(folder / each.name), root, "write")
-        for each in found
-        if each.name.rstrip("/") and not each.name.endswith("/") and each.target is None
+    names = [
+        str(folder / member.name)
+        for member in found
+        if member.name.rstrip("/") and not member.name.endswith("/") and member.target is None
     ]
+    landed = [_contained(name, resolve(name, root), root, "write") for name in names]
     for verdict in ("outside", "invalid", "ask"):
         worst = next((each for each in landed if each.verdict == verdict), None)
         if worst:

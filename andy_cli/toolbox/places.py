@@ -4,13 +4,14 @@ Tools never open a path they were given. They ask here where it really is, and o
 without following a link again, so that nothing can be exchanged behind the gate's back.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple
 
 from andy_cli.errors import ToolError
+from andy_cli.guard.claim import NO_GRANTS, Grants
 from andy_cli.guard.neutralizer import spelled
 from andy_cli.guard.workspace import Operation, contain, inside, open_inside, resolve
 from andy_cli.toolbox.situation import here
@@ -27,13 +28,13 @@ class Place(NamedTuple):
         return open_inside(self.path, self.root, mode)
 
 
-_granted: ContextVar[Sequence[Path]] = ContextVar("granted", default=())
+_granted: ContextVar[Grants] = ContextVar("granted", default=NO_GRANTS)
 
 
 @contextmanager
-def granting(places: Sequence[Path]) -> Iterator[None]:
-    """What runs inside may use these places too; they are real paths."""
-    token = _granted.set(tuple(places))
+def granting(places: Grants) -> Iterator[None]:
+    """What runs inside may use these places too: where each path led when it was judged."""
+    token = _granted.set(places)
     try:
         yield
     finally:
@@ -43,13 +44,14 @@ def granting(places: Sequence[Path]) -> Iterator[None]:
 def place(written: str | Path, operation: Operation = "read") -> Place:
     """Where a path of this call is. Raises ToolError where the call may not use it."""
     workspace = here().workspace
-    contained = contain(str(written), workspace, operation)
+    judged = _granted.get().get(str(Path(written)))
+    contained = contain(str(written), workspace, operation, judged)
     if contained.verdict == "invalid":
         raise ToolError(f"{spelled(str(written))} cannot be used: {contained.reason}.")
     if contained.path is not None and contained.verdict != "outside":
         return Place(contained.path, workspace)
-    path = resolve(str(written), workspace)
-    if inside(path, _granted.get()):
+    path = judged or resolve(str(written), workspace, operation)
+    if inside(path, _granted.get().values()):
         return Place(path, Path(path.anchor))
     outside = spelled(str(written))
     raise ToolError(f"{outside} is outside the workspace, and nobody agreed to it.")

@@ -7,12 +7,11 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
-from pathlib import Path
 
 from pydantic import BaseModel
 
 from andy_cli.errors import ToolError, ToolTimeout
-from andy_cli.guard.claim import Claim
+from andy_cli.guard.claim import NO_GRANTS, Claim, Grants
 from andy_cli.messages import Arguments, Effect, Problem, Schema, Status, ToolCall, ToolResult
 from andy_cli.toolbox.meant_paths import find_meant_paths
 from andy_cli.toolbox.places import granting
@@ -113,10 +112,11 @@ class Registry:
             # As below: somebody's code.
             raise ToolError(f"It cannot be said what {call.name} would touch.") from error
 
-    async def call(self, call: ToolCall, granted: Sequence[Path] = ()) -> ToolResult:
+    async def call(self, call: ToolCall, granted: Grants = NO_GRANTS) -> ToolResult:
         """Run the tool; whatever goes wrong inside it becomes a result that says so.
 
-        `granted` are the places it may use although they are outside the workspace.
+        `granted` is where its paths led when they were judged: it may use these places although
+        they are outside the workspace.
         """
         tool = self._tools[call.name]
         started = time.monotonic()

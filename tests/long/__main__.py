@@ -2,13 +2,14 @@
 
 import sys
 
-from tests.long import compiler, guards, sandbox, serve
+from tests.long import compiler, guards, sandbox, serve, swaps
 
 LONG = {
     "compiler": (compiler.main, 1_000_000),
     "guards": (guards.main, 20_000),
     "sandbox": (sandbox.main, 10_000),
     "serve": (serve.main, 100_000),
+    "swaps": (swaps.main, 10_000),
 }
 
 

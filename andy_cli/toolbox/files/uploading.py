@@ -39,7 +39,7 @@ def claim(path: str, destination: str) -> Claim:
         return Claim((path,), "read", address=destination, method=METHOD, shown=shown)
     target = _target(path, destination)
     shown = f"{what}, copied to {spelled(target)}"
-    return Claim((path, target), "write", shown=shown, effect=Effect.WRITE)
+    return Claim((path, target), operations=("read", "write"), shown=shown, effect=Effect.WRITE)
 
 
 def _check(address: str) -> None:
