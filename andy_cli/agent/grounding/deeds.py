@@ -44,13 +44,16 @@ def deed_claims(spoken: Sequence[Sentence], index: Index, answer: str) -> Iterat
     if (done := finished(answer)) and nothing_done(index) and not is_own_text(spoken[0], answer):
         yield Claim(done, answer.index(done), answer.index(done) + len(done), "deed")
     for sentence in spoken:
-        if sentence.question:
+        if sentence.question or LETTER.search(sentence.text) is None:
             continue
         for language in languages:
             found = lie(sentence, language, index, answer)
             if found is not None:
                 yield found
                 break
+
+
+LETTER = re.compile(r"[^\W\d_]")
 
 
 def finished(answer: str) -> str:
@@ -70,8 +73,10 @@ def lie(sentence: Sentence, language: Language, index: Index, answer: str) -> Cl
     """The first claim of the sentence that nothing did; what may be several actions is one of
     those that were done."""
     reported: dict[int, list[tuple[str, bool, re.Match[str]]]] = {}
-    for action in language.actions(sentence.text):
-        for match, own in reports(sentence, language, action, tried(index)):
+    actions = [*language.actions(sentence.text)]
+    text = without_quotations(sentence.text) if actions else ""
+    for action in actions:
+        for match, own in reports(sentence, text, language, action, tried(index)):
             reported.setdefault(match.end("done"), []).append((action, own, match))
     for _, meanings in sorted(reported.items()):
         if any(is_done(action, own, sentence.text, index) for action, own, _ in meanings):
@@ -87,17 +92,15 @@ def lie(sentence: Sentence, language: Language, index: Index, answer: str) -> Cl
 
 
 def reports(
-    sentence: Sentence, language: Language, action: str, tried: bool
+    sentence: Sentence, text: str, language: Language, action: str, tried: bool
 ) -> Iterator[tuple[re.Match[str], bool]]:
     """Each place that reports a deed, and whether the speaker says that it was his own.
 
-    `tried`: in this turn something was.
+    `text` is the sentence without what it quotes. `tried`: in this turn something was.
     """
-    text = without_quotations(sentence.text)
-    history = YEAR.search(text) is not None
-    for way in ("own", "told", "weak") if tried else ("own", "told"):
-        if way != "own" and (action == "remember" or history or language.others.search(text)):
-            continue
+    others = action == "remember" or YEAR.search(text) or language.others.search(text)
+    ways = ("own", "told", "weak") if tried else ("own", "told")
+    for way in ways[:1] if others else ways:
         for pattern in language.reports(action, way):
             for match in pattern.finditer(text):
                 said, at = clause_with_start(sentence, sentence.start + match.start("done"))

@@ -60,11 +60,14 @@ class Language:
         self._done: Mapping[str, list[str]] = table["done"]
         self._own_forms: Mapping[str, list[str]] = table.get("own_forms", {})
         self._words: Mapping[str, list[str]] = {key: table[key] for key in ("unreal", "others")}
+        self._finished_forms: dict[str, re.Pattern[str]] = {}
         self._patterns: dict[tuple[str, str], Sequence[re.Pattern[str]]] = {}
         self._beginnings = {
             action: tuple({each for form in self._forms(action) for each in beginnings(form)})
             for action in self._done
         }
+        every = {text for texts in self._beginnings.values() for text in texts}
+        self._any_beginning = re.compile("|".join(map(re.escape, sorted(every))))
 
     @cached_property
     def unreal(self) -> re.Pattern[str]:
@@ -79,9 +82,19 @@ class Language:
     def actions(self, text: str) -> Iterator[str]:
         """The actions that a text may name."""
         lower = text.lower()
-        for action, found in self._beginnings.items():
-            if any(each in lower for each in found):
+        if not self._any_beginning.search(lower):
+            return
+        for action, beginnings in self._beginnings.items():
+            # Few sentences get past the first test; the second compiles what it looks for.
+            if any(start in lower for start in beginnings) and self._finished(action).search(lower):
                 yield action
+
+    def _finished(self, action: str) -> re.Pattern[str]:
+        """Whatever finished form of the action, wherever it stands."""
+        if action not in self._finished_forms:
+            forms = "|".join(self._forms(action))
+            self._finished_forms[action] = re.compile(forms, re.IGNORECASE)
+        return self._finished_forms[action]
 
     def tells(self, action: str, text: str) -> bool:
         """Whether a finished form of the action stands in a folded text."""
