@@ -11,20 +11,25 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from andy_cli import events
 from andy_cli.agent.turn import turn
 from andy_cli.errors import UsageError
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult
 from andy_cli.settings import load, save
+from andy_cli.toolbox.mcp import long_lines
 from andy_cli.toolbox.mcp.connection import Connection
 from andy_cli.toolbox.mcp.hub import Hub
 from andy_cli.toolbox.mcp.login import Tokens, file_of, login, logout
+from andy_cli.toolbox.mcp.long_lines import LineDecoder
 from andy_cli.toolbox.mcp.phrases import describe_step, plain_title
 from andy_cli.toolbox.mcp.servers import Offered, Server, keep, log_of, read, servers
 from andy_cli.toolbox.mcp.session import Session
@@ -699,3 +704,21 @@ def test_tokens_are_kept_in_a_file_of_the_users_own(home: Path) -> None:
     assert file.stat().st_mode & 0o777 == 0o600
     file.write_text("{damaged")
     assert asyncio.run(tokens.get_tokens()) is None
+
+
+@given(st.text(st.sampled_from("ab\nü€"), max_size=60), st.lists(st.integers(0, 200), max_size=8))
+def test_lines_are_decoded_whole_however_they_arrive(text: str, cuts: list[int]) -> None:
+    data = text.encode()
+    decoder = LineDecoder("replace")
+    places = [0, *sorted(cuts), len(data)]
+    given_out = [decoder.decode(data[start:end]) for start, end in pairwise(places)]
+    assert all(not piece or piece.endswith("\n") for piece in given_out)
+    assert "".join(given_out) == text[: text.rfind("\n") + 1]
+
+
+def test_a_line_that_never_ends_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(long_lines, "LONGEST", 1000)
+    decoder = LineDecoder()
+    decoder.decode(b"x" * 1000)
+    with pytest.raises(ValueError, match="longer than"):
+        decoder.decode(b"x")

@@ -19,6 +19,7 @@ from mcp.types import REQUEST_TIMEOUT, Tool
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.toolbox.mcp import results
 from andy_cli.toolbox.mcp.login import signed
+from andy_cli.toolbox.mcp.long_lines import CODEC
 from andy_cli.toolbox.mcp.servers import Offered, Server, log_of
 from andy_cli.toolbox.terminal.processes import MARK
 from andy_cli.toolbox.tool import PROGRESS
@@ -117,6 +118,7 @@ def started(server: Server, mark: str, stack: contextlib.AsyncExitStack) -> Tran
         args=list(server.args),
         env={**server.env, MARK: mark},
         cwd=server.cwd or None,
+        encoding=CODEC,
         encoding_error_handler="replace",
     )
     return stdio_client(parameters, errlog=log)
