@@ -632,7 +632,7 @@ def test_C30_the_last_call_and_its_result_are_whole_however_long_the_conversatio
         for at, call in enumerate(calls)
     ]
     model = ScriptedModel([*ids, "Done."], tools=True)
-    chat = desk(model, "limits.context=2600", registry=Registry([part]))
+    chat = desk(model, "limits.context=3400", registry=Registry([part]))
     seen = speak(chat, "read all parts")
     assert any(isinstance(each, events.Compressed) for each in seen)
     for at, request in enumerate(model.requests[1:]):

@@ -4,9 +4,11 @@ What goes first is what can be had again: old results become stubs that say how 
 long arguments of old calls, then old answers and long old texts of the user. Never touched are the
 system prompt, the task, the user's last words, what the user decided, errors, and the last calls
 with their results. A call and its result stay together whatever happens. Oldest first, and only as
-much as is needed; the whole text stays in the session's log.
+much as is needed; the whole text stays in the session's log. Where even that is too much, whole
+messages are left out, and a note says how many.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -22,6 +24,8 @@ REPLY = 4096
 """Tokens kept free for the reply at most; a quarter of a small window."""
 WORTH = 400
 """Characters below which nothing is won."""
+LEFT_OUT = "({count} earlier messages of this conversation are left out here, for want of room.)"
+LEFT_OUT_COUNT = re.compile(re.escape(LEFT_OUT).replace(r"\{count\}", r"(?P<count>\d+)"))
 CUT = " [... {count:,} characters left out ...] "
 DECIDED = Expression(
     r"(?i)^\W*(?:no|yes|yeah|nope|ok|okay|stop|wait|wrong|actually|instead|rather|correction)\b"
@@ -37,6 +41,8 @@ class Compressed(NamedTuple):
     """Estimated tokens of the history without what is `fixed`."""
     shortened: tuple[str, ...] = ()
     """The ids of the calls whose results or arguments were shortened."""
+    left_out: int = 0
+    """Messages that are not in the history any more."""
 
 
 def compressed(
@@ -47,15 +53,17 @@ def compressed(
     reply: int = REPLY,
     decisions: Collection[int] = (),
     failed: Collection[str] = (),
+    goal: float = 1.0,
+    leave_out: bool = False,
 ) -> Compressed:
     """The history in what `window` tokens leave beside `fixed` ones and the reply's.
 
     `fixed` is what goes with every request: the system prompt if it is not in the history, and
     the tools' schemas. `decisions` are places in the history that stay as they are, `failed` the
-    ids of calls whose results are errors. If all that may be shortened is and it still does not
-    fit, `after` says so.
+    ids of calls whose results are errors. What does not fit is shortened to the part `goal` of the
+    room. With `leave_out` whole messages may go. If it still does not fit, `after` says so.
     """
-    room = window - fixed - min(reply, window // 4)
+    room = window - fixed - room_for_reply(window, reply)
     sizes = [size(each) for each in history]
     before = after = sum(sizes)
     if before <= room:
@@ -64,16 +72,73 @@ def compressed(
     pinned = kept(history, decisions, failed)
     names = {call.id: call.name for each in history for call in each.calls}
     shortened: dict[str, None] = {}
+    wanted = int(room * goal)
     for shorter in STEPS:
         for at, message in enumerate(messages):
-            if after <= room:
+            if after <= wanted:
                 break
             changed = message if at in pinned else shorter(message, names)
             if changed is not message and (less := size(changed)) < sizes[at]:
                 after += less - sizes[at]
                 sizes[at], messages[at] = less, changed
                 shortened |= dict.fromkeys(touched(message, changed))
-    return Compressed(tuple(messages), before, after, tuple(shortened))
+    done = Compressed(tuple(messages), before, after, tuple(shortened))
+    return _leave_out(done, wanted, pinned) if leave_out and after > room else done
+
+
+def _leave_out(done: Compressed, room: int, pinned: Collection[int]) -> Compressed:
+    """Leave out the oldest messages, a call with its results; what is pinned only at the last.
+
+    The task is the last to go; the user's last words and the last calls stay.
+    """
+    messages = done.history
+    users = [at for at, message in enumerate(messages) if _is_user(message)]
+    task, needed = {*users[:1]}, {*users[-1:], *latest(messages)}
+    after, gone = done.after + size(_left_out_note(len(messages))), set[int]()
+    units = [unit for unit in _units(messages) if needed.isdisjoint(unit)]
+    units.sort(key=lambda unit: (not unit.isdisjoint(task), not unit.isdisjoint(pinned)))
+    for unit in units:
+        if after <= room:
+            break
+        gone |= unit
+        after -= sum(size(messages[at]) for at in unit)
+    if not gone:
+        return done
+    kept = [message for at, message in enumerate(messages) if at not in gone]
+    place = min(task, default=-1) + 1 if gone.isdisjoint(task) else 0
+    left_out = sum(_count_left_out(messages[at]) for at in gone)
+    kept.insert(place, _left_out_note(left_out))
+    return done._replace(history=tuple(kept), after=sum(map(size, kept)), left_out=left_out)
+
+
+def _is_user(message: Message) -> bool:
+    return message.role == "user" and not message.note
+
+
+def _units(messages: Sequence[Message]) -> Iterator[set[int]]:
+    """What goes together, oldest first: a call with all its results, else a message alone."""
+    results: dict[str, set[int]] = {}
+    for at, message in enumerate(messages):
+        if message.role == "tool":
+            results.setdefault(message.call_id, set()).add(at)
+    for at, message in enumerate(messages):
+        if message.role not in ("tool", "system"):
+            yield {at}.union(*(results.get(call.id, set()) for call in message.calls))
+
+
+def _left_out_note(count: int) -> Message:
+    return Message("user", LEFT_OUT.format(count=count), note=True)
+
+
+def _count_left_out(message: Message) -> int:
+    """How many messages are gone with this one: a note stands for those that it tells of."""
+    told = LEFT_OUT_COUNT.fullmatch(message.content) if message.note else None
+    return int(told["count"]) if told else 1
+
+
+def room_for_reply(window: int, most: int = REPLY) -> int:
+    """Tokens of the window that are kept free for the reply."""
+    return min(most, window // 4)
 
 
 def size(message: Message) -> int:

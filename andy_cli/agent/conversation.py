@@ -13,7 +13,7 @@ from typing import NamedTuple
 from andy_cli import events
 from andy_cli.agent.account import Account
 from andy_cli.agent.background import Background
-from andy_cli.agent.compression import compressed, fitted, size, window_warning
+from andy_cli.agent.compression import Compressed, fitted, room_for_reply, window_warning
 from andy_cli.agent.grounding.claim import Deed
 from andy_cli.agent.injection import escape_control_tokens, is_quoted, repeats_result
 from andy_cli.agent.output_filter import OutputFilter
@@ -23,6 +23,7 @@ from andy_cli.agent.reply import Reply, as_record
 from andy_cli.agent.resolve import Offer
 from andy_cli.agent.sanitizer import find_leaks, sanitize
 from andy_cli.agent.speech import speech
+from andy_cli.agent.told_history import ToldHistory
 from andy_cli.agent.tool_titles import ToolTitles, asks_about_tools
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler
@@ -111,6 +112,10 @@ WINDOW = 64_000
 SHORT, LONG = 3_000, 12_000
 """Tokens of a history, and characters of a result, that fit anywhere."""
 
+TOO_LONG = ("context", "too_large")
+NARROWED = 0.75
+"""Part of what was sent that is taken for the window of a server which found it too long."""
+
 WORKED_ON = 60
 """So many messages back, a name of a tool in a result is one that the user works on."""
 
@@ -142,9 +147,8 @@ class Conversation:
         self.background = Background()
         self._window = 0
         self._failed: set[str] = set()
-        self._shortened: tuple[str, ...] = ()
+        self._told = ToldHistory()
         self._warned = ""
-        self._counted: tuple[list[Message], int, int] = (self.history, 0, 0)
         self.turn_began = 0
         """Where in the history the user's last message stands."""
         self.deeds: list[Deed] = []
@@ -172,8 +176,9 @@ class Conversation:
         `server` is asked what it knows of the model, should it be needed.
         """
         self._server = server
-        self._window, self._shortened, self._given_up, self._refused = 0, (), False, False
+        self._window, self._given_up, self._refused = 0, False, False
         self._thinks_first = False
+        self._told.reset()
         self._speak(client, NO_TEMPLATE)
 
     def _speak(self, client: ModelClient, template: Template) -> None:
@@ -203,6 +208,17 @@ class Conversation:
     @property
     def dialect(self) -> Dialect:
         return self.speech.dialect
+
+    async def adapt(self, error: ModelError) -> str:
+        """Change what is sent to a server that refused it, so that it can be asked once more.
+
+        Returns a sentence that says what was changed; empty if nothing can be.
+        """
+        if await self.without_native_tools(error):
+            return "Going on without them."
+        if await self.narrow(error):
+            return "Asking again without the oldest of it."
+        return ""
 
     async def without_native_tools(self, error: ModelError) -> bool:
         """The server said it takes no tools: from now on they are taught in the prompt."""
@@ -252,6 +268,7 @@ class Conversation:
         stands there: neither shall support what is said later."""
         if self.history[at - 1].role == "assistant" and not self.history[at - 1].calls:
             del self.history[at - 1 : at + 1]
+            self._told.reset()
 
     def output_filter(self, held: bool = False) -> OutputFilter:
         """What shows the next reply; `held`: only when it is whole."""
@@ -336,12 +353,11 @@ class Conversation:
 
     def request(self, side: Sequence[Wire] = (), constraint: Constraint | None = None) -> Request:
         room = self.settings.whole("max_tokens") or None
-        history: Sequence[Message] = self.history
-        if self._shortened:
-            history = compressed(
-                history, self._window, self.speech.fixed, failed=self._failed
-            ).history
-        return self.speech.request(history, side, constraint, room)
+        return self.speech.request(self.told_history(), side, constraint, room)
+
+    def told_history(self) -> list[Message]:
+        """What the model is told of the history: as much as its window holds."""
+        return self._told.messages(self.history)
 
     def _next_step(self) -> Constraint | None:
         """For a model that is chosen for: one of the commands or talk that names what was found."""
@@ -418,7 +434,7 @@ class Conversation:
         """Why a request may not be the model's own wish, or nothing."""
         if quoted or is_quoted(request, raw):
             return "the model wrote this in a quotation, it may not be its own wish"
-        results = [each.content for each in self.history if each.role == "tool"]
+        results = [each.content for each in self.told_history() if each.role == "tool"]
         if repeats_result(request, raw, results):
             return "this repeats what a tool returned, it may not be the model's own wish"
         return ""
@@ -491,23 +507,33 @@ class Conversation:
         return self._window
 
     def _estimate(self) -> int:
-        """Tokens of all that is sent, about. Counted once for each message: the history grows."""
-        history, count, total = self._counted
-        if history is not self.history or count > len(self.history):
-            count = total = 0
-        total += sum(map(size, self.history[count:]))
-        self._counted = self.history, len(self.history), total
-        return self.speech.fixed + total
+        """Tokens of all that is sent, about."""
+        return self.speech.fixed + self._told.tokens(self.history)
 
     async def make_room(self, failed: Collection[str]) -> AsyncIterator[events.Event]:
         """The history may have outgrown the model's window: shorten what is told of it (C30)."""
         self._failed |= set(failed)
         if self._estimate() < SHORT:
             return
-        fits = compressed(self.history, await self.window(), self.speech.fixed, failed=self._failed)
-        if fits.shortened and fits.shortened != self._shortened:
-            yield events.Compressed(fits.before, fits.after)
-        self._shortened = fits.shortened
+        if self._estimate() + room_for_reply(await self.window()) > self._window:
+            fits = self._shorten()
+            if fits.after < fits.before:
+                yield events.Compressed(fits.before, fits.after)
+
+    def _shorten(self) -> Compressed:
+        return self._told.shorten(self.history, self._window, self.speech.fixed, self._failed)
+
+    async def narrow(self, error: ModelError) -> bool:
+        """The server said that the request is too long: tell this model less from now on.
+
+        False where nothing more can be left out, or the error says something else.
+        """
+        if error.kind not in TOO_LONG:
+            return False
+        sent = self._estimate()
+        self._window = int(min(await self.window(), sent) * NARROWED)
+        fits = self._shorten()
+        return fits.after < fits.before
 
     def count(self, usage: Usage) -> None:
         self.usage = Usage(

@@ -22,9 +22,14 @@ def evidence(chat: Conversation, tally: Tally) -> Evidence:
     """The results of this turn, and what was said and found before it; the model knows the
     folder too."""
     now = chat.turn_began
-    known = [each.content for each in chat.history[:now] if each.role != "system"]
+    before = chat.history[max(0, now - REMEMBERED) : now]
+    known = [each.content for each in before if each.role != "system"]
     known += [str(chat.folder), str(Path.home())]
     return Evidence(tuple(tally.results), chat.history[now].content, tuple(known), (*chat.deeds,))
+
+
+REMEMBERED = 500
+"""Messages before a turn in which a name may stand: no model is told more, but for small talk."""
 
 
 def rewrite(chat: Conversation, tally: Tally) -> Iterator[Event]:

@@ -160,10 +160,13 @@ def fit_tool_messages(history: Iterable[Message], names: Mapping[str, str]) -> l
         last = found[-1] if found else None
         if message.role == "tool":
             content = NO_OUTPUT if is_blank(message.content) else message.content
-            found.append(message._replace(content=content, name=offered_name(message.name, names)))
+            name = offered_name(message.name, names)
+            if (content, name) != (message.content, message.name):
+                message = message._replace(content=content, name=name)
+            found.append(message)
         elif message.note and last is not None and last.role == "tool":
             found[-1] = last._replace(content=f"{last.content}\n\n{message.content}")
-        elif message.calls:
+        elif any(offered_name(call.name, names) != call.name for call in message.calls):
             calls = tuple(
                 call._replace(name=offered_name(call.name, names)) for call in message.calls
             )

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
+from operator import is_not
 
 from andy_cli.messages import Message, ToolCall
 
@@ -30,7 +31,8 @@ def pair_results(history: Iterable[Message]) -> list[Message]:
             waiting |= {call.id: [] for call in message.calls}
             for written, call in zip(message.calls, calls, strict=True):
                 waiting[written.id].append(call.id)
-            message = message._replace(calls=calls)
+            if any(map(is_not, calls, message.calls)):
+                message = message._replace(calls=calls)
         kept.append(message)
     return [each for message in kept for each in (message, *_results_of(message, results))]
 

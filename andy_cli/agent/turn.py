@@ -73,9 +73,10 @@ async def one_round(chat: Conversation, tally: Tally) -> AsyncIterator[Event]:
         async for event in said(chat, tally, reply):
             yield event
     except ModelError as error:
-        if not await chat.without_native_tools(error):
+        change = await chat.adapt(error)
+        if not change:
             raise
-        yield events.Failed("warning", error.kind, f"{error} Going on without them.")
+        yield events.Failed("warning", error.kind, f"{error} {change}")
         return
     if tally.refused:
         chat.add(Message("assistant", reply.raw))

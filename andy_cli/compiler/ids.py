@@ -15,12 +15,15 @@ def renamed(history: Iterable[Message], form: IdForm | None) -> list[Message]:
     found: list[Message] = []
     ids: dict[str, str] = {}
     for message in history:
-        for call in message.calls:
-            ids[call.id] = form(call, len(ids))
-        calls = tuple(call._replace(id=ids[call.id]) for call in message.calls)
-        found.append(
-            message._replace(calls=calls, call_id=ids.get(message.call_id, message.call_id))
-        )
+        if message.calls:
+            for call in message.calls:
+                ids[call.id] = form(call, len(ids))
+            if any(ids[call.id] != call.id for call in message.calls):
+                calls = tuple(call._replace(id=ids[call.id]) for call in message.calls)
+                message = message._replace(calls=calls)
+        if ids.get(message.call_id, message.call_id) != message.call_id:
+            message = message._replace(call_id=ids[message.call_id])
+        found.append(message)
     return found
 
 
