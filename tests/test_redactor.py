@@ -1,6 +1,8 @@
 """No run of a secret gets through, and prose does."""
 
+import base64
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -70,6 +72,23 @@ def test_both_halves_of_a_known_secret_are_hidden() -> None:
     assert redact(f"a {secret[:13]} b {secret[13:]} c", [secret]) == f"a {MASK} b {MASK} c"
 
 
+@pytest.mark.parametrize("before", ["", "a", "ab"])
+def test_a_known_secret_is_known_in_base64_and_in_addresses(before: str) -> None:
+    secret = "0ELP/AXE0+LPMAXE0ELPMAXEzz"
+    encoded = base64.b64encode(f"{before}{secret}".encode()).decode()
+    assert len(redact(f"Basic {encoded}", [secret]).replace(MASK, "")) < len("Basic ") + RUN
+    assert "AXE0" not in redact(quote(secret, safe=""), [secret])
+
+
+def test_a_secret_that_goes_on_in_the_next_line_is_hidden_whole() -> None:
+    assert redact("API_KEY=Zx8Qw\nB3nTb9Lk2Vm7RsYp4\nHdJf9x\nThe end") == (
+        f"API_KEY={MASK}\n{MASK}\n{MASK}\nThe end"
+    )
+    assert redact("password: tr0ub4dor\ntrack01\nsong2.mp3") == (
+        f"password: {MASK}\ntrack01\nsong2.mp3"
+    )
+
+
 def test_a_short_known_value_is_hidden_only_whole() -> None:
     assert redact("lm-studio lm-stud", ["lm-studio"]) == f"{MASK} lm-stud"
 
@@ -89,7 +108,12 @@ def test_a_known_secret_never_comes_out(before: str, secret: str, after: str) ->
 
 
 @pytest.mark.parametrize(
-    "text", ["sk-", "a_", "a-", "eyJ-", "Cookie:", "://a:", "token=", "Bearer ", "=", " ", "\\u"]
+    "text",
+    [
+        *("sk-", "a_", "a-", "eyJ-", "Cookie:", "://a:", "token=", "Bearer ", "=", " ", "\\u"),
+        *("mysql -p", "tokens: [", 'tokens: ["aB1aB1aB1",', "<token>", 'token="', "key=/a1B"),
+        *("sk-EXAMPLE0EXAMPLE0EXAMPLE0\n", "token=abcdefgh12\nk2Vm7RsYp4a\n", "password: |\n"),
+    ],
 )
 def test_hostile_text_takes_no_longer_than_its_length(text: str) -> None:
     repeated = text * (200_000 // len(text))

@@ -3,14 +3,38 @@
 Three ways to know one: its own form (`sk-...`, `ghp_...`, a JWT, a private key), the name beside it
 (`Authorization:`, `MY_TOKEN=`, `"password": "..."`), or its value, for keys in use. Ordinary prose
 stays as it is: not every `password` is followed by one.
-
-What may be repeated has a bound wherever it would be looked for from every character again: hostile
-text takes no longer than its length.
 """
 
+import base64
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
+from urllib.parse import quote
+
+from andy_cli.guard.secret_patterns import (
+    AUTHORIZED,
+    BEGUN,
+    CONTINUED,
+    COOKIE,
+    FORMS,
+    IN_LIST,
+    LISTED,
+    NAME,
+    NAMED,
+    OPTION,
+    PASSWORD_IN_URL,
+    PLACEHOLDER,
+    PLAIN_SIGNS,
+    PROSE,
+    QUERY,
+    REFERENCE,
+    SCHEME,
+    SECRET_NAME,
+    SIGN_FORMS,
+    SIGNS,
+    WORDY,
+)
 
 MASK = "[redacted]"
 RUN = 8
@@ -19,84 +43,8 @@ RUN = 8
 LONG = 16
 """A shorter known secret is looked for whole: eight characters of it may be a word."""
 
-# What costs a millisecond to compile is a text until it is first used.
-FORMS = r"""(?xs)
-    (?:(?<![A-Za-z0-9])|(?<=\\[bfnrt])|(?<=\\u[0-9a-fA-F]{4}))(?:  # nothing, or a JSON escape
-        [sr]k-(?=[\w-]{0,99}[\dA-Z])[\w-]{16,}      # OpenAI, Anthropic, OpenRouter
-      | [sr]k_(?:live|test)_\w{12,} | whsec_[\w+/=]{20,}             # Stripe
-      | csk-[\w-]{16,} | gsk_\w{20,} | xai-[\w-]{20,} | hf_[A-Za-z0-9]{20,} | pplx-[A-Za-z0-9]{20,}
-      | nvapi-[\w-]{20,} | r8_[A-Za-z0-9]{20,} | fw_[A-Za-z0-9]{20,} | sess-[A-Za-z0-9]{20,}
-      | gh[opusr]_[A-Za-z0-9]{20,} | github_pat_\w{20,} | gl[a-z]{2,6}-[\w-]{16,}
-      | gl(?:sa|c)_\w{20,}
-      | xox[abceoprs]-[\w-]{10,} | xapp-[\w-]{20,} | pypi-[\w-]{20,} | npm_[A-Za-z0-9]{20,}
-      | A(?:KIA|SIA|ROA|IDA|BIA|CCA)[A-Z0-9]{16} | AIza[\w-]{30,} | GOCSPX-[\w-]{20,}
-      | ya29\.[\w.-]{20,} | 1//0[\w-]{20,}
-      | SG\.[\w-]{16,}\.[\w-]{16,} | key-[0-9a-f]{32} | (?:AC|SK)[0-9a-f]{32}
-      | do[opr]_v1_[0-9a-f]{20,} | dapi[0-9a-f]{32} | dckr_pat_[\w-]{20,} | dp\.[a-z]{2,5}\.\w{20,}
-      | shp(?:at|ca|pa|ss)_[0-9a-fA-F]{20,} | sq0[a-z]{3}-[\w-]{20,} | lin_api_\w{20,} | ntn_\w{20,}
-      | secret_[A-Za-z0-9]{32,} | figd_[\w-]{20,} | PMAK-[0-9a-f-]{20,} | NRAK-\w{20,}
-      | hv[sbr]\.[\w-]{20,} | sbp_[0-9a-f]{20,} | pul-[0-9a-f]{20,} | tskey-[\w-]{16,}
-      | rubygems_[0-9a-f]{20,} | sntry[su]_[\w+/=]{20,} | pscale_(?:tkn|pw)_[\w.-]{20,}
-      | AGE-SECRET-KEY-1[A-Z0-9]{30,} | pat[A-Za-z0-9]{14}\.[0-9a-f]{32,}
-      | \d{8,10}:AA[\w-]{30,}                  # Telegram
-      | [MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,}  # Discord
-      | eyJ[\w-]{8,999}\.[\w-]{8,}\.[\w-]*        # JWT
-    )
-  | hooks\.slack\.com/services/[\w/]{20,} | discord(?:app)?\.com/api/webhooks/\d+/[\w-]{20,}
-  | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY(?:[ ]BLOCK)?-----.*?
-    (?:-----END[ ][A-Z ]*PRIVATE[ ]KEY(?:[ ]BLOCK)?-----|\Z)
-    """
-NAMES = r"""(?:token|secret|password|passwd|passphrase|passcode|credentials?|pwd
-    |(?:\b|_)(?:pass|auth)|_pat
-    |(?:api|access|private|secret|subscription|account|shared|signing|encryption|master|service
-    |license|auth|client)[_-]?key)"""
-"""What a name ends in that stands beside a secret."""
-
-PASSWORD_IN_URL = re.compile(r"(?<=://)([^\s/:@\"']*):([^\s/\"']+)@")
-SCHEME = re.compile(r"\b(?:Bearer|Basic)\s+([\w.~+/=-]{8,})", re.IGNORECASE)
-AUTHORIZED = re.compile(r"authorization\s*[:=]\s*[\w-]{2,20}\s+([\w.~+/=:-]{8,})", re.IGNORECASE)
-COOKIE = re.compile(r"\b(?:Set-)?Cookie\s*:\s*([^\r\n\"]{0,99}=[^\r\n\"]*)", re.IGNORECASE)
-VALUE = r"""([^\s"'`,;()\[\]{}<>$\\&]{8,})(?![(\[{])"""
-NAMED = rf"""(?xi)
-    (?:{NAMES}|authorization)
-     \\?["']?\s*(?:[:=]|=>|:=)\s*\\?["']?
-    {VALUE}
-    """
-QUERY = re.compile(
-    rf"[?&](?:key|sig|signature|code|X-Amz-(?:Signature|Credential|Security-Token))={VALUE}",
-    re.IGNORECASE,
-)
-OPTION = rf"""(?xi)
-    (?<![\w-])--?[\w-]{{0,40}}{NAMES}[ ]+["']?{VALUE}
-  | (?<![\w-])(?:-u|--user|--proxy-user)[ =]?["']?[^\s:"'/]{{1,99}}:([^\s"'/]{{8,}})
-  | \blogin[ \t]+\S{{1,99}}\s+password[ \t]+(\S{{8,}})
-    """
-PROSE = re.compile(
-    r"\b(?:key|token|secret|password|credential)s?\b[^\n:=]{0,60}[:=]\s*[\"'`]?([\w+/-]{20,})",
-    re.IGNORECASE,
-)
-SECRET_NAME = rf"""(?xi)(?:^|[_-]|\b|(?<=[a-z])(?-i:(?=[A-Z]))){NAMES}$
-    |^(?:proxy-)?authorization$|^(?:set-)?cookie$"""
-PLACEHOLDER = re.compile(
-    r"(?:your|my|the|some|insert|replace|placeholder|change|example|xxx|\*\*\*|\.\.\.|redacted)[^0-9]*",
-    re.IGNORECASE,
-)
-
-
-SIGNS = tuple(
-    """sk- rk- sk_ rk_ whsec_ xai- hf_ pplx- nvapi- r8_ fw_ sess- gho_ ghp_ ghr_ ghs_ ghu_ glsa_
-    glc_ xox xapp- pypi- npm_ AKIA ASIA AROA AIDA ABIA ACCA AIza GOCSPX- ya29. 1//0 SG. _v1_ dapi
-    dp. shp sq0 lin_api_ ntn_ figd_ PMAK- NRAK- hvs. hvb. hvr. sbp_ pul- sntry pscale_ :AA
-    eyJ hooks.slack
-    api/webhooks -----BEGIN""".split()
-)
-PLAIN_SIGNS = tuple(
-    "token secret pass pwd credential auth _pat key cookie bearer basic login sig code -u".split()
-)
-"""As above, in whatever case."""
-SIGN_FORMS = (
-    r"gl[a-z]{2,6}-|pat[A-Za-z0-9]{14}\.|[AS][CK][0-9a-f]{32}|[MNO][\w-]{23,27}\.[\w-]{6}\."
-)
+URL_SAFE = str.maketrans("+/", "-_")
+"""The other alphabet of Base64."""
 
 
 def suspicious(text: str, secrets: Sequence[str] = ()) -> bool:
@@ -107,7 +55,7 @@ def suspicious(text: str, secrets: Sequence[str] = ()) -> bool:
         or any(sign in plain for sign in PLAIN_SIGNS)
         or ("://" in text and "@" in text)
         or re.search(SIGN_FORMS, text) is not None
-        or any(run in text for secret in secrets for run in _runs(secret))
+        or any(run in text for secret in secrets for run in _encoded_runs(secret))
     )
 
 
@@ -136,37 +84,120 @@ def _spans(text: str, secrets: Sequence[str]) -> list[tuple[int, int]]:
     found = [match.span() for match in re.finditer(FORMS, text)]
     found += [match.span(2) for match in PASSWORD_IN_URL.finditer(text)]
     found += [match.span(1) for match in COOKIE.finditer(text)]
-    for form in (SCHEME, AUTHORIZED, re.compile(NAMED), QUERY, re.compile(OPTION)):
+    for form in (SCHEME, AUTHORIZED, QUERY, re.compile(OPTION)):
         groups = [(match, match.lastindex or 1) for match in form.finditer(text)]
-        found += [match.span(group) for match, group in groups if _telling(match[group])]
-    found += [match.span(1) for match in PROSE.finditer(text) if _random(match[1])]
+        found += [match.span(group) for match, group in groups if _is_value(match[group])]
+    found += [match.span(1) for match in PROSE.finditer(text) if _is_random(match[1])]
+    found += _beside_names(text)
+    found += _continued(text, sorted(end for _, end in found))
     for secret in secrets:
         found += _known(text, secret)
     return _merged(found)
 
 
-def _telling(value: str) -> bool:
+def _beside_names(text: str) -> Iterator[tuple[int, int]]:
+    """The secrets that telling names stand beside."""
+    reached = 0  # a name within a value is none, and a long value is not read again for each
+    for name in re.finditer(NAME, text):
+        end = name.end()
+        if end < reached:
+            continue
+        for form in NAMED:
+            if match := re.compile(form).match(text, end):
+                reached, group = match.end(), match.lastindex or 1
+                if _is_value(match[group]):
+                    yield match.span(group)
+        yield from _listed(text, end)
+        begun = re.compile(BEGUN).match(text, end)
+        if begun and next(_continuations(text, begun.end(1)), None):
+            yield begun.span(1)
+
+
+def _listed(text: str, end: int) -> Iterator[tuple[int, int]]:
+    """The secrets in a list whose name ends there."""
+    if match := re.compile(LISTED).match(text, end):
+        items = IN_LIST.finditer(text, *match.span(1))
+        yield from (item.span(1) for item in items if _is_random(item[1]))
+
+
+def _is_value(value: str) -> bool:
     """Whether what stands after a telling name is a value rather than a word."""
-    if PLACEHOLDER.fullmatch(value):
+    if PLACEHOLDER.fullmatch(value) or REFERENCE.fullmatch(value) or MASK in value:
+        return False
+    if value.startswith(("/", "~/", "./", "../")) and _is_path(value):
         return False
     return len(value) >= LONG or any(c.isdigit() for c in value)
 
 
-def _random(value: str) -> bool:
+def _is_random(value: str) -> bool:
     """Whether a word was drawn rather than written: figures stand among its capitals."""
-    changes = sum(one.isdigit() != other.isdigit() for one, other in pairwise(value))
-    return changes >= 3 and value != value.lower()
+    if value == value.lower() or _is_path(value):
+        return False
+    changes = _digit_changes(value)
+    return changes >= 3 or (changes > 0 and "/" in value)
+
+
+def _is_drawn(line: str) -> bool:
+    """Whether a line without blanks is none that a person would write."""
+    return not line.isdigit() and (_digit_changes(line) >= 2 or not _is_wordy(line))
+
+
+def _digit_changes(value: str) -> int:
+    """How often figures begin or end within it."""
+    return sum(one.isdigit() != other.isdigit() for one, other in pairwise(value))
+
+
+def _is_path(value: str) -> bool:
+    """Whether it reads as the name of a file: words and numbers between its slashes."""
+    return "/" in value and _is_wordy(value)
+
+
+def _is_wordy(value: str) -> bool:
+    return all(map(WORDY.fullmatch, re.split(r"[/._~:-]", value)))
+
+
+def _continued(text: str, ends: Sequence[int]) -> list[tuple[int, int]]:
+    """The lines in which secrets go on that end there; each line is looked at once."""
+    spans: list[tuple[int, int]] = []
+    for end in ends:
+        if not spans or end > spans[-1][1]:
+            spans += _continuations(text, end)
+    return spans
+
+
+def _continuations(text: str, end: int) -> Iterator[tuple[int, int]]:
+    """The lines below the end of a secret in which it goes on: lines are wrapped in the middle."""
+    while match := CONTINUED.match(text, end):
+        if not _is_drawn(match[1]):
+            return
+        end = match.end(1)
+        yield match.span(1)
 
 
 def _known(text: str, secret: str) -> list[tuple[int, int]]:
-    """Where runs of a known secret stand."""
+    """Where runs of a known secret stand, however they are encoded."""
     found = []
-    for run in _runs(secret):
+    for run in _encoded_runs(secret):
         at = text.find(run)
         while at >= 0:
             found.append((at, at + len(run)))
             at = text.find(run, at + 1)
     return found
+
+
+@lru_cache(maxsize=64)
+def _encoded_runs(secret: str) -> frozenset[str]:
+    """The runs of a secret as it is, as part of an address, and in Base64.
+
+    In Base64 three characters become four: what a text becomes depends on where it begins.
+    """
+    data = secret.encode("utf-8", "replace")
+    encoded = {secret, quote(secret, safe="")}
+    if len(secret) >= LONG:
+        shifted = [base64.b64encode(data[at : len(data) - (len(data) - at) % 3]) for at in range(3)]
+        encoded |= {each.decode() for each in shifted}
+        encoded |= {each.decode().translate(URL_SAFE) for each in shifted}
+    return frozenset(run for each in encoded for run in _runs(each))
 
 
 def _runs(secret: str) -> set[str]:
