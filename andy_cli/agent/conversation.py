@@ -5,7 +5,15 @@ one canonical form and is rendered anew for whoever reads it.
 """
 
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -57,7 +65,7 @@ from andy_cli.messages import (
     Wire,
 )
 from andy_cli.models.client import ModelClient
-from andy_cli.sessions.log import Log
+from andy_cli.sessions.log import HINT, Log
 from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
 
@@ -262,6 +270,11 @@ class Conversation:
         if self._log is not None:
             self._log.message(logged or message)
         self.history.append(message)
+
+    def session_problem(self) -> Iterator[events.Event]:
+        """Tell, once, that the session cannot be written."""
+        if self._log is not None and (problem := self._log.take_problem()):
+            yield events.Failed("warning", "session", problem, HINT)
 
     def take_back(self, at: int) -> None:
         """Forget an answer that did not hold, and the question that asked for another, which
@@ -473,7 +486,8 @@ class Conversation:
     async def run(self, call: ToolCall, action: str, granted: Grants) -> ToolResult:
         tool = self.registry.get(call.name)
         if self._log is not None:
-            self._log.append("start", call_id=call.id, name=call.name)
+            arguments = dict(call.arguments)
+            self._log.append("start", call_id=call.id, name=call.name, arguments=arguments)
         if tool is None or not tool.background:
             return await self.registry.call(call, granted)
         self.background.start(self.registry.call(call, granted))

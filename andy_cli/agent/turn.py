@@ -45,7 +45,7 @@ async def turn(chat: Conversation, user: str, attached: str = "") -> AsyncIterat
             yield event
     except AndyError as error:
         yield tally.fail(error)
-    for event in tally.settle(chat):
+    for event in (*tally.settle(chat), *chat.session_problem()):
         yield event
     yield tally.ended(chat)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -59,7 +60,8 @@ async def open_chat(
     client = select.connect(chosen, settings, tell)
     folder = Path.cwd()
     session_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{new_id()[:4]}"
-    log = None if options.no_session else Log(state_folder() / "sessions", session_id)
+    secrets = secrets_in_use(chosen)
+    log = None if options.no_session else Log(state_folder() / "sessions", session_id, secrets)
     situation.enter(settings, folder, session_id)
     tools = Collection(settings, folder.resolve())
     for sentence in (*settings.notes, *tools.told()):
@@ -79,6 +81,13 @@ async def open_chat(
     gc.freeze()
     gc.enable()
     return Opened(chat, chosen.why, tools, hub, log)
+
+
+def secrets_in_use(chosen: Chosen) -> list[str]:
+    """The keys this process knows, which no session may hold."""
+    from andy_cli.guard.redactor import secrets_of  # 3 ms, behind the prompt
+
+    return [key for key in (chosen.endpoint.key, *secrets_of(os.environ)) if key]
 
 
 def gate_of(options: Options, settings: Settings, folder: Path, ask: Asker | None) -> Gate:

@@ -43,6 +43,9 @@ RUN = 8
 LONG = 16
 """A shorter known secret is looked for whole: eight characters of it may be a word."""
 
+DEEPEST, TOO_DEEP = 100, "[nested too deeply to be kept]"
+"""Nobody nests values as deep, and what cannot be walked cannot be redacted."""
+
 URL_SAFE = str.maketrans("+/", "-_")
 """The other alphabet of Base64."""
 
@@ -225,17 +228,19 @@ def secrets_of(environment: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
-def redact_value(value: object, secrets: Sequence[str] = ()) -> object:
+def redact_value(value: object, secrets: Sequence[str] = (), depth: int = 0) -> object:
     """A JSON value without secrets: in its texts, and where the name beside a text says so."""
     if isinstance(value, str):
         return redact(value, secrets)
+    if depth > DEEPEST and isinstance(value, Mapping | list | tuple):
+        return TOO_DEEP
     if isinstance(value, Mapping):
         return {
             key: MASK
             if isinstance(each, str) and each and re.search(SECRET_NAME, str(key))
-            else redact_value(each, secrets)
+            else redact_value(each, secrets, depth + 1)
             for key, each in value.items()
         }
     if isinstance(value, list | tuple):
-        return [redact_value(each, secrets) for each in value]
+        return [redact_value(each, secrets, depth + 1) for each in value]
     return value

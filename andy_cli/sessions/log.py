@@ -2,63 +2,234 @@
 
     {"seq": 1, "type": "message", "role": "user", "content": "...", "check": "9a3f51c2"}
 
-`check` is the CRC-32 of the line without it: a torn last line is known as such and passed over.
+`check` is the CRC-32 of the line without it: a torn line is known as such and passed over. A line
+begins on a line of its own, whatever was torn before it. Secrets are redacted, as in captures.
+
+Not an error that ends the turn: a disk that is full is no reason to end a conversation. What cannot
+be written is told once and kept back, and written first as soon as that is possible again.
 """
 
+import errno
 import json
 import os
+import sys
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import get_args
 
 from andy_cli.errors import UsageError
-from andy_cli.messages import Message, ToolCall
+from andy_cli.messages import Message, Role, ToolCall
+
+Record = Mapping[str, object]
+HINT = "The conversation goes on. Make room, or give --no-session."
+ROLES: tuple[Role, ...] = get_args(Role)
+LOCKED_BYTE = 1 << 40
+"""On Windows a byte is locked, and cannot be read then: one that no session reaches."""
 
 
 class Log:
-    """One session, appended to: a 0600 file in a 0700 folder. Raises UsageError if unwritable."""
+    """One session, appended to: a 0600 file in a 0700 folder, by one process at a time."""
 
-    def __init__(self, folder: Path, session_id: str) -> None:
+    def __init__(self, folder: Path, session_id: str, secrets: Sequence[str] = ()) -> None:
+        """`secrets` are values known to be some. The file is opened with the first message."""
         self.path = folder / f"{session_id}.jsonl"
+        self.secrets = list(secrets)
+        self._descriptor = -1
         self._seq = 0
-        try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-            self._descriptor = os.open(self.path, flags, 0o600)
-        except OSError as error:
-            raise UsageError(
-                f"The session cannot be saved in {folder}: {error.strerror}.",
-                "Make room or give --no-session.",
-            ) from error
+        self._waiting: list[Record] = []
+        """What is not known to be on disk; the first `_written` of it are in the file."""
+        self._written = 0
+        self._torn = False
+        """The file does not end with the end of a line."""
+        self._problem = ""
+        self._told = False
 
     def message(self, message: Message) -> None:
-        """Keep a message of the conversation; it is on disk when this returns."""
+        """Keep a message of the conversation; it is on disk when this returns, if it can be."""
         self.append("message", **as_record(message))
 
     def append(self, type: str, **fields: object) -> None:
-        self._seq += 1
-        record = {"seq": self._seq, "type": type, "time": round(time.time(), 3), **fields}
-        line = json.dumps(record, ensure_ascii=False, default=str)
-        line = json.dumps({**record, "check": check(line)}, ensure_ascii=False, default=str)
-        data = (line + "\n").encode("utf-8", "replace")
-        try:
-            while data:
-                data = data[os.write(self._descriptor, data) :]
-            os.fsync(self._descriptor)
-        except OSError as error:
-            raise UsageError(
-                f"The session cannot be saved in {self.path}: {error.strerror}.",
-                "Make room or give --no-session.",
-            ) from error
+        from andy_cli.guard.redactor import redact_value  # 3 ms, behind the prompt
+
+        record = redact_value(fields, self.secrets)
+        assert isinstance(record, dict)
+        self._waiting.append({"type": type, "time": round(time.time(), 3), **record})
+        self._keep()
+
+    @property
+    def kept(self) -> bool:
+        """Whether all that was said is on disk."""
+        return not self._waiting
+
+    def take_problem(self) -> str:
+        """Why the session is not kept, in words for the user; once until it is kept again."""
+        if not self._problem or self._told:
+            return ""
+        self._told = True
+        return f"This session is not kept in {self.path}: {self._problem}."
 
     def close(self) -> None:
-        os.close(self._descriptor)
+        """Give up the file; what still waits is tried once more."""
+        if self._waiting:
+            self._keep()
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _keep(self) -> None:
+        """Write and sync all that waits; what fails is tried again with the next record."""
+        try:
+            self._open()
+            while self._written < len(self._waiting):
+                numbered = {"seq": self._seq + self._written + 1, **self._waiting[self._written]}
+                self._write(encode(numbered))
+                self._written += 1
+            self._sync()
+        except OSError as error:
+            self._problem = error.strerror or str(error)
+            return
+        self._seq += self._written
+        self._waiting, self._written = [], 0
+        self._problem, self._told = "", False
+
+    def _open(self) -> None:
+        """Open the file, which may have been there before, and go on where it ends."""
+        if self._descriptor >= 0:
+            return
+        descriptor = open_locked(self.path)
+        try:
+            data = self.path.read_bytes()
+        except OSError:
+            os.close(descriptor)
+            raise
+        self._torn = bool(data) and not data.endswith(b"\n")
+        self._seq = max((int_of(record, "seq") for record in intact_records(data)), default=0)
+        self._descriptor = descriptor
+
+    def _write(self, line: bytes) -> None:
+        """Write a line on a line of its own, behind one that was written only in part too."""
+        data = b"\n" + line if self._torn else line
+        self._torn = True
+        while data:
+            data = data[os.write(self._descriptor, data) :]
+        self._torn = False
+
+    def _sync(self) -> None:
+        """Have it on disk; lines of which that is not known are written again, the very same."""
+        try:
+            os.fsync(self._descriptor)
+        except OSError:
+            self._written = 0
+            raise
 
 
-def check(line: str) -> str:
-    return f"{zlib.crc32(line.encode('utf-8', 'replace')):08x}"
+def open_locked(path: Path) -> int:
+    """Open a session's file to append to it. Raises OSError, also where another andy writes it."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    created = not path.exists()
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        lock(descriptor)
+        if created:
+            sync_folder(path.parent)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def lock(descriptor: int) -> None:
+    """Be the only writer. Raises OSError where there is another; without locks there is no say."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt  # as fcntl below: each is on some platforms only
+
+            os.lseek(descriptor, LOCKED_BYTE, os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK):
+            raise OSError(error.errno, "another andy is writing it") from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the name of a new file on disk; a file without a name is lost with the power."""
+    if sys.platform != "win32":  # there a folder cannot be opened
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def encode(record: Record) -> bytes:
+    """The line of a record; half a surrogate pair becomes an escape and stays what it is."""
+    line = json.dumps(record, ensure_ascii=False, default=str)
+    data = line.encode("utf-8", "backslashreplace")
+    return data[:-1] + MARK + checksum(data) + b'"}\n'
+
+
+MARK = b', "check": "'
+
+
+def checksum(data: bytes) -> bytes:
+    return b"%08x" % zlib.crc32(data)
+
+
+def decode(line: bytes) -> Record | None:
+    """The record of a line; None where the line is damaged or none of ours."""
+    head, mark, end = line.rpartition(MARK)
+    data = head + b"}"
+    if not mark or end != checksum(data) + b'"}':
+        return None
+    try:
+        record = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def intact_records(data: bytes) -> Iterator[Record]:
+    """The records in a session's bytes, in order; a line that was written twice counts once."""
+    seen: set[bytes] = set()
+    for line in data.split(b"\n"):  # no other sign ends a line, whatever a message holds
+        record = decode(line) if line not in seen else None
+        if record is not None:
+            seen.add(line)
+            yield record
+
+
+def read_records(path: Path) -> Iterator[Record]:
+    """The intact records of a session, in order. Raises UsageError where it cannot be read."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
+    yield from intact_records(data)
+
+
+def read(path: Path) -> Iterator[Message]:
+    """The messages of a session, in order; damaged lines are passed over."""
+    for record in read_records(path):
+        if record.get("type") == "message" and (message := as_message(record)):
+            yield message
+
+
+def find_unfinished(path: Path) -> list[ToolCall]:
+    """The calls that were running when andy ended: they began and have no result."""
+    running: dict[str, ToolCall] = {}
+    for record in read_records(path):
+        call_id = text_of(record, "call_id")
+        if record.get("type") == "start":
+            running[call_id] = as_call({**record, "id": call_id})
+        elif record.get("type") == "message" and record.get("role") == "tool":
+            running.pop(call_id, None)
+    return list(running.values())
 
 
 def as_record(message: Message) -> dict[str, object]:
@@ -74,31 +245,35 @@ def as_record(message: Message) -> dict[str, object]:
     return record
 
 
-def read(path: Path) -> Iterator[Message]:
-    """The messages of a session, in order; damaged lines are passed over."""
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
-            record = json.loads(line)
-            found = record.pop("check")
-            intact = found == check(json.dumps(record, ensure_ascii=False, default=str))
-        except (ValueError, KeyError, AttributeError):
-            continue
-        if intact and record["type"] == "message":
-            yield as_message(record)
-
-
-def as_message(record: Mapping[str, Any]) -> Message:
-    """The message a checked record holds; the check value vouches for its shape."""
-    calls = [
-        ToolCall(each["id"], each["name"], each["arguments"]) for each in record.get("calls", ())
-    ]
+def as_message(record: Record) -> Message | None:
+    """The message in a record; None where a foreign hand wrote something else there."""
+    role = next((role for role in ROLES if role == record.get("role")), None)
+    content, calls = record.get("content"), record.get("calls", [])
+    if role is None or not isinstance(content, str) or not isinstance(calls, list):
+        return None
     return Message(
-        role=record["role"],
-        content=record["content"],
-        calls=tuple(calls),
-        call_id=record.get("call_id", ""),
-        name=record.get("name", ""),
-        reasoning=record.get("reasoning", ""),
-        partial=record.get("partial", False),
-        note=record.get("note", False),
+        role=role,
+        content=content,
+        calls=tuple(as_call(call) for call in calls if isinstance(call, dict)),
+        call_id=text_of(record, "call_id"),
+        name=text_of(record, "name"),
+        reasoning=text_of(record, "reasoning"),
+        partial=record.get("partial") is True,
+        note=record.get("note") is True,
     )
+
+
+def as_call(record: Record) -> ToolCall:
+    arguments = record.get("arguments")
+    given = arguments if isinstance(arguments, dict) else {}
+    return ToolCall(text_of(record, "id"), text_of(record, "name"), given)
+
+
+def text_of(record: Record, key: str) -> str:
+    value = record.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def int_of(record: Record, key: str) -> int:
+    value = record.get(key)
+    return value if isinstance(value, int) else 0

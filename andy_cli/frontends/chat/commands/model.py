@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from andy_cli.frontends.chat.command import Command
 from andy_cli.frontends.chat.desk import Desk
-from andy_cli.frontends.opening import Opened, fetched, server_of
+from andy_cli.frontends.opening import Opened, fetched, secrets_in_use, server_of
 from andy_cli.frontends.options import Options
 from andy_cli.models import select
 
@@ -48,6 +48,8 @@ async def switch(desk: Desk, opened: Opened) -> None:
     client = select.connect(chosen, settings, desk.tell)
     opened.chat.use(client, server_of(chosen, settings, desk.options.no_session))
     opened.why = chosen.why
+    if opened.log is not None:
+        opened.log.secrets += secrets_in_use(chosen)
     await before.close()
 
 
