@@ -116,6 +116,15 @@ class Terminal:
         self.wait(lambda: self._opened() > self._before and self._at_prompt(), "prompt", seconds)
         return self.text
 
+    def prompts_or_ends(self, seconds: float = PATIENCE) -> bool:
+        """Wait for an empty prompt, or for the end of the program; returns whether it prompts."""
+        end = time.monotonic() + seconds
+        while not (self._opened() > self._before and self._at_prompt()):
+            assert time.monotonic() < end, f"neither a prompt nor an end:\n{self.text}"
+            if not self._read(0.2):
+                return False
+        return True
+
     def _opened(self) -> int:
         """How often a prompt was opened: each asks the terminal where its cursor is."""
         return self.raw.count(b"\x1b[6n")

@@ -2,11 +2,12 @@
 
 import sys
 
-from tests.long import compiler, guards, sandbox, serve, swaps
+from tests.long import compiler, guards, kills, sandbox, serve, swaps
 
 LONG = {
     "compiler": (compiler.main, 1_000_000),
     "guards": (guards.main, 20_000),
+    "kills": (kills.main, 1_000),
     "sandbox": (sandbox.main, 10_000),
     "serve": (serve.main, 100_000),
     "swaps": (swaps.main, 10_000),
