@@ -66,7 +66,7 @@ SETTINGS = (
     Setting("guard.allow", (), "rules for what needs no yes, such as Bash(git status *)"),
     Setting("guard.ask", (), "rules for what always needs a yes"),
     Setting("guard.deny", (), "rules for what is never done"),
-    Setting("mcp.wait", 10.0, "seconds `andy run` waits for servers to be ready"),
+    Setting("mcp.wait", 10.0, "seconds to wait for an MCP server that the task names"),
     Setting("tools.disabled", (), "tools that are not there, by name or pattern"),
     Setting("trust.folders", (), "folders whose .andy may hold settings and tools"),
     Setting("google.gmail_url", "https://gmail.googleapis.com", "where the API of Gmail is"),

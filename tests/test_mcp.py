@@ -27,7 +27,7 @@ from andy_cli.messages import Effect, Status, ToolCall, ToolResult
 from andy_cli.settings import load, save
 from andy_cli.toolbox.mcp import long_lines
 from andy_cli.toolbox.mcp.connection import Connection
-from andy_cli.toolbox.mcp.hub import Hub
+from andy_cli.toolbox.mcp.hub import Hub, is_named
 from andy_cli.toolbox.mcp.login import Tokens, file_of, login, logout
 from andy_cli.toolbox.mcp.long_lines import LineDecoder
 from andy_cli.toolbox.mcp.phrases import describe_step, plain_title
@@ -316,6 +316,51 @@ def test_a_slow_server_delays_nothing_and_its_tools_join_later(home: Path) -> No
     asyncio.run(run())
 
 
+def test_a_slow_server_is_told_in_one_line_and_when_it_is_ready(home: Path) -> None:
+    async def doing(hub: Hub, registry: Registry) -> None:
+        assert registry.get("fine.upsert_memory") is not None
+
+    told = with_servers([ours(SLOW="3"), ours("fine")], doing)
+    assert told[0].startswith("Still starting: the server")
+    assert "kom.memory.v1" in told[0]
+    assert told.count("The server kom.memory.v1 is ready.") == 1
+
+
+@pytest.mark.parametrize(
+    ("task", "ready"),
+    [("look into my kom memory", True), ("list my files", False)],
+)
+def test_a_task_waits_for_the_slow_servers_that_it_names(
+    task: str, ready: bool, home: Path
+) -> None:
+    async def run() -> None:
+        hub = Hub([ours("kom_memory", SLOW="4")], Registry(), print)
+        hub.start()
+        await hub.wait_for_task(task, 60)
+        assert [each.ready for each in hub.connections] == [ready]
+        await hub.close()
+
+    asyncio.run(run())
+
+
+NAMES = [
+    ("notes", "Put it into my Notes, please", True),
+    ("notes", "music with keynotes", False),
+    ("notes", "用notes服务", True),
+    ("google-drive", "look in Google Drive", True),
+    ("kom.memory.v1", "ask kom memory v1", True),
+    ("日历", "看看日历", True),
+    ("--", "look -- there", False),
+]
+
+
+@pytest.mark.parametrize(("server", "task", "named"), NAMES)
+def test_a_server_is_named_however_its_parts_are_joined(
+    server: str, task: str, named: bool
+) -> None:
+    assert is_named(server, task) is named
+
+
 BROKEN = [
     (ours(BROKEN="1"), "what it wrote is in"),
     (Server("gone", "no-such-program-anywhere"), "there is no program 'no-such-program-anywhere'"),
@@ -334,9 +379,8 @@ def test_a_server_that_cannot_be_used_says_why_and_the_others_work(
         assert registry.get("fine.upsert_memory") is not None
 
     told = with_servers([server, ours("fine")], doing)
-    assert len(told) == 1
-    assert server.name in told[0]
-    assert why in told[0]
+    [problem] = [each for each in told if f"{server.name} cannot" in each or ": it " in each]
+    assert why in problem
 
 
 def test_what_a_program_writes_beside_its_answers_is_kept_and_not_shown(

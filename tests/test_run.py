@@ -410,3 +410,41 @@ def test_without_any_model_the_first_run_page_says_what_to_do(tmp_path: Path) ->
     )
     assert done.code == 77
     assert "OPENAI_API_KEY" in done.err
+
+
+HELD = '''
+"""Wait."""
+
+import time
+
+from andy_cli.toolbox.tool import tool
+
+
+@tool(effect="read", action="hold on")
+def hold() -> str:
+    """Wait for long"""
+    time.sleep(60)
+    return "waited"
+'''
+
+
+def test_a_tool_that_does_not_end_does_not_hold_up_the_end(tmp_path: Path) -> None:
+    tools = tmp_path / "config" / "tools"
+    tools.mkdir(parents=True)
+    (tools / "hold.py").write_text(HELD)
+    with ModelServer([called("hold", "{}")]) as server:
+        child = subprocess.Popen(
+            [ANDY, "run", "-o", "stream-json", "--base-url", server.url, "--model", "m", "hi"],
+            env=environment(tmp_path, ANDY_CONFIG_DIR=str(tmp_path / "config")),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert child.stdout is not None
+        while '"tool_use"' not in child.stdout.readline():
+            assert child.poll() is None
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate(timeout=10)
+    assert child.returncode == 130
+    assert "Traceback" not in err

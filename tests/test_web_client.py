@@ -21,8 +21,8 @@ import pytest
 from andy_cli.errors import ToolError
 from andy_cli.guard.addresses import Resolver, judge
 from andy_cli.toolbox import situation
+from andy_cli.toolbox.daemon_thread import run_at_most
 from andy_cli.toolbox.tool import PROGRESS
-from andy_cli.toolbox.web.apart import apart
 from andy_cli.toolbox.web.client import Fetched, Request, fetch
 from andy_cli.toolbox.web.files import download, send
 from andy_cli.toolbox.web.limits import Limits
@@ -388,9 +388,9 @@ def test_a_look_up_that_hangs_ends() -> None:
 def test_work_apart_is_left_to_itself() -> None:
     released = threading.Event()
     with pytest.raises(TimeoutError):
-        asyncio.run(apart(lambda: released.wait(5), 0.05))
+        asyncio.run(run_at_most(0.05, lambda: released.wait(5)))
     released.set()
-    assert asyncio.run(apart(lambda: 3, 5)) == 3
+    assert asyncio.run(run_at_most(5, lambda: 3)) == 3
 
 
 async def _unpacked(pieces: Iterable[bytes], packing: str) -> list[bytes]:

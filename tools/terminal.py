@@ -14,6 +14,8 @@ from andy_cli.toolbox.tool import Claim, Outcome, ToolError, also, tool
 from andy_cli.toolbox.work import in_thread
 
 LONGEST = 600
+ENDING = 2.0
+"""Seconds in which a command that is stopped has ended with all that it started."""
 MILLISECONDS = 1000
 """From here on a number of seconds is one of milliseconds (R19)."""
 
@@ -64,4 +66,6 @@ async def terminal_execute(
         timeout /= 1000
     if timeout > LONGEST:
         raise ToolError(f"A command may take {LONGEST} s at most.", "Give a smaller timeout.")
-    return await in_thread(lambda work: running.outcome(command, timeout, notes, work), timeout)
+    return await in_thread(
+        lambda work: running.outcome(command, timeout, notes, work), timeout, ENDING
+    )

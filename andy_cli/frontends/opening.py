@@ -36,6 +36,10 @@ class Opened:
     hub: Hub
     log: Log | None = None
 
+    async def wait_for_servers(self, task: str) -> None:
+        """Wait for the MCP servers that a task names; for the others but a moment."""
+        await self.hub.wait_for_task(task, self.chat.settings.number("mcp.wait"))
+
     async def close(self) -> None:
         await self.chat.background.join()
         await self.hub.close()

@@ -73,8 +73,8 @@ async def _run(task: Task) -> int:
         return printer.never_started(error)
     opened.chat.registry.progress = printer.progress
     opened.chat.strict = task.strict
-    await opened.hub.wait(settings.number("mcp.wait"))
     try:
+        await opened.wait_for_servers(words or piped)
         return await carried_out(opened, printer, words, piped)
     except asyncio.CancelledError:
         return printer.cancelled()

@@ -1,6 +1,5 @@
 """The tools there are, and the one place that runs them."""
 
-import asyncio
 import inspect
 import json
 import re
@@ -13,6 +12,7 @@ from pydantic import BaseModel
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.claim import NO_GRANTS, Claim, Grants
 from andy_cli.messages import Arguments, Effect, Problem, Schema, Status, ToolCall, ToolResult
+from andy_cli.toolbox.daemon_thread import run_in_daemon_thread
 from andy_cli.toolbox.meant_paths import find_meant_paths
 from andy_cli.toolbox.places import granting
 from andy_cli.toolbox.situation import here
@@ -153,7 +153,7 @@ async def finished(tool: Tool, call: ToolCall) -> object:
     """What the tool returned; a plain function runs in a thread, so that nothing else waits."""
     if inspect.iscoroutinefunction(tool.run):
         return await tool.run(call.arguments)
-    returned = await asyncio.to_thread(_run_guarded, tool, call.arguments)
+    returned = await run_in_daemon_thread(lambda: _run_guarded(tool, call.arguments))
     return await returned if inspect.isawaitable(returned) else returned
 
 

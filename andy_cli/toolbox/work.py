@@ -14,10 +14,11 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from andy_cli.errors import ToolError, ToolTimeout
+from andy_cli.toolbox.daemon_thread import run_in_daemon_thread
 
 Result = TypeVar("Result")
 
-GRACE = 2.0
+GRACE = 0.3
 """Seconds a worker that was told to stop is waited for."""
 
 
@@ -55,16 +56,16 @@ class Work:
         self._stopped.wait(seconds)
 
 
-async def in_thread(do: Callable[[Work], Result], seconds: float) -> Result:
-    """What `do` returns; it runs in a thread. Cancelled, it is stopped and waited for a moment."""
+async def in_thread(do: Callable[[Work], Result], seconds: float, grace: float = GRACE) -> Result:
+    """What `do` returns; it runs in a thread. Cancelled, it is stopped and waited for `grace`."""
     work = Work(seconds)
-    task = asyncio.create_task(asyncio.to_thread(do, work))
+    task = asyncio.create_task(run_in_daemon_thread(lambda: do(work)))
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         work.stop()
         task.add_done_callback(_looked_at)
-        await asyncio.wait([task], timeout=GRACE)
+        await asyncio.wait([task], timeout=grace)
         raise
 
 

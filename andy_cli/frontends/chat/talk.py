@@ -69,6 +69,8 @@ class Talk:
             opened.tools.refresh()
             for sentence in opened.tools.told():
                 self._tell(sentence)
+            shown.busy = "waiting for the MCP servers"
+            await opened.wait_for_servers(line)
             shown.audit = opened.chat.cleaned
             opened.chat.registry.progress = shown.at
             shown.busy = f"{opened.chat.client.name} is working"

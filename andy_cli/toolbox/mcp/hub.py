@@ -1,15 +1,21 @@
 """All MCP servers of a conversation: connected in the background, their tools put where tools are.
 
-A server that is slow delays nothing; one that cannot be used says why for as long as that holds.
+A server that is slow delays nothing: it is told in one line, and its tools join when it is ready.
+One that cannot be used says why for as long as that holds.
 """
 
 import asyncio
+import re
+import time
 from collections.abc import Callable, Iterable
 
 from andy_cli.toolbox.mcp.connection import Connection
 from andy_cli.toolbox.mcp.servers import Server
 from andy_cli.toolbox.mcp.tools import source, tools_of
 from andy_cli.toolbox.registry import Registry
+
+MOMENT = 2.0
+"""Seconds in which a server is expected to be ready; one that takes longer is slow."""
 
 
 class Hub:
@@ -18,29 +24,70 @@ class Hub:
     ) -> None:
         self._registry = registry
         self._tell = tell
+        self._slow: set[str] = set()
+        """Servers that the user was told are slow."""
+        self._watch: asyncio.Task[None] | None = None
+        self._began = 0.0
         self.connections = [Connection(each, self._changed) for each in servers]
 
     def start(self) -> None:
         """Begin to connect to all of them; returns at once."""
+        self._began = time.monotonic()
         for each in self.connections:
             each.start()
             if each.server.fault:
                 self._tell(f"{each.server.name}: {each.state}.")
+        if self.connections:
+            self._watch = asyncio.create_task(self._tell_slow())
 
     async def wait(self, seconds: float) -> None:
-        """Give those that are nearly there a moment."""
-        waiting = [asyncio.create_task(each.settled()) for each in self.connections]
-        if waiting:
-            _, late = await asyncio.wait(waiting, timeout=seconds)
-            for task in late:
-                task.cancel()
+        """Wait until it is known of each whether it can be used, or until the time is over."""
+        await self._wait(self.connections, seconds)
+
+    async def wait_for_task(self, task: str, seconds: float) -> None:
+        """Wait for the servers that the task names, so long after the start; else but a moment."""
+        passed = time.monotonic() - self._began
+        await self._wait(self.connections, min(seconds, MOMENT) - passed)
+        named = [each for each in self.connections if is_named(each.server.name, task)]
+        await self._wait(named, seconds - max(passed, MOMENT))
 
     async def close(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
         await asyncio.gather(*(each.close() for each in self.connections))
 
+    async def _wait(self, connections: Iterable[Connection], seconds: float) -> None:
+        waiting = [asyncio.create_task(each.settled()) for each in connections]
+        try:
+            if waiting:
+                await asyncio.wait(waiting, timeout=max(0.0, seconds))
+        finally:
+            for task in waiting:
+                task.cancel()
+
+    async def _tell_slow(self) -> None:
+        await asyncio.sleep(MOMENT)
+        slow = [each.server.name for each in self.connections if each.state == "starting"]
+        self._slow |= set(slow)
+        if slow:
+            kind, its = ("server", "Its") if len(slow) == 1 else ("servers", "Their")
+            self._tell(f"Still starting: the {kind} {', '.join(slow)}. {its} tools join later.")
+
     def _changed(self, connection: Connection) -> None:
-        self._registry.drop(source(connection.server.name))
+        name = connection.server.name
+        self._registry.drop(source(name))
         if connection.ready:
             self._registry.put(tools_of(connection))
+            if name in self._slow:
+                self._slow.discard(name)
+                self._tell(f"The server {name} is ready.")
         elif connection.state not in ("starting", "ready"):
-            self._tell(f"The server {connection.server.name} cannot be used: {connection.state}.")
+            self._tell(f"The server {name} cannot be used: {connection.state}.")
+
+
+def is_named(server: str, task: str) -> bool:
+    """Whether the user's words name a server, with whatever signs between the parts of its name."""
+    parts = [re.escape(part) for part in re.split(r"[\W_]+", server) if part]
+    words = r"[\W_]*".join(parts)
+    pattern = rf"(?<![A-Za-z0-9]){words}(?![A-Za-z0-9])"
+    return bool(parts) and re.search(pattern, task, re.IGNORECASE) is not None

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 MARK = "AGENT_COMMAND_ID"
-GRACE = 0.5
+GRACE = 0.25
 """Seconds between the friendly signal and the other one."""
 LOOK, ROUNDS = 0.02, 20
 """Seconds between two looks for what is left, and how often is looked in the end."""

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from andy_cli.errors import ToolError, ToolTimeout
+from andy_cli.toolbox.daemon_thread import run_at_most
 from andy_cli.toolbox.documents.html import plain_text
-from andy_cli.toolbox.web.apart import apart
 from andy_cli.toolbox.web.client import Fetched, Request, fetch
 from andy_cli.toolbox.web.engines import KEYS, SOURCES, address, engine
 from andy_cli.toolbox.web.faults import said
@@ -129,7 +129,7 @@ async def _scraped(query: str) -> list[Result]:
         return list(DDGS(timeout=8).text(query, max_results=WANTED, backend=SOURCES))
 
     try:
-        found = await apart(ask, PATIENCE)
+        found = await run_at_most(PATIENCE, ask)
     except (TimeoutError, TimeoutException) as error:
         raise ToolTimeout("The search engines took too long. Try again later.") from error
     except RatelimitException as error:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.addresses import Judged, Resolver, follow, judge
 from andy_cli.guard.neutralizer import spelled
-from andy_cli.toolbox.web.apart import apart
+from andy_cli.toolbox.daemon_thread import run_at_most
 from andy_cli.toolbox.web.limits import Limits
 
 LONGEST = 200
@@ -59,7 +59,7 @@ class Way(NamedTuple):
 
     async def _looked_up(self, judging: Callable[[], Judged]) -> Judged:
         try:
-            judged = await apart(judging, self.limits.connect)
+            judged = await run_at_most(self.limits.connect, judging)
         except TimeoutError as error:
             raise ToolTimeout(
                 f"No name could be looked up within {self.limits.connect:g} s. Check the network."
