@@ -23,7 +23,7 @@ from andy_cli.agent.account import Account
 from andy_cli.agent.background import Background
 from andy_cli.agent.compression import Compressed, fitted, room_for_reply, window_warning
 from andy_cli.agent.grounding.claim import Deed
-from andy_cli.agent.injection import escape_control_tokens, is_quoted, repeats_result
+from andy_cli.agent.injection import escape_control_tokens, is_quoted, repeats_foreign
 from andy_cli.agent.output_filter import OutputFilter
 from andy_cli.agent.pairs import new_id
 from andy_cli.agent.rendered_text import as_rendered
@@ -55,6 +55,7 @@ from andy_cli.guard.gate import Gate, Proposal, Verdict
 from andy_cli.messages import (
     NOTHING_LEARNED,
     Constraint,
+    Effect,
     Learned,
     Message,
     Request,
@@ -157,6 +158,9 @@ class Conversation:
         self._failed: set[str] = set()
         self._told = ToldHistory()
         self._warned = ""
+        self._own_words = deque[str](maxlen=100)
+        self._attached = deque[str](maxlen=100)
+        """What the user said, and the texts from pipes that came with it."""
         self.turn_began = 0
         """Where in the history the user's last message stands."""
         self.deeds: list[Deed] = []
@@ -255,8 +259,10 @@ class Conversation:
 
     def hear(self, user: str, attached: str = "") -> None:
         """The user's next message; the places it names may be read, not those of what is attached
-        to it."""
+        to it. Where nothing else is said, what is attached is what the user wants."""
         self.gate.heard(user)
+        self._own_words.append(user or attached)
+        self._attached.extend([attached] if user and attached else [])
         user += attached
         self.turn_began = len(self.history)
         self.deeds = [each._replace(earlier=True) for each in self.deeds[-REMEMBERED:]]
@@ -443,13 +449,17 @@ class Conversation:
         text = made.calls[0].arguments.get("content")
         return text if isinstance(text, str) else None
 
-    def not_its_own(self, request: ToolRequest, raw: str, quoted: bool) -> str:
+    def not_its_own(self, request: ToolRequest, call: ToolCall, raw: str, quoted: bool) -> str:
         """Why a request may not be the model's own wish, or nothing."""
         if quoted or is_quoted(request, raw):
             return "the model wrote this in a quotation, it may not be its own wish"
+        tool = self.registry.get(call.name)
+        effect = tool.effect if tool else Effect.ACT
         results = [each.content for each in self.told_history() if each.role == "tool"]
-        if repeats_result(request, raw, results):
+        if repeats_foreign(request, raw, results, self._own_words, effect):
             return "this repeats what a tool returned, it may not be the model's own wish"
+        if repeats_foreign(request, raw, self._attached, self._own_words, effect):
+            return "this repeats what was piped in, it may not be the model's own wish"
         return ""
 
     def proposal(self, call: ToolCall, doubtful: str) -> Proposal:

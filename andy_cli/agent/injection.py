@@ -7,13 +7,13 @@ it is taken out again, so that a file keeps the characters it has. Bare JSON is 
 nothing to break.
 
 A request may be a page's wish and not the model's: it stands in a block quote or between quotation
-marks, or it repeats what a tool returned. With text dialects a model that quotes a hostile file
-writes the same characters as one that asks.
+marks, or it repeats what a tool returned or what was piped in. With text dialects a model that
+quotes a hostile file writes the same characters as one that asks.
 """
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import cast
 
@@ -21,7 +21,7 @@ from andy_cli.compiler import dialects
 from andy_cli.compiler.control_tokens import CLOSERS, FORMS, LITERAL, REASONING, RESULTS
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.discover import discover
-from andy_cli.messages import Arguments, ToolRequest
+from andy_cli.messages import Arguments, Effect, ToolRequest
 
 JOINER = "\u2060"
 FRAMES = (
@@ -98,66 +98,88 @@ def is_quoted(request: ToolRequest, raw: str) -> bool:
     return before in MARKS and after == MARKS[before]
 
 
-def is_copied(request: ToolRequest, raw: str, results: Iterable[str]) -> bool:
-    """Whether it stands in a result as it was written, with its notation.
+def is_copied(request: ToolRequest, raw: str, foreign: Iterable[str]) -> bool:
+    """Whether it stands in a foreign text as it was written, with its notation.
 
-    `raw` is the reply, `results` what tools returned before it.
+    `raw` is the reply, `foreign` what tools returned before it and what was piped in.
     """
     start, end = request.span
     written = _plain(raw[start:end])
-    return len(written) >= SHORTEST and any(written in _plain(each) for each in results)
+    return len(written) >= SHORTEST and any(written in _plain(each) for each in foreign)
 
 
-def repeats_result(request: ToolRequest, raw: str, results: Iterable[str]) -> bool:
-    """Whether somebody should be asked: a result may have put it into the model's mouth.
+def repeats_foreign(
+    request: ToolRequest, raw: str, foreign: Iterable[str], own: Iterable[str], effect: Effect
+) -> bool:
+    """Whether somebody should be asked: a foreign text may have put it into the model's mouth.
 
-    It is looked for as it was written, by its name together with its arguments in whatever
-    notation, and by a command line in its arguments. What a user asked for may look the same: the
-    build command that a README names, a file whose name is like a tool's.
+    `foreign` is what tools returned and what was piped in, `own` the user's words. It is looked
+    for as it was written, by its name together with its arguments in whatever notation, by a
+    command in its arguments, and where it acts in the user's name by its arguments alone. What a
+    user asked for may look the same: the build command that a README names.
     """
-    results = list(results)
-    told = [_plain(each) for each in results]
+    foreign = list(foreign)
+    told = [_plain(each) for each in foreign]
     if not told:
         return False
-    if is_copied(request, raw, results):
+    if is_copied(request, raw, foreign):
         return True
+    said = _plain("\n".join(own))
     arguments = request.arguments or {}
-    values = [_plain(each) for each in _texts(arguments)]
-    name = _plain(request.name).lower()
-    if (
-        values
-        and any(name in each.lower() and all(value in each for value in values) for each in told)
-        and sum(map(len, values)) >= SHORTEST
-    ):
-        return _beside(name, values, told)
-    lines = [_plain(each) for each in _commands(arguments)]
-    return any(len(line) >= SHORTEST and line in each for line in lines for each in told)
+    values = [each for each in map(_plain, _texts(arguments)) if each not in said]
+    if sum(map(len, values)) >= SHORTEST:
+        anchors = [_plain(request.name)]
+        if effect is Effect.ACT and len(set(values)) > 1:
+            anchors.append(max(values, key=len))
+        if any(_beside(anchor, values, told) for anchor in anchors):
+            return True
+    commands = {_plain(each) for line in _lines(arguments) for each in _commands(line)}
+    return any(each in text for each in commands if each not in said for text in told)
 
 
 NEAR = 400
-"""Characters around a tool's name in which its arguments stand, if it is a call."""
+"""Characters around a tool's name, or its longest argument, in which a call has the others."""
 
 
-def _beside(name: str, values: list[str], told: list[str]) -> bool:
+def _beside(anchor: str, values: list[str], told: list[str]) -> bool:
+    """Whether all the values stand near the anchor in one of the texts."""
     for each in told:
-        for match in re.finditer(re.escape(name), each, re.IGNORECASE):
-            around = each[match.start() : match.end() + NEAR]
+        if not all(value in each for value in values):
+            continue
+        for match in re.finditer(re.escape(anchor), each, re.IGNORECASE):
+            around = each[max(0, match.start() - NEAR) : match.end() + NEAR]
             if all(value in around for value in values):
                 return True
     return False
 
 
-def _commands(arguments: object) -> list[str]:
-    """Texts that may be command lines: several words under a name that says so."""
-    if not isinstance(arguments, dict):
-        return []
-    return [
-        each
-        for key, each in arguments.items()
-        if isinstance(each, str)
-        and " " in each.strip()
-        and key in ("command", "cmd", "script", "code")
-    ]
+def _lines(arguments: object) -> Iterator[str]:
+    """Texts that may be command lines: under a name that says so."""
+    if isinstance(arguments, dict):
+        for key, each in arguments.items():
+            if isinstance(each, str) and key in ("command", "cmd", "script", "code"):
+                yield each
+
+
+BETWEEN = re.compile(r"&&|\|\||[;|&\n]|(?<=\s)-\w*c\s")
+"""What stands between the commands of a line, and before one that a shell is given."""
+
+
+def _commands(line: str) -> Iterator[str]:
+    """The line, and its commands, also without what is put before them such as `sudo`."""
+    if " " in line.strip():
+        yield from _long(line)
+    for part in BETWEEN.split(line):
+        words = part.split()
+        for at in range(len(words) - 1):
+            yield from _long(" ".join(words[at:]))
+        if len(words) == 1 and "/" in words[0]:
+            yield from _long(words[0])
+
+
+def _long(command: str) -> Iterator[str]:
+    if len(_plain(command)) >= SHORTEST:
+        yield command
 
 
 def _texts(value: object) -> list[str]:

@@ -162,7 +162,7 @@ async def answered(
         # In a protocol that is one object its own fence is framing.
         framed = reply.compiled.dialect == chat.dialect.name and chat.whole_reply
         quoted = request.quoted and not framed
-        proposal = chat.proposal(call, chat.not_its_own(request, reply.raw, quoted))
+        proposal = chat.proposal(call, chat.not_its_own(request, call, reply.raw, quoted))
         proposal = proposal._replace(guessed=resolved.doubtful)
         effect, action = proposal.effect, proposal.action
         yield events.ToolUsed(call.id, call.name, call.arguments, proposal.action)

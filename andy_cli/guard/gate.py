@@ -223,7 +223,7 @@ class Gate:
         if self.ask is None:
             rules = () if once else suggested(proposal, self._workspace)
             self.wanting += [each for each in rules if each not in self.wanting]
-            return Verdict(False, NOBODY, asked=True)
+            return Verdict(False, f"{why}, and {NOBODY}" if once else NOBODY, asked=True)
         answer = await self.ask(proposal._replace(why=why))
         if answer.yes and not once:
             self._consents.add(proposal, places, session=answer.session)
