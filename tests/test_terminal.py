@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import stat
 import subprocess
 import sys
@@ -24,8 +25,9 @@ from andy_cli.guard.shell import judge
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult
 from andy_cli.toolbox import situation
 from andy_cli.toolbox.registry import Registry
-from andy_cli.toolbox.terminal import output, sandbox
+from andy_cli.toolbox.terminal import landlock, output, sandbox, sandboxes
 from andy_cli.toolbox.terminal.environment import clean
+from andy_cli.toolbox.terminal.sandboxes import Sandbox
 from andy_cli.toolbox.terminal.scrubbing import Scrubber
 from tests.cases import Row, rows
 from tests.lines import broken, furnish, lines
@@ -35,6 +37,23 @@ from tests.tools import claimed, shipped, work_in
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="these are lines for sh")
 TOOLS = shipped("terminal")
 BOXES = pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
+LANDLOCK = pytest.mark.skipif(
+    landlock.find_version() < landlock.OLDEST, reason="needs Landlock in the kernel"
+)
+EACH_SANDBOX = pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(sandboxes.bubblewrap, marks=BOXES),
+        pytest.param(sandboxes.confined, marks=LANDLOCK),
+    ],
+)
+
+
+def use_sandbox(kind: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This sandbox and no other."""
+    monkeypatch.setattr(sandboxes, "SANDBOXES", (kind,))
+
+
 KEY = "sk-proj-EXAMPLE0EXAMPLE0EXAMPLE0T3BlbkFJEXAMPLE0"
 
 
@@ -445,10 +464,11 @@ def test_what_needs_more_than_the_box_holds_is_asked(
     assert not sandbox.contains("ls")
 
 
-@BOXES
-def test_in_the_box_secrets_of_the_workspace_are_empty_and_links_lead_nowhere(
-    workspace: Path, tmp_path: Path
+@EACH_SANDBOX
+def test_in_a_sandbox_secrets_of_the_workspace_stay_unread_and_links_lead_nowhere(
+    kind: Sandbox, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    use_sandbox(kind, monkeypatch)
     work_in(workspace, "guard.sandbox=auto")
     (workspace / ".env").write_text("KEY=canary\n")
     (workspace / ".ssh").mkdir()
@@ -462,9 +482,12 @@ def test_in_the_box_secrets_of_the_workspace_are_empty_and_links_lead_nowhere(
     assert "KEY of the song" in told["output"]
 
 
-@BOXES
-def test_whatever_is_allowed_reads_nothing_outside_and_changes_nothing(tmp_path: Path) -> None:
+@EACH_SANDBOX
+def test_whatever_is_allowed_reads_nothing_outside_and_changes_nothing(
+    kind: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """bash is the referee; `python -m tests.long sandbox` asks it about ten thousand lines."""
+    use_sandbox(kind, monkeypatch)
     places = furnish(tmp_path)
     work_in(places.workspace, "guard.sandbox=auto")
     allowed = [
@@ -476,9 +499,72 @@ def test_whatever_is_allowed_reads_nothing_outside_and_changes_nothing(tmp_path:
     assert [(line, wrong) for line in allowed if (wrong := broken(line, places))] == []
 
 
+CHANGES = """echo x > new; echo x >> kept; : > kept; chmod 777 kept; chown 1:1 kept; touch kept
+touch -d 2001-01-01 kept; mv kept other; cp kept other; ln kept other; ln -s kept other; rm kept
+mkdir other; rmdir empty; truncate -s 0 kept; chattr +i kept; setfattr -n user.a -v b kept
+dd if=/dev/zero of=kept count=1; mkfifo other; rm -rf empty; install kept other; tee kept < .
+perl -e 'utime 1, 1, "kept"; chmod 0777, "kept"; truncate "kept", 0; rename "kept", "x"'
+perl -e 'unlink "kept"; link "kept", "x"; symlink "kept", "x"; mkdir "x"; chown 1, 1, "kept"'
+kill -0 {pid}; kill -9 {pid}; perl -e 'kill 9, {pid}'; echo x > /dev/tcp/127.0.0.1/{port}
+perl -e 'use Socket; socket(my $s, PF_UNIX, SOCK_STREAM, 0); connect($s, sockaddr_un("s"))'
+cat /proc/{pid}/environ; cat {outside}; ls /root; echo x > /tmp/new; echo x > /dev/shm/new"""
+
+
+@EACH_SANDBOX
+def test_a_sandbox_holds_whatever_runs_in_it(
+    kind: Sandbox, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The judge let none of these run unasked: it is the floor alone that is tried here."""
+    (workspace / "kept").write_text("seen")
+    (workspace / "kept").chmod(0o600)
+    (workspace / "empty").mkdir()
+    outside = tmp_path / "canary.txt"
+    outside.write_text("canary")
+    before = (workspace / "kept").stat()
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listening,
+        socket.socket(socket.AF_UNIX) as local,
+        subprocess.Popen(["sleep", "60"], env={"KEY": "canary"}) as other,
+    ):
+        local.bind(str(workspace / "s"))
+        local.listen()
+        port = listening.getsockname()[1]
+        script = CHANGES.format(pid=other.pid, port=port, outside=outside)
+        line = [*kind(workspace, False), "/bin/bash", "-c", f"{script}\ncat kept"]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=30, check=False)
+        for each in (listening, local):
+            each.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                each.accept()
+        assert other.poll() is None
+        other.kill()
+    assert done.stdout == "seen"
+    assert "canary" not in done.stderr.replace(str(outside), "")
+    assert sorted(each.name for each in workspace.iterdir()) == ["empty", "kept", "s"]
+    after = (workspace / "kept").stat()
+    assert (after.st_mode, after.st_mtime, after.st_uid, after.st_nlink) == (
+        before.st_mode,
+        before.st_mtime,
+        before.st_uid,
+        1,
+    )
+
+
+def test_a_sandbox_that_does_not_hold_is_none(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def open_wide(workspace: Path, writable: bool) -> list[str]:
+        return ["/usr/bin/env", f"A={writable}"]
+
+    use_sandbox(open_wide, monkeypatch)
+    work_in(workspace, "guard.sandbox=auto")
+    assert not sandbox.contains("ls")
+
+
 def test_where_no_sandbox_works_every_line_is_asked(
     workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    use_sandbox(sandboxes.bubblewrap, monkeypatch)
     programs = tmp_path / "programs"
     programs.mkdir()
     (programs / "bwrap").write_text("#!/bin/sh\nexit 1\n")
@@ -532,9 +618,7 @@ def test_in_the_box_there_is_the_workspace_and_no_home_and_no_network(
 
 @BOXES
 def test_what_nobody_was_asked_about_cannot_even_change_the_workspace(workspace: Path) -> None:
-    program = shutil.which("bwrap")
-    assert program
-    line = sandbox.box(program, workspace, writable=False)
+    line = sandboxes.bubblewrap(workspace, False)
     done = subprocess.run([*line, "touch", "x"], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "Read-only file system" in done.stderr
@@ -560,6 +644,7 @@ def test_a_boxed_command_has_its_exit_code(workspace: Path) -> None:
 def test_without_bubblewrap_auto_goes_without_and_on_refuses(
     workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    use_sandbox(sandboxes.bubblewrap, monkeypatch)
     programs = tmp_path / "programs"
     programs.mkdir()
     for name in ("bash", "ls", "touch"):
@@ -577,6 +662,7 @@ def test_without_bubblewrap_auto_goes_without_and_on_refuses(
 def test_a_box_that_does_not_work_is_as_none(
     workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    use_sandbox(sandboxes.bubblewrap, monkeypatch)
     programs = tmp_path / "programs"
     programs.mkdir()
     (programs / "bwrap").write_text("#!/bin/sh\nexit 1\n")

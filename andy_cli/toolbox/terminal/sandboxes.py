@@ -1,0 +1,169 @@
+"""The sandboxes there are, each as the line that runs another within it.
+
+All show the programs of the system and the workspace without what may hold secrets, let nothing be
+changed, and have no network. Those that can show a workspace that may be changed do so if
+`writable`: then its secrets are there too, and it is the user who said yes.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from andy_cli.guard.perils import secret
+from andy_cli.toolbox.programs import find_program
+from andy_cli.toolbox.terminal import landlock
+
+SYSTEM = tuple(
+    """/usr /bin /sbin /lib /lib32 /lib64 /libx32 /opt /nix /gnu /run/current-system
+    /run/booted-system /run/opengl-driver /System /Library""".split()
+)
+"""Where systems keep their programs."""
+SETTINGS = tuple(
+    f"/etc/{name}"
+    for name in """alternatives ld.so.cache ld.so.conf ld.so.conf.d passwd group nsswitch.conf
+    localtime os-release lsb-release debian_version magic mime.types terminfo""".split()
+)
+"""What programs read of /etc; all else there may hold secrets."""
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+MOST_ENTRIES = 20_000
+"""Of the workspace, that are looked through for secrets."""
+LONGEST_LINE = 100_000
+"""Characters of an argument that the kernel takes; what needs more has no such sandbox."""
+EMPTY = "/dev/null"
+
+Sandbox = Callable[[Path, bool], list[str]]
+"""workspace, writable -> what stands before the line; nothing where there is no such sandbox."""
+
+
+def bubblewrap(workspace: Path, writable: bool) -> list[str]:
+    """A new tree of files, with nothing in it but what is put there."""
+    program = find_program("bwrap")
+    if not program:
+        return []
+    line = [program, "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]
+    for path in (*SYSTEM, *SETTINGS):
+        line += ["--ro-bind-try", path, path]
+    line += ["--bind" if writable else "--ro-bind", str(workspace), str(workspace)]
+    if not writable:
+        for path, is_folder in secrets_in(workspace):
+            line += ["--tmpfs", path] if is_folder else ["--ro-bind", EMPTY, path]
+    line += ["--remount-ro", "/", "--chdir", str(workspace)]
+    return [*line, "--unshare-all", "--die-with-parent", "--new-session", "--"]
+
+
+def confined(workspace: Path, writable: bool) -> list[str]:
+    """The same tree, of which the kernel opens but a part: by Landlock and seccomp.
+
+    What changes modes and times cannot be held to a folder, so the workspace stays as it is; and
+    nothing within a part can be closed again, so it does not lie among the programs.
+    """
+    if writable or any(workspace.is_relative_to(each) for each in SYSTEM):
+        return []
+    system = map(os.path.realpath, (*SYSTEM, *SETTINGS))
+    spec = {
+        "read": [*dict.fromkeys(system), *_without_secrets(workspace)],
+        "list": [str(workspace)],
+        "devices": DEVICES,
+        "folder": str(workspace),
+    }
+    text = json.dumps(spec)
+    if len(text) > LONGEST_LINE:
+        return []
+    return [sys.executable, "-I", "-S", landlock.__file__, text]
+
+
+def seatbelt(workspace: Path, writable: bool) -> list[str]:
+    """As above, by the sandbox of macOS."""
+    program = find_program("sandbox-exec")
+    if not program:
+        return []
+    read = [*SYSTEM, "/dev", "/private/var/db/timezone", "/private/var/db/dyld", str(workspace)]
+    devices = " ".join(f"(literal {json.dumps(each)})" for each in DEVICES)
+    profile = [
+        "(version 1)",
+        "(deny default)",
+        '(import "system.sb")',
+        "(allow process-fork process-exec)",
+        "(allow signal (target same-sandbox))",
+        "(allow file-read-metadata)",
+        f"(allow file-read* {_under(read)})",
+        f"(allow file-write-data {devices})",
+    ]
+    if writable:
+        profile.append(f"(allow file-write* {_under([str(workspace)])})")
+    elif hidden := [path for path, _ in secrets_in(workspace)]:
+        profile.append(f"(deny file-read* {_under(hidden)})")
+    profile.append("(deny network*)")
+    return [program, "-p", "\n".join(profile)]
+
+
+def _under(paths: list[str]) -> str:
+    return " ".join(f"(subpath {json.dumps(each)})" for each in paths)
+
+
+SANDBOXES: tuple[Sandbox, ...] = {
+    "linux": (bubblewrap, confined),
+    "darwin": (seatbelt,),
+}.get(sys.platform, ())
+"""Those of this system, the better one first."""
+
+
+def secrets_in(workspace: Path) -> Iterator[tuple[str, bool]]:
+    """The files and folders of the workspace that may hold secrets, by their names, and what is no
+    file: who reads from a pipe takes from it. Whether each is a folder. Of at most MOST_ENTRIES."""
+    waiting, left = [str(workspace)], MOST_ENTRIES
+    while waiting and left > 0:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    left -= 1
+                    is_folder = entry.is_dir(follow_symlinks=False)
+                    if entry.is_symlink():
+                        continue  # what it leads to is not there, or is met under its own name
+                    special = not is_folder and not entry.is_file(follow_symlinks=False)
+                    if special or secret(Path(entry.path), workspace):
+                        yield entry.path, is_folder
+                    elif is_folder:
+                        waiting.append(entry.path)
+        except OSError:  # closed to us, and so to the command
+            continue
+
+
+def _without_secrets(workspace: Path) -> Iterator[str]:
+    """The files and folders that make up the workspace without its secrets, as few as can be."""
+    hidden = {path for path, _ in secrets_in(workspace)}
+    holding = {str(parent) for path in hidden for parent in Path(path).parents}
+    waiting = [str(workspace)]
+    while waiting:
+        folder = waiting.pop()
+        if folder not in holding:
+            yield folder
+            continue
+        try:
+            with os.scandir(folder) as entries:
+                waiting += [
+                    entry.path
+                    for entry in entries
+                    if entry.path not in hidden and not entry.is_symlink()
+                ]
+        except OSError:
+            continue
+
+
+def can_hide(workspace: Path) -> bool:
+    """Whether the workspace is small enough to be looked through."""
+    waiting, left = [str(workspace)], MOST_ENTRIES
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    left -= 1
+                    if left < 0:
+                        return False
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+        except OSError:
+            continue
+    return True
