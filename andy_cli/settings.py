@@ -252,10 +252,12 @@ def _from_file(path: Path) -> Layer:
     import tomllib  # 10 ms, and most people have no such file
 
     try:
-        tree = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        found = _flatten(tomllib.loads(path.read_text(encoding="utf-8")))
+        for _, value in found:
+            str(value)  # raises for numbers that are too long and lists that are too deep
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{path} cannot be read: {error}. Correct it or move it away.") from error
-    return [(key, value, str(path)) for key, value in _flatten(tree)]
+    return [(key, value, str(path)) for key, value in found]
 
 
 def _flatten(tree: Mapping[str, object], prefix: str = "") -> list[tuple[str, object]]:
@@ -368,7 +370,7 @@ def save(key: str, value: str | Sequence[str]) -> Path:
             table = table.setdefault(folder, tomlkit.table())
         table[name] = list(fitted) if isinstance(fitted, tuple) else fitted
         replaced(path, tomlkit.dumps(document))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{path} cannot be written: {error}.") from error
     return path
 

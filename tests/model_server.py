@@ -186,10 +186,14 @@ def _read(stream: Any) -> Received | None:  # noqa: ANN401
         return None
     method, path, _ = first.decode().split(" ", 2)
     headers: dict[str, str] = {}
-    while (line := stream.readline().strip()) != b"":
+    while (whole_line := stream.readline()).strip():
+        line = whole_line.strip()
         name, _, value = line.decode().partition(":")
         headers[name.lower()] = value.strip()
-    body = stream.read(int(headers.get("content-length", 0)))
+    length = int(headers.get("content-length", 0))
+    body = stream.read(length)
+    if not whole_line or len(body) < length:
+        return None  # the client was killed in the middle
     return Received(method, path, headers, json.loads(body) if body else None)
 
 

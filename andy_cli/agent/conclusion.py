@@ -154,7 +154,7 @@ def _value(text: str) -> object:
     """What the text is as JSON, else the text itself."""
     try:
         value: object = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     return value
 

@@ -217,7 +217,7 @@ def entries(result: str, key: str = "") -> list[Entry]:
     """Of a JSON list of texts or records, or of lines of text."""
     try:
         value: object = json.loads(result)
-    except ValueError:
+    except (ValueError, RecursionError):
         lines = [line.strip() for line in result.splitlines() if line.strip()]
         return [_entry(line, line) for line in lines] if len(lines) > 1 else []
     if isinstance(value, Mapping):

@@ -93,7 +93,7 @@ def given(values: Sequence[str]) -> Arguments:
     if len(values) == 1 and values[0].lstrip().startswith("{"):
         try:
             arguments = json.loads(values[0])
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UsageError(f"The arguments are no JSON: {error}.") from error
         return arguments if isinstance(arguments, dict) else {}
     pairs = [each.partition("=") for each in values]

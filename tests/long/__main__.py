@@ -2,13 +2,23 @@
 
 import sys
 
-from tests.long import compiler, guards, interrupts, kills, sandbox, serve, swaps
+from tests.long import (
+    compiler,
+    guards,
+    interrupts,
+    kills,
+    readers,
+    sandbox,
+    serve,
+    swaps,
+)
 
 LONG = {
     "compiler": (compiler.main, 1_000_000),
     "guards": (guards.main, 20_000),
     "interrupts": (interrupts.main, 400),
     "kills": (kills.main, 1_000),
+    "readers": (readers.main, 5_000),
     "sandbox": (sandbox.main, 10_000),
     "serve": (serve.main, 100_000),
     "swaps": (swaps.main, 10_000),

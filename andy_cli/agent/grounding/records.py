@@ -17,6 +17,8 @@ LONG = 120
 RULE = Expression(r"[\s\-=|+:_*─┼┬┴]*")
 BULLET = Expression(r"\s*(?:[-*•]|\d+[.)]|├|└|│)\s*\S")
 SIGNS = ";\t|,"
+DEEPEST = 12
+"""Lists and objects inside each other that are told in one row."""
 
 
 class Table(NamedTuple):
@@ -98,11 +100,15 @@ def pairs(item: object) -> Iterable[tuple[str, object]]:
         yield "", item
 
 
-def row_text(item: object) -> str:
+def row_text(item: object, depth: int = DEEPEST) -> str:
+    """The values of a row in one line; what lies deeper has rows of its own."""
+    if isinstance(item, Mapping | list) and not depth:
+        return "..."
     if isinstance(item, Mapping):
-        return folded(" ; ".join(f"{key} = {row_text(value)}" for key, value in item.items()))
+        cells = (f"{key} = {row_text(value, depth - 1)}" for key, value in item.items())
+        return folded(" ; ".join(cells))
     if isinstance(item, list):
-        return " ; ".join(map(row_text, item))
+        return " ; ".join(row_text(value, depth - 1) for value in item)
     return folded(str(item))
 
 

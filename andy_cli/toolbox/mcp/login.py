@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
@@ -30,6 +31,8 @@ from andy_cli.errors import ToolError, UsageError
 from andy_cli.settings import data_folder, replaced
 from andy_cli.toolbox.mcp.connection import reason
 from andy_cli.toolbox.mcp.servers import Server
+
+Kept = TypeVar("Kept", bound=BaseModel)
 
 EARLY = 5
 """Seconds before its end at which a token is renewed."""
@@ -72,9 +75,9 @@ class Tokens:
         if self.context is not None:
             until = record.get("until")
             self.context.token_expiry_time = until if isinstance(until, int | float) else None
-            if place := record.get("place"):
-                self.context.oauth_metadata = OAuthMetadata.model_validate(place)
-        return OAuthToken.model_validate(kept)
+            if place := valid(OAuthMetadata, record.get("place")):
+                self.context.oauth_metadata = place
+        return valid(OAuthToken, kept)
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
         record = {"tokens": plain(tokens)}
@@ -85,8 +88,7 @@ class Tokens:
         self._write(record)
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
-        kept = self._read().get("client")
-        return OAuthClientInformationFull.model_validate(kept) if kept else None
+        return valid(OAuthClientInformationFull, self._read().get("client"))
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         self._write({"client": plain(client_info)})
@@ -94,7 +96,7 @@ class Tokens:
     def _read(self) -> dict[str, object]:
         try:
             kept = json.loads(self._file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return {}
         return kept if isinstance(kept, dict) else {}
 
@@ -102,6 +104,14 @@ class Tokens:
         kept = {**self._read(), **record}
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         replaced(self._file, json.dumps(kept))
+
+
+def valid(kind: type[Kept], value: object) -> Kept | None:
+    """The value in its form; None for what is damaged: then a new login is asked for."""
+    try:
+        return kind.model_validate(value) if value else None
+    except ValueError:
+        return None
 
 
 def plain(value: BaseModel) -> object:

@@ -37,7 +37,7 @@ def told(result: Returned) -> object:
 
 def part(content: object) -> str:
     """One block of a result."""
-    kind = getattr(content, "type", "")
+    kind = str(getattr(content, "type", ""))
     if kind == "text":
         return str(getattr(content, "text", ""))
     if kind in ("image", "audio"):

@@ -100,7 +100,7 @@ def entries(file: Path) -> Mapping[str, object]:
         return {}
     try:
         tree = json.loads(without_comments(file.read_text(encoding="utf-8-sig")))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{file} cannot be read: {error}. Correct it or move it away.") from error
     listed = tree.get("mcpServers", tree.get("servers", {})) if isinstance(tree, dict) else None
     if not isinstance(listed, dict):
@@ -150,7 +150,7 @@ def _understood(
     if effect not in ("", "read", "network", "write", "run", "act"):
         raise ValueError(f"its effect {effect!r} is none")
     seconds = filled.get("timeout", CONNECT)
-    if not isinstance(seconds, int | float) or seconds <= 0:
+    if not isinstance(seconds, int | float) or not 0 < seconds < 1e9:
         raise ValueError("its timeout is no number of seconds")
     return Server(
         name=name,
@@ -225,5 +225,5 @@ def keep(name: str, entry: Mapping[str, object] | None, file: Path) -> None:
         if entry is not None:
             listed[name] = dict(entry)
         replaced(file, json.dumps(tree, ensure_ascii=False, indent=2) + "\n")
-    except (OSError, ValueError, AttributeError) as error:
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"{file} cannot be written: {error}.") from error

@@ -105,7 +105,7 @@ def plain(schema: Schema) -> Schema:
         **schema,
         "type": "object",
         "properties": fine,
-        "required": [each for each in required if each in fine]
+        "required": [each for each in required if isinstance(each, str) and each in fine]
         if isinstance(required, list)
         else [],
     }

@@ -85,7 +85,7 @@ def _read(found: object) -> Secrets:
         client_secret=str(found.get("client_secret") or ""),
         refresh_token=str(found["refresh_token"]),
         access_token=str(found.get("access_token") or ""),
-        expires=float(expires) if isinstance(expires, int | float) else 0.0,
+        expires=float(expires) if isinstance(expires, int | float) and expires < 1e12 else 0.0,
     )
 
 
