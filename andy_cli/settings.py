@@ -375,7 +375,7 @@ def save(key: str, value: str | Sequence[str]) -> Path:
     return path
 
 
-def replaced(path: Path, text: str) -> None:
+def replaced(path: Path, text: str | bytes) -> None:
     """Replace a file of ours in one step: whatever happens, the old or the new one is there.
 
     It is 0600. Raises OSError.
@@ -384,8 +384,8 @@ def replaced(path: Path, text: str) -> None:
     draft = path.with_name(f".{path.name}.{os.getpid()}.new")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text.encode() if isinstance(text, str) else text)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)

@@ -12,7 +12,7 @@ from andy_cli.frontends.lists import known_tool, tools_here
 from andy_cli.guard.neutralizer import neutralize
 from andy_cli.guard.workspace import resolve
 from andy_cli.messages import Arguments, Effect, ToolCall
-from andy_cli.settings import load, save
+from andy_cli.settings import load, replaced, save
 from andy_cli.toolbox import situation
 from andy_cli.toolbox.collection import fault, tools_in, user_folder
 
@@ -32,8 +32,10 @@ def add(file: Path, instead: bool) -> None:
     there = user_folder() / file.name
     if there.exists() and there.read_bytes() != text and not instead:
         raise UsageError(f"{there} exists and is another.", "Give --replace to replace it.")
-    there.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    there.write_bytes(text)
+    try:
+        replaced(there, text)
+    except OSError as error:
+        raise UsageError(f"{there} cannot be written: {error.strerror}.") from error
     for each in found:
         say(f"{each.name} ({each.effect}): {each.description}")
     say(f"Kept in {there}.")

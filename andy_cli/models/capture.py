@@ -15,7 +15,9 @@ cut over several of them and can be recognised only in the whole. An outcome is 
 made of the reply, with the tools it knew; it knew no dialect either where `tools` is empty.
 """
 
+import atexit
 import base64
+import contextlib
 import json
 import os
 import re
@@ -68,14 +70,21 @@ def _in(folder: Path) -> "Capture":
     return Capture(folder)
 
 
+MOST_WAITING = 2**24
+"""Bytes that are kept back where they cannot be written; then the oldest are given up."""
+
+
 class Capture:
-    """The file. What cannot be written is said once on stderr, and the turn goes on."""
+    """The file. What cannot be written is said once on stderr, and written when there is room."""
 
     def __init__(self, folder: Path, secrets: Sequence[str] = ()) -> None:
         now = time.strftime("%Y%m%d-%H%M%S")
         self.path = folder / f"{now}-{os.getpid()}-{time.time_ns() % 10**6:06}.jsonl"
         self.secrets = list(secrets)
-        self._broken = False
+        self._waiting: list[bytes] = []
+        self._told = False
+        self._torn = False
+        """The file does not end with the end of a line."""
         self._count = 0
 
     def exchange(self, endpoint: Endpoint, body: Mapping[str, object]) -> "Exchange":
@@ -105,17 +114,44 @@ class Capture:
         self.write(_without_secrets({"kind": kind, **record}, self.secrets))
 
     def write(self, *records: Mapping[str, object]) -> None:
-        if self._broken:
-            return
         lines = [json.dumps(record, ensure_ascii=False, default=str) for record in records]
+        self._waiting += [f"{line}\n".encode("utf-8", "replace") for line in lines]
         try:
-            self.path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
-            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-            with os.fdopen(os.open(self.path, flags, PRIVATE_FILE), "ab") as file:
-                file.write("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
+            self._write_waiting()
+            self._told = False
         except OSError as error:
-            self._broken = True
-            sys.stderr.write(f"andy: nothing can be captured in {self.path.parent}: {error}.\n")
+            while sum(map(len, self._waiting)) > MOST_WAITING:
+                del self._waiting[0]
+            if not self._told:
+                atexit.unregister(self.write_rest)
+                atexit.register(self.write_rest)
+                folder = self.path.parent
+                sys.stderr.write(f"andy: nothing can be captured in {folder}: {error}.\n")
+            self._told = True
+
+    def write_rest(self) -> None:
+        """Try once more to write what could not be written; silent if it cannot be."""
+        with contextlib.suppress(OSError):
+            self._write_waiting()
+
+    def _write_waiting(self) -> None:
+        self.path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        descriptor = os.open(self.path, flags, PRIVATE_FILE)
+        try:
+            while self._waiting:
+                self._write_line(descriptor, self._waiting[0])
+                del self._waiting[0]
+        finally:
+            os.close(descriptor)
+
+    def _write_line(self, descriptor: int, line: bytes) -> None:
+        """Write a line on a line of its own, behind one that was written only in part too."""
+        data = b"\n" + line if self._torn else line
+        self._torn = True
+        while data:
+            data = data[os.write(descriptor, data) :]
+        self._torn = False
 
 
 class Exchange:

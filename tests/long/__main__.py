@@ -11,6 +11,7 @@ from tests.long import (
     sandbox,
     serve,
     swaps,
+    writes,
 )
 
 LONG = {
@@ -22,6 +23,7 @@ LONG = {
     "sandbox": (sandbox.main, 10_000),
     "serve": (serve.main, 100_000),
     "swaps": (swaps.main, 10_000),
+    "writes": (writes.main, 1),
 }
 
 

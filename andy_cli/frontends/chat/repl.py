@@ -20,13 +20,12 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
-from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.styles import Style
 
+from andy_cli.frontends.chat.input_history import open_history
 from andy_cli.frontends.chat.keyboard import Keyboard
 from andy_cli.frontends.options import Options
-from andy_cli.settings import state_folder
 
 BEHIND_THE_PROMPT = "andy_cli.frontends.chat.talk"
 """Everything a turn needs hangs on it."""
@@ -59,7 +58,7 @@ class Repl:
 
     def _asker(self) -> PromptSession[str]:
         session: PromptSession[str] = PromptSession(
-            history=history(self._options.no_session),
+            history=open_history(self._options.no_session),
             completer=Slash(),
             complete_while_typing=False,
             key_bindings=keys(),
@@ -200,19 +199,6 @@ async def nobody(text: str, begun: str) -> str:
 
 def load_the_rest() -> None:
     import_module(BEHIND_THE_PROMPT)
-
-
-def history(nothing_on_disk: bool) -> History:
-    """What was typed before, in a 0600 file."""
-    if nothing_on_disk:
-        return InMemoryHistory()
-    path = state_folder() / "input_history"
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-    except OSError:
-        return InMemoryHistory()
-    return FileHistory(str(path))
 
 
 def keys() -> KeyBindings:

@@ -65,6 +65,8 @@ class Tokens:
 
     def __init__(self, file: Path) -> None:
         self._file = file
+        self.problem = ""
+        """Why the file could not be written; the tokens hold until andy ends."""
         self.context: OAuthContext | None = None
 
     async def get_tokens(self) -> OAuthToken | None:
@@ -101,9 +103,11 @@ class Tokens:
         return kept if isinstance(kept, dict) else {}
 
     def _write(self, record: Mapping[str, object]) -> None:
-        kept = {**self._read(), **record}
-        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        replaced(self._file, json.dumps(kept))
+        try:
+            replaced(self._file, json.dumps({**self._read(), **record}))
+        except OSError as error:
+            # Not an error: a renewed token works now, and the old one may not work any more.
+            self.problem = error.strerror or str(error)
 
 
 def valid(kind: type[Kept], value: object) -> Kept | None:
@@ -180,7 +184,10 @@ async def login(server: Server, show: Callable[[str], None]) -> int:
         async with listening, httpx2.AsyncClient(auth=auth, timeout=30.0) as http:
             transport = streamable_http_client(server.url, http_client=http)
             async with Client(transport) as client:
-                return len((await client.list_tools()).tools)
+                count = len((await client.list_tools()).tools)
+        if isinstance(kept := auth.context.storage, Tokens) and kept.problem:
+            raise UsageError(f"The login cannot be kept in {file}: {kept.problem}.")
+        return count
     except TimeoutError as error:
         raise UsageError(
             "Nobody logged in.", f"`andy mcp login {server.name}` tries again."

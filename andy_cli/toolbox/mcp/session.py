@@ -6,6 +6,7 @@ Imported when there is a server to speak to: the SDK takes half a second.
 import contextlib
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from pathlib import Path
 
 import httpx2
 from mcp import Client
@@ -107,12 +108,18 @@ async def opened(
         yield Session(client, server)
 
 
+def open_log(file: Path) -> int:
+    """A descriptor for what the program says; without room for it that goes nowhere."""
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    except OSError:
+        return os.open(os.devnull, os.O_WRONLY)
+
+
 def started(server: Server, mark: str, stack: contextlib.AsyncExitStack) -> Transport:
     """A program in a clean environment: it gets what its entry names and no more."""
-    file = log_of(server)
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    log = stack.enter_context(os.fdopen(descriptor, "w"))
+    log = stack.enter_context(os.fdopen(open_log(log_of(server)), "w"))
     parameters = StdioServerParameters(
         command=server.command,
         args=list(server.args),
