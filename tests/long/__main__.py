@@ -3,6 +3,7 @@
 import sys
 
 from tests.long import (
+    canaries,
     compiler,
     guards,
     interrupts,
@@ -11,10 +12,12 @@ from tests.long import (
     sandbox,
     serve,
     swaps,
+    turns,
     writes,
 )
 
 LONG = {
+    "canaries": (canaries.main, 20),
     "compiler": (compiler.main, 1_000_000),
     "guards": (guards.main, 20_000),
     "interrupts": (interrupts.main, 400),
@@ -23,6 +26,7 @@ LONG = {
     "sandbox": (sandbox.main, 10_000),
     "serve": (serve.main, 100_000),
     "swaps": (swaps.main, 10_000),
+    "turns": (turns.main, 1_000),
     "writes": (writes.main, 1),
 }
 
