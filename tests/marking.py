@@ -1,7 +1,8 @@
 """A conversation that leaves marks: a tool that notes in a file each time it really runs.
 
-Told `Mark 6 times`, the scripted model calls `mark` with 1, 2, ... 6 and then ends its turn. All
-texts and ids differ, so that one that is there twice has been doubled.
+Told `Mark 6 times`, the scripted model calls `mark` with 1, 2, ... 6 and then ends its turn. It
+counts on from the results it is shown, or as it is told: `Mark 1 times from 700`. All texts and ids
+differ, so that one that is there twice has been doubled.
 """
 
 import json
@@ -43,13 +44,15 @@ def answer_request(received: Received) -> Answer:
     messages = received.body["messages"]
     roles = [message["role"] for message in messages]
     asked = len(roles) - 1 - roles[::-1].index("user")
-    wanted = int(messages[asked]["content"].split()[1])
-    done = roles.count("tool")
-    if done - roles[:asked].count("tool") >= wanted:
+    _, wanted, _, *start = messages[asked]["content"].split()
+    done = roles[asked:].count("tool")
+    if done >= int(wanted):
         return spoken(f"{ANSWER} {roles.count('user')}.")
-    function = {"name": "mark", "arguments": json.dumps({"number": done + 1})}
-    call = {"index": 0, "id": call_id(done + 1), "type": "function", "function": function}
-    words = event({"content": f"Step {done + 1} of many."})
+    first = int(start[1]) if start[:1] == ["from"] else roles[:asked].count("tool") + 1
+    number = first + done
+    function = {"name": "mark", "arguments": json.dumps({"number": number})}
+    call = {"index": 0, "id": call_id(number), "type": "function", "function": function}
+    words = event({"content": f"Step {number} of many."})
     return [status(), words, event({"tool_calls": [call]}), event({}, "tool_calls"), DONE]
 
 

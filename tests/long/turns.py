@@ -65,7 +65,7 @@ def chat(turns: int) -> bool:
             terminal.prompts()
             spent, sizes = [processor_time(terminal.pid)], []
             for turn in range(1, turns + 1):
-                terminal.type(f"Mark 1 times, {turn}.\r")
+                terminal.type(f"Mark 1 times from {turn}\r")
                 assert terminal.prompts_or_ends(), terminal.text[-2_000:]
                 server.requests.clear()
                 if turn % step == 0:
