@@ -1,0 +1,189 @@
+"""One operator, constant, branch or step at a time is changed: some test has to fail for each.
+
+`python -m tests.long mutants 50` takes 50 of them, drawn by a fixed seed; 0 takes all. Words for
+people are left alone, as are annotations.
+"""
+
+import ast
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from copy import deepcopy
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+GUARD = ("tests/test_gate.py", "tests/test_consents.py", "tests/test_rules.py")
+TARGETS = {
+    "andy_cli/guard/gate.py": GUARD,
+    "andy_cli/guard/consents.py": GUARD,
+    "andy_cli/guard/claim.py": GUARD,
+    "andy_cli/guard/rules.py": GUARD,
+    "andy_cli/sessions/log.py": ("tests/test_session_log.py",),
+}
+COPIED = ("andy_cli", "tests", "tools", "prompts", "pyproject.toml")
+PATIENCE = 120.0
+"""Seconds for the tests of a file; a mutant that never ends has failed them."""
+OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+OTHER: dict[type[ast.operator], ast.operator] = {
+    ast.Add: ast.Sub(),
+    ast.Sub: ast.Add(),
+    ast.BitOr: ast.BitAnd(),
+    ast.Mult: ast.Add(),
+}
+
+
+class Mutant(NamedTuple):
+    file: str
+    line: int
+    about: str
+    source: str
+
+
+Change = tuple[str, Callable[[], None]]
+"""What would be changed, and the way to do it to the tree at hand."""
+
+
+def changes_of(node: ast.AST) -> Iterator[Change]:
+    match node:
+        case ast.Compare(ops=[op, *_]) if type(op) in OPPOSITES:
+            yield "comparison", lambda: node.ops.__setitem__(0, OPPOSITES[type(op)]())
+        case ast.BoolOp(op=ast.And()):
+            yield "and -> or", lambda: setattr(node, "op", ast.Or())
+        case ast.BoolOp(op=ast.Or()):
+            yield "or -> and", lambda: setattr(node, "op", ast.And())
+        case ast.BinOp(op=operator) if type(operator) in OTHER:
+            yield "operator", lambda: setattr(node, "op", OTHER[type(operator)])
+        case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+            yield "condition turned", lambda: setattr(node, "test", negate(test))
+        case ast.comprehension(ifs=[test, *_]):
+            yield "filter turned", lambda: node.ifs.__setitem__(0, negate(test))
+        case ast.UnaryOp(op=ast.Not()):
+            yield "not left out", lambda: setattr(node, "op", ast.UAdd())
+        case ast.Constant():
+            yield from changes_of_constant(node)
+
+
+def changes_of_constant(node: ast.Constant) -> Iterator[Change]:
+    match node.value:
+        case bool(flag):
+            yield f"{flag} turned", lambda: setattr(node, "value", not flag)
+        case int(number):
+            yield f"{number} -> {number + 1}", lambda: setattr(node, "value", number + 1)
+        case str(text) if text.isidentifier():
+            yield f"{text!r} changed", lambda: setattr(node, "value", "mutated")
+
+
+def negate(test: ast.expr) -> ast.expr:
+    return ast.UnaryOp(ast.Not(), test)
+
+
+def nodes_of(tree: ast.AST) -> Iterator[ast.AST]:
+    """What can be changed with an effect: no annotations, no texts for people."""
+    for name, value in ast.iter_fields(tree):
+        if name in ("annotation", "returns") or isinstance(tree, ast.JoinedStr):
+            continue
+        for node in value if isinstance(value, list) else [value]:
+            if isinstance(node, ast.Subscript) and ast.unparse(node).startswith("Literal"):
+                continue
+            if isinstance(node, ast.AST):
+                yield node
+                yield from nodes_of(node)
+
+
+def steps_of(tree: ast.AST) -> Iterator[tuple[list[ast.stmt], int]]:
+    """Statements that do something and can be left out: where they stand."""
+    for node in ast.walk(tree):
+        for name in ("body", "orelse", "finalbody"):
+            body = getattr(node, name, None)
+            for at, step in enumerate(body if isinstance(body, list) else []):
+                call = isinstance(step, ast.Expr) and isinstance(step.value, ast.Call)
+                if call or isinstance(step, ast.AugAssign | ast.Raise | ast.Continue | ast.Break):
+                    yield body or [], at
+
+
+def mutants_of(file: str) -> Iterator[Mutant]:
+    original = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    for number in range(len([*nodes_of(original)])):
+        line = getattr([*nodes_of(original)][number], "lineno", 0)
+        for kind in range(len([*changes_of([*nodes_of(original)][number])])):
+            tree = deepcopy(original)
+            about, change = [*changes_of([*nodes_of(tree)][number])][kind]
+            change()
+            yield Mutant(file, line, about, ast.unparse(ast.fix_missing_locations(tree)))
+    for number, (body, at) in enumerate(steps_of(original)):
+        tree = deepcopy(original)
+        copied, place = [*steps_of(tree)][number]
+        copied[place] = ast.Pass()
+        about = f"left out: {ast.unparse(body[at])[:60]}"
+        source = ast.unparse(ast.fix_missing_locations(tree))
+        yield Mutant(file, body[at].lineno, about, source)
+
+
+def is_killed(mutant: Mutant) -> bool:
+    """Whether a test fails in a copy of the program with this one change."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in COPIED:
+            source, there = ROOT / name, Path(folder) / name
+            if source.is_dir():
+                shutil.copytree(
+                    source, there, ignore=shutil.ignore_patterns("__pycache__", "*.mp3")
+                )
+            else:
+                shutil.copy(source, there)
+        (Path(folder) / mutant.file).write_text(mutant.source, encoding="utf-8")
+        options = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly")
+        tests = [test for test in TARGETS[mutant.file] if (ROOT / test).exists()]
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "pytest", *options, *tests],
+                cwd=folder,
+                env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+                capture_output=True,
+                timeout=PATIENCE,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return True
+        return done.returncode != 0
+
+
+def look_for_survivors(mutants: Sequence[Mutant]) -> Iterator[tuple[Mutant, bool]]:
+    with ProcessPoolExecutor() as pool:
+        yield from zip(mutants, pool.map(is_killed, mutants), strict=True)
+
+
+def main(most: int) -> int:
+    started = time.monotonic()
+    mutants = [mutant for file in TARGETS for mutant in mutants_of(file)]
+    if most:
+        mutants = random.Random(1).sample(mutants, min(most, len(mutants)))
+    score = {file: [0, 0] for file in TARGETS}
+    for mutant, killed in look_for_survivors(mutants):
+        score[mutant.file][not killed] += 1
+        if not killed:
+            sys.stdout.write(f"{mutant.file}:{mutant.line}: {mutant.about}\n")
+            sys.stdout.flush()
+    for file, (dead, alive) in score.items():
+        share = dead / max(1, dead + alive)
+        sys.stdout.write(f"{file:32}{dead + alive:>6} mutants{share:>8.1%} killed\n")
+    seconds = time.monotonic() - started
+    sys.stdout.write(f"mutants: {len(mutants):,}, {seconds:.0f} s\n")
+    return 0
