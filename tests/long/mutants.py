@@ -149,7 +149,7 @@ def is_killed(mutant: Mutant) -> bool:
             else:
                 shutil.copy(source, there)
         (Path(folder) / mutant.file).write_text(mutant.source, encoding="utf-8")
-        options = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly")
+        options = ("-x", "-q", "-p", "no:cacheprovider", "-k", "not is_what_is_written")
         tests = [test for test in TARGETS[mutant.file] if (ROOT / test).exists()]
         try:
             done = subprocess.run(

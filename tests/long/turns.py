@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 
 import uvloop
 
@@ -21,11 +22,9 @@ from tests.shell import environment
 from tests.terminal import Terminal
 
 WINDOW = 16_000
-"""Tokens; reached after some hundred turns."""
-WARM_UP = 0.3
-"""Share of the turns before memory is compared: until then the window fills."""
+"""Tokens the model reads at most."""
 GROWTH = 1.05
-STREAMS, ROUNDS = 64, 20
+STREAMS, ROUNDS = 64, 30
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -42,13 +41,14 @@ def processor_time(pid: int) -> float:
 
 
 def is_flat(name: str, sizes: Sequence[float]) -> bool:
-    """Whether the last size is hardly more than the one after the warm-up."""
-    warm, last = sizes[int(len(sizes) * WARM_UP)], sizes[-1]
-    flat = last <= warm * GROWTH
+    """Whether the last third is hardly more than the middle one; the first is the warm-up."""
+    third = len(sizes) // 3
+    middle, last = median(sizes[third:-third]), median(sizes[-third:])
+    flat = last <= middle * GROWTH
     shown = " ".join(f"{size:.1f}" for size in sizes)
     verdict = "flat" if flat else "it grows"
-    sys.stdout.write(f"{name}: {shown} MB; after the warm-up {warm:.1f}, at the end {last:.1f}: ")
-    sys.stdout.write(f"{verdict}\n")
+    sys.stdout.write(f"{name}: {shown} MB\n")
+    sys.stdout.write(f"  in the middle {middle:.1f} MB, at the end {last:.1f} MB: {verdict}\n")
     return flat
 
 

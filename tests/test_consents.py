@@ -1,0 +1,359 @@
+"""The gate's finer promises: what a yes covers and for how long, which doubt comes first."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from andy_cli.guard.claim import Claim
+from andy_cli.guard.gate import NOBODY, Answer, Gate, Mode, Proposal, Verdict
+from andy_cli.guard.rules import Rules, made
+from andy_cli.guard.workspace import Operation
+from andy_cli.messages import Effect
+
+YES, FOR_THE_SESSION, NO = Answer(True), Answer(True, session=True), Answer(False)
+NO_RULES = made((), (), ())
+
+
+class User:
+    """Says the same to everything, and remembers why they were asked."""
+
+    def __init__(self, answer: Answer = YES) -> None:
+        self.answer = answer
+        self.asked: list[str] = []
+
+    async def ask(self, proposal: Proposal) -> Answer:
+        self.asked.append(proposal.why)
+        return self.answer
+
+
+def gate_of(
+    workspace: Path, user: User | None, mode: Mode = "ask", rules: Rules = NO_RULES
+) -> Gate:
+    return Gate(workspace, (), rules, mode, user.ask if user else None)
+
+
+def decide(gate: Gate, effect: Effect, claim: Claim, tool: str = "tool") -> Verdict:
+    return asyncio.run(gate.decide(Proposal(tool, effect, "do it", claim)))
+
+
+WRITING = Claim(("a.txt",), "write")
+FETCHING = Claim(address="https://example.org/a")
+RUNNING = Claim(command="make all")
+
+
+# What a yes covers.
+
+
+@pytest.mark.parametrize("answer", [YES, FOR_THE_SESSION])
+def test_what_is_done_in_the_users_name_is_asked_each_time(answer: Answer, tmp_path: Path) -> None:
+    user = User(answer)
+    gate = gate_of(tmp_path, user)
+    for _ in range(3):
+        assert decide(gate, Effect.ACT, Claim(shown="Dear Bea")) == Verdict(
+            True, "the user said yes", asked=True
+        )
+    assert user.asked == ["it is done in your name"] * 3
+
+
+@pytest.mark.parametrize("effect", [Effect.WRITE, Effect.RUN])
+def test_a_yes_to_a_change_or_a_program_holds_once(effect: Effect, tmp_path: Path) -> None:
+    user = User(YES)
+    gate = gate_of(tmp_path, user)
+    for _ in range(2):
+        assert decide(gate, effect, Claim(("a",), "write")).allowed
+    assert len(user.asked) == 2
+
+
+OTHERS = [
+    Claim(("a",), "write", command="make b", address="https://a.org", method="PUT"),
+    Claim(("a",), "write", command="make a", address="https://b.org", method="PUT"),
+    Claim(("a",), "write", command="make a", address="https://a.org", method="POST"),
+    Claim(("b",), "write", command="make a", address="https://a.org", method="PUT"),
+    Claim(("a", "b"), "write", command="make a", address="https://a.org", method="PUT"),
+]
+ONE = Claim(("a",), "write", command="make a", address="https://a.org", method="PUT")
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_a_yes_for_the_session_holds_for_the_very_same_call(other: Claim, tmp_path: Path) -> None:
+    user = User(FOR_THE_SESSION)
+    gate = gate_of(tmp_path, user)
+    decide(gate, Effect.RUN, ONE)
+    assert decide(gate, Effect.RUN, ONE) == Verdict(
+        True, "agreed to in this session", granted={"a": tmp_path.resolve() / "a"}
+    )
+    assert len(user.asked) == 1
+    decide(gate, Effect.RUN, other)
+    assert len(user.asked) == 2
+
+
+def test_a_yes_for_the_session_holds_for_one_tool_effect_and_version(tmp_path: Path) -> None:
+    user = User(FOR_THE_SESSION)
+    gate = gate_of(tmp_path, user)
+    base = Proposal("tool", Effect.RUN, "do it", fingerprint="one")
+    asyncio.run(gate.decide(base))
+    asyncio.run(gate.decide(base))
+    assert len(user.asked) == 1
+    for other in (
+        base._replace(tool="other"),
+        base._replace(effect=Effect.WRITE),
+        base._replace(fingerprint="two"),
+    ):
+        asyncio.run(gate.decide(other))
+    assert len(user.asked) == 4
+
+
+@pytest.mark.parametrize("effect", [Effect.READ, Effect.PLAY])
+def test_a_yes_to_some_places_is_none_to_all_places_of_a_call(
+    effect: Effect, tmp_path: Path
+) -> None:
+    user = User()
+    gate = gate_of(tmp_path, user)
+    decide(gate, effect, Claim(("/a",)))
+    decide(gate, effect, Claim(("/a/b", "/a")))
+    assert len(user.asked) == 1
+    for places in (("/a", "/b"), ("/b", "/a")):
+        user.answer = NO
+        assert not decide(gate, effect, Claim(places)).allowed
+    assert len(user.asked) == 3
+    user.answer = YES
+    decide(gate, effect, Claim(("/b", "/c")))
+    assert decide(gate, effect, Claim(("/c", "/a", "/b"))).allowed
+    assert len(user.asked) == 4
+
+
+def test_a_yes_to_the_network_holds_for_that_host(tmp_path: Path) -> None:
+    user = User()
+    gate = gate_of(tmp_path, user)
+    decide(gate, Effect.NETWORK, FETCHING)
+    assert decide(gate, Effect.NETWORK, Claim(address="https://EXAMPLE.org/b")).allowed
+    assert len(user.asked) == 1
+    decide(gate, Effect.NETWORK, Claim(address="https://other.org/a"))
+    assert len(user.asked) == 2
+    assert user.asked == ["it asks the network"] * 2
+
+
+def test_what_names_no_place_and_no_address_is_asked_each_time(tmp_path: Path) -> None:
+    user = User(FOR_THE_SESSION)
+    gate = gate_of(tmp_path, user)
+    for _ in range(2):
+        decide(gate, Effect.NETWORK, Claim())
+        asyncio.run(gate.decide(Proposal("t", Effect.READ, "read", guessed=True)))
+    assert len(user.asked) == 4
+
+
+def test_a_no_is_kept_for_nothing(tmp_path: Path) -> None:
+    user = User(Answer(False, session=True, rules=("write",)))
+    gate = gate_of(tmp_path, user)
+    kept: list[object] = []
+    gate.keep = kept.append
+    for _ in range(2):
+        assert decide(gate, Effect.WRITE, WRITING) == Verdict(False, "the user said no", asked=True)
+    assert len(user.asked) == 2
+    assert kept == []
+
+
+def test_a_yes_for_good_is_kept_and_holds_at_once(tmp_path: Path) -> None:
+    user = User(Answer(True, rules=("tool(b/**)", "tool(a.txt)")))
+    gate = gate_of(tmp_path, user, rules=made((), (), ("other",)))
+    kept: list[object] = []
+    gate.keep = kept.append
+    decide(gate, Effect.WRITE, WRITING)
+    assert decide(gate, Effect.WRITE, WRITING).reason == "the rule tool(a.txt) allows it"
+    assert len(user.asked) == 1
+    assert kept == [("tool(b/**)", "tool(a.txt)")]
+    assert [rule.text for rule in gate.rules.allow] == ["other", "tool(b/**)", "tool(a.txt)"]
+
+
+# What comes first.
+
+
+@pytest.mark.parametrize("effect", [Effect.READ, Effect.WRITE, Effect.RUN, Effect.ACT])
+@pytest.mark.parametrize("mode", ["ask", "edits", "auto"])
+def test_a_doubtful_request_needs_a_yes_of_its_own(
+    effect: Effect, mode: Mode, tmp_path: Path
+) -> None:
+    user = User(Answer(True, session=True, rules=("other",)))
+    gate = gate_of(tmp_path, user, mode, made((), (), ("tool",)))
+    kept: list[object] = []
+    gate.keep = kept.append
+    claim = Claim(("a.txt",), "write" if effect is Effect.WRITE else "read")
+    proposal = Proposal("tool", effect, "do it", claim, doubtful="it was quoted")
+    for _ in range(2):
+        assert asyncio.run(gate.decide(proposal)).asked
+    assert user.asked == ["it was quoted"] * 2
+    assert kept == []
+    assert [rule.text for rule in gate.rules.allow] == ["tool"]
+
+
+def test_a_yes_to_a_doubtful_request_holds_for_no_other(tmp_path: Path) -> None:
+    user = User(FOR_THE_SESSION)
+    gate = gate_of(tmp_path, user)
+    proposal = Proposal("tool", Effect.READ, "read", Claim(("/a",)), doubtful="it was quoted")
+    asyncio.run(gate.decide(proposal))
+    asyncio.run(gate.decide(proposal._replace(doubtful="")))
+    assert user.asked == ["it was quoted", "/a is outside the workspace"]
+
+
+def test_no_rule_is_offered_where_a_yes_is_needed_each_time(tmp_path: Path) -> None:
+    gate = gate_of(tmp_path, None)
+    proposal = Proposal("tool", Effect.WRITE, "do it", WRITING, doubtful="it was quoted")
+    assert asyncio.run(gate.decide(proposal)) == Verdict(False, NOBODY, asked=True)
+    decide(gate, Effect.ACT, Claim(shown="Dear Bea"))
+    assert gate.wanting == []
+    for _ in range(2):
+        decide(gate, Effect.RUN, Claim(command="touch all"), tool="terminal_execute")
+    assert gate.wanting == ["terminal_execute(touch all *)"]
+
+
+def test_a_guessed_tool_is_asked_for_even_where_it_only_reads(tmp_path: Path) -> None:
+    user = User()
+    gate = gate_of(tmp_path, user)
+    proposal = Proposal("tool", Effect.READ, "read", Claim(("a",)), guessed=True)
+    assert asyncio.run(gate.decide(proposal)).asked
+    assert user.asked == ["which tool was meant is a guess"]
+    free = asyncio.run(gate.decide(proposal._replace(guessed=False)))
+    assert free == Verdict(
+        True, "inside the workspace", granted={"a": tmp_path.resolve() / "a"}, harmless=True
+    )
+
+
+def test_a_rule_that_asks_comes_before_one_that_allows_and_before_the_mode(tmp_path: Path) -> None:
+    user = User()
+    rules = made((), ("tool(a.txt)",), ("tool(a.txt)", "tool(b.txt)"))
+    for mode in ("ask", "edits", "auto"):
+        gate = gate_of(tmp_path, user, mode, rules)
+        decide(gate, Effect.WRITE, WRITING)
+        decide(gate, Effect.WRITE, Claim(("b.txt",), "write"))
+    assert user.asked == ["the rule tool(a.txt) asks for it"] * 3
+
+
+def test_a_rule_that_denies_comes_before_every_yes(tmp_path: Path) -> None:
+    user = User()
+    for mode in ("ask", "edits", "auto"):
+        gate = gate_of(tmp_path, user, mode, made(("tool(a.txt)",), (), ("tool",)))
+        assert decide(gate, Effect.WRITE, WRITING) == Verdict(
+            False, "the rule tool(a.txt) forbids it"
+        )
+    assert user.asked == []
+
+
+# Modes.
+
+
+@pytest.mark.parametrize("effect", [Effect.WRITE, Effect.RUN, Effect.ACT])
+def test_plan_mode_refuses_whatever_changes_something(effect: Effect, tmp_path: Path) -> None:
+    user = User()
+    gate = gate_of(tmp_path, user, "plan", made((), (), ("tool",)))
+    verdict = decide(gate, effect, WRITING)
+    assert not verdict.allowed
+    assert not verdict.asked
+    assert "plan mode" in verdict.reason
+    doubtful = Proposal("tool", effect, "do it", WRITING, doubtful="it was quoted")
+    assert not asyncio.run(gate.decide(doubtful)).asked
+    assert user.asked == []
+
+
+def test_plan_mode_reads_as_mode_ask_does(tmp_path: Path) -> None:
+    user = User()
+    gate = gate_of(tmp_path, user, "plan")
+    assert not decide(gate, Effect.READ, Claim(("a",))).asked
+    assert not decide(gate, Effect.RUN, Claim(command="ls", contained=True)).asked
+    assert decide(gate, Effect.NETWORK, FETCHING).asked
+    assert decide(gate, Effect.READ, Claim(("/a",))).asked
+
+
+def test_auto_asks_for_nothing_and_says_so(tmp_path: Path) -> None:
+    user = User()
+    gate = gate_of(tmp_path, user, "auto")
+    for effect in (Effect.READ, Effect.NETWORK, Effect.WRITE, Effect.RUN, Effect.ACT):
+        verdict = decide(gate, effect, Claim(("/srv/a",), "write"))
+        assert verdict.allowed
+        assert not verdict.harmless
+        assert verdict.reason == "everything but destruction is allowed"
+    assert user.asked == []
+
+
+EDITED: list[tuple[tuple[str, ...], Operation, bool]] = [
+    (("a.txt",), "write", True),
+    (("docs/a.txt", "b.txt"), "write", True),
+    (("../a.txt",), "write", False),
+    (("a.txt", "../b.txt"), "write", False),
+    ((".git/config",), "write", False),
+    ((".git/hooks/pre-commit",), "write", False),
+    ((".env",), "read", False),
+    ((".env",), "list", False),
+    (("a.txt",), "list", True),
+    (("../a.txt",), "list", False),
+    ((), "write", False),
+]
+
+
+@pytest.mark.parametrize(("places", "operation", "free"), EDITED)
+def test_mode_edits_changes_files_inside_but_no_settings_and_reads_no_secrets(
+    places: tuple[str, ...], operation: Operation, free: bool, tmp_path: Path
+) -> None:
+    user = User()
+    gate = gate_of(tmp_path, user, "edits")
+    claim = Claim(places, operations=(operation,) * len(places))
+    assert decide(gate, Effect.WRITE, claim).allowed
+    assert bool(user.asked) is not free
+
+
+def test_mode_edits_asks_for_what_also_goes_to_the_network(tmp_path: Path) -> None:
+    user = User()
+    gate = gate_of(tmp_path, user, "edits")
+    claim = Claim(("a.txt",), "write", address="https://example.org/a")
+    assert decide(gate, Effect.WRITE, claim).asked
+    assert decide(gate, Effect.RUN, RUNNING).asked
+
+
+# Addresses.
+
+
+NAMED = [
+    ("https://example.org/news", "GET", True),
+    ("https://example.org/news#part", "GET", True),
+    ("https://example.org/news", "HEAD", False),
+    ("https://example.org/news", "POST", False),
+    ("https://example.org/other", "GET", False),
+    ("http://example.org/news", "GET", False),
+]
+
+
+@pytest.mark.parametrize(("address", "method", "free"), NAMED)
+def test_an_address_is_looked_at_unasked_where_the_user_named_that_very_one(
+    address: str, method: str, free: bool, tmp_path: Path
+) -> None:
+    user = User()
+    gate = gate_of(tmp_path, user)
+    gate.heard("what is on (https://example.org/news#top)?")
+    gate.heard("and then?")
+    decide(gate, Effect.NETWORK, Claim(address=address, method=method))
+    assert bool(user.asked) is not free
+
+
+@pytest.mark.parametrize("address", ["http://169.254.169.254/latest/meta-data", "ftp://a.org/b"])
+def test_an_address_that_is_never_asked_is_refused_whatever_is_allowed(
+    address: str, tmp_path: Path
+) -> None:
+    user = User()
+    gate = gate_of(tmp_path, user, "auto", made((), (), ("tool",)))
+    verdict = decide(gate, Effect.NETWORK, Claim(address=address))
+    assert not verdict.allowed
+    assert not verdict.asked
+    assert decide(gate, Effect.NETWORK, Claim(address=address, trusted=True)).allowed
+
+
+def test_what_a_tool_may_not_do_is_not_granted(tmp_path: Path) -> None:
+    gate = gate_of(tmp_path, None)
+    assert decide(gate, Effect.WRITE, WRITING).granted == {}
+    allowed = decide(gate_of(tmp_path, User()), Effect.WRITE, Claim(("./a//b",), "write"))
+    assert allowed.granted == {"a/b": tmp_path.resolve() / "a" / "b"}
+
+
+def test_a_path_that_cannot_be_is_refused_without_a_question(tmp_path: Path) -> None:
+    user = User()
+    verdict = decide(gate_of(tmp_path, user), Effect.READ, Claim(("a\0b",)))
+    assert (verdict.allowed, verdict.asked, user.asked) == (False, False, [])
