@@ -73,7 +73,7 @@ def lie(sentence: Sentence, language: Language, index: Index, answer: str) -> Cl
     """The first claim of the sentence that nothing did; what may be several actions is one of
     those that were done."""
     reported: dict[int, list[tuple[str, bool, re.Match[str]]]] = {}
-    actions = [*language.actions(sentence.text)]
+    actions = language.actions(sentence.text)
     text = without_quotations(sentence.text) if actions else ""
     for action in actions:
         for match, own in reports(sentence, text, language, action, tried(index)):

@@ -47,6 +47,10 @@ FINAL = ("de", "hi", "bn", "ur", "ja", "zh")
 LOOKAROUND = re.compile(r"\(\?<?[=!][^()]*(?:\([^()]*\)[^()]*)*\)")
 
 
+SHORT, REMEMBERED = 200, 2_000
+"""Characters of a sentence whose actions are remembered, and how many sentences."""
+
+
 class Language:
     """One language: its finished forms by action, and what stands around them in a report."""
 
@@ -62,6 +66,8 @@ class Language:
         self._words: Mapping[str, list[str]] = {key: table[key] for key in ("unreal", "others")}
         self._finished_forms: dict[str, re.Pattern[str]] = {}
         self._patterns: dict[tuple[str, str], Sequence[re.Pattern[str]]] = {}
+        self._named: dict[str, Sequence[str]] = {}
+        """Short texts that were looked at, and the actions they may name."""
         self._beginnings = {
             action: tuple({each for form in self._forms(action) for each in beginnings(form)})
             for action in self._done
@@ -79,9 +85,19 @@ class Language:
         """Words that say that somebody else did it."""
         return self._any_of(self._words["others"])
 
-    def actions(self, text: str) -> Iterator[str]:
+    def actions(self, text: str) -> Sequence[str]:
         """The actions that a text may name."""
         lower = text.lower()
+        known = self._named.get(lower)
+        if known is not None:
+            return known
+        found = tuple(self._find_actions(lower))
+        # What is very long says the same again and again.
+        if len(lower) < SHORT and len(self._named) < REMEMBERED:
+            self._named[lower] = found
+        return found
+
+    def _find_actions(self, lower: str) -> Iterator[str]:
         if not self._any_beginning.search(lower):
             return
         for action, beginnings in self._beginnings.items():

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from andy_cli.compiler.bodies import json_text
 from andy_cli.compiler.bodies.typed import allowed, kind_of
@@ -309,8 +310,17 @@ def tool_name(written: str, tools: Tools) -> str:
     if short in tools:
         return short
     # Providers take no dots in names, so models have learned to write them otherwise.
-    same = [each for each in tools if underscored(each) == underscored(short)]
+    same = _by_underscored(tuple(tools)).get(underscored(short), ())
     return same[0] if len(same) == 1 else short
+
+
+@lru_cache(maxsize=8)
+def _by_underscored(names: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
+    """The names that are one without dots and dashes; kept, for every `{` of a reply asks."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(underscored(name), []).append(name)
+    return found
 
 
 def underscored(name: str) -> str:
