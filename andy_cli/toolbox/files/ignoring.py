@@ -1,7 +1,8 @@
 """What `.gitignore` files say is not to be looked at, as git reads them (gitignore(5)).
 
 Those of the folder itself, of every folder below and of those above up to the workspace count;
-the last rule that matches decides. What lies in an ignored folder is ignored. `.git` always is.
+the last rule that matches decides. What lies in an ignored folder is ignored. `.git` always is,
+and so is andy's trash.
 """
 
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from typing import NamedTuple
 
 from andy_cli.errors import ToolError
 from andy_cli.toolbox.files.globs import Glob, glob
-from andy_cli.toolbox.files.walking import Entry
+from andy_cli.toolbox.files.walking import PASSED_OVER, Entry
 from andy_cli.toolbox.places import Place
 from andy_cli.toolbox.situation import here
 
@@ -40,7 +41,7 @@ class Ignored:
         """Whether something was ignored because a file says so."""
 
     def __call__(self, entry: Entry) -> bool:
-        if entry.path[-1] == ".git":
+        if entry.path[-1] in PASSED_OVER:
             return True
         path = self._place.path.joinpath(*entry.path)
         names = path.relative_to(self._top).parts

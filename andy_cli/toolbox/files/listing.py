@@ -6,15 +6,13 @@ from typing import NamedTuple
 
 from andy_cli.errors import ToolError
 from andy_cli.toolbox.files.names import count, said
-from andy_cli.toolbox.files.walking import DEEPEST, MOST, Entry, entries
+from andy_cli.toolbox.files.walking import DEEPEST, MOST, PASSED_OVER, Entry, entries
 from andy_cli.toolbox.places import Place
 from andy_cli.toolbox.tool import Outcome
 from andy_cli.toolbox.work import Work
 
 SHOWN = 1000
 """Entries of one listing."""
-UNOPENED = ".git"
-"""Listed, but not looked into: thousands of files that nobody asks for."""
 
 
 class Found(NamedTuple):
@@ -64,7 +62,7 @@ def _found(place: Place, depth: int, work: Work) -> Found:
         kept += there[: SHOWN - len(kept)]
         if len(above) + 1 < depth:
             folders = (each for each in there if each.kind == "folder")
-            waiting += [each.path for each in folders if each.path[-1] != UNOPENED]
+            waiting += [each.path for each in folders if each.path[-1] not in PASSED_OVER]
     return Found(kept, total, closed)
 
 

@@ -23,6 +23,11 @@ DEEPEST = 64
 MOST = 200_000
 """Entries that are ever looked at."""
 
+TRASH = ".andy-trash"
+"""The trash of a workspace, where there is no desktop."""
+PASSED_OVER = (".git", TRASH)
+"""Folders with thousands of files that nobody asks for: listed, but not looked into."""
+
 Kind = Literal["file", "folder", "link", "other"]
 
 

@@ -11,9 +11,11 @@ import secrets
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from hashlib import blake2b
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
+from andy_cli.toolbox.files.journal import LARGEST, Written, folders_missing, record
 from andy_cli.toolbox.files.names import said
 from andy_cli.toolbox.places import Place
 
@@ -28,6 +30,8 @@ WHY = {
     errno.EPERM: "this user may not write there",
     errno.ENOTDIR: "a file or a link stands where a folder is due",
     errno.ELOOP: "a file or a link stands where a folder is due",
+    errno.EEXIST: "something of that name has come up meanwhile",
+    errno.ENOENT: "it is not there any more",
 }
 
 
@@ -35,8 +39,47 @@ def write(place: Place, pieces: Iterable[bytes], go_on: Callable[[], None] = lam
     """Put the pieces there as the whole file; says whether it is new. Folders are made.
 
     `go_on` is asked just before the new file takes the place of the old one, and may raise.
-    Raises ToolError, with everything as it was.
+    Raises ToolError, with everything as it was. It is noted, so that it can be taken back.
     """
+    before = _before(place)
+    folders = folders_missing(place.path, place.root)
+    hashed = Hashed(pieces)
+    new = replace_whole(place, hashed, go_on)
+    did = f"{'made' if new else 'changed'} {said(place.path)}"
+    record(Written(place, hashed.digest, new, *before, folders), did)
+    return new
+
+
+def _before(place: Place) -> tuple[bytes | None, int]:
+    """What a file holds, unless there is none or it is too large to be kept, and its time."""
+    try:
+        with place.open() as file:
+            content = file.read(LARGEST + 1)
+            modified = os.fstat(file.fileno()).st_mtime_ns
+    except ToolError:
+        return None, 0
+    return (content if len(content) <= LARGEST else None), modified
+
+
+class Hashed:
+    """Pieces, and the hash of those that were taken."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._pieces = pieces
+        self._hash = blake2b(digest_size=16)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._pieces:
+            self._hash.update(piece)
+            yield piece
+
+    @property
+    def digest(self) -> bytes:
+        return self._hash.digest()
+
+
+def replace_whole(place: Place, pieces: Iterable[bytes], go_on: Callable[[], None]) -> bool:
+    """As `write`, but nothing is noted."""
     with _refused(place), folder_inside(place.path, place.root, make=True) as folder:
         name = place.path.name
         before = _state(name, folder)
@@ -69,8 +112,12 @@ def _refused(place: Place) -> Iterator[None]:
 
 
 def _why(place: Place, error: OSError) -> str:
-    why = WHY.get(error.errno or 0) or os.strerror(error.errno or errno.EIO)
-    return f"{said(place.path)} was not written: {why}. Nothing was changed."
+    return f"{said(place.path)} was not written: {reason_of(error)}. Nothing was changed."
+
+
+def reason_of(error: OSError) -> str:
+    """What went wrong with a disk, in words."""
+    return WHY.get(error.errno or 0) or os.strerror(error.errno or errno.EIO)
 
 
 def _state(name: str, folder: int) -> os.stat_result | None:

@@ -1,0 +1,180 @@
+"""The trash: where files go that are not wanted, and how they come back.
+
+The desktop's where there is a desktop (freedesktop.org Trash specification 1.0), else `.andy-trash`
+in the workspace, laid out in the same way:
+
+    files/report.txt
+    info/report.txt.trashinfo       [Trash Info]  Path=...  DeletionDate=2026-05-01T12:00:00
+
+Nothing here empties it. Not by send2trash: it takes paths, and follows links on the way to them.
+"""
+
+import os
+import stat
+import sys
+import time
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+from urllib.parse import quote
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.workspace import LONGEST_NAME, folder_inside
+from andy_cli.toolbox.files.journal import Trashed
+from andy_cli.toolbox.files.transfers import GoOn, always, move
+from andy_cli.toolbox.files.walking import TRASH
+from andy_cli.toolbox.places import Place
+from andy_cli.toolbox.situation import here
+
+INFO = ".trashinfo"
+DESKTOPS = ("XDG_CURRENT_DESKTOP", "WAYLAND_DISPLAY", "DISPLAY")
+"""Variables of which a desktop sets one."""
+TRIES = 10_000
+"""Names that are tried for one file."""
+
+
+class Trash(NamedTuple):
+    folder: Path
+    root: Path
+    """From here on no link is followed."""
+    above: Path | None = None
+    """Paths are noted as seen from here; None: whole."""
+
+    def place(self, part: str, name: str) -> Place:
+        return Place(self.folder / part / name, self.root)
+
+
+def has_desktop() -> bool:
+    """Whether somebody can open a trash here; that of macOS cannot be reached by its path."""
+    return sys.platform not in ("darwin", "win32") and any(map(os.environ.get, DESKTOPS))
+
+
+def trash_of(path: Path) -> Trash:
+    """The trash for something in this place; it is there then. Raises ToolError."""
+    if has_desktop():
+        for find in (_home_trash, _disk_trash):
+            if trash := find(path):
+                return trash
+    workspace = here().workspace
+    trash = Trash(workspace / TRASH, workspace)
+    _make(trash)
+    with folder_inside(trash.folder / ".gitignore", workspace) as folder:
+        _write_new(".gitignore", b"*\n", folder)
+    return trash
+
+
+def _home_trash(path: Path) -> Trash | None:
+    """That of the home, for what is on the same disk."""
+    data = os.environ.get("XDG_DATA_HOME", "")
+    home = Path(data) if data.startswith("/") else Path.home() / ".local" / "share"
+    try:
+        (home / "Trash").mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder = (home / "Trash").resolve()
+        if folder.stat().st_dev != path.parent.stat().st_dev:
+            return None
+        trash = Trash(folder, folder)
+        _make(trash)
+    except (OSError, ToolError):
+        return None
+    return trash
+
+
+def _disk_trash(path: Path) -> Trash | None:
+    """That of another disk: `.Trash/UID` if it was set up, else `.Trash-UID`."""
+    top = path.parent
+    while not top.is_mount() and top != top.parent:
+        top = top.parent
+    user = os.getuid()
+    for folder in (top / ".Trash" / str(user), top / f".Trash-{user}"):
+        trash = Trash(folder, top, above=top)
+        try:
+            if folder.parent != top and not _is_shared_trash(folder.parent):
+                continue
+            _make(trash)
+        except (OSError, ToolError):
+            continue
+        return trash
+    return None
+
+
+def _is_shared_trash(folder: Path) -> bool:
+    """Whether nobody can take away there what is another's: it is no link, and is sticky."""
+    try:
+        mode = folder.lstat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISDIR(mode) and bool(mode & stat.S_ISVTX)
+
+
+def _make(trash: Trash) -> None:
+    """Make its folders, for this user alone. Raises ToolError."""
+    for folder in (trash.folder, trash.folder / "files", trash.folder / "info"):
+        if folder == trash.root:
+            continue
+        with folder_inside(folder, trash.root) as above:
+            try:
+                os.mkdir(folder.name, 0o700, dir_fd=above)
+            except FileExistsError:
+                mode = os.stat(folder.name, dir_fd=above, follow_symlinks=False).st_mode
+                if not stat.S_ISDIR(mode):
+                    raise ToolError(f"{folder} is no folder: there is no trash.") from None
+
+
+def _write_new(name: str, data: bytes, folder: int) -> bool:
+    """Make a small file; says whether the name was free."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        with os.fdopen(os.open(name, flags, 0o600, dir_fd=folder), "wb") as file:
+            file.write(data)
+    except FileExistsError:
+        return False
+    return True
+
+
+def put(place: Place, go_on: GoOn = always) -> Trashed:
+    """Put a file, a folder or a link into the trash. Raises ToolError, with it where it was."""
+    trash = trash_of(place.path)
+    name = _take_name(place.path, trash)
+    kept, info = trash.place("files", name), trash.place("info", name + INFO)
+    try:
+        move(place, kept, go_on)
+    except BaseException:
+        _remove_info(info)
+        raise
+    return Trashed(place, kept, info)
+
+
+def _take_name(path: Path, trash: Trash) -> str:
+    """A name that is free there: taken by its info file, as the specification demands."""
+    noted = path.relative_to(trash.above) if trash.above else path
+    deleted = time.strftime("%Y-%m-%dT%H:%M:%S")
+    info = f"[Trash Info]\nPath={quote(os.fsencode(noted))}\nDeletionDate={deleted}\n".encode()
+    with folder_inside(trash.folder / "info" / "any", trash.root) as infos:
+        for number in range(1, TRIES):
+            name = _numbered(path.name, number)
+            is_kept = os.path.lexists(trash.folder / "files" / name)
+            if not is_kept and _write_new(name + INFO, info, infos):
+                return name
+    raise ToolError(f"There are too many files called {path.name!r} in the trash.")
+
+
+def _numbered(name: str, number: int) -> str:
+    """`a.txt`, `a.2.txt`, ...: short enough for the info file's name too."""
+    suffix = PurePosixPath(name).suffix
+    suffix = suffix if len(os.fsencode(suffix)) < 20 else ""
+    end = os.fsencode(f".{number}{suffix}" if number > 1 else suffix)
+    stem = os.fsencode(name)[: len(os.fsencode(name)) - len(os.fsencode(suffix))]
+    return os.fsdecode(stem[: LONGEST_NAME - len(INFO) - len(end)] + end)
+
+
+def restore(trashed: Trashed) -> None:
+    """Put it back where it was. Raises ToolError where something else is there now."""
+    move(trashed.kept, trashed.source)
+    _remove_info(trashed.info)
+
+
+def _remove_info(info: Place) -> None:
+    try:
+        with folder_inside(info.path, info.root) as folder:
+            os.unlink(info.path.name, dir_fd=folder)
+    except ToolError:
+        return  # somebody emptied the trash

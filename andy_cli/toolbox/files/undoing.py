@@ -1,0 +1,139 @@
+"""Take back the last call of the file tools: /undo.
+
+Nothing is lost by it: what has been changed since by somebody else stays, and nothing of that call
+is taken back then. A copy that is taken back goes into the trash.
+"""
+
+import contextlib
+import os
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.workspace import folder_inside
+from andy_cli.toolbox.files import journal, transfers, trash
+from andy_cli.toolbox.files.encodings import PIECE
+from andy_cli.toolbox.files.journal import (
+    Batch,
+    Change,
+    Copied,
+    FoldersMade,
+    Moved,
+    Trashed,
+    Written,
+)
+from andy_cli.toolbox.files.names import said
+from andy_cli.toolbox.files.stamps import stamps
+from andy_cli.toolbox.files.transfers import always
+from andy_cli.toolbox.files.writing import Hashed, reason_of, replace_whole
+from andy_cli.toolbox.places import Place
+
+
+def take_back_last() -> str:
+    """Take back the newest batch of this conversation; what was taken back, in words.
+
+    Empty where there is none. Raises ToolError where it cannot be, with everything as it was; where
+    it fails half-way, it says so, and the rest can be tried again.
+    """
+    batch = journal.last_batch()
+    if batch is None:
+        return ""
+    for change in batch.changes:
+        if fault := find_fault(change):
+            raise ToolError(f"Not taken back: {batch.did}. {fault} Nothing was changed.")
+    _take_back_all(batch)
+    journal.forget(batch)
+    return batch.did
+
+
+def _take_back_all(batch: Batch) -> None:
+    number = len(batch.changes)
+    while batch.changes:
+        try:
+            take_back(batch.changes[-1])
+        except ToolError as error:
+            cause = error.__cause__
+            why = f"{reason_of(cause)}." if isinstance(cause, OSError) else str(error)
+            part = f" {number - len(batch.changes)} of {number} steps were taken back."
+            raise ToolError(f"Not all taken back: {batch.did}. {why}{part}") from error
+        batch.changes.pop()
+
+
+def find_fault(change: Change) -> str:
+    """Why a change cannot be taken back, or nothing."""
+    match change:
+        case Written():
+            return _written_fault(change)
+        case Moved():
+            return _changed(change.target, change.stamps) or _taken(change.source)
+        case Copied():
+            return _changed(change.place, change.stamps)
+        case Trashed():
+            gone = not stamps(change.kept)
+            fault = f"{said(change.source.path)} is not in the trash any more." if gone else ""
+            return fault or _taken(change.source)
+        case FoldersMade():
+            return ""  # those that are empty are removed
+
+
+def _written_fault(change: Written) -> str:
+    name = said(change.place.path)
+    try:
+        with change.place.open() as file:
+            hashed = Hashed(iter(lambda: file.read(PIECE), b""))
+            for _ in hashed:
+                pass
+    except ToolError:
+        return f"{name} is not there any more."
+    if hashed.digest != change.digest:
+        return f"{name} was changed since by somebody else."
+    if not change.new and change.before is None:
+        return f"What {name} held before was too large to be kept."
+    return ""
+
+
+def _changed(place: Place, known: object) -> str:
+    now = stamps(place)
+    if not now:
+        return f"{said(place.path)} is not there any more."
+    return "" if now == known else f"{said(place.path)} was changed since by somebody else."
+
+
+def _taken(place: Place) -> str:
+    return f"Something else is at {said(place.path)} now." if stamps(place) else ""
+
+
+def take_back(change: Change) -> None:
+    """Raises ToolError, with everything as it was."""
+    match change:
+        case Written():
+            _take_back_writing(change)
+        case Moved():
+            transfers.move(change.target, change.source)
+            _remove_folders(change.folders)
+        case Copied():
+            trash.put(change.place)
+            _remove_folders(change.folders)
+        case Trashed():
+            trash.restore(change)
+        case FoldersMade():
+            _remove_folders(change.folders)
+
+
+def _take_back_writing(change: Written) -> None:
+    place = change.place
+    if change.before is not None:
+        replace_whole(place, [change.before], always)
+    with folder_inside(place.path, place.root) as folder:
+        if change.new:
+            os.unlink(place.path.name, dir_fd=folder)
+        else:
+            # Its time too: by it an earlier change of the same file is known again.
+            times = (change.modified, change.modified)
+            os.utime(place.path.name, ns=times, dir_fd=folder, follow_symlinks=False)
+    _remove_folders(change.folders)
+
+
+def _remove_folders(folders: tuple[Place, ...]) -> None:
+    """Those that are empty: in the others somebody has put something."""
+    for place in reversed(folders):
+        with contextlib.suppress(ToolError), folder_inside(place.path, place.root) as above:
+            os.rmdir(place.path.name, dir_fd=above)
