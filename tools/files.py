@@ -1,4 +1,4 @@
-"""Files and folders: look, read, search, write, change, hand over.
+"""Files and folders: look, read, search, write, change, organise, hand over.
 
 Each tool imports what does its work when it is first called: together that takes 20 ms, and this
 file is loaded at every start.
@@ -202,6 +202,105 @@ async def search_files(
     where = place(path, "list")
     asked = searching.Asked(pattern, glob, path)
     return await in_thread(lambda work: searching.Search(where, asked, work).outcome(), SECONDS)
+
+
+Paths = Annotated[
+    list[str],
+    Field(
+        description="which files and folders: their paths, or patterns as *.jpg or notes/**/*.txt",
+        min_length=1,
+        json_schema_extra=also(
+            *("path", "files", "file", "source", "sources", "src", "from", "items", "pattern"),
+            *("file_paths", "filenames", "file_path", "old_path"),
+        ),
+    ),
+]
+TO = ("to", "target", "dest", "dst", "folder", "new_path", "new_name", "target_folder")
+Destination = Annotated[
+    str,
+    Field(
+        description="the folder they go to, which is made where it is missing; or, for one file or "
+        "folder, its new name",
+        min_length=1,
+        json_schema_extra=also(*TO),
+    ),
+]
+
+
+def _texts(arguments: Given, name: str) -> list[str]:
+    value = arguments.get(name)
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+def _moved(arguments: Given) -> Claim:
+    from andy_cli.toolbox.files import organizing
+
+    paths = _texts(arguments, "paths")
+    return organizing.claim_transfer("move", paths, _text(arguments, "destination"))
+
+
+@tool(effect="write", title="file mover", action="move {paths} to {destination}", claim=_moved)
+async def move(paths: Paths, destination: Destination) -> Outcome:
+    """Move or rename files and folders; nothing is ever replaced."""
+    from andy_cli.toolbox.files import organizing
+
+    return await in_thread(
+        lambda work: organizing.transfer("move", paths, destination, work), COPYING
+    )
+
+
+def _copied(arguments: Given) -> Claim:
+    from andy_cli.toolbox.files import organizing
+
+    paths = _texts(arguments, "paths")
+    return organizing.claim_transfer("copy", paths, _text(arguments, "destination"))
+
+
+@tool(effect="write", title="file copier", action="copy {paths} to {destination}", claim=_copied)
+async def copy(paths: Paths, destination: Destination) -> Outcome:
+    """Copy files and folders; nothing is ever replaced."""
+    from andy_cli.toolbox.files import organizing
+
+    return await in_thread(
+        lambda work: organizing.transfer("copy", paths, destination, work), COPYING
+    )
+
+
+def _folder_made(arguments: Given) -> Claim:
+    from andy_cli.toolbox.files import organizing
+
+    return organizing.claim_folder(_text(arguments, "path"))
+
+
+@tool(effect="write", title="folder maker", action="make the folder {path}", claim=_folder_made)
+def make_folder(
+    path: Annotated[
+        str,
+        Field(
+            description="the folder to make; those above it are made too",
+            min_length=1,
+            json_schema_extra=also("folder", "directory", "dir", "name", "folder_name"),
+        ),
+    ],
+) -> Outcome:
+    """Make a new folder."""
+    from andy_cli.toolbox.files import organizing
+
+    return organizing.make_folder(path)
+
+
+def _trashed(arguments: Given) -> Claim:
+    from andy_cli.toolbox.files import organizing
+
+    return organizing.claim_trash(_texts(arguments, "paths"))
+
+
+@tool(effect="write", title="trash", action="put {paths} into the trash", claim=_trashed)
+async def trash(paths: Paths) -> Outcome:
+    """Delete files and folders by putting them into the trash, from where they can come back."""
+    from andy_cli.toolbox.files import organizing
+
+    return await in_thread(lambda work: organizing.trash(paths, work), COPYING)
 
 
 MimeType = Annotated[

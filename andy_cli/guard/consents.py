@@ -5,6 +5,7 @@ a change or to a program holds once, or for the session if the user said so, and
 same one. What is done in the user's name is asked each time.
 """
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
@@ -13,8 +14,11 @@ from urllib.parse import urlsplit
 from andy_cli.guard.claim import Claim
 from andy_cli.guard.rules import Rules, parsed
 from andy_cli.guard.spec import commands
-from andy_cli.guard.workspace import inside, resolve
+from andy_cli.guard.workspace import inside, resolve, too_wide
 from andy_cli.messages import Effect
+
+MOST_RULES = 4
+"""Paths that get a rule each."""
 
 
 class Proposed(Protocol):
@@ -83,10 +87,23 @@ def suggested(proposal: Proposed, workspace: Path) -> tuple[str, ...]:
     if claim.address:
         return (f"{tool}({claim.method} {_site(claim)}/**)",)
     if claim.places:
-        return tuple(f"{tool}({_shown(each, workspace)})" for each in claim.places)
+        return _place_rules(tool, claim, workspace)
     if proposal.fingerprint:
         return (f"{tool}(#{proposal.fingerprint[:16]})",)
     return (tool,)
+
+
+def _place_rules(tool: str, claim: Claim, workspace: Path) -> tuple[str, ...]:
+    """One for each path; for many, one for each of their folders, or for the one above them all."""
+    paths = dict.fromkeys(resolve(each, workspace) for each in claim.places)
+    if len(paths) <= MOST_RULES:
+        return tuple(f"{tool}({_shown(path)})" for path in paths)
+    folders = list(dict.fromkeys(path.parent for path in paths))
+    if len(folders) > MOST_RULES:
+        folders = [Path(os.path.commonpath(folders))]
+    if any(too_wide(folder) or folder in workspace.parents for folder in folders):
+        return ()  # that would say far more than was asked
+    return tuple(f"{tool}({_shown(folder)}/**)" for folder in folders)
 
 
 def _prefixes(line: str) -> list[str]:
@@ -114,9 +131,9 @@ def _site(claim: Claim) -> str:
     return f"{there.scheme}://{there.netloc}"
 
 
-def _shown(written: str, workspace: Path) -> str:
+def _shown(path: Path) -> str:
     """The whole path: the rule holds in every folder, and must not mean another file there."""
-    path, home = resolve(written, workspace), Path.home().resolve()
+    home = Path.home().resolve()
     return f"~/{path.relative_to(home)}" if inside(path, (home,)) else str(path)
 
 

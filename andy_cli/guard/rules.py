@@ -25,6 +25,7 @@ from andy_cli.guard.spec import Facet, facets, is_clear, spec_fits
 from andy_cli.guard.workspace import inside
 from andy_cli.messages import Arguments, Effect
 
+ORGANISING = ("move", "copy", "make_folder", "trash")
 ALIASES = {
     "Bash": ("terminal_execute",),
     "Read": (
@@ -35,8 +36,8 @@ ALIASES = {
         "file_ingest",
         "list_mp3s",
     ),
-    "Write": ("write_file", "file_put"),
-    "Edit": ("edit_file", "write_file", "file_put"),
+    "Write": ("write_file", "file_put", *ORGANISING),
+    "Edit": ("edit_file", "write_file", "file_put", *ORGANISING),
     "WebFetch": ("fetch_page", "api_call"),
     "WebSearch": ("web_search",),
 }

@@ -4,7 +4,7 @@ Tools never open a path they were given. They ask here where it really is, and o
 without following a link again, so that nothing can be exchanged behind the gate's back.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -41,6 +41,15 @@ def granting(places: Grants) -> Iterator[None]:
         _granted.reset(token)
 
 
+def not_judged(written: Iterable[str]) -> list[str]:
+    """The paths that were no part of what the gate judged; none where it judged nothing.
+
+    What a pattern means may have changed since.
+    """
+    granted = _granted.get()
+    return [path for path in written if str(Path(path)) not in granted] if granted else []
+
+
 def place(written: str | Path, operation: Operation = "read") -> Place:
     """Where a path of this call is. Raises ToolError where the call may not use it."""
     workspace = here().workspace
@@ -51,7 +60,7 @@ def place(written: str | Path, operation: Operation = "read") -> Place:
     if contained.path is not None and contained.verdict != "outside":
         return Place(contained.path, workspace)
     path = judged or resolve(str(written), workspace, operation)
-    if inside(path, _granted.get().values()):
+    if judged or inside(path, _granted.get().values()):
         return Place(path, Path(path.anchor))
     outside = spelled(str(written))
     raise ToolError(f"{outside} is outside the workspace, and nobody agreed to it.")

@@ -10,7 +10,7 @@ docstring is what models read, so it says what the tool is for and nothing else.
 
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,6 +40,9 @@ class Outcome(NamedTuple):
     did: str
     partial: str = ""
 
+
+NAMED = 3
+"""Values of a list that a sentence names."""
 
 Runner = Callable[[Arguments], object | Awaitable[object]]
 Check = Callable[[Arguments], tuple[Problem, ...]]
@@ -120,10 +123,16 @@ def fill(action: str, arguments: Arguments) -> str:
             # The preposition that led to the value goes with it.
             said = said.rstrip().rsplit(" ", 1)[0]
         else:
-            said += str(value)
+            said += listed(value) if isinstance(value, list) else str(value)
         between, _, rest = tail.partition("{")
         said += between
     return " ".join(said.split())
+
+
+def listed(values: Sequence[object]) -> str:
+    """`a, b, c and 9 more`."""
+    more = f" and {len(values) - NAMED:,} more" if len(values) > NAMED else ""
+    return ", ".join(map(str, values[:NAMED])) + more
 
 
 HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

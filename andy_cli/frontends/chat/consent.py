@@ -52,7 +52,9 @@ def shown(proposal: Proposal) -> Iterator[str]:
     yield f"andy wants to {spelled(proposal.action)}"
     claim = proposal.claim
     said = proposal.action
-    yield from (f"  {spelled(each)}" for each in claim.places if each not in said)
+    # A tool that does different things in several places shows them itself.
+    places = () if claim.shown and claim.operations else claim.places
+    yield from (f"  {spelled(each)}" for each in places if each not in said)
     if claim.command and claim.command not in said:
         yield from (f"  $ {spelled(each)}" for each in claim.command.split("\n"))
     if claim.address and claim.address not in said:

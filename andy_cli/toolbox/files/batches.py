@@ -1,0 +1,317 @@
+"""What moving, copying or trashing would do, worked out before anything is changed.
+
+    batch = transfer("move", ["*.jpg", "notes.txt"], "photos", work)
+    batch.claim             every path it would touch, and the preview for the user
+    batch.items             what goes where
+
+It is worked out twice: for the claim, and when it is carried out. What has come up in between was
+never judged, and then nothing is done.
+"""
+
+import os
+import stat
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.workspace import Operation, inside, resolve
+from andy_cli.toolbox.files.names import count
+from andy_cli.toolbox.files.patterns import Meant, join, meant_by
+from andy_cli.toolbox.files.walking import TRASH, Entry, Kind, Walk
+from andy_cli.toolbox.places import Place, not_judged
+from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.tool import Claim
+from andy_cli.toolbox.work import Work
+
+MOST_ITEMS = 1000
+"""Files and folders that one call names, patterns looked up."""
+MOST_PATHS = 5000
+"""All that one call touches: each path is judged, which takes a second for so many."""
+SHOWN = 20
+"""Lines of a preview."""
+NAMED = 5
+"""Names in a sentence."""
+ITSELF: Operation = "delete"
+"""How a link is judged that is taken as a link: where it stands, and where it leads to."""
+
+WRITE: Operation = "write"
+
+NOUNS: dict[Kind, str] = {
+    "file": "file",
+    "folder": "folder",
+    "link": "link",
+    "other": "special file",
+}
+
+Verb = Literal["move", "copy", "trash"]
+Use = tuple[str, Operation]
+
+
+class Item(NamedTuple):
+    """One file, folder or link, and where it goes."""
+
+    source: str
+    target: str
+    """Empty for what goes into the trash."""
+    kind: Kind
+    below: tuple[Entry, ...] = ()
+    """What lies in a folder."""
+
+    @property
+    def shown(self) -> str:
+        inside = f" ({count(len(self.below), 'entry')} in it)" if self.kind == "folder" else ""
+        goes = f" -> {spelled(self.target)}" if self.target else ""
+        return f"{spelled(self.source)}{inside}{goes}"
+
+
+class Batch(NamedTuple):
+    verb: Verb
+    items: tuple[Item, ...]
+    folders: tuple[str, ...] = ()
+    """Folders that are made for it."""
+
+    @property
+    def claim(self) -> Claim:
+        if sum(1 + len(item.below) for item in self.items) > MOST_PATHS:
+            raise _too_many()
+        uses = [*((folder, WRITE) for folder in self.folders), *self._uses()]
+        places = tuple(path for path, _ in uses)
+        operations = tuple(operation for _, operation in uses)
+        return Claim(places, operations=operations, shown=self.preview)
+
+    def _uses(self) -> Iterator[Use]:
+        for item in self.items:
+            yield from _source_uses(item, self.verb)
+            if item.target:
+                yield item.target, "write"
+            for entry in item.below:
+                name = "/".join(entry.path)
+                yield f"{item.source}/{name}", _inner_operation(entry)
+                if item.target:
+                    yield f"{item.target}/{name}", "write"
+
+    @property
+    def preview(self) -> str:
+        """What would happen to each, as far as it fits."""
+        lines = [f"{spelled(folder)} (a new folder)" for folder in self.folders]
+        lines += [item.shown for item in self.items[:SHOWN]]
+        if len(self.items) > 1:
+            lines.insert(0, f"{self.amount}:")
+        if left := len(self.items) - SHOWN:
+            lines += [f"... and {left:,} more"] * (left > 0)
+        return "\n".join(lines)
+
+    @property
+    def amount(self) -> str:
+        """`12 files and 1 folder`."""
+        kinds = Counter(item.kind for item in self.items)
+        parts = [count(kinds[kind], noun) for kind, noun in NOUNS.items() if kinds[kind]]
+        return " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
+
+    def check_judged(self) -> None:
+        """Raises ToolError where it is not what was judged: something has come up meanwhile."""
+        if new := not_judged(self.claim.places):
+            raise ToolError(
+                f"{spelled(new[0])} was not there when it was judged. Nothing was changed.",
+                "Call it again.",
+            )
+
+
+def _source_uses(item: Item, verb: Verb) -> Iterator[Use]:
+    """A file that moves is read too: what may hold secrets does not become something else."""
+    if item.kind == "file":
+        yield item.source, "read"
+    if item.kind == "link":
+        yield item.source, ITSELF
+    elif item.kind == "folder":
+        yield item.source, "list" if verb == "copy" else "delete_recursive"
+    elif verb != "copy":
+        yield item.source, "delete"
+
+
+def _inner_operation(entry: Entry) -> Operation:
+    if entry.kind == "link":
+        return ITSELF
+    return "list" if entry.kind == "folder" else "read"
+
+
+def _too_many() -> ToolError:
+    return ToolError(
+        f"That is more than {MOST_PATHS:,} files for one call. Nothing was changed.",
+        "Take a part of them at a time.",
+    )
+
+
+def is_outside(written: str) -> bool:
+    """Whether what is there may not be told before somebody agreed."""
+    return not inside(resolve(written, here().workspace), [here().workspace])
+
+
+def transfer(verb: Verb, paths: Sequence[str], destination: str, work: Work) -> Batch:
+    """Move or copy to a folder, or one thing to a new name. Raises ToolError for what cannot be:
+    something that is not there, a name that is taken, a folder into itself."""
+    found = _found(paths, work)
+    into = _is_folder_meant(paths, found, destination)
+    folder = destination.rstrip("/") or destination[:1]
+    if into:
+        found = [each for each in found if not (each.by_pattern and _same(each.written, folder))]
+    items = []
+    for meant in found:
+        name = resolve(meant.written, here().workspace, ITSELF).name
+        target = join(folder, name) if into else folder
+        items.append(_item(meant.written, target, work, verb))
+    _check_targets(items, verb)
+    return Batch(verb, tuple(items), _folders_made(folder if into else str(Path(folder).parent)))
+
+
+def trash(paths: Sequence[str], work: Work) -> Batch:
+    """Raises ToolError for what is not there or cannot be trashed."""
+    found = _found(paths, work)
+    for meant in found:
+        if TRASH in resolve(meant.written, here().workspace, ITSELF).parts:
+            raise ToolError(f"{spelled(meant.written)} is in the trash already.")
+    return Batch("trash", tuple(_item(meant.written, "", work, "trash") for meant in found))
+
+
+def _found(paths: Sequence[str], work: Work) -> list[Meant]:
+    """What the paths and patterns mean, each once; what lies in another of them goes with it."""
+    found: dict[Path, Meant] = {}
+    for written in paths:
+        for meant in meant_by(written, work):
+            found.setdefault(resolve(meant.written, here().workspace, ITSELF), meant)
+    if not found:
+        raise ToolError("Say which files: their paths, or a pattern such as *.jpg.")
+    if len(found) > MOST_ITEMS:
+        raise ToolError(
+            f"That is more than {MOST_ITEMS:,} files for one call. Nothing was changed.",
+            "Take a part of them at a time, or the folder they are in.",
+        )
+    return [meant for path, meant in found.items() if found.keys().isdisjoint(path.parents)]
+
+
+def _is_folder_meant(paths: Sequence[str], found: Sequence[Meant], destination: str) -> bool:
+    """Whether it goes into the destination, and not to that name."""
+    several = len(paths) > 1 or len(found) > 1 or any(meant.by_pattern for meant in found)
+    if several or destination.endswith("/") or destination in (".", "..", "~"):
+        return True
+    # A folder in another case is not entered by its own name: `Photos` becomes `photos`.
+    is_folder = resolve(destination, here().workspace).is_dir()
+    return is_folder and not _same(found[0].written, destination)
+
+
+def _same(first: str, second: str) -> bool:
+    """Whether both are one thing, whatever its name's case."""
+    one, other = (resolve(each, here().workspace, ITSELF) for each in (first, second))
+    return one == other or (os.path.lexists(one) and _is_respelled(one, other))
+
+
+def _is_respelled(one: Path, other: Path) -> bool:
+    """Whether only the case differs, on a disk that folds case."""
+    if one.parent != other.parent or one.name.casefold() != other.name.casefold():
+        return False
+    try:
+        state = one.lstat()
+        # Two hard links of one file are two things.
+        return os.path.samestat(state, other.lstat()) and (one.is_dir() or state.st_nlink == 1)
+    except OSError:
+        return False
+
+
+def kind_of(written: str) -> Kind | None:
+    """What is there; a link is a link. None if nothing is."""
+    try:
+        mode = resolve(written, here().workspace, ITSELF).lstat().st_mode
+    except (ToolError, OSError):
+        return None
+    if stat.S_ISDIR(mode):
+        return "folder"
+    if stat.S_ISLNK(mode):
+        return "link"
+    return "file" if stat.S_ISREG(mode) else "other"
+
+
+def _item(source: str, target: str, work: Work, verb: Verb) -> Item:
+    kind = kind_of(source)
+    if kind is None:
+        raise ToolError(f"There is no {spelled(source)}.", "list_directory shows what there is.")
+    if kind == "other" and verb == "copy":
+        raise ToolError(f"{spelled(source)} is neither a file nor a folder: it is not copied.")
+    return Item(source, target, kind, _below(source, work) if kind == "folder" else ())
+
+
+def _below(source: str, work: Work) -> tuple[Entry, ...]:
+    """All that lies in a folder: each path is judged for itself."""
+    workspace = here().workspace
+    folder = resolve(source, workspace, ITSELF)
+    if not inside(folder, [workspace]):
+        raise ToolError(
+            f"{spelled(source)} is a folder outside the workspace, where nothing is looked up.",
+            "List it first, then give the paths of the files.",
+        )
+    walk = Walk(Place(folder, workspace), work)
+    found = []
+    for entry in walk:
+        found.append(entry)
+        if len(found) > MOST_PATHS:
+            raise _too_many()
+    if walk.closed:
+        raise ToolError(f"{spelled(source)} holds folders that may not be read by this user.")
+    return tuple(found)
+
+
+def _check_targets(items: Sequence[Item], verb: Verb) -> None:
+    """Raises ToolError that names what is in the way: nothing is ever replaced."""
+    targets = Counter(resolve(item.target, here().workspace, ITSELF) for item in items)
+    taken = []
+    for item in items:
+        source = resolve(item.source, here().workspace, ITSELF)
+        target = resolve(item.target, here().workspace, ITSELF)
+        if source == target:
+            raise ToolError(f"{spelled(item.source)} is there already. Nothing was changed.")
+        if item.kind == "folder" and source in target.parents:
+            raise ToolError(f"{spelled(item.source)} cannot go into itself. Nothing was changed.")
+        is_free = not os.path.lexists(target) or (
+            verb == "move" and _same(item.source, item.target)
+        )
+        if targets[target] > 1 or not is_free:
+            taken.append(item.target)
+    if taken:
+        raise _in_the_way(taken, {path for path, number in targets.items() if number > 1})
+
+
+def _in_the_way(taken: Sequence[str], several: set[Path]) -> ToolError:
+    names = ", ".join(map(spelled, dict.fromkeys(taken[:NAMED])))
+    more = f" and {len(taken) - NAMED:,} more" if len(taken) > NAMED else ""
+    if several and not any(path.exists() for path in several):
+        message = f"Several files would get the same name: {names}{more}."
+    else:
+        message = f"There is something of that name already: {names}{more}."
+    return ToolError(
+        f"{message} Nothing was changed.",
+        "Nothing is ever replaced: choose another name or folder, or trash what is there first.",
+    )
+
+
+def _folders_made(written: str) -> tuple[str, ...]:
+    """The folders that are not there yet, the highest first; raises ToolError for a file there."""
+    made: list[str] = []
+    folder = written
+    while (kind := kind_of(folder)) != "folder":
+        if kind == "link" and resolve(folder, here().workspace).is_dir():
+            break
+        if kind is not None:
+            raise ToolError(f"{spelled(folder)} is no folder. Nothing was changed.")
+        made.append(folder)
+        above = str(Path(folder).parent)
+        if above == folder:
+            break
+        folder = above
+    return tuple(reversed(made))
+
+
+def make_folder(written: str) -> tuple[str, ...]:
+    """The folders that making this one makes; none where it is there already."""
+    return _folders_made(written.rstrip("/") or written[:1])

@@ -1,0 +1,96 @@
+"""The files that a path or a pattern means, as shells read patterns: `*.jpg`, `photos/**/*.png`.
+
+A pattern without a slash is meant of one folder, and hidden files only where it begins with a dot.
+Patterns are looked up inside the workspace alone: nothing else is listed before somebody agreed.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.workspace import WILD, inside, resolve
+from andy_cli.toolbox.files.globs import ANY, BRACES, globs
+from andy_cli.toolbox.files.walking import DEEPEST, PASSED_OVER, Entry, Walk
+from andy_cli.toolbox.places import Place
+from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.work import Work
+
+
+class Meant(NamedTuple):
+    """One path that was meant."""
+
+    written: str
+    by_pattern: bool
+
+
+def meant_by(written: str, work: Work) -> list[Meant]:
+    """The paths; one that is no pattern is itself, whether it is there or not.
+
+    Raises ToolError for a pattern that nothing fits, or that is meant outside of the workspace.
+    """
+    if not WILD.search(written) or _is_there(written):
+        return [Meant(written, False)]
+    base, pattern = _split(written)
+    workspace = here().workspace
+    folder = resolve(base or ".", workspace, "list")
+    if not inside(folder, [workspace]):
+        raise ToolError(
+            f"{spelled(written)} is a pattern outside the workspace, where nothing is looked up.",
+            "List that folder first, then give the names of the files.",
+        )
+    found = list(_matching(Place(folder, workspace), pattern, work))
+    if not found:
+        raise ToolError(f"Nothing fits {spelled(written)}.", "list_directory shows what there is.")
+    return [Meant(join(base, "/".join(entry.path)), True) for entry in found]
+
+
+def _is_there(written: str) -> bool:
+    """Whether the workspace has something of that very name: `[1].txt` is one."""
+    workspace = here().workspace
+    try:
+        path = resolve(written, workspace, "delete")
+    except ToolError:
+        return False
+    return inside(path, [workspace]) and os.path.lexists(path)
+
+
+def _split(written: str) -> tuple[str, str]:
+    """The folder that is written out, and the pattern of what is in it."""
+    # A choice in braces may hold a slash.
+    start = min(match.start() for match in (WILD.search(written), BRACES.search(written)) if match)
+    base, _, _ = written[:start].rpartition("/")
+    return base or "/" * written.startswith("/"), written[len(base) :].lstrip("/")
+
+
+def _matching(place: Place, pattern: str, work: Work) -> Iterator[Entry]:
+    """What fits, without what lies in a folder that fits."""
+    forms = globs("/" + pattern)  # from this folder down
+    deepest = max(DEEPEST if ANY in form.parts else len(form.parts) for form in forms)
+    hidden = any(part.startswith(".") for form in forms for part in form.parts)
+
+    def wanted(entry: Entry) -> bool:
+        name = entry.path[-1]
+        seen = name not in PASSED_OVER and (hidden or not name.startswith("."))
+        return seen and len(entry.path) <= deepest
+
+    walk = Walk(place, work, wanted)
+    taken: tuple[str, ...] = ()
+    for entry in walk:
+        if taken and entry.path[: len(taken)] == taken:
+            continue
+        if any(form.matches(entry.path) for form in forms):
+            taken = entry.path if entry.kind == "folder" else ()
+            yield entry
+    if walk.cut:
+        raise ToolError("There is too much to look through for a pattern.", "Give a subfolder.")
+
+
+def join(folder: str, name: str) -> str:
+    """A name in a folder, as a path somebody could have written."""
+    if folder in ("", ".") and name.startswith("~"):
+        # It is a name, and written alone it would mean a home.
+        return str(Path(here().workspace, name))
+    return str(PurePosixPath(folder) / name)
