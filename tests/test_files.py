@@ -119,8 +119,8 @@ def test_B22_the_tools_are_those_of_the_contract() -> None:
         "file_get": (Effect.READ, ["path", "encoding", "maxLength"], ["path"]),
         "file_ingest": (Effect.READ, ["path"], ["path"]),
         "file_upload": (Effect.ACT, ["path", "destination"], ["path", "destination"]),
-        "move": (Effect.WRITE, ["paths", "destination"], ["paths", "destination"]),
-        "copy": (Effect.WRITE, ["paths", "destination"], ["paths", "destination"]),
+        "move": (Effect.WRITE, ["paths", "destination", "replace"], ["paths", "destination"]),
+        "copy": (Effect.WRITE, ["paths", "destination", "replace"], ["paths", "destination"]),
         "make_folder": (Effect.WRITE, ["path"], ["path"]),
         "trash": (Effect.WRITE, ["paths"], ["paths"]),
     }

@@ -12,7 +12,7 @@ from andy_cli.guard.gate import Answer, Asker, Gate, Proposal, Verdict
 from andy_cli.guard.rules import Rules, made
 from andy_cli.guard.workspace import Operation, named_places, resolve
 from andy_cli.messages import Effect
-from tests.swaps import swapped_writes
+from tests.swaps import swapped_changes, swapped_writes
 
 ASKED = (Effect.NETWORK, Effect.WRITE, Effect.RUN, Effect.ACT)
 
@@ -141,6 +141,13 @@ def test_places_are_found_in_quotes_and_before_punctuation(tmp_path: Path) -> No
 @pytest.mark.skipif(sys.platform != "linux", reason="folders are swapped by a call of Linux")
 def test_what_was_judged_is_what_is_written(tmp_path: Path) -> None:
     done = swapped_writes(tmp_path, tries=400)
+    assert done.written > 0
+    assert done.outside == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="folders are swapped by a call of Linux")
+def test_what_was_judged_is_what_is_moved_copied_and_trashed(tmp_path: Path) -> None:
+    done = swapped_changes(tmp_path, tries=300)
     assert done.written > 0
     assert done.outside == 0
 

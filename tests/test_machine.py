@@ -386,7 +386,7 @@ def test_B38_a_turn_ends_while_it_still_speaks_and_andy_waits_for_the_rest() -> 
 
     async def turned() -> tuple[list[Event], bool, bool]:
         tools = Registry(all_shipped())
-        settings, folder, _ = situation.here()
+        settings, folder = situation.here()[:2]
         opened = Opened(
             desk(model, "dialect=envelope", registry=tools),
             "",

@@ -4,12 +4,16 @@ import asyncio
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from andy_cli.errors import ToolError
 from andy_cli.frontends.chat import consent
@@ -17,7 +21,15 @@ from andy_cli.guard.gate import Answer, Gate, Mode, Proposal
 from andy_cli.guard.rules import made
 from andy_cli.messages import Arguments, ToolCall, ToolResult
 from andy_cli.toolbox import situation
-from andy_cli.toolbox.files import batches, journal, transfers, trash, undoing
+from andy_cli.toolbox.files import (
+    batches,
+    journal,
+    kept_batches,
+    recorded,
+    transfers,
+    trash,
+    undoing,
+)
 from andy_cli.toolbox.places import Place
 from andy_cli.toolbox.tool import fill
 from tests.test_music import an_ordinary_user
@@ -602,8 +614,212 @@ def test_what_somebody_else_changed_since_is_left_as_it_is(
     assert files(workspace) == before
 
 
+def test_what_is_replaced_goes_into_the_trash_and_comes_back(workspace: Path) -> None:
+    make(workspace, "a.txt", "box/a.txt", "box/b.txt", "crate/box/c.txt")
+    before = files(workspace)
+    arguments: Arguments = {"paths": ["a.txt", "b*", "box"], "destination": "crate/"}
+    assert "already: crate/box" in refused("move", **arguments)
+    result, asked = decided("ask", "move", {**arguments, "replace": True})
+    line = next(line for line in consent.shown(asked[0]) if "in place of" in line)
+    assert line.startswith("  box (2 entries in it) -> crate/box, in place of the folder there (1 ")
+    assert line.endswith("entry in it), which goes into the trash")
+    assert isinstance(result, ToolResult), result
+    assert result.ok, result.content
+    assert sorted(files(workspace)) == ["crate/a.txt", "crate/box/a.txt", "crate/box/b.txt"]
+    assert names(workspace / ".andy-trash" / "files") == ["box"]
+    assert undoing.take_back_last() == "moved 1 file and 1 folder to crate"
+    assert files(workspace) == before
+    assert names(workspace / ".andy-trash" / "files") == []
+
+
+@pytest.mark.parametrize("name", ["move", "copy"])
+def test_a_link_that_is_replaced_is_not_followed(name: str, workspace: Path) -> None:
+    make(workspace, "a.txt", "b.txt")
+    (workspace / "link").symlink_to("b.txt")
+    done(name, paths=["a.txt"], destination="link", replace=True)
+    assert files(workspace)["b.txt"] == "b.txt"
+    assert (workspace / "link").read_text() == "a.txt"
+    assert not (workspace / "link").is_symlink()
+    undoing.take_back_last()
+    assert str((workspace / "link").readlink()) == "b.txt"
+
+
+def test_a_link_to_the_outside_is_replaced_with_a_yes_alone(workspace: Path) -> None:
+    make(workspace, "a.txt")
+    (workspace / "link").symlink_to("../outside/secret.txt")
+    arguments: Arguments = {"paths": ["a.txt"], "destination": "link", "replace": True}
+    _, asked = decided("edits", "move", arguments, answer=False)
+    assert asked
+
+
+def test_nothing_replaces_what_it_lies_in(workspace: Path) -> None:
+    make(workspace, "box/box/a.txt")
+    why = refused("move", paths=["box/box"], destination=".", replace=True)
+    assert "box cannot be replaced: what goes there, or more that was named, lies in it." in why
+
+
+@root_only
+def test_what_should_be_replaced_is_there_still_where_the_rest_fails(
+    workspace: Path, small_disk: Path
+) -> None:
+    make(small_disk, "large")
+    (workspace / "large").write_bytes(bytes(500_000))
+    result = ran(TOOLS, "copy", paths=["large"], destination="small", replace=True)
+    assert result.content == "large: the disk is full. Nothing was changed."
+    assert (small_disk / "large").read_text() == "large"
+    assert undoing.take_back_last() == ""
+
+
+NAMES = ("a", "b", "c", "box", "box/a", "box/b", "box/in", "box/in/a", "new/deep/a", "link")
+paths = st.sampled_from(NAMES)
+texts = st.binary(max_size=8).map(bytes.hex)
+several = st.lists(paths | st.sampled_from(["*", "box/*", "**/a"]), min_size=1, max_size=3)
+calls = st.one_of(
+    st.tuples(st.just("write_file"), st.fixed_dictionaries({"path": paths, "content": texts})),
+    st.tuples(st.just("make_folder"), st.fixed_dictionaries({"path": paths})),
+    st.tuples(st.just("trash"), st.fixed_dictionaries({"paths": several})),
+    st.tuples(
+        st.sampled_from(["move", "copy"]),
+        st.fixed_dictionaries(
+            {"paths": several, "destination": paths | st.just("."), "replace": st.booleans()}
+        ),
+    ),
+)
+
+
+def snapshot(folder: Path) -> dict[str, tuple[int, object]]:
+    """Each path below with its mode, and what it holds with its time; without the trash."""
+    found: dict[str, tuple[int, object]] = {}
+    for path in sorted(folder.rglob("*")):
+        if ".andy-trash" in path.parts:
+            continue
+        state = path.lstat()
+        held: object = None
+        if path.is_symlink():
+            held = str(path.readlink())
+        elif path.is_file():
+            held = (path.read_bytes(), state.st_mtime_ns)
+        found[str(path.relative_to(folder))] = (state.st_mode, held)
+    return found
+
+
+@pytest.mark.parametrize("where", ["memory", "disk"])
+@settings(deadline=None, max_examples=80)
+@given(calls=st.lists(calls, max_size=12))
+def test_whatever_was_done_is_taken_back_whole(
+    where: str, calls: list[tuple[str, Arguments]]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        workspace, journals = Path(folder, "workspace"), Path(folder, "undo")
+        make(workspace, "a", "b", "box/a", "box/in/a")
+        (workspace / "link").symlink_to("box")
+        (workspace / "box" / "a").chmod(0o640)
+        work_in(workspace)
+        situation.enter(situation.here().settings, workspace, "first", journals)
+        journal.forget_all()
+        stages = [snapshot(workspace)]
+        for name, arguments in calls:
+            last = journal.last_batch()
+            asyncio.run(TOOLS.call(ToolCall("call00001", name, arguments)))
+            # A copy may be the very same as what it replaced.
+            if journal.last_batch() is not last:
+                stages.append(snapshot(workspace))
+            assert snapshot(workspace) == stages[-1]
+        take_back = undoing.take_back_last
+        if where == "disk":
+            journal.forget_all()
+            situation.enter(situation.here().settings, workspace, "second", journals)
+            take_back = undoing.take_back_earlier
+        for stage in reversed(stages[:-1]):
+            assert take_back()
+            assert snapshot(workspace) == stage
+        assert take_back() == ""
+        assert [*journals.glob("*/*")] == []
+
+
+def work_with_journals(workspace: Path, session_id: str) -> Path:
+    """Work as in a conversation of that name; where its journal is."""
+    journals = workspace.parent / "state" / "undo"
+    situation.enter(situation.here().settings, workspace, session_id, journals)
+    return journals / session_id
+
+
+def test_the_journal_is_for_this_user_alone_and_survives_the_process(workspace: Path) -> None:
+    folder = work_with_journals(workspace, "first")
+    make(workspace, "a.txt", "box/b.txt")
+    (workspace / "box" / os.fsdecode(b"caf\xe9")).write_text("x")
+    before = snapshot(workspace)
+    assert ran(TOOLS, "write_file", path="a.txt", content="new").ok
+    assert ran(TOOLS, "move", paths=["box"], destination="crate").ok
+    assert [path.stat().st_mode & 0o777 for path in sorted(folder.rglob("*"))] == [0o600] * 2
+    assert folder.stat().st_mode & 0o777 == 0o700
+    journal.forget_all()
+    work_with_journals(workspace, "second")
+    assert undoing.take_back_last() == ""
+    assert undoing.describe_earlier().startswith("moved box to crate (20")
+    assert undoing.take_back_earlier() == "moved box to crate"
+    (workspace / "a.txt").write_text("somebody else's words")
+    with pytest.raises(ToolError, match="was changed since"):
+        undoing.take_back_earlier()
+    (workspace / "a.txt").write_text("new")
+    assert undoing.take_back_earlier() == "changed a.txt"
+    assert snapshot(workspace) == before
+    assert not folder.exists()
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from andy_cli.settings import load
+from andy_cli.toolbox import situation
+from andy_cli.toolbox.files import organizing
+from tests.tools import ran, shipped
+workspace = Path(sys.argv[1])
+situation.enter(load((), environment={}), workspace, "killed", workspace.parent / "state" / "undo")
+whole, done = organizing.record, []
+def record(change):
+    whole(change)
+    done.append(change)
+    if len(done) == 7:
+        os.kill(os.getpid(), 9)
+organizing.record = record
+ran(shipped("files"), "move", paths=["*.txt"], destination="new")
+"""
+
+
+def test_what_a_killed_process_had_done_is_taken_back(workspace: Path) -> None:
+    make(workspace, *(f"{number}.txt" for number in range(20)))
+    before = files(workspace)
+    line = [sys.executable, "-c", KILLED, str(workspace)]
+    root = Path(__file__).parents[1]
+    assert subprocess.run(line, cwd=root, check=False).returncode == -signal.SIGKILL
+    assert len(names(workspace / "new")) == 7
+    work_with_journals(workspace, "next")
+    assert undoing.take_back_earlier() == "changed files in a call that was cut off"
+    assert files(workspace) == before
+
+
+def test_a_journal_that_a_tool_could_have_written_is_not_obeyed(workspace: Path) -> None:
+    make(workspace, "a.txt")
+    for session_id in ("first", "second"):
+        situation.enter(situation.here().settings, workspace, session_id, workspace / "undo")
+        if session_id == "first":
+            assert ran(TOOLS, "trash", paths=["a.txt"]).ok
+            journal.forget_all()
+    assert undoing.take_back_earlier() == ""
+
+
+def test_journals_of_old_conversations_go(workspace: Path) -> None:
+    for number in range(kept_batches.SESSIONS + 5):
+        folder = work_with_journals(workspace, f"session-{number:02}")
+        assert ran(TOOLS, "write_file", path="a.txt", content=str(number)).ok
+        os.utime(folder, (10**9 * 1.9 + number,) * 2)
+    assert len(names(folder.parent)) == kept_batches.SESSIONS
+    assert names(folder.parent)[-1] == f"session-{number:02}"
+
+
 def test_what_was_too_large_to_be_kept_is_said(workspace: Path) -> None:
-    (workspace / "large.txt").write_bytes(b"x" * (journal.LARGEST + 1))
+    (workspace / "large.txt").write_bytes(b"x" * (recorded.LARGEST + 1))
     assert ran(TOOLS, "write_file", path="large.txt", content="small").ok
     with pytest.raises(ToolError, match=r"What large\.txt held before was too large to be kept"):
         undoing.take_back_last()

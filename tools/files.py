@@ -227,6 +227,15 @@ Destination = Annotated[
 ]
 
 
+Replace = Annotated[
+    bool,
+    Field(
+        description="whether what has the same name there is replaced; it goes into the trash",
+        json_schema_extra=also("overwrite", "force"),
+    ),
+]
+
+
 def _texts(arguments: Given, name: str) -> list[str]:
     value = arguments.get(name)
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
@@ -235,34 +244,34 @@ def _texts(arguments: Given, name: str) -> list[str]:
 def _moved(arguments: Given) -> Claim:
     from andy_cli.toolbox.files import organizing
 
-    paths = _texts(arguments, "paths")
-    return organizing.claim_transfer("move", paths, _text(arguments, "destination"))
+    paths, destination = _texts(arguments, "paths"), _text(arguments, "destination")
+    return organizing.claim_transfer("move", paths, destination, bool(arguments.get("replace")))
 
 
 @tool(effect="write", title="file mover", action="move {paths} to {destination}", claim=_moved)
-async def move(paths: Paths, destination: Destination) -> Outcome:
-    """Move or rename files and folders; nothing is ever replaced."""
+async def move(paths: Paths, destination: Destination, replace: Replace = False) -> Outcome:
+    """Move or rename files and folders."""
     from andy_cli.toolbox.files import organizing
 
     return await in_thread(
-        lambda work: organizing.transfer("move", paths, destination, work), COPYING
+        lambda work: organizing.transfer("move", paths, destination, replace, work), COPYING
     )
 
 
 def _copied(arguments: Given) -> Claim:
     from andy_cli.toolbox.files import organizing
 
-    paths = _texts(arguments, "paths")
-    return organizing.claim_transfer("copy", paths, _text(arguments, "destination"))
+    paths, destination = _texts(arguments, "paths"), _text(arguments, "destination")
+    return organizing.claim_transfer("copy", paths, destination, bool(arguments.get("replace")))
 
 
 @tool(effect="write", title="file copier", action="copy {paths} to {destination}", claim=_copied)
-async def copy(paths: Paths, destination: Destination) -> Outcome:
-    """Copy files and folders; nothing is ever replaced."""
+async def copy(paths: Paths, destination: Destination, replace: Replace = False) -> Outcome:
+    """Copy files and folders."""
     from andy_cli.toolbox.files import organizing
 
     return await in_thread(
-        lambda work: organizing.transfer("copy", paths, destination, work), COPYING
+        lambda work: organizing.transfer("copy", paths, destination, replace, work), COPYING
     )
 
 

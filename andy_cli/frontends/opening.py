@@ -66,7 +66,7 @@ async def open_chat(
     session_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{new_id()[:4]}"
     secrets = secrets_in_use(chosen)
     log = None if options.no_session else Log(state_folder() / "sessions", session_id, secrets)
-    situation.enter(settings, folder, session_id)
+    enter_workspace(options, settings, session_id)
     tools = Collection(settings, folder.resolve())
     for sentence in (*settings.notes, *tools.told()):
         tell(sentence)
@@ -92,6 +92,12 @@ def secrets_in_use(chosen: Chosen) -> list[str]:
     from andy_cli.guard.redactor import secrets_of  # 3 ms, behind the prompt
 
     return [key for key in (chosen.endpoint.key, *secrets_of(os.environ)) if key]
+
+
+def enter_workspace(options: Options, settings: Settings, session_id: str = "") -> None:
+    """Let tools work in the current folder."""
+    journals = None if options.no_session else state_folder() / "undo"
+    situation.enter(settings, Path.cwd(), session_id, journals)
 
 
 def gate_of(options: Options, settings: Settings, folder: Path, ask: Asker | None) -> Gate:

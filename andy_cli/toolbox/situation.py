@@ -15,13 +15,17 @@ class Situation(NamedTuple):
     workspace: Path
     """Absolute, links followed."""
     session_id: str = ""
+    journals: Path | None = None
+    """The folder where changes of files are kept, so that they can be taken back later."""
 
 
 _entered: list[Situation] = []
 
 
-def enter(settings: Settings, workspace: Path, session_id: str = "") -> None:
-    _entered[:] = [Situation(settings, workspace.resolve(), session_id)]
+def enter(
+    settings: Settings, workspace: Path, session_id: str = "", journals: Path | None = None
+) -> None:
+    _entered[:] = [Situation(settings, workspace.resolve(), session_id, journals)]
 
 
 def leave() -> None:

@@ -8,8 +8,6 @@ It is worked out twice: for the claim, and when it is carried out. What has come
 never judged, and then nothing is done.
 """
 
-import os
-import stat
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,6 +18,15 @@ from andy_cli.guard.neutralizer import spelled
 from andy_cli.guard.workspace import Operation, inside, resolve
 from andy_cli.toolbox.files.names import count
 from andy_cli.toolbox.files.patterns import Meant, join, meant_by
+from andy_cli.toolbox.files.targets import (
+    ITSELF,
+    find_entry,
+    find_new_folders,
+    find_obstacles,
+    find_way,
+    is_same_entry,
+    kind_of,
+)
 from andy_cli.toolbox.files.walking import TRASH, Entry, Kind, Walk
 from andy_cli.toolbox.places import Place, not_judged
 from andy_cli.toolbox.situation import here
@@ -32,11 +39,6 @@ MOST_PATHS = 5000
 """All that one call touches: each path is judged, which takes a second for so many."""
 SHOWN = 20
 """Lines of a preview."""
-NAMED = 5
-"""Names in a sentence."""
-ITSELF: Operation = "delete"
-"""How a link is judged that is taken as a link: where it stands, and where it leads to."""
-
 WRITE: Operation = "write"
 
 NOUNS: dict[Kind, str] = {
@@ -59,12 +61,29 @@ class Item(NamedTuple):
     kind: Kind
     below: tuple[Entry, ...] = ()
     """What lies in a folder."""
+    replaced: "Item | None" = None
+    """What is there, and goes into the trash."""
 
     @property
     def shown(self) -> str:
-        inside = f" ({count(len(self.below), 'entry')} in it)" if self.kind == "folder" else ""
         goes = f" -> {spelled(self.target)}" if self.target else ""
-        return f"{spelled(self.source)}{inside}{goes}"
+        lost = f", in place of {self.replaced.amount_inside}" if self.replaced else ""
+        return f"{spelled(self.source)}{self._inside}{goes}{lost}"
+
+    @property
+    def _inside(self) -> str:
+        return f" ({count(len(self.below), 'entry')} in it)" if self.kind == "folder" else ""
+
+    @property
+    def amount_inside(self) -> str:
+        """`the file there`, which goes into the trash, `the folder there (3 entries in it)`."""
+        return f"the {NOUNS[self.kind]} there{self._inside}, which goes into the trash"
+
+    @property
+    def paths(self) -> int:
+        """How many paths it touches."""
+        replaced = self.replaced.paths if self.replaced else 0
+        return 1 + len(self.below) + replaced
 
 
 class Batch(NamedTuple):
@@ -75,7 +94,7 @@ class Batch(NamedTuple):
 
     @property
     def claim(self) -> Claim:
-        if sum(1 + len(item.below) for item in self.items) > MOST_PATHS:
+        if sum(item.paths for item in self.items) > MOST_PATHS:
             raise _too_many()
         uses = [*((folder, WRITE) for folder in self.folders), *self._uses()]
         places = tuple(path for path, _ in uses)
@@ -84,14 +103,7 @@ class Batch(NamedTuple):
 
     def _uses(self) -> Iterator[Use]:
         for item in self.items:
-            yield from _source_uses(item, self.verb)
-            if item.target:
-                yield item.target, "write"
-            for entry in item.below:
-                name = "/".join(entry.path)
-                yield f"{item.source}/{name}", _inner_operation(entry)
-                if item.target:
-                    yield f"{item.target}/{name}", "write"
+            yield from _item_uses(item, self.verb)
 
     @property
     def preview(self) -> str:
@@ -118,6 +130,21 @@ class Batch(NamedTuple):
                 f"{spelled(new[0])} was not there when it was judged. Nothing was changed.",
                 "Call it again.",
             )
+
+
+def _item_uses(item: Item, verb: Verb) -> Iterator[Use]:
+    yield from _source_uses(item, verb)
+    if item.replaced:
+        # Where it stands is not written through, should it be a link.
+        yield from _item_uses(item.replaced, "trash")
+    elif item.target:
+        yield item.target, "write"
+    gone = {entry.path for entry in item.replaced.below} if item.replaced else set()
+    for entry in item.below:
+        name = "/".join(entry.path)
+        yield f"{item.source}/{name}", _inner_operation(entry)
+        if item.target and entry.path not in gone:
+            yield f"{item.target}/{name}", "write"
 
 
 def _source_uses(item: Item, verb: Verb) -> Iterator[Use]:
@@ -150,28 +177,39 @@ def is_outside(written: str) -> bool:
     return not inside(resolve(written, here().workspace), [here().workspace])
 
 
-def transfer(verb: Verb, paths: Sequence[str], destination: str, work: Work) -> Batch:
-    """Move or copy to a folder, or one thing to a new name. Raises ToolError for what cannot be:
-    something that is not there, a name that is taken, a folder into itself."""
+def transfer(
+    verb: Verb, paths: Sequence[str], destination: str, replace: bool, work: Work
+) -> Batch:
+    """Move or copy to a folder, or one thing to a new name.
+
+    Raises ToolError for what cannot be: something that is not there, a name that is taken unless
+    it may be replaced, a folder into itself.
+    """
     found = _found(paths, work)
     into = _is_folder_meant(paths, found, destination)
     folder = destination.rstrip("/") or destination[:1]
     if into:
-        found = [each for each in found if not (each.by_pattern and _same(each.written, folder))]
+        found = [
+            each for each in found if not (each.by_pattern and is_same_entry(each.written, folder))
+        ]
     items = []
     for meant in found:
-        name = resolve(meant.written, here().workspace, ITSELF).name
+        name = find_entry(meant.written).name
         target = join(folder, name) if into else folder
         items.append(_item(meant.written, target, work, verb))
-    _check_targets(items, verb)
-    return Batch(verb, tuple(items), _folders_made(folder if into else str(Path(folder).parent)))
+    ways = [find_way(item.source, item.target, verb == "move") for item in items]
+    obstacles = find_obstacles(ways, replace)
+    for at, item in enumerate(items):
+        if item.target in obstacles:
+            items[at] = item._replace(replaced=_item(item.target, "", work, "trash"))
+    return Batch(verb, tuple(items), find_new_folders(folder if into else str(Path(folder).parent)))
 
 
 def trash(paths: Sequence[str], work: Work) -> Batch:
     """Raises ToolError for what is not there or cannot be trashed."""
     found = _found(paths, work)
     for meant in found:
-        if TRASH in resolve(meant.written, here().workspace, ITSELF).parts:
+        if TRASH in find_entry(meant.written).parts:
             raise ToolError(f"{spelled(meant.written)} is in the trash already.")
     return Batch("trash", tuple(_item(meant.written, "", work, "trash") for meant in found))
 
@@ -181,7 +219,7 @@ def _found(paths: Sequence[str], work: Work) -> list[Meant]:
     found: dict[Path, Meant] = {}
     for written in paths:
         for meant in meant_by(written, work):
-            found.setdefault(resolve(meant.written, here().workspace, ITSELF), meant)
+            found.setdefault(find_entry(meant.written), meant)
     if not found:
         raise ToolError("Say which files: their paths, or a pattern such as *.jpg.")
     if len(found) > MOST_ITEMS:
@@ -199,38 +237,7 @@ def _is_folder_meant(paths: Sequence[str], found: Sequence[Meant], destination: 
         return True
     # A folder in another case is not entered by its own name: `Photos` becomes `photos`.
     is_folder = resolve(destination, here().workspace).is_dir()
-    return is_folder and not _same(found[0].written, destination)
-
-
-def _same(first: str, second: str) -> bool:
-    """Whether both are one thing, whatever its name's case."""
-    one, other = (resolve(each, here().workspace, ITSELF) for each in (first, second))
-    return one == other or (os.path.lexists(one) and _is_respelled(one, other))
-
-
-def _is_respelled(one: Path, other: Path) -> bool:
-    """Whether only the case differs, on a disk that folds case."""
-    if one.parent != other.parent or one.name.casefold() != other.name.casefold():
-        return False
-    try:
-        state = one.lstat()
-        # Two hard links of one file are two things.
-        return os.path.samestat(state, other.lstat()) and (one.is_dir() or state.st_nlink == 1)
-    except OSError:
-        return False
-
-
-def kind_of(written: str) -> Kind | None:
-    """What is there; a link is a link. None if nothing is."""
-    try:
-        mode = resolve(written, here().workspace, ITSELF).lstat().st_mode
-    except (ToolError, OSError):
-        return None
-    if stat.S_ISDIR(mode):
-        return "folder"
-    if stat.S_ISLNK(mode):
-        return "link"
-    return "file" if stat.S_ISREG(mode) else "other"
+    return is_folder and not is_same_entry(found[0].written, destination)
 
 
 def _item(source: str, target: str, work: Work, verb: Verb) -> Item:
@@ -262,56 +269,6 @@ def _below(source: str, work: Work) -> tuple[Entry, ...]:
     return tuple(found)
 
 
-def _check_targets(items: Sequence[Item], verb: Verb) -> None:
-    """Raises ToolError that names what is in the way: nothing is ever replaced."""
-    targets = Counter(resolve(item.target, here().workspace, ITSELF) for item in items)
-    taken = []
-    for item in items:
-        source = resolve(item.source, here().workspace, ITSELF)
-        target = resolve(item.target, here().workspace, ITSELF)
-        if source == target:
-            raise ToolError(f"{spelled(item.source)} is there already. Nothing was changed.")
-        if item.kind == "folder" and source in target.parents:
-            raise ToolError(f"{spelled(item.source)} cannot go into itself. Nothing was changed.")
-        is_free = not os.path.lexists(target) or (
-            verb == "move" and _same(item.source, item.target)
-        )
-        if targets[target] > 1 or not is_free:
-            taken.append(item.target)
-    if taken:
-        raise _in_the_way(taken, {path for path, number in targets.items() if number > 1})
-
-
-def _in_the_way(taken: Sequence[str], several: set[Path]) -> ToolError:
-    names = ", ".join(map(spelled, dict.fromkeys(taken[:NAMED])))
-    more = f" and {len(taken) - NAMED:,} more" if len(taken) > NAMED else ""
-    if several and not any(path.exists() for path in several):
-        message = f"Several files would get the same name: {names}{more}."
-    else:
-        message = f"There is something of that name already: {names}{more}."
-    return ToolError(
-        f"{message} Nothing was changed.",
-        "Nothing is ever replaced: choose another name or folder, or trash what is there first.",
-    )
-
-
-def _folders_made(written: str) -> tuple[str, ...]:
-    """The folders that are not there yet, the highest first; raises ToolError for a file there."""
-    made: list[str] = []
-    folder = written
-    while (kind := kind_of(folder)) != "folder":
-        if kind == "link" and resolve(folder, here().workspace).is_dir():
-            break
-        if kind is not None:
-            raise ToolError(f"{spelled(folder)} is no folder. Nothing was changed.")
-        made.append(folder)
-        above = str(Path(folder).parent)
-        if above == folder:
-            break
-        folder = above
-    return tuple(reversed(made))
-
-
 def make_folder(written: str) -> tuple[str, ...]:
-    """The folders that making this one makes; none where it is there already."""
-    return _folders_made(written.rstrip("/") or written[:1])
+    """Return the folders that making this one makes; none where it is there already."""
+    return find_new_folders(written.rstrip("/") or written[:1])

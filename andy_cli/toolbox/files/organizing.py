@@ -4,30 +4,31 @@ All that can be known to fail is found out before anything is changed. What fail
 what was done, and what was not.
 """
 
+import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.neutralizer import spelled
 from andy_cli.guard.workspace import Operation, folder_inside
 from andy_cli.toolbox.files import batches, transfers
-from andy_cli.toolbox.files.batches import NAMED, Batch, Item, Verb
+from andy_cli.toolbox.files.batches import Batch, Item, Verb
 from andy_cli.toolbox.files.journal import (
-    Copied,
-    FoldersMade,
-    Moved,
-    Trashed,
-    folders_missing,
-    one_call,
+    find_missing_folders,
     record,
+    record_call,
+    take_from_record,
 )
 from andy_cli.toolbox.files.names import count, said
+from andy_cli.toolbox.files.recorded import Copied, FoldersMade, Moved
 from andy_cli.toolbox.files.stamps import stamps
+from andy_cli.toolbox.files.targets import ITSELF
 from andy_cli.toolbox.files.transfers import LeftBehind
-from andy_cli.toolbox.files.trash import put
+from andy_cli.toolbox.files.trash import put, restore
 from andy_cli.toolbox.files.writing import reason_of
 from andy_cli.toolbox.places import Place, place
-from andy_cli.toolbox.tool import Claim, Outcome, progress
+from andy_cli.toolbox.tool import Claim, Outcome, listed, progress
 from andy_cli.toolbox.work import Work
 
 CLAIMING = 5
@@ -35,10 +36,12 @@ CLAIMING = 5
 DONE = {"move": "moved", "copy": "copied", "trash": "put into the trash"}
 
 
-def claim_transfer(verb: Verb, paths: Sequence[str], destination: str) -> Claim:
+def claim_transfer(
+    verb: Verb, paths: Sequence[str], destination: str, replace: bool = False
+) -> Claim:
     """What moving or copying would touch. Raises ToolError for what cannot be."""
     try:
-        return batches.transfer(verb, paths, destination, Work(CLAIMING)).claim
+        return batches.transfer(verb, paths, destination, replace, Work(CLAIMING)).claim
     except ToolError:
         # What is outside is not told before somebody agreed: then it fails when it is done.
         if not any(map(batches.is_outside, (*paths, destination))):
@@ -58,9 +61,11 @@ def claim_trash(paths: Sequence[str]) -> Claim:
     return claim._replace(shown=f"{claim.shown}\n/undo brings it back")
 
 
-def transfer(verb: Verb, paths: Sequence[str], destination: str, work: Work) -> Outcome:
+def transfer(
+    verb: Verb, paths: Sequence[str], destination: str, replace: bool, work: Work
+) -> Outcome:
     """Move or copy. Raises ToolError, with nothing changed."""
-    batch = batches.transfer(verb, paths, destination, work)
+    batch = batches.transfer(verb, paths, destination, replace, work)
     carry_out = _move if verb == "move" else _copy
     return _carry_out(batch, carry_out, work)
 
@@ -70,26 +75,34 @@ def trash(paths: Sequence[str], work: Work) -> Outcome:
     return _carry_out(batches.trash(paths, work), _trash, work)
 
 
-Places = tuple[Place, Place | None]
-CarryOut = Callable[[Places, Work], Path]
+class Step(NamedTuple):
+    """One file, folder or link, and where it goes: as it was judged."""
+
+    source: Place
+    target: Place | None
+    replaces: bool
+    """Whether what is at the target goes into the trash first."""
+
+
+CarryOut = Callable[[Step, Work], Path]
 """Does it for one, records it, and says where it is now."""
 
 
 def _carry_out(batch: Batch, carry_out: CarryOut, work: Work) -> Outcome:
     batch.check_judged()
-    places = [_places(item, batch.verb) for item in batch.items]
+    steps = [_make_step(item, batch.verb) for item in batch.items]
     kept: list[Path] = []
     fault = ""
-    with one_call() as recorded:
-        for done, pair in enumerate(places):
-            progress(f"{done:,} of {len(places):,}")
+    with record_call() as recorded:
+        for done, step in enumerate(steps):
+            progress(f"{done:,} of {len(steps):,}")
             try:
                 work.go_on()
-                kept.append(carry_out(pair, work))
+                kept.append(_carry_out_step(step, carry_out, work))
             except ToolError as error:
                 fault = _fault(batch.items[done], error)
                 break
-        recorded.did = _did(batch._replace(items=batch.items[: len(kept)]), places, kept)
+        recorded.did = _did(batch._replace(items=batch.items[: len(kept)]), steps, kept)
     if fault and not recorded.changes:
         raise ToolError(f"{fault} Nothing was changed.")
     return _outcome(batch, recorded.did, len(kept), fault)
@@ -102,17 +115,35 @@ def _fault(item: Item, error: ToolError) -> str:
     return str(error)
 
 
-def _places(item: Item, verb: Verb) -> Places:
+def _make_step(item: Item, verb: Verb) -> Step:
     reading: Operation = "list" if item.kind == "folder" else "read"
-    operation = reading if verb == "copy" and item.kind != "link" else batches.ITSELF
+    operation = reading if verb == "copy" and item.kind != "link" else ITSELF
     source = place(item.source, operation)
-    return source, place(item.target, "write") if item.target else None
+    if not item.target:
+        return Step(source, None, False)
+    replaces = item.replaced is not None
+    return Step(source, place(item.target, ITSELF if replaces else "write"), replaces)
 
 
-def _move(places: Places, work: Work) -> Path:
-    source, target = places
+def _carry_out_step(step: Step, carry_out: CarryOut, work: Work) -> Path:
+    """Make room first, where something is replaced; it comes back if the rest fails."""
+    if not step.replaces or step.target is None:
+        return carry_out(step, work)
+    trashed = put(step.target, work.go_on)
+    record(trashed)
+    try:
+        return carry_out(step, work)
+    except ToolError:
+        with contextlib.suppress(ToolError):
+            restore(trashed)
+            take_from_record(trashed)
+        raise
+
+
+def _move(step: Step, work: Work) -> Path:
+    source, target, _ = step
     assert target is not None
-    folders = folders_missing(target.path, target.root)
+    folders = find_missing_folders(target.path, target.root)
     try:
         transfers.move(source, target, work.go_on)
     except LeftBehind:
@@ -122,27 +153,27 @@ def _move(places: Places, work: Work) -> Path:
     return target.path
 
 
-def _copy(places: Places, work: Work) -> Path:
-    source, target = places
+def _copy(step: Step, work: Work) -> Path:
+    source, target, _ = step
     assert target is not None
-    folders = folders_missing(target.path, target.root)
+    folders = find_missing_folders(target.path, target.root)
     transfers.copy(source, target, work.go_on)
     record(Copied(target, stamps(target), folders))
     return target.path
 
 
-def _trash(places: Places, work: Work) -> Path:
-    trashed: Trashed = put(places[0], work.go_on)
+def _trash(step: Step, work: Work) -> Path:
+    trashed = put(step.source, work.go_on)
     record(trashed)
     return trashed.kept.path
 
 
-def _did(batch: Batch, places: Sequence[Places], kept: Sequence[Path]) -> str:
+def _did(batch: Batch, steps: Sequence[Step], kept: Sequence[Path]) -> str:
     """`moved 3 files to photos`, `moved a.txt to b.txt`."""
     if not kept:
-        return ""
+        return f"began to {batch.verb} {said(steps[0].source.path)}"
     one = len(kept) == 1
-    what = said(places[0][0].path) if one else batch.amount
+    what = said(steps[0].source.path) if one else batch.amount
     if batch.verb == "trash":
         return f"put {what} into the trash ({said(kept[0].parent)})"
     where = {path.parent for path in kept}
@@ -154,21 +185,16 @@ def _outcome(batch: Batch, did: str, done: int, fault: str) -> Outcome:
     """What was done; where it ended half-way, what not and why."""
     names = [spelled(item.source) for item in batch.items]
     if not fault:
-        several = f": {_named(names)}" if len(names) > 1 else ""
+        several = f": {listed(names)}" if len(names) > 1 else ""
         way_back = " /undo or move brings it back." if batch.verb == "trash" else ""
         return Outcome(f"{did}{several}.{way_back}", did)
     left = names[done:]
     told = {
-        "done": f"{did}: {_named(names[:done])}",
-        "not_done": f"{count(len(left), 'item')}: {_named(left)}",
+        "done": f"{did}: {listed(names[:done])}" if done else "nothing whole",
+        "not_done": f"{count(len(left), 'item')}: {listed(left)}",
         "why": fault,
     }
     return Outcome(told, did, f"{count(len(left), 'item')} not {DONE[batch.verb]}: {fault}")
-
-
-def _named(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
 
 
 def claim_folder(written: str) -> Claim:
@@ -188,7 +214,7 @@ def make_folder(written: str) -> Outcome:
         name = said(place(written, "list").path)
         return Outcome(f"The folder {name} is there already.", f"found the folder {name} there")
     folder = place(written.rstrip("/") or written, "write")
-    folders = (*folders_missing(folder.path, folder.root), folder)
+    folders = (*find_missing_folders(folder.path, folder.root), folder)
     # It is the folder that would hold anything in it.
     with folder_inside(folder.path / "any", folder.root, make=True):
         pass

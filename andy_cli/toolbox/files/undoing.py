@@ -6,21 +6,24 @@ is taken back then. A copy that is taken back goes into the trash.
 
 import contextlib
 import os
+import time
+from collections.abc import Collection
+from pathlib import Path
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
-from andy_cli.toolbox.files import journal, transfers, trash
+from andy_cli.toolbox.files import journal, kept_batches, transfers, trash
 from andy_cli.toolbox.files.encodings import PIECE
-from andy_cli.toolbox.files.journal import (
-    Batch,
+from andy_cli.toolbox.files.names import said
+from andy_cli.toolbox.files.recorded import (
     Change,
     Copied,
     FoldersMade,
     Moved,
+    RecordedBatch,
     Trashed,
     Written,
 )
-from andy_cli.toolbox.files.names import said
 from andy_cli.toolbox.files.stamps import stamps
 from andy_cli.toolbox.files.transfers import always
 from andy_cli.toolbox.files.writing import Hashed, reason_of, replace_whole
@@ -28,28 +31,45 @@ from andy_cli.toolbox.places import Place
 
 
 def take_back_last() -> str:
-    """Take back the newest batch of this conversation; what was taken back, in words.
+    """Take back the newest batch of this conversation; return in words what was taken back.
 
     Empty where there is none. Raises ToolError where it cannot be, with everything as it was; where
     it fails half-way, it says so, and the rest can be tried again.
     """
-    batch = journal.last_batch()
+    return _take_back_batch(journal.last_batch())
+
+
+def take_back_earlier() -> str:
+    """Take back the newest batch of another conversation in this folder, as `take_back_last`."""
+    return _take_back_batch(kept_batches.load_earlier())
+
+
+def describe_earlier() -> str:
+    """Say what `take_back_earlier` would take back, and when that was done; empty for nothing."""
+    batch = kept_batches.load_earlier()
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(batch.time)) if batch else ""
+    return f"{batch.did} ({when})" if batch else ""
+
+
+def _take_back_batch(batch: RecordedBatch | None) -> str:
     if batch is None:
         return ""
+    freed = {_place_of(change).path for change in batch.changes if not isinstance(change, Trashed)}
     for change in batch.changes:
-        if fault := find_fault(change):
+        if fault := find_fault(change, freed):
             raise ToolError(f"Not taken back: {batch.did}. {fault} Nothing was changed.")
     _take_back_all(batch)
     journal.forget(batch)
     return batch.did
 
 
-def _take_back_all(batch: Batch) -> None:
+def _take_back_all(batch: RecordedBatch) -> None:
     number = len(batch.changes)
     while batch.changes:
         try:
             take_back(batch.changes[-1])
         except ToolError as error:
+            kept_batches.rewrite(batch)
             cause = error.__cause__
             why = f"{reason_of(cause)}." if isinstance(cause, OSError) else str(error)
             part = f" {number - len(batch.changes)} of {number} steps were taken back."
@@ -57,8 +77,8 @@ def _take_back_all(batch: Batch) -> None:
         batch.changes.pop()
 
 
-def find_fault(change: Change) -> str:
-    """Why a change cannot be taken back, or nothing."""
+def find_fault(change: Change, freed: Collection[Path] = ()) -> str:
+    """Say why a change cannot be taken back, or nothing; `freed` are places that are free then."""
     match change:
         case Written():
             return _written_fault(change)
@@ -69,9 +89,22 @@ def find_fault(change: Change) -> str:
         case Trashed():
             gone = not stamps(change.kept)
             fault = f"{said(change.source.path)} is not in the trash any more." if gone else ""
-            return fault or _taken(change.source)
+            return fault or ("" if change.source.path in freed else _taken(change.source))
         case FoldersMade():
             return ""  # those that are empty are removed
+
+
+def _place_of(change: Change) -> Place:
+    """Return where it made something."""
+    match change:
+        case Written() | Copied():
+            return change.place
+        case Moved():
+            return change.target
+        case FoldersMade():
+            return change.folders[-1]
+        case Trashed():
+            return change.kept
 
 
 def _written_fault(change: Written) -> str:

@@ -15,8 +15,9 @@ from hashlib import blake2b
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
-from andy_cli.toolbox.files.journal import LARGEST, Written, folders_missing, record
+from andy_cli.toolbox.files.journal import find_missing_folders, record
 from andy_cli.toolbox.files.names import said
+from andy_cli.toolbox.files.recorded import LARGEST, Written
 from andy_cli.toolbox.places import Place
 
 PERMISSIONS = 0o777
@@ -42,7 +43,7 @@ def write(place: Place, pieces: Iterable[bytes], go_on: Callable[[], None] = lam
     Raises ToolError, with everything as it was. It is noted, so that it can be taken back.
     """
     before = _before(place)
-    folders = folders_missing(place.path, place.root)
+    folders = find_missing_folders(place.path, place.root)
     hashed = Hashed(pieces)
     new = replace_whole(place, hashed, go_on)
     did = f"{'made' if new else 'changed'} {said(place.path)}"

@@ -1,0 +1,76 @@
+"""The changes of files that can be taken back, and the batch of those that one call made."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from andy_cli.toolbox.files.stamps import Stamps
+from andy_cli.toolbox.places import Place
+
+LARGEST = 20 << 20
+"""Bytes of a file up to which its old content is kept."""
+
+
+class Written(NamedTuple):
+    """A file was made, or replaced."""
+
+    place: Place
+    digest: bytes
+    """Of what it holds since."""
+    new: bool
+    before: bytes | None = None
+    """What it held; None for a new file, and for one that was too large to be kept."""
+    modified: int = 0
+    """When that was changed last, in nanoseconds."""
+    folders: tuple[Place, ...] = ()
+    """The folders that were made for it, those above first."""
+
+
+class Moved(NamedTuple):
+    source: Place
+    target: Place
+    stamps: Stamps
+    """How it was just after."""
+    folders: tuple[Place, ...] = ()
+
+
+class Copied(NamedTuple):
+    place: Place
+    stamps: Stamps
+    folders: tuple[Place, ...] = ()
+
+
+class FoldersMade(NamedTuple):
+    folders: tuple[Place, ...]
+
+
+class Trashed(NamedTuple):
+    source: Place
+    kept: Place
+    """Where it lies in the trash."""
+    info: Place
+    """The file that tells the trash where it came from."""
+
+
+Change = Written | Moved | Copied | FoldersMade | Trashed
+
+
+@dataclass(eq=False)
+class RecordedBatch:
+    """What one call changed."""
+
+    workspace: Path
+    session_id: str
+    time: float
+    """Seconds since 1970."""
+    changes: list[Change] = field(default_factory=list)
+    did: str = ""
+    """In words, in the past tense: `moved 3 files to photos`."""
+    file: Path | None = None
+    """Where it is kept on the disk."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of old content that are held for it."""
+        written = [change.before for change in self.changes if isinstance(change, Written)]
+        return sum(len(before) for before in written if before)

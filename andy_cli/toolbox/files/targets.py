@@ -1,0 +1,143 @@
+"""Where things may go: what is in the way there, and which folders have to be made."""
+
+import os
+import stat
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from andy_cli.errors import ToolError
+from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.workspace import Operation, resolve
+from andy_cli.toolbox.files.walking import Kind
+from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.tool import listed
+
+ITSELF: Operation = "delete"
+"""How a link is judged that is taken as a link: where it stands, and where it leads to."""
+
+
+class Way(NamedTuple):
+    """From where to where, as written and where that is, without a last link followed."""
+
+    source: str
+    target: str
+    origin: Path
+    goal: Path
+    moves: bool
+    """Whether nothing stays at the source."""
+
+
+def find_way(source: str, target: str, moves: bool) -> Way:
+    """Raises ToolError for what no file system can name."""
+    return Way(source, target, find_entry(source), find_entry(target), moves)
+
+
+def find_entry(written: str) -> Path:
+    """Return where a path is; a link is a link."""
+    return resolve(written, here().workspace, ITSELF)
+
+
+def kind_of(written: str) -> Kind | None:
+    """Say what is there; a link is a link. None if nothing is."""
+    try:
+        mode = find_entry(written).lstat().st_mode
+    except (ToolError, OSError):
+        return None
+    if stat.S_ISDIR(mode):
+        return "folder"
+    if stat.S_ISLNK(mode):
+        return "link"
+    return "file" if stat.S_ISREG(mode) else "other"
+
+
+def is_same_entry(first: str, second: str) -> bool:
+    """Whether both are one thing, whatever its name's case."""
+    one, other = find_entry(first), find_entry(second)
+    return one == other or (os.path.lexists(one) and _is_respelled(one, other))
+
+
+def _is_respelled(one: Path, other: Path) -> bool:
+    """Whether only the case differs, on a disk that folds case."""
+    if one.parent != other.parent or one.name.casefold() != other.name.casefold():
+        return False
+    try:
+        state = one.lstat()
+        # Two hard links of one file are two things.
+        return os.path.samestat(state, other.lstat()) and (one.is_dir() or state.st_nlink == 1)
+    except OSError:
+        return False
+
+
+def find_obstacles(ways: Sequence[Way], replace: bool) -> list[str]:
+    """Return the targets where something is that `replace` lets go into the trash.
+
+    Raises ToolError that names what is in the way, without `replace`; and for what cannot be at
+    all: several things of one name, something into itself.
+    """
+    for way in ways:
+        _check_way(way)
+    counted = Counter(way.goal for way in ways)
+    if several := [way.target for way in ways if counted[way.goal] > 1]:
+        names = listed([spelled(target) for target in dict.fromkeys(several)])
+        raise ToolError(
+            f"Several files would get the same name: {names}. Nothing was changed.",
+            "Give them names of their own, one call each.",
+        )
+    obstacles = [way.target for way in ways if _is_taken(way)]
+    if obstacles and not replace:
+        names = listed([spelled(target) for target in obstacles])
+        raise ToolError(
+            f"There is something of that name already: {names}. Nothing was changed.",
+            "Choose another name or folder; or say replace, if the user wants that: "
+            "what is there goes into the trash.",
+        )
+    if obstacles:
+        _check_replaced(ways)
+    return obstacles
+
+
+def _check_way(way: Way) -> None:
+    if way.origin == way.goal:
+        raise ToolError(f"{spelled(way.source)} is there already. Nothing was changed.")
+    if way.origin in way.goal.parents and not way.origin.is_symlink():
+        raise ToolError(f"{spelled(way.source)} cannot go into itself. Nothing was changed.")
+
+
+def _is_taken(way: Way) -> bool:
+    if way.moves and is_same_entry(way.source, way.target):
+        return False  # its name changes its case
+    return os.path.lexists(way.goal)
+
+
+def _check_replaced(ways: Sequence[Way]) -> None:
+    """Raises ToolError where something that goes somewhere would itself be replaced."""
+    sources = {folder for way in ways for folder in (way.origin, *way.origin.parents)}
+    for way in ways:
+        if way.goal in sources and _is_taken(way):
+            raise ToolError(
+                f"{spelled(way.target)} cannot be replaced: what goes there, or more that was "
+                "named, lies in it. Nothing was changed.",
+                "Choose another name.",
+            )
+
+
+def find_new_folders(written: str) -> tuple[str, ...]:
+    """Return the folders that are not there yet, the highest first.
+
+    Raises ToolError where a file is.
+    """
+    made: list[str] = []
+    folder = written
+    while (kind := kind_of(folder)) != "folder":
+        if kind == "link" and resolve(folder, here().workspace).is_dir():
+            break
+        if kind is not None:
+            raise ToolError(f"{spelled(folder)} is no folder. Nothing was changed.")
+        made.append(folder)
+        above = str(Path(folder).parent)
+        if above == folder:
+            break
+        folder = above
+    return tuple(reversed(made))
