@@ -158,8 +158,18 @@ def test_a_long_preview_is_cut_and_counts_what_is_left(workspace: Path) -> None:
     make(workspace, *(f"{number:03}.jpg" for number in range(50)))
     shown = claimed(TOOLS, "move", paths=["*.jpg"], destination="photos").shown.split("\n")
     assert shown[0] == "50 files:"
-    assert shown[-1] == "... and 30 more"
-    assert len(shown) == 23
+    assert shown[-1] == "... and 38 more"
+    assert len(shown) == 15
+
+
+def test_a_preview_begins_with_what_may_hold_secrets(workspace: Path) -> None:
+    make(workspace, *(f"{number:02}.txt" for number in range(20)), "box/key/id_rsa", "x/id_rsa")
+    shown = claimed(TOOLS, "move", paths=["*", "x/id_rsa"], destination="new").shown.split("\n")
+    assert shown[2:5] == [
+        "box (2 entries in it) (may hold secrets) -> new/box",
+        "x (1 entry in it) (may hold secrets) -> new/x",
+        "00.txt -> new/00.txt",
+    ]
 
 
 @pytest.mark.parametrize(

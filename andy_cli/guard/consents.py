@@ -98,7 +98,8 @@ def _place_rules(tool: str, claim: Claim, workspace: Path) -> tuple[str, ...]:
     paths = dict.fromkeys(resolve(each, workspace) for each in claim.places)
     if len(paths) <= MOST_RULES:
         return tuple(f"{tool}({_shown(path)})" for path in paths)
-    folders = list(dict.fromkeys(path.parent for path in paths))
+    parents = dict.fromkeys(path.parent for path in paths)
+    folders = [folder for folder in parents if parents.keys().isdisjoint(folder.parents)]
     if len(folders) > MOST_RULES:
         folders = [Path(os.path.commonpath(folders))]
     if any(too_wide(folder) or folder in workspace.parents for folder in folders):

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.perils import secret
 from andy_cli.guard.workspace import Operation, inside, resolve
 from andy_cli.toolbox.files.names import count
 from andy_cli.toolbox.files.patterns import Meant, join, meant_by
@@ -37,8 +38,8 @@ MOST_ITEMS = 1000
 """Files and folders that one call names, patterns looked up."""
 MOST_PATHS = 5000
 """All that one call touches: each path is judged, which takes a second for so many."""
-SHOWN = 20
-"""Lines of a preview."""
+SHOWN = 12
+"""Files and folders of a preview: with what is said around it that fits 24 lines."""
 WRITE: Operation = "write"
 
 NOUNS: dict[Kind, str] = {
@@ -68,7 +69,14 @@ class Item(NamedTuple):
     def shown(self) -> str:
         goes = f" -> {spelled(self.target)}" if self.target else ""
         lost = f", in place of {self.replaced.amount_inside}" if self.replaced else ""
-        return f"{spelled(self.source)}{self._inside}{goes}{lost}"
+        secrets = " (may hold secrets)" if self.may_hold_secrets else ""
+        return f"{spelled(self.source)}{self._inside}{secrets}{goes}{lost}"
+
+    @property
+    def may_hold_secrets(self) -> bool:
+        workspace, source = here().workspace, find_entry(self.source)
+        inner = (source.joinpath(*entry.path) for entry in self.below if entry.kind == "file")
+        return any(secret(path, workspace) for path in (source, *inner))
 
     @property
     def _inside(self) -> str:
@@ -107,9 +115,10 @@ class Batch(NamedTuple):
 
     @property
     def preview(self) -> str:
-        """What would happen to each, as far as it fits."""
+        """What would happen to each, as far as it fits: what may hold secrets first."""
         lines = [f"{spelled(folder)} (a new folder)" for folder in self.folders]
-        lines += [item.shown for item in self.items[:SHOWN]]
+        items = sorted(self.items, key=lambda item: not item.may_hold_secrets)
+        lines += [item.shown for item in items[:SHOWN]]
         if len(self.items) > 1:
             lines.insert(0, f"{self.amount}:")
         if left := len(self.items) - SHOWN:
