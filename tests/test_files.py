@@ -401,7 +401,10 @@ def tree(workspace: Path) -> Path:
     return workspace
 
 
-PICTURE_UNOPENED = [{"file": "picture.png", "why": "is a PNG picture"}]
+PICTURE_UNOPENED = [
+    {"file": ".env", "why": "may hold keys, and was not looked into"},
+    {"file": "picture.png", "why": "is a PNG picture"},
+]
 
 
 def test_texts_are_found_with_file_and_line(tree: Path) -> None:
@@ -470,7 +473,7 @@ def test_nothing_is_found_through_a_link(tree: Path) -> None:
 @pytest.mark.parametrize(
     ("pattern", "why"),
     [
-        ("*.py", "repetition operator missing expression"),
+        ("*(a", "repetition operator missing expression"),
         ("(a", "unclosed group"),
         ("(?=a)", "look-around"),
         (r"(a)\1", "backreferences are not supported"),
@@ -489,6 +492,54 @@ def test_nothing_to_look_for_is_asked_for(tree: Path) -> None:
 def test_no_pattern_takes_for_ever(tree: Path) -> None:
     (tree / "a.txt").write_text("a" * 100_000 + "b\n")
     assert records("search_files", pattern="(a+)+$", path="a.txt") == [{"file": "a.txt"}][:0]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("*.py", ["src/app.py", "src/deep/util.py"]),
+        ("**/*.py", ["src/app.py", "src/deep/util.py"]),
+        ("src/*.py", ["src/app.py"]),
+        ("{app,util}*", ["src/app.py", "src/deep/util.py"]),
+        ("note?.txt", ["notes.txt"]),
+        ("[mn]ote?.txt", ["notes.txt"]),
+    ],
+)
+def test_a_pattern_that_is_a_glob_is_taken_as_one_and_that_is_said(
+    pattern: str, found: list[str], tree: Path
+) -> None:
+    told = record("search_files", pattern=pattern)
+    assert [each["file"] for each in told["data"]] == found
+    assert told["note"].startswith(f"{pattern} was taken as a glob of names")
+    assert did("search_files", pattern=pattern).endswith(f", by names like {pattern}")
+    both = record("search_files", pattern=pattern, glob="*.txt")
+    assert all(each["file"].endswith(".txt") for each in both["data"])
+
+
+def test_a_pattern_that_finds_something_is_an_expression(tree: Path) -> None:
+    assert "note" not in record("search_files", pattern="TO?DO")
+    assert "note" not in record("search_files", pattern="nothing *such")
+
+
+def test_what_was_not_looked_into_is_counted_by_why(tree: Path) -> None:
+    for number in range(searching.MOST_NAMED):
+        (tree / f"{number:02}.png").write_bytes(PICTURE)
+    (tree / "old.xls").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
+    with (tree / "large.pdf").open("wb") as file:
+        file.write(pdf("TODO"))
+        file.truncate(searching.LARGEST_DOCUMENT + 1)
+    told = record("search_files", pattern="TODO keep")
+    assert told["unopenedCounts"] == {
+        "documents": 1,
+        "too large": 1,
+        "may hold keys": 1,
+        "no text": searching.MOST_NAMED + 1,
+    }
+    assert [each["why"] for each in told["unopened"][:3]] == [
+        "is an Office document of the old kind",
+        "is larger than 20.0 MB",
+        "may hold keys, and was not looked into",
+    ]
 
 
 def test_too_many_matches_are_cut_and_that_is_said(tree: Path) -> None:
@@ -553,13 +604,14 @@ def test_files_that_cannot_be_opened_are_named(common: Path) -> None:
     finally:
         (common / "shut").chmod(0o700)
     found = json.loads(result.content)
-    assert found["data"] == [{"file": "open.txt", "line": 1, "text": "one"}]
+    assert found["data"] == [
+        {"file": "open.txt", "line": 1, "text": "one"},
+        {"file": "zoo.pdf", "place": "page 1", "text": "one"},
+    ]
+    assert found["unopenedCounts"] == {"unreadable": 25, "no text": 1}
     assert found["unopened"][0] == {"file": "00.txt", "why": "may not be read"}
-    assert (len(found["unopened"]), found["moreUnopened"]) == (20, 7)
-    assert result.partial == (
-        "25 files could not be opened, 1 file could not be searched for text, "
-        "1 folder could not be opened"
-    )
+    assert (len(found["unopened"]), found["moreUnopened"]) == (20, 6)
+    assert result.partial == "25 files could not be opened, 1 folder could not be opened"
     assert by_name.partial == listed.partial == "1 folder could not be opened"
     assert (result.ok, result.problem) == (True, "")
 

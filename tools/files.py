@@ -193,7 +193,7 @@ async def search_files(
         ),
     ] = "",
 ) -> Outcome:
-    """Find files by name or content.
+    """Find files by name or content, also in PDF and office files.
 
     A pattern without a capital letter does not look at case.
     """
@@ -201,7 +201,7 @@ async def search_files(
 
     where = place(path, "list")
     asked = searching.Asked(pattern, glob, path)
-    return await in_thread(lambda work: searching.Search(where, asked, work).outcome(), SECONDS)
+    return await in_thread(lambda work: searching.search(where, asked, work), SECONDS)
 
 
 Paths = Annotated[

@@ -7,16 +7,15 @@ taken as unchanged by its size and time; where these leave a doubt, by a hash of
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.documents import pdf
 from andy_cli.toolbox.documents.index import NO_TEXT, Index, Piece, Read, State, as_indexed
-from andy_cli.toolbox.documents.text import SNIFFED, Part, form_of, text_of
+from andy_cli.toolbox.documents.text import MISSING, SNIFFED, Part, form_of, text_of
 from andy_cli.toolbox.documents.walk import Found, files_in
 
 DOUBT = 2_000_000_000
@@ -112,7 +111,7 @@ def _read(found: Found, folder: Path, known: State | None, largest: int) -> Read
         fault = f"cannot be read: {error.strerror}"
         return Read(key, name, state._replace(size=AGAIN, fault=fault), ())
     except ToolError as error:
-        size = AGAIN if str(error) == pdf.MISSING else state.size
+        size = AGAIN if str(error) in MISSING else state.size
         return Read(key, name, state._replace(size=size, fault=str(error)), ())
 
 
@@ -128,7 +127,7 @@ def _content(path: str, largest: int, state: State) -> tuple[bytes, State]:
     return data, state._replace(size=now.st_size, changed=now.st_mtime_ns, hash=digest)
 
 
-def pieces_of(parts: Sequence[Part]) -> Iterator[Piece]:
+def pieces_of(parts: Iterable[Part]) -> Iterator[Piece]:
     """The text of a file in pieces, cut where a line ends if it can be."""
     for part in parts:
         text = as_indexed(part.text)

@@ -1,14 +1,16 @@
-"""The text of a file, whatever it is: text, source code, HTML, PDF, Word.
+"""The text of a file, whatever it is: text, source code, HTML, PDF, office documents, books.
 
 for part in text_of(file, "report.pdf"):    Part("page 1", "...")
 """
 
+import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import PurePath
-from typing import BinaryIO, Literal, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.neutralizer import spelled
-from andy_cli.toolbox.documents import docx, pdf
+from andy_cli.toolbox.documents import docx, epub, opendocument, pdf, pptx, xlsx
 from andy_cli.toolbox.documents.charsets import declared_in, decoded
 from andy_cli.toolbox.documents.html import plain_text
 
@@ -16,9 +18,9 @@ PAGES = (".html", ".htm", ".xhtml", ".shtml")
 BINARY = frozenset(
     """.7z .a .aac .apk .avi .bin .bmp .bz2 .class .db .deb .dll .dmg .doc .dylib .eot .exe
     .flac .gguf .gif .gz .heic .ico .img .iso .jar .jpeg .jpg .lib .lzma .m4a .m4v .mid .mkv .mov
-    .mp3 .mp4 .mpeg .mpg .msi .npy .npz .o .obj .odp .ods .odt .ogg .opus .otf .parquet .pickle
-    .pkl .png .ppt .pptx .psd .pyc .pyd .pyo .rar .rpm .so .sqlite .sqlite3 .tar .tgz .tif .tiff
-    .ttf .war .wasm .wav .weba .webm .webp .whl .wma .wmv .woff .woff2 .xls .xlsx .xz .zip
+    .mp3 .mp4 .mpeg .mpg .msi .npy .npz .o .obj .ogg .opus .otf .parquet .pickle
+    .pkl .png .ppt .psd .pyc .pyd .pyo .rar .rpm .so .sqlite .sqlite3 .tar .tgz .tif .tiff
+    .ttf .war .wasm .wav .weba .webm .webp .whl .wma .wmv .woff .woff2 .xls .xz .zip
     .zst""".split()
 )
 """What is not looked into: it holds no text that could be read."""
@@ -33,12 +35,81 @@ OFFICE = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 """A zip file, or the container of an encrypted document."""
 
 
+MISSING = frozenset([pdf.MISSING, xlsx.MISSING])
+"""What is said where a package is missing that could read a file."""
+
+
 class Part(NamedTuple):
     place: str
-    """`page 3`, or nothing where there are no pages."""
+    """`page 3`, `slide 2`, `sheet Sales`, `chapter 1`; nothing where there are no parts."""
     text: str
     unit: str = ""
     """What a line of the text is one of: a `line` of the file, a `paragraph`, or nothing."""
+
+
+GoOn = Callable[[], None]
+"""Called now and then; may raise."""
+DocumentReader = Callable[[BinaryIO, GoOn], Iterator[Part]]
+
+
+def always() -> None:
+    """Goes on."""
+
+
+def _pdf(file: BinaryIO, go_on: GoOn) -> Iterator[Part]:
+    for number, text in enumerate(pdf.pages(file), 1):
+        go_on()
+        yield Part(f"page {number}", text)
+
+
+def _word(file: BinaryIO, go_on: GoOn) -> Iterator[Part]:
+    yield Part("", docx.read_text(file), "paragraph")
+
+
+def _slides(file: BinaryIO, go_on: GoOn) -> Iterator[Part]:
+    for number, text in enumerate(pptx.read_slides(file), 1):
+        go_on()
+        yield Part(f"slide {number}", text)
+
+
+def _sheets(file: BinaryIO, go_on: GoOn) -> Iterator[Part]:
+    for name, text in xlsx.read_sheets(file, go_on):
+        yield Part(f"sheet {name}", text)
+
+
+def _open_document(file: BinaryIO, go_on: GoOn) -> Iterator[Part]:
+    for place, text in opendocument.read_parts(file):
+        yield Part(place, text, "" if place else "paragraph")
+
+
+def _book(file: BinaryIO, go_on: GoOn) -> Iterator[Part]:
+    for number, text in enumerate(epub.read_chapters(file), 1):
+        go_on()
+        yield Part(f"chapter {number}", text)
+
+
+OFFICE_READERS: dict[str, DocumentReader] = {
+    ".docx": _word,
+    ".docm": _word,
+    ".pptx": _slides,
+    ".pptm": _slides,
+    ".ppsx": _slides,
+    ".xlsx": _sheets,
+    ".xlsm": _sheets,
+    ".odt": _open_document,
+    ".ods": _open_document,
+    ".odp": _open_document,
+    ".epub": _book,
+}
+"""By the end of the name."""
+MEMBERS = {
+    docx.PARTS[0]: ".docx",
+    pptx.START: ".pptx",
+    "xl/workbook.xml": ".xlsx",
+    epub.CONTAINER: ".epub",
+    opendocument.CONTENT: ".odt",
+}
+"""What is in an archive that is a document, whatever it is called."""
 
 
 def is_binary(name: str) -> bool:
@@ -46,38 +117,60 @@ def is_binary(name: str) -> bool:
     return PurePath(name).suffix.lower() in BINARY
 
 
-def form_of(head: bytes, name: str) -> Literal["pdf", "word", "page", "text", ""]:
-    """What a file of this name that begins like this is; nothing if no text can be had of it."""
+def form_of(head: bytes, name: str) -> str:
+    """Say what a file of this name that begins like this is: `.pdf`, `.docx`, ..., `page`, `text`;
+    nothing if no text can be had of it."""
     suffix = PurePath(name).suffix.lower()
     if head.startswith(b"%PDF-"):
-        return "pdf"
-    if suffix == ".docx" and head.startswith(OFFICE):
-        return "word"
+        return ".pdf"
+    if suffix in OFFICE_READERS and head.startswith(OFFICE):
+        return suffix
     if is_binary(name) or not looks_like_text(head):
         return ""
     return "page" if suffix in PAGES else "text"
 
 
-def text_of(file: BinaryIO, name: str, most: int = 50_000_000) -> list[Part]:
-    """The text of an open file, in parts; at most so many bytes are read.
+def text_of(
+    file: BinaryIO, name: str, most: int = 50_000_000, go_on: GoOn = always
+) -> Iterator[Part]:
+    """Give the text of an open file, in parts; at most so many bytes of plain text are read.
 
-    Raises ToolError for one that is larger, damaged, encrypted, or no text at all.
+    Raises ToolError for one that is larger, damaged, encrypted, or no text at all; and what `go_on`
+    raises.
     """
-    form = form_of(file.read(SNIFFED), name)
+    head = file.read(SNIFFED)
+    form = form_of(head, name) or _form_of_archive(file, head)
     file.seek(0)
-    if form == "pdf":
-        return [Part(f"page {at}", text) for at, text in enumerate(pdf.pages(file), 1)]
-    if form == "word":
-        return [Part("", docx.text(file), "paragraph")]
-    if not form:
+    if form == ".pdf":
+        yield from _pdf(file, go_on)
+    elif reader := OFFICE_READERS.get(form):
+        yield from reader(file, go_on)
+    elif form:
+        yield _read_plain(file, name, form, most)
+    else:
         raise ToolError(f"{spelled(PurePath(name).name)} holds no text that can be read.")
+
+
+def _form_of_archive(file: BinaryIO, head: bytes) -> str:
+    """Say which document an archive is whose name does not say it, or nothing."""
+    if not head.startswith(b"PK\x03\x04"):
+        return ""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            names = set(archive.namelist())
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        return ""
+    return next((form for member, form in MEMBERS.items() if member in names), "")
+
+
+def _read_plain(file: BinaryIO, name: str, form: str, most: int) -> Part:
     data = file.read(most + 1)
     if len(data) > most:
         raise ToolError(f"{spelled(PurePath(name).name)} is larger than {most / 1e6:g} MB.")
     if form == "page":
         title, text = plain_text(decoded(data, declared_in(data)))
-        return [Part("", f"{title}\n\n{text}".strip())]
-    return [Part("", decoded(data), "line")]
+        return Part("", f"{title}\n\n{text}".strip())
+    return Part("", decoded(data), "line")
 
 
 def looks_like_text(head: bytes) -> bool:

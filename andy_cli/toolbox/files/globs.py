@@ -14,6 +14,9 @@ from typing import NamedTuple
 ANY = "**"
 LONGEST, MOST_FORMS = 500, 50
 """Characters of a pattern, and readings of its braces; what is more matches nothing."""
+WILDCARDS = re.compile(r"[*?]|\{[^{}]*,[^{}]*\}|\[[^\]]+\]")
+ONLY_EXPRESSION = re.compile(r"[\\|()^$+\n]")
+"""What stands in regular expressions and hardly in names of files."""
 BRACES = re.compile(r"\{([^{}]*)\}")
 
 
@@ -56,6 +59,11 @@ def glob(pattern: str) -> Glob:
         parts.append("*")  # what is in a folder, not the folder
     anywhere = "/" not in pattern.strip("/") and not pattern.startswith("/")
     return Glob((ANY, *parts) if anywhere else tuple(parts))
+
+
+def may_be_glob(pattern: str) -> bool:
+    """Whether somebody may have meant this as a pattern of names: `*.py`, `report_?.txt`."""
+    return bool(WILDCARDS.search(pattern)) and not ONLY_EXPRESSION.search(pattern)
 
 
 def globs(pattern: str) -> tuple[Glob, ...]:

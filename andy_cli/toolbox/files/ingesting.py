@@ -1,18 +1,13 @@
-"""The text of a document, for the model to know.
-
-READERS has one for each kind of file that is no text by itself. A reader takes the open file, in
-bytes, and returns its text; it asks `work` now and then whether to go on, and raises ToolError for
-what it cannot read.
-"""
+"""The text of a document, for the model to know."""
 
 import re
-from collections.abc import Callable
 from typing import BinaryIO
 
 from andy_cli.toolbox.files.encodings import encoding_of
 from andy_cli.toolbox.files.kinds import HEAD, kind
 from andy_cli.toolbox.files.markup import text_of_page
 from andy_cli.toolbox.files.names import count, said
+from andy_cli.toolbox.files.office import DocumentPart, is_document, read_document
 from andy_cli.toolbox.files.opening import opened
 from andy_cli.toolbox.files.reading import pieces, refuse_binary
 from andy_cli.toolbox.tool import Outcome
@@ -22,24 +17,6 @@ LONGEST = 100_000
 """Characters of a document that the model is told."""
 LARGEST = 5_000_000
 """Characters of a file that are looked at for them."""
-
-Reader = Callable[[BinaryIO, str, Work], str]
-
-
-def in_parts(file: BinaryIO, name: str, work: Work) -> str:
-    """A document of several parts, each with its page where it has one."""
-    # The readers of documents are imported when there is a document.
-    from andy_cli.toolbox.documents.text import text_of as parts_of
-
-    found = []
-    for part in parts_of(file, name):
-        work.go_on()
-        found.append(f"[{part.place}]\n{part.text}" if part.place else part.text)
-    return "\n\n".join(found)
-
-
-READERS: dict[str, Reader] = {"PDF document": in_parts, "Word document": in_parts}
-"""By what `kinds.kind` calls them."""
 
 PAGE = re.compile(rb"\s*(?:<!--.*?-->\s*)?<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
 
@@ -62,12 +39,17 @@ def text_of(file: BinaryIO, name: str, work: Work) -> str:
     """The text of an open file, which is called `name` in sentences. Raises ToolError."""
     head = file.read(HEAD)
     file.seek(0)
-    if reader := READERS.get(kind(head)):
-        return reader(file, name, work)
+    if is_document(kind(head), name):
+        parts = read_document(file, name, work)
+        return "\n\n".join(_with_place(part) for part in parts)
     refuse_binary(file, name)
     text = _plain(file, work)
     is_page = name.lower().endswith((".html", ".htm", ".xhtml")) or PAGE.match(head)
     return text_of_page(text, work.go_on) if is_page else text
+
+
+def _with_place(part: DocumentPart) -> str:
+    return f"[{part.place}]\n{part.text}" if part.place else part.text
 
 
 def _plain(file: BinaryIO, work: Work) -> str:

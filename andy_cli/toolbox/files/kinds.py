@@ -119,6 +119,8 @@ def hint(name: str) -> str:
     """Advice on what can be done with such a file; empty where nothing can."""
     if name == "MP3 song":
         return "play_mp3 plays it."
-    if name.endswith(("document", "sheet", "presentation", "book")):
+    if name == "Office document of the old kind":
+        return "Save it as .docx, .xlsx or .pptx: then file_ingest reads its text."
+    if name.endswith(("document", "sheet", "presentation", "book", "OpenDocument file")):
         return "file_ingest reads the text of documents."
     return ""

@@ -1,21 +1,25 @@
 """Look for files by their names and by what is in them.
 
-Ignored files (`.gitignore`) are passed over; links are not followed. Files whose text could not be
-looked at are named.
+Ignored files (`.gitignore`) are passed over; links are not followed. PDF and office files are read
+too. Files whose text was not looked at are counted and named.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
+from pathlib import Path
+from typing import BinaryIO, Literal, NamedTuple, get_args
 
 from andy_cli.errors import ToolError
+from andy_cli.guard.neutralizer import spelled
 from andy_cli.guard.perils import secret
 from andy_cli.toolbox.files.encodings import encoding_of
 from andy_cli.toolbox.files.expressions import Finder, literal
-from andy_cli.toolbox.files.globs import Glob, globs
+from andy_cli.toolbox.files.globs import Glob, globs, may_be_glob
 from andy_cli.toolbox.files.ignoring import Ignored
 from andy_cli.toolbox.files.kinds import HEAD, holds_text, kind, one
-from andy_cli.toolbox.files.names import count, said
+from andy_cli.toolbox.files.names import amount, count, said
+from andy_cli.toolbox.files.office import is_document, read_document
 from andy_cli.toolbox.files.reading import pieces
 from andy_cli.toolbox.files.ripgrep import holding
 from andy_cli.toolbox.files.walking import Entry, Walk
@@ -31,6 +35,8 @@ WIDEST = 300
 LONGEST_LINE = 1_000_000
 MOST_NAMED = 20
 """Files that are named of those that could not be looked into."""
+LARGEST_DOCUMENT = 20_000_000
+"""Bytes of a PDF or an office file that is looked into: to read one takes its time."""
 PORTION = 1000
 """Files that are looked at together."""
 
@@ -41,23 +47,43 @@ class Asked(NamedTuple):
     pattern: str
     glob: str
     path: str
+    taken_as_glob: str = ""
+    """A pattern of names that was given as a regular expression; the glob has to fit too."""
+
+
+def search(place: Place, asked: Asked, work: Work) -> Outcome:
+    """Find what is asked for; a pattern that finds nothing as a regular expression, or is none, is
+    taken as a glob if it can be one.
+
+    Raises ToolError for a pattern that is neither, and where nothing is to be looked for.
+    """
+    as_glob = asked._replace(pattern="", taken_as_glob=asked.pattern)
+    try:
+        found = Search(place, asked, work)
+    except ToolError:
+        if not may_be_glob(asked.pattern):
+            raise
+        return Search(place, as_glob, work).outcome()
+    outcome = found.outcome()
+    if found.number or not may_be_glob(asked.pattern) or work.over:
+        return outcome
+    by_name = Search(place, as_glob, work)
+    outcome_by_name = by_name.outcome()
+    return outcome_by_name if by_name.number else outcome
+
+
+Group = Literal["documents", "unreadable", "too large", "may hold keys", "no text"]
+GROUPS: tuple[Group, ...] = get_args(Group)
+"""Those first of which it says most that they were not opened."""
 
 
 class Unopened(NamedTuple):
-    """A file whose text was to be searched and could not be."""
+    """A file whose text was to be searched and was not."""
 
     name: str
-    kind: str = ""
-    """What it is, if it is no text; empty for one that could not be read at all."""
-
-    @property
-    def why(self) -> str:
-        return f"is {one(self.kind)}" if self.kind else "may not be read"
-
-    @property
-    def matters(self) -> bool:
-        """Whether what is looked for may stand in it."""
-        return not self.kind or holds_text(self.kind)
+    group: Group
+    why: str
+    """What follows its name: `is a PNG picture`."""
 
 
 class Search:
@@ -66,11 +92,15 @@ class Search:
     def __init__(self, place: Place, asked: Asked, work: Work) -> None:
         """`asked.path` is how the place was written: the results are written so that they can be
         opened. Raises ToolError for a pattern that is none."""
-        if not asked.pattern and not asked.glob:
+        if not (asked.pattern or asked.glob or asked.taken_as_glob):
             raise ToolError("Say what to look for: a pattern, a glob of names, or both.")
         self._asked, self._work, self._where = asked, work, said(place.path)
         self._finder = Finder(asked.pattern) if asked.pattern else None
-        self._globs: Sequence[Glob] = globs(asked.glob) if asked.glob else ()
+        given = filter(None, (asked.glob, asked.taken_as_glob))
+        self._globs: Sequence[tuple[Glob, ...]] = [globs(pattern) for pattern in given]
+        """Each with the readings of its braces: one reading of each has to fit."""
+        self.number = 0
+        """Results."""
         alone = place.path.is_file()
         self._place = place._replace(path=place.path.parent) if alone else place
         self._prefix = _prefix(asked.path, alone)
@@ -80,20 +110,27 @@ class Search:
             [Entry((place.path.name,), "file")] if alone else self._walk
         )
         self._alone = alone
-        self._secrets = 0
         self._unopened: list[Unopened] = []
         self._looked_at = 0
         self._over = False
 
     def outcome(self) -> Outcome:
         found = self._found()
+        self.number = len(found)
         cut = len(found) > MOST
         number = f"more than {MOST} matches" if cut else count(len(found), "match")
         did = f"found {number if found else 'nothing'} in {self._where}"
         notes = self._notes(cut, nothing=not found)
-        if not notes and not self._unopened:
+        as_glob = self._asked.taken_as_glob
+        if not notes and not self._unopened and not as_glob:
             return Outcome(found, did)
         told: dict[str, object] = {"data": found[:MOST]}
+        if as_glob:
+            taken = (
+                f"{as_glob} was taken as a glob of names: as a regular expression it fits nothing."
+            )
+            told = {"note": taken, **told}
+            did += f", by names like {spelled(as_glob)}"
         if notes:
             told = {"truncated": True, **told, "rest": " ".join(notes)}
         return Outcome(told | self._named_unopened(), did, self._partial())
@@ -102,16 +139,20 @@ class Search:
         """The files that could not be looked into, as far as they are named."""
         if not self._unopened:
             return {}
-        # The names of documents say more than those of pictures.
-        telling = sorted(self._unopened, key=lambda each: not each.matters)[:MOST_NAMED]
-        named = [{"file": each.name, "why": each.why} for each in telling]
+        telling = sorted(self._unopened, key=lambda file: GROUPS.index(file.group))[:MOST_NAMED]
+        named = [{"file": file.name, "why": file.why} for file in telling]
         more = len(self._unopened) - len(named)
-        return {"unopened": named, **({"more_unopened": more} if more else {})}
+        groups = Counter(file.group for file in self._unopened)
+        counts = {group: groups[group] for group in GROUPS if groups[group]}
+        return {
+            "unopened": named,
+            **({"more_unopened": more, "unopened_counts": counts} if more else {}),
+        }
 
     def _partial(self) -> str:
         """What could not be looked at, for the user."""
-        unreadable = sum(not each.kind for each in self._unopened)
-        documents = sum(holds_text(each.kind) for each in self._unopened)
+        groups = Counter(file.group for file in self._unopened)
+        unreadable, documents = groups["unreadable"], groups["documents"] + groups["too large"]
         parts = []
         if unreadable:
             parts.append(f"{count(unreadable, 'file')} could not be opened")
@@ -143,7 +184,7 @@ class Search:
             notes.append("Not everything was looked through: there is too much. Give a subfolder.")
         if nothing and self._ignored.any:
             notes.append("What .gitignore names was left out; it is searched if its path is given.")
-        if nothing and self._secrets:
+        if nothing and any(file.group == "may hold keys" for file in self._unopened):
             notes.append("Files that may hold keys were not looked into; give the path of one.")
         if self._walk.closed:
             notes.append(f"{count(self._walk.closed, 'folder')} may not be read by this user.")
@@ -160,7 +201,7 @@ class Search:
                 yield from self._of(entry, likely)
 
     def _globbed(self, entry: Entry) -> bool:
-        return not self._globs or any(each.matches(entry.path) for each in self._globs)
+        return all(any(form.matches(entry.path) for form in forms) for forms in self._globs)
 
     def _likely(self, entries: Sequence[Entry]) -> set[str] | None:
         """The paths of files worth opening; None: all."""
@@ -175,34 +216,61 @@ class Search:
         if self._finder is None or self._finder.matches(self._named(entry)):
             folder = entry.kind == "folder"
             yield {"file": self._prefix + entry.name, **({"type": entry.kind} if folder else {})}
-        if entry.kind == "file" and (likely is None or "/".join(entry.path) in likely):
-            yield from self._lines(entry)
+        if entry.kind != "file" or self._finder is None:
+            return
+        path = self._place.path.joinpath(*entry.path)
+        if not self._alone and secret(path, here().workspace):
+            self._pass_over(entry, "may hold keys", "may hold keys, and was not looked into")
+        elif likely is None or "/".join(entry.path) in likely:
+            yield from self._lines(entry, path)
 
     def _named(self, entry: Entry) -> str:
         """What the pattern is held against: the name, or the path if the pattern is one."""
         return entry.name if "/" in self._asked.pattern else entry.name.rpartition("/")[2]
 
-    def _lines(self, entry: Entry) -> Iterator[dict[str, object]]:
-        finder = self._finder
-        assert finder is not None
-        path = self._place.path.joinpath(*entry.path)
-        if not self._alone and secret(path, here().workspace):
-            self._secrets += 1
-            return
+    def _lines(self, entry: Entry, path: Path) -> Iterator[dict[str, object]]:
         try:
             file = self._place._replace(path=path).open()
         except ToolError:  # closed to us, or exchanged meanwhile
-            self._unopened.append(Unopened(self._prefix + entry.name))
+            self._pass_over(entry, "unreadable", "may not be read")
             return
         with file:
-            if what := kind(file.read(HEAD)):
-                self._unopened.append(Unopened(self._prefix + entry.name, what))
-                return
+            what = kind(file.read(HEAD))
             file.seek(0)
-            encoding = encoding_of(file, self._work)
-            for number, line in matching(pieces(file, encoding, self._work), finder):
-                text = _excerpt(line, finder)
-                yield {"file": self._prefix + entry.name, "line": number, "text": text}
+            if not what:
+                yield from self._text_lines(entry, file)
+            elif not is_document(what, entry.name):
+                group: Group = "documents" if holds_text(what) else "no text"
+                self._pass_over(entry, group, f"is {one(what)}")
+            elif entry.size > LARGEST_DOCUMENT:
+                self._pass_over(entry, "too large", f"is larger than {amount(LARGEST_DOCUMENT)}")
+            else:
+                yield from self._document_lines(entry, file)
+
+    def _pass_over(self, entry: Entry, group: Group, why: str) -> None:
+        self._unopened.append(Unopened(self._prefix + entry.name, group, why))
+
+    def _text_lines(self, entry: Entry, file: BinaryIO) -> Iterator[dict[str, object]]:
+        encoding = encoding_of(file, self._work)
+        for number, line in self._matching(pieces(file, encoding, self._work)):
+            yield {"file": self._prefix + entry.name, "line": number, "text": line}
+
+    def _document_lines(self, entry: Entry, file: BinaryIO) -> Iterator[dict[str, object]]:
+        try:
+            for place, text in read_document(file, entry.name, self._work):
+                for _, line in self._matching([text]):
+                    found: dict[str, object] = {"file": self._prefix + entry.name}
+                    yield found | ({"place": place} if place else {}) | {"text": line}
+        except ToolError as error:
+            if self._work.stopped or self._work.over:
+                raise
+            self._pass_over(entry, "documents", f"could not be read: {error}")
+
+    def _matching(self, texts: Iterable[str]) -> Iterator[tuple[int, str]]:
+        finder = self._finder
+        assert finder is not None
+        for number, line in matching(texts, finder):
+            yield number, _excerpt(line, finder)
 
 
 def matching(texts: Iterable[str], finder: Finder) -> Iterator[tuple[int, str]]:

@@ -1,0 +1,138 @@
+"""A document that is a ZIP archive of XML files, read as it is unpacked, so that none is too large.
+
+    with opened_package(file, "Word document") as package:
+        package.parse("word/document.xml", reader)      start, end, characters, as expat tells them
+
+Sources: ECMA-376 part 2 (Word, Excel, PowerPoint), OpenDocument 1.3 part 2, EPUB 3.3.
+"""
+
+import posixpath
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import BinaryIO, NamedTuple, Protocol
+from xml.parsers import expat
+
+from andy_cli.errors import ToolError
+
+MOST_BYTES = 64 << 20
+"""Unpacked, of all that is read of one document."""
+PIECE = 1 << 16
+RELATIONSHIPS = "http://schemas.openxmlformats.org/package/2006/relationships"
+
+FAULTS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    expat.ExpatError,
+    EOFError,
+    LookupError,
+    NotImplementedError,
+    RuntimeError,
+    OSError,
+    ValueError,
+)
+"""What reading a damaged archive, or the XML in it, raises."""
+
+
+class XmlReader(Protocol):
+    """Told what there is, in the order of the file. Names are `namespace name`."""
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None: ...
+
+    def end(self, name: str) -> None: ...
+
+    def characters(self, text: str) -> None: ...
+
+
+class Link(NamedTuple):
+    """Where one part of a document points to another."""
+
+    kind: str
+    """The last word of its type: `slide`, `notesSlide`."""
+    target: str
+    """The name of the other part in the archive."""
+
+
+class Package:
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._left = MOST_BYTES
+        self.names = frozenset(archive.namelist())
+
+    def pieces(self, name: str) -> Iterator[bytes]:
+        """Unpack one file. Raises ToolError for far too much."""
+        with self._archive.open(name) as packed:
+            while piece := packed.read(PIECE):
+                self._left -= len(piece)
+                if self._left < 0:
+                    raise ToolError("The document would unpack to far more than it is.")
+                yield piece
+
+    def read(self, name: str) -> bytes:
+        return b"".join(self.pieces(name))
+
+    def parse(self, name: str, reader: XmlReader) -> None:
+        """Read one file of XML. Raises ToolError for one with entities."""
+        parser = expat.ParserCreate(namespace_separator=" ")
+        # No office program writes any, and an entity can stand for a gigabyte.
+        parser.EntityDeclHandler = _refuse_entity
+        parser.StartElementHandler = reader.start
+        parser.EndElementHandler = reader.end
+        parser.CharacterDataHandler = reader.characters
+        for piece in self.pieces(name):
+            parser.Parse(piece, False)
+        parser.Parse(b"", True)
+
+    def links(self, name: str) -> dict[str, Link]:
+        """Return where a part points to, by the ids it uses for that."""
+        folder, _, file = name.rpartition("/")
+        links = _Links(folder)
+        listed = f"{folder}/_rels/{file}.rels"
+        if listed in self.names:
+            self.parse(listed, links)
+        return links.found
+
+
+class _Links:
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self.found: dict[str, Link] = {}
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        if name == f"{RELATIONSHIPS} Relationship" and attributes.get("TargetMode") != "External":
+            kind = attributes["Type"].rpartition("/")[2]
+            target = posixpath.normpath(posixpath.join("/", self._folder, attributes["Target"]))
+            self.found[attributes["Id"]] = Link(kind, target.lstrip("/"))
+
+    def end(self, name: str) -> None:
+        pass
+
+    def characters(self, text: str) -> None:
+        pass
+
+
+def _refuse_entity(*declared: object) -> None:
+    raise ToolError("The document declares entities, which no office program does.")
+
+
+@contextmanager
+def opened_package(file: BinaryIO, kind: str, needs: str) -> Iterator[Package]:
+    """Open a document of a `kind`, which holds the file `needs`.
+
+    Raises ToolError for what is damaged, encrypted, another document or a bomb.
+    """
+    try:
+        with zipfile.ZipFile(file) as archive:
+            package = Package(archive)
+            if needs not in package.names:
+                raise ToolError(f"It is no {kind}, or it is encrypted.")
+            yield package
+    except FAULTS as error:
+        raise ToolError("The document is damaged or encrypted and cannot be read.") from error
+
+
+def plain_name(name: str, namespaces: tuple[str, ...]) -> str:
+    """Return the element's own name if it is of one of these namespaces, else nothing."""
+    namespace, _, own = name.rpartition(" ")
+    return own if namespace in namespaces else ""

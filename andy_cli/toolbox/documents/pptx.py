@@ -1,0 +1,98 @@
+"""The text of a PowerPoint presentation (.pptx), slide by slide, with the speaker's notes.
+
+    ppt/presentation.xml:   <p:sldIdLst><p:sldId id="256" r:id="rId2"/></p:sldIdLst>
+    ppt/slides/slide1.xml:  <a:p><a:r><a:t>A line</a:t></a:r></a:p>
+
+Source: ECMA-376, part 1, sections 19 and 21.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import BinaryIO
+
+from andy_cli.toolbox.documents.package import Package, opened_package, plain_name
+
+START = "ppt/presentation.xml"
+DRAWING = (
+    "http://schemas.openxmlformats.org/drawingml/2006/main",
+    "http://purl.oclc.org/ooxml/drawingml/main",
+)
+PRESENTATION = (
+    "http://schemas.openxmlformats.org/presentationml/2006/main",
+    "http://purl.oclc.org/ooxml/presentationml/main",
+)
+LINKS = (
+    "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
+    "http://purl.oclc.org/ooxml/officeDocument/relationships",
+)
+
+
+def read_slides(file: BinaryIO) -> Iterator[str]:
+    """Give the text of each slide in order. Raises ToolError for what cannot be read."""
+    with opened_package(file, "PowerPoint presentation", START) as package:
+        order = _Order()
+        package.parse(START, order)
+        slides = package.links(START)
+        for link_id in order.ids:
+            yield _read_slide(package, slides[link_id].target)
+
+
+def _read_slide(package: Package, name: str) -> str:
+    text = _Text()
+    package.parse(name, text)
+    for link in package.links(name).values():
+        if link.kind == "notesSlide" and link.target in package.names:
+            notes = _Text()
+            package.parse(link.target, notes)
+            if said := notes.whole:
+                return f"{text.whole}\nNotes: {said}"
+    return text.whole
+
+
+class _Order:
+    """The ids of the slides, as they are shown."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        if plain_name(name, PRESENTATION) == "sldId":
+            found = (attributes.get(f"{namespace} id") for namespace in LINKS)
+            self.ids += [link_id for link_id in found if link_id]
+
+    def end(self, name: str) -> None:
+        pass
+
+    def characters(self, text: str) -> None:
+        pass
+
+
+class _Text:
+    """What stands on a slide, a paragraph a line; fields such as its number are left out."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._in_text = self._in_field = False
+
+    @property
+    def whole(self) -> str:
+        lines = (line.strip() for line in "".join(self._pieces).split("\n"))
+        return "\n".join(line for line in lines if line)
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        kind = plain_name(name, DRAWING)
+        self._in_field |= kind == "fld"
+        self._in_text = kind == "t" and not self._in_field
+        if kind == "br":
+            self._pieces.append("\n")
+
+    def end(self, name: str) -> None:
+        self._in_text = False
+        kind = plain_name(name, DRAWING)
+        if kind == "fld":
+            self._in_field = False
+        elif kind == "p":
+            self._pieces.append("\n")
+
+    def characters(self, text: str) -> None:
+        if self._in_text:
+            self._pieces.append(text)

@@ -1,0 +1,135 @@
+"""Office files and books, written by the libraries that programs use for them."""
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import openpyxl
+import pptx
+from docx import Document
+from ebooklib import epub
+from odf import draw, style, table, text
+from odf import opendocument as open_document
+
+Rows = Sequence[Sequence[object]]
+
+
+def make_docx(paragraphs: Sequence[str], cells: Sequence[str] = ()) -> bytes:
+    document = Document()
+    for paragraph in paragraphs:
+        document.add_paragraph(paragraph)
+    grid = document.add_table(1, max(1, len(cells)))
+    for number, cell in enumerate(cells):
+        grid.cell(0, number).text = cell
+    file = io.BytesIO()
+    document.save(file)
+    return file.getvalue()
+
+
+def make_pptx(slides: Sequence[tuple[str, str, str]]) -> bytes:
+    """Each slide is its title, its text, and the speaker's notes."""
+    presentation = pptx.Presentation()
+    for title, body, notes in slides:
+        slide = presentation.slides.add_slide(presentation.slide_layouts[1])
+        slide.shapes.title.text = title
+        slide.placeholders[1].text = body
+        if notes:
+            slide.notes_slide.notes_text_frame.text = notes
+    file = io.BytesIO()
+    presentation.save(file)
+    return file.getvalue()
+
+
+def make_reordered_pptx() -> bytes:
+    """Two slides, of which the second was moved before the first."""
+    presentation = pptx.Presentation(io.BytesIO(make_pptx([("One", "", ""), ("Two", "", "")])))
+    order = presentation.slides._sldIdLst
+    first = next(iter(order))
+    order.remove(first)
+    order.append(first)
+    file = io.BytesIO()
+    presentation.save(file)
+    return file.getvalue()
+
+
+def make_xlsx(sheets: Mapping[str, Rows]) -> bytes:
+    book = openpyxl.Workbook(write_only=True)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(list(row))
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+def make_sparse_xlsx() -> bytes:
+    """Two cells, in the first corner and in the last one."""
+    book = openpyxl.Workbook()
+    sheet = book.worksheets[0]
+    sheet["A1"], sheet["XFD1048576"] = "first", "last"
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+def make_epub(chapters: Mapping[str, str], folder: str) -> bytes:
+    """Chapters by their titles; `folder` is where the library may put the file."""
+    book = epub.EpubBook()
+    book.set_title("A book")
+    pages = []
+    for title, content in chapters.items():
+        page = epub.EpubHtml(title=title, file_name=f"chapter {title}.xhtml")
+        page.content = f"<h1>{title}</h1><p>{content}</p>"
+        book.add_item(page)
+        pages.append(page)
+    book.add_item(epub.EpubNcx())
+    book.add_item(epub.EpubNav())
+    book.spine = ["nav", *pages]
+    path = Path(folder, "book.epub")
+    epub.write_epub(str(path), book)
+    return path.read_bytes()
+
+
+def make_odt(paragraphs: Sequence[str]) -> bytes:
+    document = open_document.OpenDocumentText()
+    for paragraph in paragraphs:
+        document.text.addElement(text.P(text=paragraph))
+    return _save(document)
+
+
+def make_ods(name: str, rows: Sequence[Sequence[str]]) -> bytes:
+    document = open_document.OpenDocumentSpreadsheet()
+    sheet = table.Table(name=name)
+    for row in rows:
+        line = table.TableRow()
+        for value in row:
+            cell = table.TableCell()
+            cell.addElement(text.P(text=value))
+            line.addElement(cell)
+        sheet.addElement(line)
+    document.spreadsheet.addElement(sheet)
+    return _save(document)
+
+
+def make_odp(slides: Sequence[str]) -> bytes:
+    document = open_document.OpenDocumentPresentation()
+    layout = style.PageLayout(name="layout")
+    document.automaticstyles.addElement(layout)
+    master = style.MasterPage(name="master", pagelayoutname=layout)
+    document.masterstyles.addElement(master)
+    for slide in slides:
+        page = draw.Page(masterpagename=master)
+        frame = draw.Frame(width="1cm", height="1cm")
+        box = draw.TextBox()
+        box.addElement(text.P(text=slide))
+        frame.addElement(box)
+        page.addElement(frame)
+        document.presentation.addElement(page)
+    return _save(document)
+
+
+def _save(document: open_document.OpenDocument) -> bytes:
+    file = io.BytesIO()
+    document.write(file)
+    return file.getvalue()

@@ -1,0 +1,254 @@
+"""Office files and books, read and searched: real ones, damaged ones and hostile ones."""
+
+import contextlib
+import io
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable
+from datetime import date, datetime
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from andy_cli.errors import ToolError
+from andy_cli.toolbox.documents import opendocument, package, pptx, xlsx
+from andy_cli.toolbox.documents.text import Part, text_of
+from tests import office_files
+from tests.papers import pdf
+from tests.test_documents import indexed
+from tests.tools import ran, shipped, work_in
+
+TOOLS = shipped("files")
+KESTREL = "The kestrel hovers."
+
+
+@cache
+def real_files() -> dict[str, bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        book = office_files.make_epub({"One": "Nothing.", "Two": f"{KESTREL} &amp; more"}, folder)
+    slides = [("First", "Nothing", ""), ("Second", KESTREL, "say it slowly")]
+    rows: office_files.Rows = [
+        ["Name", "When", None, "Sum"],
+        [KESTREL, date(2026, 1, 2), None, 3.5],
+    ]
+    return {
+        "a.docx": office_files.make_docx(["Dear Ada,", KESTREL], ["left", "right"]),
+        "a.epub": book,
+        "a.odp": office_files.make_odp(["Nothing", KESTREL]),
+        "a.ods": office_files.make_ods("Birds", [["a", "b"], ["", KESTREL]]),
+        "a.odt": office_files.make_odt(["Dear Ada,", KESTREL]),
+        "a.pdf": pdf("Nothing", KESTREL),
+        "a.pptx": office_files.make_pptx(slides),
+        "a.xlsx": office_files.make_xlsx({"Empty": [], "Birds": rows}),
+    }
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, home: Path) -> Path:
+    folder = tmp_path / "ws"
+    folder.mkdir()
+    work_in(folder)
+    for name, content in real_files().items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("a.docx", [Part("", f"Dear Ada,\n{KESTREL}\nleft\nright", "paragraph")]),
+        (
+            "a.epub",
+            [
+                Part("chapter 1", "One\nNothing."),
+                Part("chapter 2", f"Two\n{KESTREL} & more"),
+            ],
+        ),
+        ("a.odp", [Part("slide 1", "Nothing"), Part("slide 2", KESTREL)]),
+        ("a.ods", [Part("sheet Birds", f"a\tb\n\t{KESTREL}")]),
+        ("a.odt", [Part("", f"Dear Ada,\n{KESTREL}", "paragraph")]),
+        (
+            "a.pptx",
+            [
+                Part("slide 1", "First\nNothing"),
+                Part("slide 2", f"Second\n{KESTREL}\nNotes: say it slowly"),
+            ],
+        ),
+        (
+            "a.xlsx",
+            [
+                Part("sheet Empty", ""),
+                Part("sheet Birds", f"Name\tWhen\t\tSum\n{KESTREL}\t2026-01-02\t\t3.5"),
+            ],
+        ),
+    ],
+)
+def test_the_text_of_office_files_comes_in_parts(name: str, parts: list[Part]) -> None:
+    for called in (name, "report"):  # what an archive is also tells what is in it
+        assert [*text_of(io.BytesIO(real_files()[name]), called)] == parts
+
+
+def test_each_is_ingested_and_searched(workspace: Path) -> None:
+    for name in real_files():
+        assert KESTREL in ran(TOOLS, "file_ingest", path=name).content
+    result = ran(TOOLS, "search_files", pattern="kestrel hov")
+    assert result.did == "found 8 matches in the current folder"
+    assert not result.partial
+    for name, place in (
+        ("a.docx", None),
+        ("a.epub", "chapter 2"),
+        ("a.ods", "sheet Birds"),
+        ("a.pdf", "page 2"),
+        ("a.pptx", "slide 2"),
+        ("a.xlsx", "sheet Birds"),
+    ):
+        assert (
+            f'{{"file": "{name}", ' + (f'"place": "{place}", ' if place else "") in result.content
+        )
+
+
+def test_a_reader_of_texts_says_what_reads_documents(workspace: Path) -> None:
+    for name in real_files():
+        result = ran(TOOLS, "read_file", path=name)
+        assert not result.ok
+        assert "file_ingest reads the text of documents." in result.content
+
+
+def test_an_index_takes_them_in(workspace: Path) -> None:
+    tally = indexed(workspace)
+    assert (tally.read, tally.faults) == (len(real_files()), ())
+
+
+def test_without_the_extra_it_says_what_to_install(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    monkeypatch.setitem(sys.modules, "pypdf", None)
+    for name in ("a.xlsx", "a.pdf"):
+        assert "pip install 'andy-cli[docs]'" in ran(TOOLS, "file_ingest", path=name).content
+    result = ran(TOOLS, "search_files", pattern="kestrel")
+    assert '"file": "a.xlsx", "why": "could not be read: Reading Excel sheets' in result.content
+    assert result.partial == "2 files could not be searched for text"
+    assert '{"file": "a.docx", "text"' in result.content
+
+
+def test_slides_come_in_the_order_they_are_shown() -> None:
+    slides = pptx.read_slides(io.BytesIO(office_files.make_reordered_pptx()))
+    assert [*slides] == ["Two", "One"]
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (datetime(2026, 1, 2, 3, 4), "2026-01-02 03:04:00"),
+        (0.1 + 0.2, "0.3"),
+        (True, "True"),
+        ("two\nlines", "two lines"),
+        (12345678901234, "12345678901234"),
+    ],
+)
+def test_values_of_sheets_are_written_plainly(value: object, written: str) -> None:
+    file = io.BytesIO(office_files.make_xlsx({"a": [[value]]}))
+    assert [*xlsx.read_sheets(file, lambda: None)] == [("a", written)]
+
+
+def test_two_cells_in_far_corners_are_two_lines() -> None:
+    file = io.BytesIO(office_files.make_sparse_xlsx())
+    ((_, found),) = xlsx.read_sheets(file, lambda: None)
+    first, last = found.split("\n")
+    assert (first, last.strip()) == ("first", "last")
+
+
+def test_reading_a_sheet_can_be_stopped() -> None:
+    def stop() -> None:
+        raise ToolError("It was stopped.")
+
+    with pytest.raises(ToolError, match="stopped"):
+        [*text_of(io.BytesIO(real_files()["a.xlsx"]), "a.xlsx", go_on=stop)]
+
+
+def repacked(name: str, change: Callable[[str, bytes], bytes]) -> bytes:
+    """A real file with some of what is in it changed."""
+    file = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(real_files()[name])) as old,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for member in old.namelist():
+            new.writestr(member, change(member, old.read(member)))
+    return file.getvalue()
+
+
+CONTENTS = {
+    "a.docx": "word/document.xml",
+    "a.pptx": "ppt/slides/slide2.xml",
+    "a.odt": opendocument.CONTENT,
+    "a.xlsx": "xl/worksheets/sheet2.xml",
+}
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+def test_what_would_unpack_to_far_more_is_refused(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(package, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(xlsx, "MOST_BYTES", 1 << 20)
+
+    def blow_up(member: str, content: bytes) -> bytes:
+        if member != CONTENTS[name]:
+            return content
+        at = content.rindex(b"</")
+        return content[:at] + b" " * (2 << 20) + content[at:]
+
+    with pytest.raises(ToolError, match="unpack to far more"):
+        [*text_of(io.BytesIO(repacked(name, blow_up)), name)]
+
+
+LAUGHS = "<!DOCTYPE x [<!ENTITY a0 'ha'>{}]>".format(
+    "".join(f"<!ENTITY a{n + 1} '{f'&a{n};' * 10}'>" for n in range(12))
+).encode()
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+def test_entities_are_not_made_into_gigabytes(name: str) -> None:
+    def declare(member: str, content: bytes) -> bytes:
+        if member != CONTENTS[name]:
+            return content
+        start = content.index(b"?>") + 2 if content.startswith(b"<?xml") else 0
+        declared = content[:start] + LAUGHS + content[start:]
+        return declared.replace(KESTREL.encode(), b"&a12;").replace(b"<v>3.5<", b"<v>&a12;<")
+
+    began = time.monotonic()
+    with pytest.raises(ToolError, match=r"entities|damaged"):
+        [*text_of(io.BytesIO(repacked(name, declare)), name)]
+    assert time.monotonic() - began < 5
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    name=st.sampled_from(sorted(real_files())),
+    changes=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=8),
+    inside=st.booleans(),
+)
+def test_damaged_files_are_read_or_refused_in_a_sentence(
+    name: str, changes: list[tuple[float, int]], inside: bool
+) -> None:
+    def damage(content: bytes) -> bytes:
+        damaged = bytearray(content)
+        for place, byte in changes:
+            if damaged:
+                damaged[int(place * (len(damaged) - 1))] = byte
+        return bytes(damaged)
+
+    content = real_files()[name]
+    if inside and name != "a.pdf":
+        content = repacked(name, lambda member, held: damage(held) if "xml" in member else held)
+    else:
+        content = damage(content)
+    with contextlib.suppress(ToolError):
+        assert all(isinstance(part.text, str) for part in text_of(io.BytesIO(content), name))
