@@ -45,7 +45,7 @@ class XmlReader(Protocol):
     def characters(self, text: str) -> None: ...
 
 
-class Link(NamedTuple):
+class PartLink(NamedTuple):
     """Where one part of a document points to another."""
 
     kind: str
@@ -84,7 +84,7 @@ class Package:
             parser.Parse(piece, False)
         parser.Parse(b"", True)
 
-    def links(self, name: str) -> dict[str, Link]:
+    def links(self, name: str) -> dict[str, PartLink]:
         """Return where a part points to, by the ids it uses for that."""
         folder, _, file = name.rpartition("/")
         links = _Links(folder)
@@ -97,13 +97,13 @@ class Package:
 class _Links:
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self.found: dict[str, Link] = {}
+        self.found: dict[str, PartLink] = {}
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         if name == f"{RELATIONSHIPS} Relationship" and attributes.get("TargetMode") != "External":
             kind = attributes["Type"].rpartition("/")[2]
             target = posixpath.normpath(posixpath.join("/", self._folder, attributes["Target"]))
-            self.found[attributes["Id"]] = Link(kind, target.lstrip("/"))
+            self.found[attributes["Id"]] = PartLink(kind, target.lstrip("/"))
 
     def end(self, name: str) -> None:
         pass

@@ -1,6 +1,6 @@
 """What moving, copying or trashing would do, worked out before anything is changed.
 
-    batch = transfer("move", ["*.jpg", "notes.txt"], "photos", work)
+    batch = plan_transfer("move", ["*.jpg", "notes.txt"], "photos", False, work)
     batch.claim             every path it would touch, and the preview for the user
     batch.items             what goes where
 
@@ -18,13 +18,13 @@ from andy_cli.guard.neutralizer import spelled
 from andy_cli.guard.perils import secret
 from andy_cli.guard.workspace import Operation, inside, resolve
 from andy_cli.toolbox.files.names import count
-from andy_cli.toolbox.files.patterns import Meant, join, meant_by
+from andy_cli.toolbox.files.patterns import MeantPath, expand_pattern, join_name
 from andy_cli.toolbox.files.targets import (
     ITSELF,
     find_entry,
     find_new_folders,
     find_obstacles,
-    find_way,
+    find_transfer_path,
     is_same_entry,
     kind_of,
 )
@@ -53,7 +53,7 @@ Verb = Literal["move", "copy", "trash"]
 Use = tuple[str, Operation]
 
 
-class Item(NamedTuple):
+class PlannedItem(NamedTuple):
     """One file, folder or link, and where it goes."""
 
     source: str
@@ -62,7 +62,7 @@ class Item(NamedTuple):
     kind: Kind
     below: tuple[Entry, ...] = ()
     """What lies in a folder."""
-    replaced: "Item | None" = None
+    replaced: "PlannedItem | None" = None
     """What is there, and goes into the trash."""
 
     @property
@@ -94,9 +94,9 @@ class Item(NamedTuple):
         return 1 + len(self.below) + replaced
 
 
-class Batch(NamedTuple):
+class PlannedBatch(NamedTuple):
     verb: Verb
-    items: tuple[Item, ...]
+    items: tuple[PlannedItem, ...]
     folders: tuple[str, ...] = ()
     """Folders that are made for it."""
 
@@ -141,7 +141,7 @@ class Batch(NamedTuple):
             )
 
 
-def _item_uses(item: Item, verb: Verb) -> Iterator[Use]:
+def _item_uses(item: PlannedItem, verb: Verb) -> Iterator[Use]:
     yield from _source_uses(item, verb)
     if item.replaced:
         # Where it stands is not written through, should it be a link.
@@ -156,7 +156,7 @@ def _item_uses(item: Item, verb: Verb) -> Iterator[Use]:
             yield f"{item.target}/{name}", "write"
 
 
-def _source_uses(item: Item, verb: Verb) -> Iterator[Use]:
+def _source_uses(item: PlannedItem, verb: Verb) -> Iterator[Use]:
     """A file that moves is read too: what may hold secrets does not become something else."""
     if item.kind == "file":
         yield item.source, "read"
@@ -186,15 +186,15 @@ def is_outside(written: str) -> bool:
     return not inside(resolve(written, here().workspace), [here().workspace])
 
 
-def transfer(
+def plan_transfer(
     verb: Verb, paths: Sequence[str], destination: str, replace: bool, work: Work
-) -> Batch:
+) -> PlannedBatch:
     """Move or copy to a folder, or one thing to a new name.
 
     Raises ToolError for what cannot be: something that is not there, a name that is taken unless
     it may be replaced, a folder into itself.
     """
-    found = _found(paths, work)
+    found = _find_all(paths, work)
     into = _is_folder_meant(paths, found, destination)
     folder = destination.rstrip("/") or destination[:1]
     if into:
@@ -204,30 +204,34 @@ def transfer(
     items = []
     for meant in found:
         name = find_entry(meant.written).name
-        target = join(folder, name) if into else folder
-        items.append(_item(meant.written, target, work, verb))
-    ways = [find_way(item.source, item.target, verb == "move") for item in items]
+        target = join_name(folder, name) if into else folder
+        items.append(_make_item(meant.written, target, work, verb))
+    ways = [find_transfer_path(item.source, item.target, verb == "move") for item in items]
     obstacles = find_obstacles(ways, replace)
     for at, item in enumerate(items):
         if item.target in obstacles:
-            items[at] = item._replace(replaced=_item(item.target, "", work, "trash"))
-    return Batch(verb, tuple(items), find_new_folders(folder if into else str(Path(folder).parent)))
+            items[at] = item._replace(replaced=_make_item(item.target, "", work, "trash"))
+    return PlannedBatch(
+        verb, tuple(items), find_new_folders(folder if into else str(Path(folder).parent))
+    )
 
 
-def trash(paths: Sequence[str], work: Work) -> Batch:
+def plan_trash(paths: Sequence[str], work: Work) -> PlannedBatch:
     """Raises ToolError for what is not there or cannot be trashed."""
-    found = _found(paths, work)
+    found = _find_all(paths, work)
     for meant in found:
         if TRASH in find_entry(meant.written).parts:
             raise ToolError(f"{spelled(meant.written)} is in the trash already.")
-    return Batch("trash", tuple(_item(meant.written, "", work, "trash") for meant in found))
+    return PlannedBatch(
+        "trash", tuple(_make_item(meant.written, "", work, "trash") for meant in found)
+    )
 
 
-def _found(paths: Sequence[str], work: Work) -> list[Meant]:
+def _find_all(paths: Sequence[str], work: Work) -> list[MeantPath]:
     """What the paths and patterns mean, each once; what lies in another of them goes with it."""
-    found: dict[Path, Meant] = {}
+    found: dict[Path, MeantPath] = {}
     for written in paths:
-        for meant in meant_by(written, work):
+        for meant in expand_pattern(written, work):
             found.setdefault(find_entry(meant.written), meant)
     if not found:
         raise ToolError("Say which files: their paths, or a pattern such as *.jpg.")
@@ -239,7 +243,7 @@ def _found(paths: Sequence[str], work: Work) -> list[Meant]:
     return [meant for path, meant in found.items() if found.keys().isdisjoint(path.parents)]
 
 
-def _is_folder_meant(paths: Sequence[str], found: Sequence[Meant], destination: str) -> bool:
+def _is_folder_meant(paths: Sequence[str], found: Sequence[MeantPath], destination: str) -> bool:
     """Whether it goes into the destination, and not to that name."""
     several = len(paths) > 1 or len(found) > 1 or any(meant.by_pattern for meant in found)
     if several or destination.endswith("/") or destination in (".", "..", "~"):
@@ -249,16 +253,16 @@ def _is_folder_meant(paths: Sequence[str], found: Sequence[Meant], destination: 
     return is_folder and not is_same_entry(found[0].written, destination)
 
 
-def _item(source: str, target: str, work: Work, verb: Verb) -> Item:
+def _make_item(source: str, target: str, work: Work, verb: Verb) -> PlannedItem:
     kind = kind_of(source)
     if kind is None:
         raise ToolError(f"There is no {spelled(source)}.", "list_directory shows what there is.")
     if kind == "other" and verb == "copy":
         raise ToolError(f"{spelled(source)} is neither a file nor a folder: it is not copied.")
-    return Item(source, target, kind, _below(source, work) if kind == "folder" else ())
+    return PlannedItem(source, target, kind, _list_below(source, work) if kind == "folder" else ())
 
 
-def _below(source: str, work: Work) -> tuple[Entry, ...]:
+def _list_below(source: str, work: Work) -> tuple[Entry, ...]:
     """All that lies in a folder: each path is judged for itself."""
     workspace = here().workspace
     folder = resolve(source, workspace, ITSELF)
@@ -278,6 +282,6 @@ def _below(source: str, work: Work) -> tuple[Entry, ...]:
     return tuple(found)
 
 
-def make_folder(written: str) -> tuple[str, ...]:
+def plan_folder(written: str) -> tuple[str, ...]:
     """Return the folders that making this one makes; none where it is there already."""
     return find_new_folders(written.rstrip("/") or written[:1])

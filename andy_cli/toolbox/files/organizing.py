@@ -13,7 +13,7 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.neutralizer import spelled
 from andy_cli.guard.workspace import Operation, folder_inside
 from andy_cli.toolbox.files import batches, transfers
-from andy_cli.toolbox.files.batches import Batch, Item, Verb
+from andy_cli.toolbox.files.batches import PlannedBatch, PlannedItem, Verb
 from andy_cli.toolbox.files.journal import (
     find_missing_folders,
     record,
@@ -22,10 +22,10 @@ from andy_cli.toolbox.files.journal import (
 )
 from andy_cli.toolbox.files.names import count, said
 from andy_cli.toolbox.files.recorded import Copied, FoldersMade, Moved
-from andy_cli.toolbox.files.stamps import stamps
+from andy_cli.toolbox.files.stamps import read_stamps
 from andy_cli.toolbox.files.targets import ITSELF
 from andy_cli.toolbox.files.transfers import LeftBehind
-from andy_cli.toolbox.files.trash import put, restore
+from andy_cli.toolbox.files.trash import put_into_trash, restore
 from andy_cli.toolbox.files.writing import reason_of
 from andy_cli.toolbox.places import Place, place
 from andy_cli.toolbox.tool import Claim, Outcome, listed, progress
@@ -41,7 +41,7 @@ def claim_transfer(
 ) -> Claim:
     """What moving or copying would touch. Raises ToolError for what cannot be."""
     try:
-        return batches.transfer(verb, paths, destination, replace, Work(CLAIMING)).claim
+        return batches.plan_transfer(verb, paths, destination, replace, Work(CLAIMING)).claim
     except ToolError:
         # What is outside is not told before somebody agreed: then it fails when it is done.
         if not any(map(batches.is_outside, (*paths, destination))):
@@ -53,7 +53,7 @@ def claim_transfer(
 def claim_trash(paths: Sequence[str]) -> Claim:
     """As `claim_transfer`."""
     try:
-        claim = batches.trash(paths, Work(CLAIMING)).claim
+        claim = batches.plan_trash(paths, Work(CLAIMING)).claim
     except ToolError:
         if not any(map(batches.is_outside, paths)):
             raise
@@ -65,17 +65,17 @@ def transfer(
     verb: Verb, paths: Sequence[str], destination: str, replace: bool, work: Work
 ) -> Outcome:
     """Move or copy. Raises ToolError, with nothing changed."""
-    batch = batches.transfer(verb, paths, destination, replace, work)
+    batch = batches.plan_transfer(verb, paths, destination, replace, work)
     carry_out = _move if verb == "move" else _copy
     return _carry_out(batch, carry_out, work)
 
 
 def trash(paths: Sequence[str], work: Work) -> Outcome:
     """Raises ToolError, with nothing changed."""
-    return _carry_out(batches.trash(paths, work), _trash, work)
+    return _carry_out(batches.plan_trash(paths, work), _trash, work)
 
 
-class Step(NamedTuple):
+class PlannedStep(NamedTuple):
     """One file, folder or link, and where it goes: as it was judged."""
 
     source: Place
@@ -84,11 +84,11 @@ class Step(NamedTuple):
     """Whether what is at the target goes into the trash first."""
 
 
-CarryOut = Callable[[Step, Work], Path]
+CarryOut = Callable[[PlannedStep, Work], Path]
 """Does it for one, records it, and says where it is now."""
 
 
-def _carry_out(batch: Batch, carry_out: CarryOut, work: Work) -> Outcome:
+def _carry_out(batch: PlannedBatch, carry_out: CarryOut, work: Work) -> Outcome:
     batch.check_judged()
     steps = [_make_step(item, batch.verb) for item in batch.items]
     kept: list[Path] = []
@@ -100,36 +100,36 @@ def _carry_out(batch: Batch, carry_out: CarryOut, work: Work) -> Outcome:
                 work.go_on()
                 kept.append(_carry_out_step(step, carry_out, work))
             except ToolError as error:
-                fault = _fault(batch.items[done], error)
+                fault = _describe_fault(batch.items[done], error)
                 break
-        recorded.did = _did(batch._replace(items=batch.items[: len(kept)]), steps, kept)
+        recorded.did = _describe_done(batch._replace(items=batch.items[: len(kept)]), steps, kept)
     if fault and not recorded.changes:
         raise ToolError(f"{fault} Nothing was changed.")
-    return _outcome(batch, recorded.did, len(kept), fault)
+    return _make_outcome(batch, recorded.did, len(kept), fault)
 
 
-def _fault(item: Item, error: ToolError) -> str:
+def _describe_fault(item: PlannedItem, error: ToolError) -> str:
     cause = error.__cause__
     if isinstance(cause, OSError) and not isinstance(error, LeftBehind):
         return f"{spelled(item.source)}: {reason_of(cause)}."
     return str(error)
 
 
-def _make_step(item: Item, verb: Verb) -> Step:
+def _make_step(item: PlannedItem, verb: Verb) -> PlannedStep:
     reading: Operation = "list" if item.kind == "folder" else "read"
     operation = reading if verb == "copy" and item.kind != "link" else ITSELF
     source = place(item.source, operation)
     if not item.target:
-        return Step(source, None, False)
+        return PlannedStep(source, None, False)
     replaces = item.replaced is not None
-    return Step(source, place(item.target, ITSELF if replaces else "write"), replaces)
+    return PlannedStep(source, place(item.target, ITSELF if replaces else "write"), replaces)
 
 
-def _carry_out_step(step: Step, carry_out: CarryOut, work: Work) -> Path:
+def _carry_out_step(step: PlannedStep, carry_out: CarryOut, work: Work) -> Path:
     """Make room first, where something is replaced; it comes back if the rest fails."""
     if not step.replaces or step.target is None:
         return carry_out(step, work)
-    trashed = put(step.target, work.go_on)
+    trashed = put_into_trash(step.target, work.go_on)
     record(trashed)
     try:
         return carry_out(step, work)
@@ -140,35 +140,35 @@ def _carry_out_step(step: Step, carry_out: CarryOut, work: Work) -> Path:
         raise
 
 
-def _move(step: Step, work: Work) -> Path:
+def _move(step: PlannedStep, work: Work) -> Path:
     source, target, _ = step
     assert target is not None
     folders = find_missing_folders(target.path, target.root)
     try:
         transfers.move(source, target, work.go_on)
     except LeftBehind:
-        record(Copied(target, stamps(target), folders))
+        record(Copied(target, read_stamps(target), folders))
         raise
-    record(Moved(source, target, stamps(target), folders))
+    record(Moved(source, target, read_stamps(target), folders))
     return target.path
 
 
-def _copy(step: Step, work: Work) -> Path:
+def _copy(step: PlannedStep, work: Work) -> Path:
     source, target, _ = step
     assert target is not None
     folders = find_missing_folders(target.path, target.root)
     transfers.copy(source, target, work.go_on)
-    record(Copied(target, stamps(target), folders))
+    record(Copied(target, read_stamps(target), folders))
     return target.path
 
 
-def _trash(step: Step, work: Work) -> Path:
-    trashed = put(step.source, work.go_on)
+def _trash(step: PlannedStep, work: Work) -> Path:
+    trashed = put_into_trash(step.source, work.go_on)
     record(trashed)
     return trashed.kept.path
 
 
-def _did(batch: Batch, steps: Sequence[Step], kept: Sequence[Path]) -> str:
+def _describe_done(batch: PlannedBatch, steps: Sequence[PlannedStep], kept: Sequence[Path]) -> str:
     """`moved 3 files to photos`, `moved a.txt to b.txt`."""
     if not kept:
         return f"began to {batch.verb} {said(steps[0].source.path)}"
@@ -181,7 +181,7 @@ def _did(batch: Batch, steps: Sequence[Step], kept: Sequence[Path]) -> str:
     return f"{DONE[batch.verb]} {what} to {said(goal)}"
 
 
-def _outcome(batch: Batch, did: str, done: int, fault: str) -> Outcome:
+def _make_outcome(batch: PlannedBatch, did: str, done: int, fault: str) -> Outcome:
     """What was done; where it ended half-way, what not and why."""
     names = [spelled(item.source) for item in batch.items]
     if not fault:
@@ -199,7 +199,7 @@ def _outcome(batch: Batch, did: str, done: int, fault: str) -> Outcome:
 
 def claim_folder(written: str) -> Claim:
     try:
-        made = batches.make_folder(written)
+        made = batches.plan_folder(written)
     except ToolError:
         if not batches.is_outside(written):
             raise
@@ -209,7 +209,7 @@ def claim_folder(written: str) -> Claim:
 
 def make_folder(written: str) -> Outcome:
     """Make a folder and those above it. Raises ToolError, with nothing changed."""
-    made = batches.make_folder(written)
+    made = batches.plan_folder(written)
     if not made:
         name = said(place(written, "list").path)
         return Outcome(f"The folder {name} is there already.", f"found the folder {name} there")

@@ -19,20 +19,20 @@ from andy_cli.toolbox.situation import here
 from andy_cli.toolbox.work import Work
 
 
-class Meant(NamedTuple):
+class MeantPath(NamedTuple):
     """One path that was meant."""
 
     written: str
     by_pattern: bool
 
 
-def meant_by(written: str, work: Work) -> list[Meant]:
+def expand_pattern(written: str, work: Work) -> list[MeantPath]:
     """The paths; one that is no pattern is itself, whether it is there or not.
 
     Raises ToolError for a pattern that nothing fits, or that is meant outside of the workspace.
     """
     if not WILD.search(written) or _is_there(written):
-        return [Meant(written, False)]
+        return [MeantPath(written, False)]
     base, pattern = _split(written)
     workspace = here().workspace
     folder = resolve(base or ".", workspace, "list")
@@ -44,7 +44,7 @@ def meant_by(written: str, work: Work) -> list[Meant]:
     found = list(_matching(Place(folder, workspace), pattern, work))
     if not found:
         raise ToolError(f"Nothing fits {spelled(written)}.", "list_directory shows what there is.")
-    return [Meant(join(base, "/".join(entry.path)), True) for entry in found]
+    return [MeantPath(join_name(base, "/".join(entry.path)), True) for entry in found]
 
 
 def _is_there(written: str) -> bool:
@@ -88,7 +88,7 @@ def _matching(place: Place, pattern: str, work: Work) -> Iterator[Entry]:
         raise ToolError("There is too much to look through for a pattern.", "Give a subfolder.")
 
 
-def join(folder: str, name: str) -> str:
+def join_name(folder: str, name: str) -> str:
     """A name in a folder, as a path somebody could have written."""
     if folder in ("", ".") and name.startswith("~"):
         # It is a name, and written alone it would mean a home.

@@ -27,15 +27,15 @@ class Stamp(NamedTuple):
 Stamps = tuple[Stamp, ...]
 
 
-def stamps(place: Place) -> Stamps:
-    """One for what is there and one for each entry of a folder; none where nothing can be seen."""
+def read_stamps(place: Place) -> Stamps:
+    """Return one for what is there and one for each entry of a folder; none if nothing is seen."""
     try:
-        return _stamps(place)
+        return _read_stamps(place)
     except ToolError:
         return ()
 
 
-def _stamps(place: Place) -> Stamps:
+def _read_stamps(place: Place) -> Stamps:
     with folder_inside(place.path, place.root) as folder:
         state = os.stat(place.path.name, dir_fd=folder, follow_symlinks=False)
     if not stat.S_ISDIR(state.st_mode):

@@ -18,7 +18,7 @@ ITSELF: Operation = "delete"
 """How a link is judged that is taken as a link: where it stands, and where it leads to."""
 
 
-class Way(NamedTuple):
+class TransferPath(NamedTuple):
     """From where to where, as written and where that is, without a last link followed."""
 
     source: str
@@ -29,9 +29,9 @@ class Way(NamedTuple):
     """Whether nothing stays at the source."""
 
 
-def find_way(source: str, target: str, moves: bool) -> Way:
+def find_transfer_path(source: str, target: str, moves: bool) -> TransferPath:
     """Raises ToolError for what no file system can name."""
-    return Way(source, target, find_entry(source), find_entry(target), moves)
+    return TransferPath(source, target, find_entry(source), find_entry(target), moves)
 
 
 def find_entry(written: str) -> Path:
@@ -70,14 +70,14 @@ def _is_respelled(one: Path, other: Path) -> bool:
         return False
 
 
-def find_obstacles(ways: Sequence[Way], replace: bool) -> list[str]:
+def find_obstacles(ways: Sequence[TransferPath], replace: bool) -> list[str]:
     """Return the targets where something is that `replace` lets go into the trash.
 
     Raises ToolError that names what is in the way, without `replace`; and for what cannot be at
     all: several things of one name, something into itself.
     """
     for way in ways:
-        _check_way(way)
+        _check_transfer_path(way)
     counted = Counter(way.goal for way in ways)
     if several := [way.target for way in ways if counted[way.goal] > 1]:
         names = listed([spelled(target) for target in dict.fromkeys(several)])
@@ -98,20 +98,20 @@ def find_obstacles(ways: Sequence[Way], replace: bool) -> list[str]:
     return obstacles
 
 
-def _check_way(way: Way) -> None:
+def _check_transfer_path(way: TransferPath) -> None:
     if way.origin == way.goal:
         raise ToolError(f"{spelled(way.source)} is there already. Nothing was changed.")
     if way.origin in way.goal.parents and not way.origin.is_symlink():
         raise ToolError(f"{spelled(way.source)} cannot go into itself. Nothing was changed.")
 
 
-def _is_taken(way: Way) -> bool:
+def _is_taken(way: TransferPath) -> bool:
     if way.moves and is_same_entry(way.source, way.target):
         return False  # its name changes its case
     return os.path.lexists(way.goal)
 
 
-def _check_replaced(ways: Sequence[Way]) -> None:
+def _check_replaced(ways: Sequence[TransferPath]) -> None:
     """Raises ToolError where something that goes somewhere would itself be replaced."""
     sources = {folder for way in ways for folder in (way.origin, *way.origin.parents)}
     for way in ways:

@@ -49,7 +49,7 @@ def move(source: Place, target: Place, go_on: GoOn = always) -> None:
 
     Raises ToolError, with everything as it was; LeftBehind where both are there now.
     """
-    with _both(source, target) as (origin, goal):
+    with _open_both(source, target) as (origin, goal):
         name, new = source.path.name, target.path.name
         try:
             rename_new(name, origin, new, goal)
@@ -65,12 +65,12 @@ def copy(source: Place, target: Place, go_on: GoOn = always) -> None:
 
     Raises ToolError, with nothing there that was not there before.
     """
-    with _both(source, target) as (origin, goal):
+    with _open_both(source, target) as (origin, goal):
         _copy_whole(source.path.name, origin, target.path.name, goal, go_on)
 
 
 @contextmanager
-def _both(source: Place, target: Place) -> Iterator[tuple[int, int]]:
+def _open_both(source: Place, target: Place) -> Iterator[tuple[int, int]]:
     """The open folders of both. The first is opened first: else folders were made for nothing."""
     with (
         folder_inside(source.path, source.root) as origin,
@@ -91,7 +91,7 @@ def rename_new(name: str, origin: int, new: str, goal: int) -> None:
         number = ctypes.get_errno()
         if number not in UNKNOWN:
             raise OSError(number, os.strerror(number), new)
-    if _state(new, goal) and not _is_respelled(name, origin, new, goal):
+    if _read_state(new, goal) and not _is_respelled(name, origin, new, goal):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new)
     os.rename(name, new, src_dir_fd=origin, dst_dir_fd=goal)
 
@@ -100,7 +100,7 @@ def _is_respelled(name: str, origin: int, new: str, goal: int) -> bool:
     """Whether the new name is the same entry in another case, on a disk that folds case."""
     if name == new or name.casefold() != new.casefold():
         return False
-    before, there = _state(name, origin), _state(new, goal)
+    before, there = _read_state(name, origin), _read_state(new, goal)
     same_folder = os.path.samestat(os.fstat(origin), os.fstat(goal))
     if not (before and there and same_folder and os.path.samestat(before, there)):
         return False
@@ -130,7 +130,7 @@ def _renameat2() -> Rename | None:
     return rename
 
 
-def _state(name: str, folder: int) -> os.stat_result | None:
+def _read_state(name: str, folder: int) -> os.stat_result | None:
     try:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -139,7 +139,7 @@ def _state(name: str, folder: int) -> os.stat_result | None:
 
 def _copy_whole(name: str, origin: int, new: str, goal: int, go_on: GoOn) -> None:
     """Copy under another name, then rename."""
-    if _state(new, goal):
+    if _read_state(new, goal):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new)
     draft = f".{secrets.token_hex(8)}.new"
     try:
@@ -165,16 +165,16 @@ def _copy(name: str, origin: int, new: str, goal: int, go_on: GoOn) -> None:
 
 def _copy_folder(name: str, origin: int, new: str, goal: int, go_on: GoOn) -> None:
     os.mkdir(new, 0o700, dir_fd=goal)
-    with _folder(name, origin) as inside, _folder(new, goal) as made:
+    with _open_folder(name, origin) as inside, _open_folder(new, goal) as made:
         with os.scandir(inside) as entries:
             names = sorted(entry.name for entry in entries)
         for each in names:
             _copy(each, inside, each, made, go_on)
-        _keep(os.fstat(inside), made)
+        _keep_attributes(os.fstat(inside), made)
 
 
 @contextmanager
-def _folder(name: str, above: int) -> Iterator[int]:
+def _open_folder(name: str, above: int) -> Iterator[int]:
     folder = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=above)
     try:
         yield folder
@@ -196,12 +196,12 @@ def _copy_file(name: str, origin: int, new: str, goal: int, go_on: GoOn) -> None
             go_on()
             made.write(piece)
         made.flush()
-        _keep(state, made.fileno())
+        _keep_attributes(state, made.fileno())
         # What it was made of may be removed next.
         os.fsync(made.fileno())
 
 
-def _keep(state: os.stat_result, made: int) -> None:
+def _keep_attributes(state: os.stat_result, made: int) -> None:
     """Give a copy the permissions and the times of what it was made of."""
     os.fchmod(made, state.st_mode & PERMISSIONS)
     with contextlib.suppress(OSError):  # not every file system has them
@@ -221,12 +221,12 @@ def _remove_source(name: str, origin: int, source: Place) -> None:
 def remove(name: str, folder: int, quietly: bool = True) -> None:
     """Remove a file, a link, or a folder with all in it; `quietly`: as far as that can be."""
     try:
-        state = _state(name, folder)
+        state = _read_state(name, folder)
         if state is None:
             return
         if stat.S_ISDIR(state.st_mode):
             # By a descriptor too: no link in it is followed.
-            with _folder(".", folder) as readable:
+            with _open_folder(".", folder) as readable:
                 shutil.rmtree(name, ignore_errors=quietly, dir_fd=readable)
         else:
             os.unlink(name, dir_fd=folder)

@@ -32,7 +32,7 @@ TRIES = 10_000
 """Names that are tried for one file."""
 
 
-class Trash(NamedTuple):
+class TrashFolder(NamedTuple):
     folder: Path
     root: Path
     """From here on no link is followed."""
@@ -48,21 +48,21 @@ def has_desktop() -> bool:
     return sys.platform not in ("darwin", "win32") and any(map(os.environ.get, DESKTOPS))
 
 
-def trash_of(path: Path) -> Trash:
+def find_trash(path: Path) -> TrashFolder:
     """The trash for something in this place; it is there then. Raises ToolError."""
     if has_desktop():
         for find in (_home_trash, _disk_trash):
             if trash := find(path):
                 return trash
     workspace = here().workspace
-    trash = Trash(workspace / TRASH, workspace)
+    trash = TrashFolder(workspace / TRASH, workspace)
     _make(trash)
     with folder_inside(trash.folder / ".gitignore", workspace) as folder:
         _write_new(".gitignore", b"*\n", folder)
     return trash
 
 
-def _home_trash(path: Path) -> Trash | None:
+def _home_trash(path: Path) -> TrashFolder | None:
     """That of the home, for what is on the same disk."""
     data = os.environ.get("XDG_DATA_HOME", "")
     home = Path(data) if data.startswith("/") else Path.home() / ".local" / "share"
@@ -71,21 +71,21 @@ def _home_trash(path: Path) -> Trash | None:
         folder = (home / "Trash").resolve()
         if folder.stat().st_dev != path.parent.stat().st_dev:
             return None
-        trash = Trash(folder, folder)
+        trash = TrashFolder(folder, folder)
         _make(trash)
     except (OSError, ToolError):
         return None
     return trash
 
 
-def _disk_trash(path: Path) -> Trash | None:
+def _disk_trash(path: Path) -> TrashFolder | None:
     """That of another disk: `.Trash/UID` if it was set up, else `.Trash-UID`."""
     top = path.parent
     while not top.is_mount() and top != top.parent:
         top = top.parent
     user = os.getuid()
     for folder in (top / ".Trash" / str(user), top / f".Trash-{user}"):
-        trash = Trash(folder, top, above=top)
+        trash = TrashFolder(folder, top, above=top)
         try:
             if folder.parent != top and not _is_shared_trash(folder.parent):
                 continue
@@ -105,7 +105,7 @@ def _is_shared_trash(folder: Path) -> bool:
     return stat.S_ISDIR(mode) and bool(mode & stat.S_ISVTX)
 
 
-def _make(trash: Trash) -> None:
+def _make(trash: TrashFolder) -> None:
     """Make its folders, for this user alone. Raises ToolError."""
     for folder in (trash.folder, trash.folder / "files", trash.folder / "info"):
         if folder == trash.root:
@@ -130,9 +130,9 @@ def _write_new(name: str, data: bytes, folder: int) -> bool:
     return True
 
 
-def put(place: Place, go_on: GoOn = always) -> Trashed:
+def put_into_trash(place: Place, go_on: GoOn = always) -> Trashed:
     """Put a file, a folder or a link into the trash. Raises ToolError, with it where it was."""
-    trash = trash_of(place.path)
+    trash = find_trash(place.path)
     name = _take_name(place.path, trash)
     kept, info = trash.place("files", name), trash.place("info", name + INFO)
     try:
@@ -143,7 +143,7 @@ def put(place: Place, go_on: GoOn = always) -> Trashed:
     return Trashed(place, kept, info)
 
 
-def _take_name(path: Path, trash: Trash) -> str:
+def _take_name(path: Path, trash: TrashFolder) -> str:
     """A name that is free there: taken by its info file, as the specification demands."""
     noted = path.relative_to(trash.above) if trash.above else path
     deleted = time.strftime("%Y-%m-%dT%H:%M:%S")

@@ -24,7 +24,7 @@ from andy_cli.toolbox.files.recorded import (
     Trashed,
     Written,
 )
-from andy_cli.toolbox.files.stamps import stamps
+from andy_cli.toolbox.files.stamps import read_stamps
 from andy_cli.toolbox.files.transfers import always
 from andy_cli.toolbox.files.writing import Hashed, reason_of, replace_whole
 from andy_cli.toolbox.places import Place
@@ -81,15 +81,15 @@ def find_fault(change: Change, freed: Collection[Path] = ()) -> str:
     """Say why a change cannot be taken back, or nothing; `freed` are places that are free then."""
     match change:
         case Written():
-            return _written_fault(change)
+            return _find_writing_fault(change)
         case Moved():
-            return _changed(change.target, change.stamps) or _taken(change.source)
+            return _find_later_change(change.target, change.stamps) or _find_taken(change.source)
         case Copied():
-            return _changed(change.place, change.stamps)
+            return _find_later_change(change.place, change.stamps)
         case Trashed():
-            gone = not stamps(change.kept)
+            gone = not read_stamps(change.kept)
             fault = f"{said(change.source.path)} is not in the trash any more." if gone else ""
-            return fault or ("" if change.source.path in freed else _taken(change.source))
+            return fault or ("" if change.source.path in freed else _find_taken(change.source))
         case FoldersMade():
             return ""  # those that are empty are removed
 
@@ -107,7 +107,7 @@ def _place_of(change: Change) -> Place:
             return change.kept
 
 
-def _written_fault(change: Written) -> str:
+def _find_writing_fault(change: Written) -> str:
     name = said(change.place.path)
     try:
         with change.place.open() as file:
@@ -123,15 +123,15 @@ def _written_fault(change: Written) -> str:
     return ""
 
 
-def _changed(place: Place, known: object) -> str:
-    now = stamps(place)
+def _find_later_change(place: Place, known: object) -> str:
+    now = read_stamps(place)
     if not now:
         return f"{said(place.path)} is not there any more."
     return "" if now == known else f"{said(place.path)} was changed since by somebody else."
 
 
-def _taken(place: Place) -> str:
-    return f"Something else is at {said(place.path)} now." if stamps(place) else ""
+def _find_taken(place: Place) -> str:
+    return f"Something else is at {said(place.path)} now." if read_stamps(place) else ""
 
 
 def take_back(change: Change) -> None:
@@ -143,7 +143,7 @@ def take_back(change: Change) -> None:
             transfers.move(change.target, change.source)
             _remove_folders(change.folders)
         case Copied():
-            trash.put(change.place)
+            trash.put_into_trash(change.place)
             _remove_folders(change.folders)
         case Trashed():
             trash.restore(change)
