@@ -809,6 +809,14 @@ def test_what_a_killed_process_had_done_is_taken_back(workspace: Path) -> None:
     assert files(workspace) == before
 
 
+def test_a_journal_that_cannot_be_written_costs_no_change(workspace: Path) -> None:
+    folder = work_with_journals(workspace, "first")
+    folder.parent.parent.write_text("no folder")
+    assert ran(TOOLS, "write_file", path="a.txt", content="x").ok
+    assert undoing.take_back_last() == "made a.txt"
+    assert files(workspace) == {}
+
+
 def test_a_journal_that_a_tool_could_have_written_is_not_obeyed(workspace: Path) -> None:
     make(workspace, "a.txt")
     for session_id in ("first", "second"):

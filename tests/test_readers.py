@@ -30,13 +30,25 @@ from andy_cli.models.client import Endpoint
 from andy_cli.models.http.wire import ReplyReader
 from andy_cli.sessions import log
 from andy_cli.toolbox import songs
-from andy_cli.toolbox.documents import charsets, docx, html, index, pdf, text
-from andy_cli.toolbox.files import encodings, ignoring
+from andy_cli.toolbox.documents import (
+    charsets,
+    docx,
+    epub,
+    html,
+    index,
+    opendocument,
+    pdf,
+    pptx,
+    text,
+    xlsx,
+)
+from andy_cli.toolbox.files import encodings, ignoring, kept_batches
 from andy_cli.toolbox.google import cells
 from andy_cli.toolbox.google.login import account, consent, vault
 from andy_cli.toolbox.mcp import login, phrases, results, servers
 from andy_cli.toolbox.mcp import tools as mcp_tools
 from andy_cli.toolbox.mcp.long_lines import LineDecoder
+from tests import office_files
 from tests.foreign import NASTY, as_bytes, foreign_bytes, foreign_json
 
 HERE = Endpoint("openai", "m", "http://127.0.0.1:9/v1")
@@ -354,6 +366,16 @@ def music() -> bytes:
     return (ROOT / "tests" / "music" / "01 - Morning Light.mp3").read_bytes()[:4_000]
 
 
+def a_book() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        return office_files.make_epub({"a": "b"}, folder)
+
+
+JOURNAL = """{"workspace": "/a", "time": 1.5}
+{"kind": "Copied", "place": {"path": "/a/b", "root": "/a"}, "stamps": [{"stamp": ["", 1, 2.5]}]}
+{"did": "copied b"}
+"""
+
 READERS = {
     "session": Reader(read_session, session_lines(), name="s.jsonl"),
     "capture": Reader(read_capture, capture_of(CAPTURE), CAPTURE, name="c.jsonl"),
@@ -406,9 +428,22 @@ READERS = {
     "result of a tool": Reader(of_text(read_tool_result), json.dumps(FOUND).encode(), FOUND),
     "cells": Reader(of_text(cells.rows_of), b'[["a", 1]]', [["a", 1]]),
     "index of documents": Reader(open_index, b"SQLite format 3\x00" + bytes(100), name="i.db"),
-    "word file": Reader(of_stream(docx.text), b"PK\x03\x04"),
+    "word file": Reader(of_stream(docx.read_text), office_files.make_docx(["a"])),
+    "excel file": Reader(
+        of_stream(lambda file: [*xlsx.read_sheets(file, lambda: None)]),
+        office_files.make_xlsx({"a": [["b", 1.5]]}),
+    ),
+    "slides": Reader(
+        of_stream(lambda file: [*pptx.read_slides(file)]),
+        office_files.make_pptx([("a", "b", "c")]),
+    ),
+    "open document": Reader(of_stream(opendocument.read_parts), office_files.make_odp(["a"])),
+    "book": Reader(of_stream(lambda file: [*epub.read_chapters(file)]), a_book()),
+    "journal of changes": Reader(
+        kept_batches.load_batch, JOURNAL.encode(), json.loads(JOURNAL.splitlines()[1])
+    ),
     "pdf file": Reader(of_stream(lambda file: [*pdf.pages(file)]), b"%PDF-1.4\n1 0 obj\n<<>>\n"),
-    "any document": Reader(of_stream(lambda file: text.text_of(file, "a.txt")), b"<html>a"),
+    "any document": Reader(of_stream(lambda file: [*text.text_of(file, "a.txt")]), b"<html>a"),
     "charset": Reader(of_bytes(charsets.decoded), b'<meta charset="utf-8">'),
     "page": Reader(of_text(html.plain_text), b"<p>a<script>b</script><!-- c"),
     "encoding": Reader(of_bytes(encodings.decoded), b"\xff\xfea\x00"),
@@ -416,7 +451,7 @@ READERS = {
     "song": Reader(songs.read, music(), name="a.mp3"),
     "archive": Reader(archives.members, b"PK\x05\x06" + bytes(18), name="a.zip"),
 }
-NO_REAL_EXAMPLE = {"index of documents", "word file", "pdf file"}
+NO_REAL_EXAMPLE = {"index of documents", "pdf file"}
 
 
 def read_or_explain(reader: Reader, content: bytes) -> str:

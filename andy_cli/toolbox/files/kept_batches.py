@@ -41,6 +41,8 @@ SESSIONS = 10
 """Conversations whose journals are kept."""
 DAYS = 30
 """How long they are."""
+LATEST = 1e11
+"""Seconds since 1970, far in the future: later times have no date."""
 CUT_OFF = "changed files in a call that was cut off"
 
 
@@ -160,18 +162,27 @@ def _load_all(journals: Path) -> Iterator[RecordedBatch]:
     for file in journals.glob("*/*.jsonl"):
         if file.parent.name == here().session_id:
             continue
-        # A file that is damaged, or was removed meanwhile, cannot be taken back.
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            batch = _load(file)
-            if batch.workspace == here().workspace and batch.changes:
-                yield batch
+        batch = load_batch(file)
+        if batch and batch.workspace == here().workspace and batch.changes:
+            yield batch
+
+
+def load_batch(file: Path) -> RecordedBatch | None:
+    """Return what was kept; None for a file that is damaged, or was removed meanwhile."""
+    try:
+        return _load(file)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
 
 
 def _load(file: Path) -> RecordedBatch:
-    """Raises OSError, ValueError, KeyError or TypeError; pydantic's errors are ValueErrors."""
+    """Raises what `load_batch` takes for damage; pydantic's errors are ValueErrors."""
     lines = file.read_text(encoding="ascii").splitlines()
     head = json.loads(lines[0])
-    batch = RecordedBatch(Path(head["workspace"]), file.parent.name, float(head["time"]), file=file)
+    when = float(head["time"])
+    if not 0 <= when < LATEST:
+        raise ValueError("not a time")
+    batch = RecordedBatch(Path(head["workspace"]), file.parent.name, when, file=file)
     batch.did = CUT_OFF
     for line in lines[1:]:
         if not line.endswith("}"):
