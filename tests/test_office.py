@@ -3,7 +3,6 @@
 import contextlib
 import io
 import sys
-import tempfile
 import time
 import zipfile
 from collections.abc import Callable
@@ -29,8 +28,7 @@ KESTREL = "The kestrel hovers."
 
 @cache
 def real_files() -> dict[str, bytes]:
-    with tempfile.TemporaryDirectory() as folder:
-        book = office_files.make_epub({"One": "Nothing.", "Two": f"{KESTREL} &amp; more"}, folder)
+    book = office_files.make_epub({"One": "Nothing.", "Two": f"{KESTREL} &amp; more"})
     slides = [("First", "Nothing", ""), ("Second", KESTREL, "say it slowly")]
     rows: office_files.Rows = [
         ["Name", "When", None, "Sum"],

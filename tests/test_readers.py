@@ -367,8 +367,7 @@ def music() -> bytes:
 
 
 def a_book() -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        return office_files.make_epub({"a": "b"}, folder)
+    return office_files.make_epub({"a": "b"})
 
 
 JOURNAL = """{"workspace": "/a", "time": 1.5}

@@ -16,6 +16,8 @@ from andy_cli.toolbox.work import in_thread
 SECONDS = 30
 """How long looking and reading may take."""
 COPYING = 300
+ENDING = 2.0
+"""Seconds in which a file that is being written is finished or taken away."""
 
 FILE_NAMES = also("file", "file_path", "filepath", "filename", "name")
 
@@ -254,7 +256,7 @@ async def move(paths: Paths, destination: Destination, replace: Replace = False)
     from andy_cli.toolbox.files import organizing
 
     return await in_thread(
-        lambda work: organizing.transfer("move", paths, destination, replace, work), COPYING
+        lambda work: organizing.transfer("move", paths, destination, replace, work), COPYING, ENDING
     )
 
 
@@ -271,7 +273,7 @@ async def copy(paths: Paths, destination: Destination, replace: Replace = False)
     from andy_cli.toolbox.files import organizing
 
     return await in_thread(
-        lambda work: organizing.transfer("copy", paths, destination, replace, work), COPYING
+        lambda work: organizing.transfer("copy", paths, destination, replace, work), COPYING, ENDING
     )
 
 
@@ -309,7 +311,7 @@ async def trash(paths: Paths) -> Outcome:
     """Delete files and folders by putting them into the trash, from where they can come back."""
     from andy_cli.toolbox.files import organizing
 
-    return await in_thread(lambda work: organizing.trash(paths, work), COPYING)
+    return await in_thread(lambda work: organizing.trash(paths, work), COPYING, ENDING)
 
 
 MimeType = Annotated[
@@ -389,4 +391,4 @@ async def file_upload(
 
     if uploading.is_address(destination):
         return await uploading.sent(path, destination)
-    return await in_thread(lambda work: uploading.copied(path, destination, work), COPYING)
+    return await in_thread(lambda work: uploading.copied(path, destination, work), COPYING, ENDING)
