@@ -199,7 +199,9 @@ def test_a_yes_to_a_doubtful_request_holds_for_no_other(tmp_path: Path) -> None:
 def test_no_rule_is_offered_where_a_yes_is_needed_each_time(tmp_path: Path) -> None:
     gate = gate_of(tmp_path, None)
     proposal = Proposal("tool", Effect.WRITE, "do it", WRITING, doubtful="it was quoted")
-    assert asyncio.run(gate.decide(proposal)) == Verdict(False, NOBODY, asked=True)
+    assert asyncio.run(gate.decide(proposal)) == Verdict(
+        False, f"it was quoted, and {NOBODY}", asked=True
+    )
     decide(gate, Effect.ACT, Claim(shown="Dear Bea"))
     assert gate.wanting == []
     for _ in range(2):

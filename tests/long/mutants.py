@@ -172,6 +172,9 @@ def look_for_survivors(mutants: Sequence[Mutant]) -> Iterator[tuple[Mutant, bool
 
 def main(most: int) -> int:
     started = time.monotonic()
+    for file in TARGETS:
+        source = (ROOT / file).read_text(encoding="utf-8")
+        assert not is_killed(Mutant(file, 0, "as it is", source)), f"{file}: its own tests fail"
     mutants = [mutant for file in TARGETS for mutant in mutants_of(file)]
     if most:
         mutants = random.Random(1).sample(mutants, min(most, len(mutants)))
