@@ -241,6 +241,25 @@ def test_a_rule_that_denies_comes_before_every_yes(tmp_path: Path) -> None:
     assert user.asked == []
 
 
+WHY = [
+    (Effect.WRITE, Claim(("a.txt",), "write"), "it changes a file"),
+    (Effect.RUN, Claim(("a.txt",)), "it may do anything"),
+    (Effect.RUN, Claim(command="ls"), "there is no sandbox that would hold it"),
+    (Effect.ACT, Claim(command="ls"), "it is done in your name"),
+    (Effect.NETWORK, FETCHING, "it asks the network"),
+    (Effect.READ, Claim((".env",)), ".env may hold secrets"),
+]
+
+
+@pytest.mark.parametrize(("effect", "claim", "why"), WHY)
+def test_the_user_is_told_why_they_are_asked(
+    effect: Effect, claim: Claim, why: str, tmp_path: Path
+) -> None:
+    user = User()
+    decide(gate_of(tmp_path, user), effect, claim)
+    assert user.asked == [why]
+
+
 # Modes.
 
 
