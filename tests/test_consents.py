@@ -330,6 +330,31 @@ def test_mode_edits_asks_for_what_also_goes_to_the_network(tmp_path: Path) -> No
     assert decide(gate, Effect.RUN, RUNNING).asked
 
 
+def test_mode_edits_copies_from_where_the_user_named_a_place(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "named").mkdir()
+    user = User()
+    gate = gate_of(tmp_path / "work", user, "edits")
+    source = str(tmp_path / "named" / "a.txt")
+    claim = Claim((source, "a.txt"), operations=("read", "write"))
+    decide(gate, Effect.WRITE, claim)
+    assert user.asked == [f"{source} is outside the workspace"]
+    gate.heard(f"copy a.txt from {tmp_path}/named here")
+    assert not decide(gate, Effect.WRITE, claim).asked
+
+
+def test_what_may_hold_secrets_is_read_unasked_where_the_user_named_that_very_file(
+    tmp_path: Path,
+) -> None:
+    user = User()
+    gate = gate_of(tmp_path, user)
+    for name in (".env", ".env.local"):
+        (tmp_path / name).write_text("KEY=1")
+    gate.heard(f"read {tmp_path}/.env please")
+    assert not decide(gate, Effect.READ, Claim((".env",))).asked
+    assert decide(gate, Effect.READ, Claim((".env.local",))).asked
+
+
 # Addresses.
 
 
@@ -353,6 +378,17 @@ def test_an_address_is_looked_at_unasked_where_the_user_named_that_very_one(
     gate.heard("and then?")
     decide(gate, Effect.NETWORK, Claim(address=address, method=method))
     assert bool(user.asked) is not free
+
+
+def test_an_address_that_looks_like_another_is_asked_also_where_the_user_named_it(
+    tmp_path: Path,
+) -> None:
+    user = User()
+    gate = gate_of(tmp_path, user)
+    gate.heard("look at https://xn--80ak6aa92e.com/a")
+    decide(gate, Effect.NETWORK, Claim(address="https://xn--80ak6aa92e.com/a"))
+    assert len(user.asked) == 1
+    assert "letters that look like others" in user.asked[0]
 
 
 @pytest.mark.parametrize("address", ["http://169.254.169.254/latest/meta-data", "ftp://a.org/b"])
