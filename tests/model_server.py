@@ -142,6 +142,10 @@ class ModelServer:
             self._start(self._serve, connection)
 
     def _serve(self, connection: socket.socket) -> None:
+        if _begins_tls(connection):
+            connection.sendall(b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n")
+            _shut(connection)
+            return
         stream = connection.makefile("rb")
         with contextlib.suppress(OSError):  # clients go away in the middle
             while (received := _read(stream)) and self._answer(connection, received):
@@ -172,6 +176,13 @@ class ModelServer:
 
     def _answering(self, connection: socket.socket) -> "Answering":
         return Answering(connection, self._closing, self.left)
+
+
+def _begins_tls(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(1, socket.MSG_PEEK) == b"\x16"
+    except OSError:
+        return False
 
 
 def _shut(connection: socket.socket) -> None:

@@ -11,6 +11,7 @@ import pytest
 from andy_cli.errors import AuthError, ModelError, TransientError
 from andy_cli.messages import CallDelta, Choice, Chunk, Constraint, Request
 from andy_cli.models.client import Endpoint
+from andy_cli.models.http.adapting import adapt_body
 from andy_cli.models.http.addresses import checked, is_loopback, shown
 from andy_cli.models.http.body import body_of, choice_grammar
 from andy_cli.models.http.chat import ChatClient
@@ -300,7 +301,7 @@ def test_a_refusal_that_changes_nothing_is_an_error() -> None:
 
 
 def test_results_without_a_tool_role_are_told_by_the_user() -> None:
-    body = body_of(Endpoint("openai", "m"), FULL, avoid={"alternation"})
+    body = adapt_body(body_of(Endpoint("openai", "m"), FULL), {"alternation"})
     assert body["messages"] == [
         {
             "role": "user",

@@ -48,10 +48,11 @@ def render_history(
     `tools` and `names` (registered -> offered) are those of the model; `id_form` its family's.
     """
     messages = repair_messages(history, tools)
-    if dialect.name == NATIVE:
-        messages = fit_tool_messages(messages, names)
-        id_form = id_form or plain_id
-    return alternate_roles([*dialect.render(renamed(messages, id_form)), *side])
+    if dialect.name != NATIVE:
+        return alternate_roles([*dialect.render(renamed(messages, id_form)), *side])
+    messages = renamed(fit_tool_messages(messages, names), id_form or plain_id)
+    wires = [add_reasoning(*pair) for pair in zip(dialect.render(messages), messages, strict=True)]
+    return alternate_roles([*wires, *side])
 
 
 # Messages, in whatever dialect they are told.
@@ -174,6 +175,13 @@ def fit_tool_messages(history: Iterable[Message], names: Mapping[str, str]) -> l
         else:
             found.append(message)
     return found
+
+
+def add_reasoning(wire: Wire, message: Message) -> Wire:
+    """What the model thought, beside what it said; the client sends it where that is demanded."""
+    if message.role != "assistant" or not message.reasoning:
+        return wire
+    return {**wire, "reasoning_content": replace_surrogates(message.reasoning)}
 
 
 def offered_name(name: str, names: Mapping[str, str]) -> str:

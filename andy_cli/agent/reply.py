@@ -57,7 +57,7 @@ class Reply:
     @property
     def cut_off(self) -> bool:
         """The server stopped it for length, or the stream ended without saying that it was done."""
-        return self.finish in ("", "length")
+        return self.finish in CUT_OFF
 
     @property
     def raw(self) -> str:
@@ -84,9 +84,26 @@ class Reply:
                         break  # the server is told to stop by the end of the connection
         finally:
             # Also when the stream fails or is cancelled: what was said so far is kept.
-            self.rest, self.compiled = self._compiler.finish(self.cut_off)
+            whole = may_ask(self.finish)
+            self.rest, compiled = self._compiler.finish(not whole)
+            self.compiled = compiled if whole else without_requests(compiled)
             self._done(self.compiled)
         yield self.rest
+
+
+CUT_OFF = ("", "length")
+
+
+def may_ask(finish: str) -> bool:
+    """Whether what a reply asks for may be done: nothing that was cut off or held back may (P7)."""
+    return finish not in (*CUT_OFF, "content_filter")
+
+
+def without_requests(compiled: CompiledReply) -> CompiledReply:
+    """The reply without what it asks for, whatever the notation and however whole it looks."""
+    if not compiled.requests:
+        return compiled
+    return compiled._replace(requests=(), incomplete=True)
 
 
 def as_record(compiled: CompiledReply) -> dict[str, object]:

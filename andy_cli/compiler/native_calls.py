@@ -101,12 +101,13 @@ class _Call:
             return bool(delta.name or said) if another else bool(delta.name and said)
         if not delta.name or delta.name == self.name:
             return False
-        return another or any(self.pieces)
+        return another or (bool(self.name) and any(self.pieces))
 
     def add(self, delta: CallDelta) -> None:
         self.id = self.id or delta.id
-        if delta.name and not any(self.pieces):
-            # A name is sent once, again with every piece, in parts, or grown from piece to piece.
+        if delta.name and not (self.name and any(self.pieces)):
+            # A name is sent once, again with every piece, in parts, grown from piece to piece, or
+            # after the arguments.
             self.name = delta.name if delta.name.startswith(self.name) else self.name + delta.name
         if delta.arguments:
             self.pieces.append(delta.arguments)

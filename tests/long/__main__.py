@@ -5,6 +5,7 @@ import sys
 from tests.long import (
     canaries,
     compiler,
+    faults,
     guards,
     interrupts,
     kills,
@@ -20,6 +21,7 @@ from tests.long import (
 LONG = {
     "canaries": (canaries.main, 20),
     "compiler": (compiler.main, 1_000_000),
+    "faults": (faults.main, 1),
     "guards": (guards.main, 20_000),
     "interrupts": (interrupts.main, 400),
     "kills": (kills.main, 1_000),

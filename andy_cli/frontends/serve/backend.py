@@ -6,7 +6,7 @@ each (address, headers, two timers) is there before.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from time import monotonic
 from types import TracebackType
@@ -19,12 +19,20 @@ from yarl import URL
 from andy_cli.frontends.serve.pieces import Refused
 from andy_cli.guard.redactor import redact
 from andy_cli.models.client import Endpoint
+from andy_cli.models.http.refusals import Refusal, read_refusal, too_long
 
 JSON = "application/json"
 LARGEST = 32 * 2**20
 """Bytes of an answer, unpacked."""
 REFUSAL = 256 * 2**10
-PASSED = ("retry-after", "x-request-id", "x-ratelimit-remaining-requests")
+BAD_REQUEST = "invalid_request_error"
+PASSED = (
+    "retry-after",
+    "retry-after-ms",
+    "x-should-retry",
+    "x-request-id",
+    "x-ratelimit-remaining-requests",
+)
 """Headers of a refusal that a client can use."""
 
 
@@ -125,6 +133,9 @@ class Sent:
 
     def _end(self, error: BaseException | None) -> None:
         self._backend.patience.end(self)
+        self._explain(error)
+
+    def _explain(self, error: BaseException | None) -> None:
         if isinstance(error, asyncio.CancelledError) and self._late and self._task:
             self._task.uncancel()
             raise unreachable(TimeoutError()) from error
@@ -147,11 +158,15 @@ class Sent:
         return kind if kind.isascii() and kind.isprintable() else JSON
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """As they come, and unpacked."""
+        """As they come, and unpacked. Raises Refused at the place where it breaks off."""
         content = self._response.content
-        while data := await content.readany():
-            self.heard = monotonic()
-            yield data
+        try:
+            while data := await content.readany():
+                self.heard = monotonic()
+                yield data
+        except (asyncio.CancelledError, aiohttp.ClientError, OSError) as error:
+            self._explain(error)
+            raise
 
     async def whole(self) -> bytes:
         """Raises Refused for an answer without end."""
@@ -174,26 +189,33 @@ class Sent:
             data += piece
             if len(data) > REFUSAL:
                 break
-        message, kind, code = (
-            f"The model's server answered {response.status}.",
-            "upstream_error",
-            None,
-        )
-        try:
-            told = json.loads(data)
-        except (ValueError, RecursionError):
-            told = None
-        error = told.get("error", told) if isinstance(told, dict) else None
-        if isinstance(error, str):
-            message = error
-        elif isinstance(error, dict) and isinstance(error.get("message"), str):
-            message, kind = error["message"], str(error.get("type") or kind)
-            code = error.get("code") if isinstance(error.get("code"), str) else None
+        refusal = parse_refusal(data)
         headers = {name: response.headers[name] for name in PASSED if name in response.headers}
-        message = redact(message)
-        status = response.status if 400 <= response.status < 600 else 502
-        # Whatever is wrong with our key is nothing the client's key can mend.
-        return Refused(502 if status in (401, 403) else status, message, kind, code, headers)
+        return refused_as(response.status, refusal, headers)
+
+
+def parse_refusal(data: bytes) -> Refusal:
+    """What a server said, where it is JSON; the words of a page are for nobody."""
+    try:
+        return read_refusal(json.loads(data))
+    except (ValueError, RecursionError):
+        return Refusal()
+
+
+def refused_as(status: int, refusal: Refusal, headers: Mapping[str, str] | None = None) -> Refused:
+    """The refusal of a model's server as the client gets it."""
+    message = redact(refusal.message) or f"The model's server answered {status}."
+    # Whatever is wrong with our key is nothing the client's key can mend.
+    passed = status if 400 <= status < 600 and status not in (401, 403, 407) else 502
+    kind = refusal.type or (BAD_REQUEST if passed in (400, 413, 422) else "upstream_error")
+    code = refusal.name or None
+    if too_long(refusal):  # by this code clients know that shortening helps
+        passed, kind, code = 400, BAD_REQUEST, "context_length_exceeded"
+    if passed == 502 and status < 500:
+        headers = {**(headers or {}), "x-should-retry": "false"}
+    refused = Refused(passed, message, kind, code, headers)
+    refused.refusal = refusal
+    return refused
 
 
 def unreachable(error: Exception) -> Refused:

@@ -6,18 +6,33 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from andy_cli.frontends.serve.asked import Asked
+from andy_cli.frontends.serve.beginning import (
+    MARK,
+    begin_reply,
+    broken_off,
+    explain_no_choice,
+    has_choice,
+    has_end,
+)
 from andy_cli.frontends.serve.chat_wire import dumped
 from andy_cli.frontends.serve.emulation import Dialogue, emulated
 from andy_cli.frontends.serve.exchange import Exchange
 from andy_cli.frontends.serve.heard import Heard
-from andy_cli.frontends.serve.passing import Watching, plain_body
-from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused, Retracted, Said
+from andy_cli.frontends.serve.passing import Watching, plain_body, rename_reply
+from andy_cli.frontends.serve.pieces import (
+    Called,
+    Over,
+    Piece,
+    Refused,
+    Retracted,
+    Said,
+    ToolsRefused,
+)
 from andy_cli.frontends.serve.records import ROOM, Record
 from andy_cli.frontends.serve.source import Remote
 from andy_cli.frontends.serve.surfaces import Surface, Writer
-from andy_cli.frontends.serve.taught import DIALECTS
+from andy_cli.frontends.serve.taught import DIALECTS, Taught
 from andy_cli.frontends.serve.upstreams import Upstream, renamed
-from andy_cli.models.http.refusals import Refusal, feature_of
 
 PASSED = {"x-andy-compiled": "native;repairs=0"}
 EVENTS = "text/event-stream; charset=utf-8"
@@ -45,7 +60,7 @@ class Call:
         if self.asked.parts and not isinstance(source, Remote):
             raise Refused(400, "This model reads text alone; the request holds something else.")
         dialogue = bool(self.asked.tools or any(each.role == "tool" for each in self.asked.history))
-        native = dialogue and not wanted and self.upstream.native()
+        native = dialogue and not wanted and self.upstream.native(self.asked.model)
         passing = self.surface.passes and isinstance(source, Remote) and (native or not dialogue)
         if passing and isinstance(source, Remote):
             if self.exchange.headers.get("x-andy-dry-run") == "1":
@@ -53,8 +68,9 @@ class Call:
             try:
                 return await self._pass(source, dialogue)
             except ToolsRefused:
-                self.upstream.refused_tools()
-        named = wanted or ("native" if native and self.upstream.takes_tools else "")
+                self.upstream.refuse_tools(self.asked.model)
+                native = False
+        named = wanted or ("native" if native else "")
         taught = self.upstream.taught(self.asked.tools, self.asked.model, named)
         self.record.way = taught.dialect.name
         if self.exchange.headers.get("x-andy-dry-run") == "1":
@@ -64,11 +80,10 @@ class Call:
         try:
             heard, thinkers = Heard(source, self.record), self.upstream.thinks_first
             return await self._compile(emulated(self.asked, heard, taught, thinkers))
-        except Refused as refused:
-            first = named == "native" and not (wanted or self.exchange.begun)
-            if not first or feature_of(refused.status, Refusal(refused.message)) != "tools":
+        except ToolsRefused:
+            if wanted or self.exchange.begun:
                 raise
-            self.upstream.refused_tools()
+            self.upstream.refuse_tools(self.asked.model)
             return await self.answer()
 
     async def _shown(self, model: str, request: Mapping[str, object]) -> int:
@@ -83,36 +98,51 @@ class Call:
     async def _pass(self, source: Remote, tools: bool) -> int:
         """Bytes as they come; with tools the text is read along."""
         self.record.way = "passed"
-        async with source.backend.send(self._passed(source)) as sent:
-            if sent.status != 200:
-                refused = await sent.refusal()
-                told = Refusal(refused.message)
-                if tools and feature_of(refused.status, told) == "tools":
-                    raise ToolsRefused
-                raise refused
+        async with source.send(self._passed(source)) as sent:
             if not sent.kind.startswith("text/event-stream"):
                 data = await sent.whole()
+                if not has_choice(data):
+                    raise explain_no_choice(data)
+                if tools:
+                    data = rename_reply(data, self._taught_native().tools)
                 await self.exchange.respond(200, data, sent.kind, PASSED)
                 self.record.wrote(data[:ROOM].decode("utf-8", "replace"))
                 return 200
+            chunks = await begin_reply(sent.chunks())
             await self.exchange.start(200, sent.kind, PASSED)
             if tools:
-                await self._watched(sent.chunks(), source)
+                await self._watched(chunks, source)
             else:
-                async for data in sent.chunks():
-                    self.record.wrote(data[:ROOM].decode("utf-8", "replace"))
-                    await self.exchange.write(data)
+                await self._unwatched(chunks)
             await self.exchange.write(b"", more=False)
         return 200
 
+    def _taught_native(self) -> Taught:
+        return self.upstream.taught(self.asked.tools, self.asked.model, "native")
+
     async def _watched(self, chunks: AsyncIterator[bytes], source: Remote) -> None:
-        taught = self.upstream.taught(self.asked.tools, self.asked.model, "native")
-        watching = Watching(Dialogue(self.asked, source, taught), self.record)
-        async for data in chunks:
-            if out := watching.take(data):
-                await self.exchange.write(out)
+        watching = Watching(Dialogue(self.asked, source, self._taught_native()), self.record)
+        failure: Refused | None = None
+        try:
+            async for data in chunks:
+                if out := watching.take(data):
+                    await self.exchange.write(out)
+        except Refused as refused:
+            failure = refused
         async for out in watching.end():
             await self.exchange.write(out)
+        if failure or not watching.ended:
+            raise failure or broken_off()
+
+    async def _unwatched(self, chunks: AsyncIterator[bytes]) -> None:
+        ended, rest = False, b""
+        async for data in chunks:
+            self.record.wrote(data[:ROOM].decode("utf-8", "replace"))
+            await self.exchange.write(data)
+            ended = ended or has_end(rest + data)
+            rest = data[-MARK:]
+        if not ended:
+            raise broken_off()
 
     async def _compile(self, pieces: Pieces) -> int:
         writer = self.surface.writer(self.asked, self.asked.model or self.record.model)
@@ -160,7 +190,3 @@ class Call:
 def how(over: Over) -> str:
     """`hermes;repairs=1`."""
     return f"{over.dialect or 'text'};repairs={len(over.repairs)}"
-
-
-class ToolsRefused(Exception):
-    """The model's server takes no tools."""

@@ -6,6 +6,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from andy_cli.models.http.refusals import Refusal
+
 
 class Said(NamedTuple):
     text: str
@@ -44,6 +46,9 @@ class Over(NamedTuple):
 class Refused(Exception):
     """An error as the client gets it: the status, and a message in the protocol's own words."""
 
+    refusal = Refusal()
+    """What the model's server said, if it is the one that refuses."""
+
     def __init__(
         self,
         status: int,
@@ -58,6 +63,10 @@ class Refused(Exception):
         self.kind = kind
         self.code = code
         self.headers = dict(headers or {})
+
+
+class ToolsRefused(Refused):
+    """The model's server takes no tools."""
 
 
 Piece = Said | Thought | Called | Over

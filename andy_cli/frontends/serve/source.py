@@ -3,13 +3,18 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from andy_cli.frontends.serve.backend import LARGEST, Backend
-from andy_cli.frontends.serve.pieces import Refused
+from andy_cli.frontends.serve.backend import LARGEST, Backend, Sent
+from andy_cli.frontends.serve.beginning import broken_off, explain_failure
+from andy_cli.frontends.serve.chat_wire import dumped
+from andy_cli.frontends.serve.pieces import Refused, ToolsRefused
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint, ModelClient
+from andy_cli.models.http.adapting import Adapter, Body
+from andy_cli.models.http.features import TOOLS
 from andy_cli.models.http.wire import ReplyReader
 
 
@@ -25,6 +30,25 @@ class Source(Protocol):
     def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]: ...
 
 
+class Adapters:
+    """What the server has refused, by model: clients choose the model where none was said."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Adapter] = {}
+
+    def find(self, model: str) -> Adapter:
+        return self._known.get(model) or Adapter()
+
+    def keep(self, model: str, adapter: Adapter) -> None:
+        self._known[model] = adapter
+        if len(self._known) > MODELS:
+            del self._known[next(iter(self._known))]
+
+
+MODELS = 1000
+"""Of which it is kept."""
+
+
 @dataclass(frozen=True, slots=True)
 class Remote:
     """A server."""
@@ -32,6 +56,34 @@ class Remote:
     endpoint: Endpoint
     backend: Backend
     guided: bool = False
+    adapters: Adapters = field(default_factory=Adapters)
+
+    @asynccontextmanager
+    async def send(self, body: bytes) -> AsyncIterator[Sent]:
+        """The answer to a request, without what the server refuses of it.
+
+        Raises Refused, and ToolsRefused for a request with tools that must be made otherwise.
+        """
+        adapter = self.adapters.find(self.endpoint.model)
+        if adapter.learned:
+            body = dumped(adapter.adapt(json.loads(body)))
+        while True:
+            async with self.backend.send(body) as sent:
+                if sent.status == 200:
+                    yield sent
+                    return
+                refused = await sent.refusal()
+            body = dumped(self._changed(adapter, refused, json.loads(body)))
+
+    def _changed(self, adapter: Adapter, refused: Refused, asked: Body) -> Body:
+        changed = adapter.learn(refused.status, refused.refusal, asked)
+        if changed is None:
+            raise refused
+        if "tools" in asked and "tools" not in changed:
+            adapter.learned.discard(TOOLS)  # the upstream knows it from now on
+            raise ToolsRefused(refused.status, refused.message, refused.kind, refused.code)
+        self.adapters.keep(self.endpoint.model, adapter)
+        return changed
 
     def _body(self, request: Request, fields: Mapping[str, object]) -> bytes:
         body: dict[str, object] = {
@@ -51,9 +103,7 @@ class Remote:
 
     async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
         reader, size, ended = ReplyReader(), 0, False
-        async with self.backend.send(self._body(request, fields)) as sent:
-            if sent.status != 200:
-                raise await sent.refusal()
+        async with self.send(self._body(request, fields)) as sent:
             async for data in sent.chunks():
                 size += len(data)
                 for chunk in reader.feed(data):
@@ -64,10 +114,10 @@ class Remote:
             for chunk in reader.finish():
                 ended = ended or bool(chunk.finish)
                 yield chunk
-        if not (ended or reader.done or reader.failure):
-            raise Refused(502, "The model's server broke off its reply.", "upstream_error")
         if reader.failure:
-            raise Refused(502, str(reader.failure), "upstream_error")
+            raise explain_failure(reader.failure)
+        if not (ended or reader.done):
+            raise broken_off()
         if size > LARGEST:
             raise Refused(502, "The model's reply is too long.", "upstream_error")
 

@@ -32,18 +32,20 @@ class Upstream:
     takes_tools: bool = True
     thinks_first: set[str] = field(default_factory=set)
     """Its models whose replies were seen to begin inside reasoning."""
-    _native: bool | None = None
+    _native: dict[str, bool] = field(default_factory=dict)
+    """Models for which it is known whether they are sent the client's tools."""
 
     def model_for(self, wanted: str) -> str:
         return self.source.endpoint.model or wanted
 
-    def native(self) -> bool:
-        """Whether it is sent the client's tools."""
+    def native(self, wanted: str) -> bool:
+        """Whether the model is sent the client's tools."""
         if self.dialect != "auto":
             return self.dialect == NATIVE
-        if self._native is None:  # what is remembered of a model is in a file
-            self._native = self._found(self.source.endpoint.model).name == NATIVE
-        return self._native
+        model = self.model_for(wanted)
+        if model not in self._native:  # what is remembered of a model is in a file
+            self._keep(model, self._found(model).name == NATIVE)
+        return self._native[model]
 
     def taught(self, tools: Tools, wanted: str, dialect: str = "") -> Taught:
         """How it is told of tools, where it takes none; `dialect` as this request wants it."""
@@ -52,20 +54,33 @@ class Upstream:
             return taught(told(named, "--dialect", DIALECTS).dialect, tools)
         return taught(self._found(self.model_for(wanted), native=False), tools)
 
-    def refused_tools(self) -> None:
+    def refuse_tools(self, wanted: str) -> None:
         """Its server takes no tools: from now on they are taught in the prompt."""
-        self.takes_tools, self._native = False, False
-        found = self._found(self.source.endpoint.model)
-        learn_refusal(self.source.endpoint, found.name, "its server refused tools")
+        model = self.model_for(wanted)
+        self._keep(model, False)
+        found = self._found(model, native=False)
+        learn_refusal(self._endpoint(model), found.name, "its server refused tools")
+
+    def _keep(self, model: str, native: bool) -> None:
+        if len(self._native) >= MODELS:
+            self._native.clear()  # clients choose the names
+        self._native[model] = native
+
+    def _endpoint(self, model: str) -> Endpoint:
+        return replace(self.source.endpoint, model=model)
 
     def _found(self, model: str, native: bool = True) -> Dialect:
         if self.source.guided:
             return DIALECTS["andybot"]
         takes = ("tools",) if self.takes_tools and native else ()
-        known = recall(self.source.endpoint)
+        known = recall(self._endpoint(model))
         if not native and known.dialect == NATIVE:
             known = known._replace(dialect="")
         return chosen(model, Template(), takes, DIALECTS.values(), known).dialect
+
+
+MODELS = 1000
+"""Of which it is kept whether they take tools."""
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ leaves the feature out from the start. A refusal of tools is raised nevertheless
 """
 
 import json
+import re
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from time import monotonic
@@ -14,16 +15,18 @@ from typing import Protocol
 from andy_cli.errors import ModelError, TransientError
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint
+from andy_cli.models.http.adapting import Adapter
 from andy_cli.models.http.addresses import shown
 from andy_cli.models.http.body import Body, body_of
+from andy_cli.models.http.features import REASONING, TOOLS
 from andy_cli.models.http.refusals import (
     Refusal,
     as_error,
-    feature_of,
     kinded,
     names_no_model,
     read_refusal,
     retry_after,
+    use_https,
 )
 from andy_cli.models.http.transport import Answer, Transport, drain, transport
 from andy_cli.models.http.wire import ReplyReader
@@ -34,6 +37,10 @@ LARGEST = 32 * 2**20
 
 REFUSAL = 64 * 2**10
 """Bytes of a refusal that are read."""
+
+
+WANTS_HTTPS = r"HTTP request (was )?sent to (an )?HTTPS (port|server)|HTTP request to an HTTPS"
+"""How nginx, Apache and servers written in Go answer http:// at an https port."""
 
 
 class Exchange(Protocol):
@@ -65,7 +72,7 @@ class ChatClient:
         self._settings = settings
         self._tools = tools
         self._tap = tap
-        self._avoid: set[str] = set()
+        self._adapter = Adapter()
         self._transport: Transport | None = None
 
     @property
@@ -74,15 +81,14 @@ class ChatClient:
 
     @property
     def tools(self) -> bool:
-        return self._tools and "tools" not in self._avoid
+        return self._tools and TOOLS not in self._adapter.learned
 
     @property
     def guided(self) -> bool:
         return False
 
     async def reply(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        limit = self._settings.whole("max_tokens")
-        body = body_of(self.endpoint, request, limit, self._avoid)
+        body = self._body(request)
         while True:
             try:
                 async with aclosing(self._once(body)) as chunks:
@@ -90,11 +96,14 @@ class ChatClient:
                         yield chunk
                 return
             except Refused as refused:
-                self._learn(refused)
-                changed = body_of(self.endpoint, request, limit, self._avoid)
-                if changed == body:
+                if not self._learn(refused, body):
                     raise await self._explained(refused) from None
-                body = changed
+                body = self._body(request)
+
+    def _body(self, request: Request) -> Body:
+        limit = self._settings.whole("max_tokens")
+        learned = self._adapter.learned
+        return self._adapter.adapt(body_of(self.endpoint, request, limit, REASONING in learned))
 
     async def models(self) -> list[str]:
         """What the server lists; empty when it does not say."""
@@ -177,20 +186,21 @@ class ChatClient:
         try:
             refusal = read_refusal(json.loads(data.decode("utf-8", "replace")))
         except (ValueError, RecursionError):
-            refusal = Refusal()  # a page of a proxy: nothing a person wants to read
+            # A page of a proxy: nothing a person wants to read but that it wants https.
+            page = data.decode("utf-8", "replace")
+            refusal = Refusal(code="https" if re.search(WANTS_HTTPS, page) else "")
         said = self._without_key(refusal.message)
         return Refused(answer.status, answer.headers, refusal._replace(message=said))
 
-    def _learn(self, refused: Refused) -> None:
-        feature = feature_of(refused.status, refused.refusal)
-        if not feature:
-            return
-        had_tools = self.tools
-        self._avoid.add(feature)
-        if feature == "tools" and had_tools:
+    def _learn(self, refused: Refused, sent: Body) -> bool:
+        """Whether the request can be changed so that it may be taken; raises where tools go."""
+        if self._adapter.learn(refused.status, refused.refusal, sent) is None:
+            return False
+        if "tools" in sent and not self.tools:
             message = f"{self.name} does not take tools: {refused.refusal.message}"
             hint = "Use a text dialect (--dialect auto) or another model."
             raise kinded(ModelError(message, hint), "no_tools") from None
+        return True
 
     async def _explained(self, refused: Refused) -> ModelError:
         where = shown(self.endpoint.base_url)
@@ -199,6 +209,8 @@ class ChatClient:
             target = shown(refused.headers.get("location", ""))
             message = f"{where} points to another address, {target}; andy does not follow it."
             return kinded(ModelError(message, "If you trust it, use it as --base-url."), "redirect")
+        if refused.refusal.code == "https":
+            return use_https(where)
         if names_no_model(refused.status, refused.refusal):
             return await self._unknown_model(who)
         if refused.status in (404, 405):
@@ -206,7 +218,11 @@ class ChatClient:
             hint = "The address is probably wrong: it usually ends in /v1."
             return kinded(ModelError(message, hint), "not_found")
         wait = retry_after(refused.headers)
-        return as_error(refused.status, refused.refusal, who, self.endpoint.key_from, wait)
+        key = self.endpoint.key_from
+        error = as_error(refused.status, refused.refusal, who, key, wait)
+        if refused.headers.get("x-should-retry") == "false":
+            return kinded(ModelError(str(error), error.hint), error.kind)
+        return error
 
     async def _unknown_model(self, who: str) -> ModelError:
         import difflib  # only for somebody who mistyped

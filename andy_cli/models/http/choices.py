@@ -8,12 +8,18 @@ from collections.abc import Mapping
 
 from andy_cli.messages import CallDelta, Chunk, Usage
 
+GIVEN_UP = frozenset({"error", "abort", "aborted", "cancelled", "canceled", "timeout"})
+"""Finish reasons of a server that did not let the model finish."""
+
 
 class ChoiceReader:
     """Collects what choice 0 says over the events; the text of neighbours becomes one chunk."""
 
     def __init__(self) -> None:
         self.any = False
+        """There was a choice: without one it is no reply, however it ended."""
+        self.given_up = ""
+        """The reason for which the server gave up."""
         self._chunks: list[Chunk] = []
         self._texts: list[str] = []
         self._thoughts: list[str] = []
@@ -39,7 +45,6 @@ class ChoiceReader:
 
     def done(self, sure: bool) -> None:
         """The server said that the reply is whole; `sure`: and nothing of it was unreadable."""
-        self.any = True
         if sure and not self._finished:
             self._finish("stop")
         if self._usage:
@@ -52,18 +57,21 @@ class ChoiceReader:
         if usage:
             self._usage = _usage(usage) or self._usage
         choices = event.get("choices")
-        if not isinstance(choices, list):
-            return
-        self.any = True
-        for choice in choices:
+        for choice in choices if isinstance(choices, list) else ():
             if isinstance(choice, dict) and not choice.get("index"):
+                self.any = True
                 self._choice(choice, escaped)
-                finish = choice.get("finish_reason")
-                if finish and sure:
-                    # vLLM's name for it, and SGLang's
-                    stop = choice.get("stop_reason") or choice.get("matched_stop")
-                    self._finish(str(finish), stop if isinstance(stop, str) else "")
+                self._end(choice, sure)
                 return
+
+    def _end(self, choice: Mapping[str, object], sure: bool) -> None:
+        finish = choice.get("finish_reason")
+        if isinstance(finish, str) and finish in GIVEN_UP:
+            self.given_up = finish
+        elif finish and sure:
+            # vLLM's name for it, and SGLang's
+            stop = choice.get("stop_reason") or choice.get("matched_stop")
+            self._finish(str(finish), stop if isinstance(stop, str) else "")
 
     def _choice(self, choice: Mapping[str, object], escaped: bool) -> None:
         delta = choice.get("delta")
@@ -160,11 +168,18 @@ def _call(call: Mapping[str, object]) -> CallDelta:
     if not isinstance(arguments, str):
         arguments = "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
     return CallDelta(
-        position=position if type(position) is int else None,
+        position=_position(position),
         id="" if id is None else str(id),
         name=name if isinstance(name, str) else "",
         arguments=arguments,
     )
+
+
+def _position(index: object) -> int | None:
+    """The place of a call; some gateways write it as a text."""
+    if isinstance(index, str) and index.isdecimal() and len(index) < 4:
+        return int(index)
+    return index if type(index) is int else None
 
 
 def _usage(usage: object) -> Usage | None:

@@ -4,6 +4,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
 
 import httpx2
 
@@ -12,9 +13,12 @@ from andy_cli.errors import ModelError, TransientError
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.addresses import is_loopback, shown
 from andy_cli.models.http.body import Body
-from andy_cli.models.http.refusals import kinded
+from andy_cli.models.http.refusals import kinded, use_https
 from andy_cli.models.http.transport import Answer
 from andy_cli.settings import Settings
+
+HANDSHAKE = 1.0
+"""Seconds to find out whether a server that hung up speaks TLS."""
 
 QUICK = 2.0
 """Seconds for what only makes a message better."""
@@ -34,7 +38,7 @@ class Direct:
             ) as response:
                 yield Answer(response.status_code, response.headers, response.aiter_bytes())
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise no_answer(error, self._endpoint.base_url) from error
+            raise await explain_silence(error, self._endpoint.base_url) from error
 
     async def get(self, path: str) -> object:
         try:
@@ -93,6 +97,33 @@ def _headers(endpoint: Endpoint) -> dict[str, str]:
     return headers
 
 
+async def explain_silence(error: BaseException, url: str) -> ModelError:
+    """As `no_answer`, but a server that hung up on http:// is asked whether it speaks TLS."""
+    silent = isinstance(error, httpx2.ReadError | httpx2.RemoteProtocolError)
+    if silent and url.startswith("http://") and await speaks_tls(url):
+        return use_https(shown(url))
+    return no_answer(error, url)
+
+
+async def speaks_tls(url: str) -> bool:
+    """Whether a TLS handshake succeeds there; nothing is sent, and nobody is trusted."""
+    import asyncio  # it runs us
+    from contextlib import suppress
+
+    parts = urlsplit(url)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        async with asyncio.timeout(HANDSHAKE):
+            _, writer = await asyncio.open_connection(parts.hostname, parts.port or 80, ssl=context)
+    except (OSError, TimeoutError, ValueError):
+        return False
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
+    return True
+
+
 def no_answer(error: BaseException, url: str) -> ModelError:
     """A failure of the connection, in a sentence that says what to do."""
     where = shown(url)
@@ -124,7 +155,8 @@ def _not_connected(error: BaseException, where: str) -> ModelError:
         hint = "Set SSL_CERT_FILE to the certificate of your network, if it has one."
         return kinded(ModelError(message, hint), "certificate")
     if any(isinstance(cause, ssl.SSLError) for cause in causes):
-        return _unreachable(where, "it does not speak https; try http://", "protocol")
+        message = f"cannot reach {where}: it does not speak https."
+        return kinded(ModelError(message, "Write http:// in --base-url."), "protocol")
     if any(isinstance(cause, socket.gaierror) for cause in causes):
         return _unreachable(where, "there is no such host name, or no network", "dns")
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):

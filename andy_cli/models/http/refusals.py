@@ -1,4 +1,4 @@
-"""What a model server's refusal means: an error in our words, or a feature to leave out.
+"""What a model server's refusal means: an error in our words.
 
 Servers say the same thing in many shapes; these were seen (the body of a 4xx or 5xx, or an event
 inside a 200):
@@ -12,13 +12,13 @@ inside a 200):
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from andy_cli.errors import AuthError, ModelError, TransientError
 
-PASSING = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
-"""Statuses after which the same request may succeed."""
+PASSING = frozenset({408, 409, 429, 500, 502, 503, 504, *range(520, 525), 529})
+"""Statuses after which the same request may succeed; those from 520 on are Cloudflare's."""
 
 LONGEST = 400
 """Characters of a server's own words that are passed on."""
@@ -30,6 +30,10 @@ class Refusal(NamedTuple):
     """Its type and code, lower case, with a blank between."""
     fields: tuple[str, ...] = ()
     """Fields of the request that it names."""
+    type: str = ""
+    """Its type, as it was written."""
+    name: str = ""
+    """Its code, as it was written, where that is a word."""
 
 
 def read_refusal(body: object) -> Refusal:
@@ -42,21 +46,42 @@ def read_refusal(body: object) -> Refusal:
     if isinstance(inner, Mapping):
         body = inner
     elif isinstance(inner, str):
-        return Refusal(_clean(inner), _code(body))
+        return Refusal(_clean(inner), _code(body), (), *_labels(body))
     if isinstance(detail := body.get("detail"), list):
         return _fastapi(detail)
     said = body.get("message") or body.get("detail") or body.get("msg") or ""
     parameter = body.get("param")
-    fields = (parameter,) if isinstance(parameter, str) else ()
-    return Refusal(_clean(said if isinstance(said, str) else str(said)), _code(body), fields)
+    named = [parameter] if isinstance(parameter, str) else []
+    fields = (*named, *_violations(body.get("details")))
+    message = _clean(said if isinstance(said, str) else str(said))
+    return Refusal(message, _code(body), fields, *_labels(body))
+
+
+def _labels(body: Mapping[str, object]) -> tuple[str, str]:
+    type, name = body.get("type"), body.get("code")
+    return (type if isinstance(type, str) else ""), (name if isinstance(name, str) else "")
+
+
+def _violations(details: object) -> Iterator[str]:
+    """The fields that Google names in the details of an error."""
+    for detail in details if isinstance(details, list) else ():
+        listed = detail.get("fieldViolations") if isinstance(detail, Mapping) else None
+        for violation in listed if isinstance(listed, list) else ():
+            if isinstance(violation, Mapping) and isinstance(violation.get("field"), str):
+                yield str(violation["field"])
 
 
 def _fastapi(detail: list[object]) -> Refusal:
     items = [item for item in detail if isinstance(item, Mapping)]
     places = [item.get("loc") for item in items]
-    fields = [str(place[-1]) for place in places if isinstance(place, list) and place]
+    fields = [_field(place) for place in places if isinstance(place, list) and place]
     said = [f"{item.get('msg')} ({item.get('type')}): {item.get('loc')}" for item in items]
     return Refusal(_clean("; ".join(said)), "", tuple(fields))
+
+
+def _field(place: list[object]) -> str:
+    """`body`, `messages`, 2, `name` is messages.2.name."""
+    return ".".join(str(step) for step in place if step != "body")
 
 
 def _code(body: Mapping[str, object]) -> str:
@@ -68,38 +93,6 @@ def _clean(text: str) -> str:
     """On one line, and without characters that only a terminal would act on."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text[: 2 * LONGEST]).split())
     return line if len(line) <= LONGEST else line[:LONGEST] + "…"
-
-
-FEATURES = (
-    ("tools", r"(?<!_)tools?\b.{0,40}(not (supported|available)|unsupported)"),
-    ("tools", r"(not|n't) support.{0,40}(\btools?\b|function.call)"),
-    ("tools", r"tool.choice.{0,40}requires|enable-auto-tool-choice|--jinja"),
-    ("alternation", r"roles? must alternate|after the optional system message"),
-    ("tool role", r"role\W{0,12}tool\b|\btool\W{0,4}role"),
-    (
-        "system role",
-        r"system (role|message|prompt|instruction)\w* (is |are )?not|role\W{0,12}system",
-    ),
-    ("system role", r"developer\b.{0,20}(is not one of|role)|role\W{0,12}developer"),
-    ("max_tokens", r"max_completion_tokens"),
-    ("stream_options", r"stream_options"),
-    ("constraint", r"response_format|json_schema|structured_outputs|grammar"),
-    ("stop", r"\bstop\b.{0,30}(not (supported|permitted)|unsupported)"),
-    ("extras", r"extra.{0,3}(inputs|forbidden|fields)|unrecogni[sz]ed (request )?argument"),
-    ("extras", r"unknown (field|parameter|argument)|unsupported parameter"),
-)
-"""What a refusal may name, the most telling first, and the words it does so with."""
-
-
-def feature_of(status: int, refusal: Refusal) -> str:
-    """The feature of our request that the server will not take; empty when it names none."""
-    if status not in (400, 404, 405, 415, 422, 500, 501):
-        return ""
-    said = f"{refusal.message} {' '.join(refusal.fields)}"
-    for name, words in FEATURES:
-        if re.search(words, said, re.IGNORECASE | re.DOTALL):
-            return name
-    return ""
 
 
 def error_in_reply(body: object) -> ModelError:
@@ -125,7 +118,7 @@ def as_error(
 ) -> ModelError:
     """The refusal as one sentence. `who` begins it: a name of the server."""
     quoted = f": {refusal.message}" if refusal.message else "."
-    if is_quota(refusal):
+    if is_quota(status, refusal):
         return kinded(
             ModelError(
                 f"{who} says that the account has no quota left{quoted}",
@@ -141,6 +134,8 @@ def as_error(
             ),
             "context",
         )
+    if error := _not_to_be_mended(status, refusal, who, quoted):
+        return error
     if status in PASSING:
         return _transient(status, who, quoted, retry_after)
     if status in (401, 403):
@@ -156,18 +151,48 @@ def as_error(
     return kinded(ModelError(f"{who} refused the request ({status}){quoted}"), "bad_request")
 
 
-def is_quota(refusal: Refusal) -> bool:
-    return "insufficient_quota" in refusal.code or "billing" in refusal.code
+def _not_to_be_mended(status: int, refusal: Refusal, who: str, quoted: str) -> ModelError | None:
+    """Refusals that no change of the request by us can help."""
+    if "content_filter" in refusal.code or "content_policy" in refusal.code:
+        message, hint = f"{who} holds the request back{quoted}", "Say it otherwise."
+        return kinded(ModelError(message, hint), "filtered")
+    if status == 407:
+        message = f"A proxy on the way to {who} wants a name and a password (407)."
+        hint = "Write them into HTTPS_PROXY: http://NAME:PASSWORD@HOST:PORT."
+        return kinded(ModelError(message, hint), "proxy")
+    return None
+
+
+def is_quota(status: int, refusal: Refusal) -> bool:
+    return status == 402 or "insufficient_quota" in refusal.code or "billing" in refusal.code
+
+
+TOO_LONG_CODES = re.compile(
+    r"context_length|exceed_context|context_window|tokens_limit_reached|max_prompt_tokens|\b1261\b"
+)
+SUBJECT = r"(context|prompt|inputs?|messages|conversation|request|sequence|tokens?)"
+EXCESS = (
+    r"(exceed(s|ed|ing)?|too (long|large|big|many)|(longer|larger|greater|bigger) than|"
+    r"cannot exceed|must (have less|be <)|overflows?)"
+)
+MEASURE = r"(context|max\w* (model|prompt|sequence) length|token (count|limit)|tokens|length|model)"
+TOO_LONG_WORDS = re.compile(
+    rf"maximum (context|prompt) length|context (length|size|window).{{0,60}}{EXCESS}|"
+    rf"\b{SUBJECT}\b.{{0,60}}\b{EXCESS}.{{0,60}}\b{MEASURE}|"
+    rf"\b(prompt|input)\b.{{0,20}}too long|range of input length|reached context length",
+    re.IGNORECASE,
+)
+"""What is too long, that it is, and by what measure: no two servers say it alike."""
+RATE = re.compile(r"per (min|hour|day|second)|\b[TR]P[MDS]\b|rate.?limit", re.IGNORECASE)
 
 
 def too_long(refusal: Refusal) -> bool:
-    if "context_length" in refusal.code or "exceed_context" in refusal.code:
+    """Whether the conversation is longer than the model reads. Tokens a minute are no context."""
+    if TOO_LONG_CODES.search(refusal.code):
         return True
-    words = (
-        r"maximum context length|context (length|size|window).{0,40}(exceed|too)|"
-        r"(exceeds?|larger than|longer than).{0,60}context|prompt is too long"
-    )
-    return re.search(words, refusal.message, re.IGNORECASE) is not None
+    if RATE.search(f"{refusal.message} {refusal.code}"):
+        return False
+    return TOO_LONG_WORDS.search(refusal.message) is not None
 
 
 def names_no_model(status: int, refusal: Refusal) -> bool:
@@ -186,8 +211,9 @@ def names_no_model(status: int, refusal: Refusal) -> bool:
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """How many seconds the server asks us to wait: `2`, or a date; None if it says neither."""
     text = headers.get("retry-after", "")
+    milliseconds = headers.get("retry-after-ms", "")  # Azure's, and finer
     try:
-        seconds = float(text)
+        seconds = float(milliseconds) / 1000 if milliseconds else float(text)
     except ValueError:
         seconds = _seconds_until(text)
     return seconds if 0 <= seconds < 1e7 else None
@@ -230,6 +256,11 @@ def _no_entry(status: int, who: str, quoted: str, key_from: str) -> AuthError:
     error = AuthError(f"{who} {verb} {key} ({status}){quoted}", hint)
     error.kind = "auth" if status == 401 else "forbidden"
     return error
+
+
+def use_https(where: str) -> ModelError:
+    message = f"{where} speaks https, and was asked by http."
+    return kinded(ModelError(message, "Write https:// in --base-url."), "protocol")
 
 
 def kinded(error: ModelError, kind: str) -> ModelError:

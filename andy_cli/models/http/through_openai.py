@@ -14,7 +14,7 @@ import openai
 
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.body import Body
-from andy_cli.models.http.direct import Direct, no_answer
+from andy_cli.models.http.direct import Direct, explain_silence
 from andy_cli.models.http.transport import AZURE, Answer
 from andy_cli.settings import Settings
 
@@ -41,9 +41,9 @@ class ThroughOpenAI:
                 refused = error.response
                 yield Answer(refused.status_code, refused.headers, refused.aiter_bytes())
             except openai.APIConnectionError as error:
-                raise no_answer(error.__cause__ or error, url) from error
+                raise await explain_silence(error.__cause__ or error, url) from error
             except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-                raise no_answer(error, url) from error
+                raise await explain_silence(error, url) from error
 
     async def get(self, path: str) -> object:
         return await self._direct.get(path)

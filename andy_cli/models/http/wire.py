@@ -66,9 +66,12 @@ class ReplyReader:
             self._read_whole(b"".join(self._whole))
         elif not (self.failure or self.done):
             self._lines(b"\n\n")
-            if self._stray and not self._read_any:
+            if not (self.failure or self.done or self._choices.any) and self._read_any:
+                self.failure = _no_choice()
+            elif self._stray and not self._read_any:
                 self.failure = not_a_reply(self._stray)
-        return self._choices.take(last=True)
+        # Usage without a reply is nothing that was said: the request may be tried again.
+        return self._choices.take(last=self._choices.any)
 
     def _begin(self, data: bytes) -> bytes:
         """Find out from the first character what is coming; return what follows."""
@@ -127,11 +130,20 @@ class ReplyReader:
         if payload == DONE:
             self._end_event()
             self.done = True
-            self._choices.done(sure=not self._damaged)
-            if self._damaged and not self._read_any:
-                self.failure = not_a_reply("")
+            self._done(sure=not self._damaged)
         elif payload:
             self._held.append(payload)
+
+    def _done(self, sure: bool) -> None:
+        """The server has said all: that is a reply only if there was a choice in it."""
+        if self.failure:
+            return
+        if self._choices.any:
+            self._choices.done(sure)
+        elif self._damaged and not self._read_any:
+            self.failure = not_a_reply("")
+        else:
+            self.failure = _no_choice()
 
     def _field(self, line: str) -> None:
         """Another field, a comment, or what has no business in an event stream."""
@@ -171,6 +183,8 @@ class ReplyReader:
             self.failure = error_in_reply(event)
             return
         self._choices.read(event, escaped="\\u" in line, sure=not self._damaged)
+        if self._choices.given_up:
+            self.failure = _given_up(self._choices.given_up)
 
     def _read_whole(self, data: bytes) -> None:
         text = data.decode("utf-8", "replace")
@@ -185,12 +199,12 @@ class ReplyReader:
             if isinstance(event, list):
                 event = event[0] if event else {}
             self._take(event, "\\u")
-        if self.failure:
+        if self.failure or damaged:
             return
-        if not self._choices.any:
+        if self._choices.any or any(_is_reply(event) for event in events):
+            self._done(sure=True)
+        else:
             self.failure = not_a_reply(text)
-        elif not damaged:
-            self._choices.done(sure=True)
 
 
 def _is_error(event: object) -> bool:
@@ -199,6 +213,14 @@ def _is_error(event: object) -> bool:
     if event.get("error"):
         return True
     return "choices" not in event and (event.get("object") == "error" or "detail" in event)
+
+
+def _is_reply(event: object) -> bool:
+    """Whether it is meant as a reply, be there a choice in it or not."""
+    return isinstance(event, dict) and ("choices" in event or event.get("object") in REPLIES)
+
+
+REPLIES = ("chat.completion", "chat.completion.chunk")
 
 
 def _objects(text: str) -> tuple[list[object], bool]:
@@ -225,6 +247,16 @@ def _hopeless(text: str) -> bool:
     except RecursionError:
         return True
     return True
+
+
+def _no_choice() -> ModelError:
+    error = TransientError("The model server answered without a reply in it.", "Try again.")
+    return kinded(error, "protocol")
+
+
+def _given_up(reason: str) -> ModelError:
+    error = TransientError(f"The model server gave the reply up ({reason}).", "Try again.")
+    return kinded(error, "server")
 
 
 def _cut_off() -> ModelError:

@@ -1,0 +1,180 @@
+"""Do without what a server has refused: once, and from then on. For andy itself and `andy serve`.
+
+What is learned is a set of features (`features.py`); a request is changed by it on its way out, and
+what is kept of the conversation stays as it was. There is no loop: each refusal must name something
+that was not learned before and that changes the request, else it is an error.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from andy_cli.messages import Wire
+from andy_cli.models.http.features import (
+    ALTERNATION,
+    EXTRAS,
+    LIMIT,
+    LIMITS,
+    REASONING,
+    SHORT_IDS,
+    SYSTEM_ROLE,
+    TOOL_ROLE,
+    TOOLS,
+    find_feature,
+)
+from andy_cli.models.http.refusals import Refusal
+
+Body = dict[str, object]
+
+KEPT = frozenset({"model", "messages", "stream", "tools", "tool_choice", *LIMITS})
+"""Fields that are sent even to a server that wants nothing extra."""
+WITH_TOOLS = frozenset({"tools", "tool_choice", "parallel_tool_calls", "functions"})
+
+
+class Adapter:
+    """What one server has refused of requests to one model."""
+
+    def __init__(self, learned: Iterable[str] = ()) -> None:
+        self.learned = set(learned)
+
+    def adapt(self, body: Mapping[str, object]) -> Body:
+        """The request without what was refused before."""
+        return adapt_body(body, self.learned)
+
+    def learn(self, status: int, refusal: Refusal, sent: Mapping[str, object]) -> Body | None:
+        """What to send instead of the request that was refused; None if nothing is left to try."""
+        feature = find_feature(status, refusal, sent)
+        if not feature or feature in self.learned:
+            return None
+        changed = adapt_body(sent, {*self.learned, feature})
+        if changed == sent:
+            return None
+        self.learned.add(feature)
+        return changed
+
+
+def adapt_body(body: Mapping[str, object], learned: Collection[str]) -> Body:
+    """The request without the features; the same again for a request that has none of them."""
+    changed = {name: value for name, value in body.items() if name not in learned or name in LIMITS}
+    if EXTRAS in learned:
+        changed = {name: value for name, value in changed.items() if name in KEPT}
+    if TOOLS in learned:
+        changed = {name: value for name, value in changed.items() if name not in WITH_TOOLS}
+    _rename_limit(changed, learned)
+    messages = body.get("messages")
+    if isinstance(messages, list | tuple):
+        changed["messages"] = _adapt_messages(messages, learned)
+    return changed
+
+
+def _rename_limit(body: Body, learned: Collection[str]) -> None:
+    """The tokens of the reply under the name that the server knows; dropped if it knows none."""
+    for name in LIMITS:
+        if name in body and (name in learned or LIMIT in learned):
+            value = body.pop(name)
+            other = next(each for each in LIMITS if each != name)
+            if other not in learned and LIMIT not in learned:
+                body.setdefault(other, value)
+            return
+
+
+def _adapt_messages(messages: Sequence[Wire], learned: Collection[str]) -> list[Wire]:
+    dropped = {each.removeprefix("messages.") for each in learned if each.startswith("messages.")}
+    wire = [_without(message, dropped) for message in messages] if dropped else list(messages)
+    if SHORT_IDS in learned:
+        wire = [_with_short_ids(message) for message in wire]
+    if REASONING in learned and "reasoning_content" not in dropped:
+        wire = [_with_reasoning(message) for message in wire]
+    if ALTERNATION in learned or TOOL_ROLE in learned:
+        wire = _without_tool_role(wire)
+    if ALTERNATION in learned or SYSTEM_ROLE in learned:
+        wire = _without_system_role(wire)
+    return wire
+
+
+def _without(message: Wire, names: Collection[str]) -> Wire:
+    return {name: value for name, value in message.items() if name not in names}
+
+
+def _with_reasoning(message: Wire) -> Wire:
+    """A reply whose reasoning was not kept says that it is empty: the field is what is demanded."""
+    if message.get("role") != "assistant" or "reasoning_content" in message:
+        return message
+    return {**message, "reasoning_content": ""}
+
+
+def _with_short_ids(message: Wire) -> Wire:
+    changed = dict(message)
+    if isinstance(id := message.get("tool_call_id"), str):
+        changed["tool_call_id"] = shorten_id(id)
+    calls = message.get("tool_calls")
+    if isinstance(calls, list | tuple):
+        changed["tool_calls"] = [
+            {**call, "id": shorten_id(str(call.get("id")))} if isinstance(call, Mapping) else call
+            for call in calls
+        ]
+    return changed
+
+
+def shorten_id(id: str) -> str:
+    """Nine letters and digits, as Mistral wants them; the same ones for the same id."""
+    if len(id) == 9 and id.isalnum() and id.isascii():
+        return id
+    return hashlib.sha256(id.encode("utf-8", "replace")).hexdigest()[:9]
+
+
+def _without_tool_role(messages: Sequence[Wire]) -> list[Wire]:
+    """Results told by the user. Requests go with them: we never write the assistant's words."""
+    asked: dict[object, str] = {}
+    wire: list[Wire] = []
+    for message in messages:
+        for id, words in _calls_in_words(message):
+            asked[id] = words
+        if message.get("role") == "tool":
+            what = asked.get(message.get("tool_call_id"), "")
+            text = f"Result{what}:\n{_text(message)}"
+            wire.append({"role": "user", "content": text})
+        elif message.get("tool_calls"):
+            if text := _text(message):
+                wire.append({"role": message["role"], "content": text})
+        else:
+            wire.append(message)
+    return _merged(wire)
+
+
+def _calls_in_words(message: Wire) -> list[tuple[object, str]]:
+    calls = message.get("tool_calls")
+    found: list[tuple[object, str]] = []
+    for call in calls if isinstance(calls, list | tuple) else ():
+        function = call.get("function") if isinstance(call, Mapping) else None
+        if isinstance(function, Mapping):
+            words = f" of {function.get('name')} {function.get('arguments') or ''}".rstrip()
+            found.append((call.get("id"), words))
+    return found
+
+
+def _without_system_role(messages: Sequence[Wire]) -> list[Wire]:
+    folded = [
+        {**message, "role": "user"} if message.get("role") in ("system", "developer") else message
+        for message in messages
+    ]
+    return _merged(folded)
+
+
+def _merged(messages: Sequence[Wire]) -> list[Wire]:
+    """Neighbours of one role become one message, with a blank line between (R1)."""
+    wire: list[Wire] = []
+    for message in messages:
+        if wire and message.get("role") == wire[-1].get("role") != "tool":
+            both = f"{_text(wire[-1])}\n\n{_text(message)}".strip()
+            wire[-1] = {**wire[-1], "content": both}
+        else:
+            wire.append(message)
+    return wire
+
+
+def _text(message: Wire) -> str:
+    content = message.get("content")
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, Mapping)]
+        return "\n".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else ""
