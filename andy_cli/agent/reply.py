@@ -96,7 +96,7 @@ CUT_OFF = ("", "length")
 
 def may_ask(finish: str) -> bool:
     """Whether what a reply asks for may be done: nothing that was cut off or held back may (P7)."""
-    return finish not in (*CUT_OFF, "content_filter")
+    return finish not in (*CUT_OFF, "content_filter", "error")
 
 
 def without_requests(compiled: CompiledReply) -> CompiledReply:

@@ -42,7 +42,9 @@ class NativeCalls:
             here = self._at.get(delta.position)
             if here is not None and delta.id not in ("", here.id):
                 return self._by_id.get(delta.id, here)
-            return here
+            # Some count the index up with each piece of one call.
+            piece = here is None and bool(delta.id) and not delta.name
+            return self._by_id.get(delta.id) if piece else here
         if delta.id:
             return self._by_id.get(delta.id)
         return None if delta.name or not self._calls else self._calls[-1]

@@ -16,6 +16,7 @@ from andy_cli.frontends.serve.emulation import Dialogue, Understood, reader, und
 from andy_cli.frontends.serve.pieces import Called
 from andy_cli.frontends.serve.records import Record
 from andy_cli.messages import Chunk
+from andy_cli.models.http.choices import plain_finish
 
 
 def plain_body(asked: Asked, body: bytes, model: str) -> bytes:
@@ -204,7 +205,7 @@ class Watching:
         """Whether what the text asks for may become calls: nothing that was cut off may (P7)."""
         choices = self._finish["choices"] if self._finish else None
         reason = choices[0].get("finish_reason") if isinstance(choices, list) else None
-        return self.ended and may_ask(str(reason or "stop"))
+        return self.ended and may_ask(plain_finish(str(reason or "stop")))
 
     def _ending(self, text: str, calls: Sequence[Called]) -> list[bytes]:
         out = []

@@ -11,15 +11,18 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from andy_cli.messages import Wire
 from andy_cli.models.http.features import (
     ALTERNATION,
+    DEVELOPER_ROLE,
+    EMPTY_CONTENT,
     EXTRAS,
     LIMIT,
     LIMITS,
+    NULL_CONTENT,
     REASONING,
     SHORT_IDS,
     SYSTEM_ROLE,
     TOOL_ROLE,
     TOOLS,
-    find_feature,
+    find_features,
 )
 from andy_cli.models.http.refusals import Refusal
 
@@ -42,14 +45,14 @@ class Adapter:
 
     def learn(self, status: int, refusal: Refusal, sent: Mapping[str, object]) -> Body | None:
         """What to send instead of the request that was refused; None if nothing is left to try."""
-        feature = find_feature(status, refusal, sent)
-        if not feature or feature in self.learned:
-            return None
-        changed = adapt_body(sent, {*self.learned, feature})
-        if changed == sent:
-            return None
-        self.learned.add(feature)
-        return changed
+        for feature in find_features(status, refusal, sent):
+            if feature in self.learned:
+                continue
+            changed = adapt_body(sent, {*self.learned, feature})
+            if changed != sent:
+                self.learned.add(feature)
+                return changed
+        return None
 
 
 def adapt_body(body: Mapping[str, object], learned: Collection[str]) -> Body:
@@ -80,6 +83,10 @@ def _rename_limit(body: Body, learned: Collection[str]) -> None:
 def _adapt_messages(messages: Sequence[Wire], learned: Collection[str]) -> list[Wire]:
     dropped = {each.removeprefix("messages.") for each in learned if each.startswith("messages.")}
     wire = [_without(message, dropped) for message in messages] if dropped else list(messages)
+    if DEVELOPER_ROLE in learned:
+        wire = [_with_system_role(message) for message in wire]
+    if NULL_CONTENT in learned or EMPTY_CONTENT in learned:
+        wire = [_with_content(message, learned) for message in wire]
     if SHORT_IDS in learned:
         wire = [_with_short_ids(message) for message in wire]
     if REASONING in learned and "reasoning_content" not in dropped:
@@ -93,6 +100,20 @@ def _adapt_messages(messages: Sequence[Wire], learned: Collection[str]) -> list[
 
 def _without(message: Wire, names: Collection[str]) -> Wire:
     return {name: value for name, value in message.items() if name not in names}
+
+
+def _with_system_role(message: Wire) -> Wire:
+    return {**message, "role": "system"} if message.get("role") == "developer" else message
+
+
+def _with_content(message: Wire, learned: Collection[str]) -> Wire:
+    """Nothing said is null or an empty text, as the server takes it; words, if it takes neither."""
+    if message.get("content") not in (None, ""):
+        return message
+    if EMPTY_CONTENT not in learned:
+        return {**message, "content": ""}
+    null = bool(message.get("tool_calls")) and NULL_CONTENT not in learned
+    return {**message, "content": None if null else "(empty)"}
 
 
 def _with_reasoning(message: Wire) -> Wire:

@@ -8,8 +8,29 @@ from collections.abc import Mapping
 
 from andy_cli.messages import CallDelta, Chunk, Usage
 
-GIVEN_UP = frozenset({"error", "abort", "aborted", "cancelled", "canceled", "timeout"})
+GIVEN_UP = frozenset(
+    "error abort aborted cancelled canceled timeout failed network_error "
+    "insufficient_system_resource malformed_function_call unexpected_tool_call".split()
+)
 """Finish reasons of a server that did not let the model finish."""
+LENGTHS = frozenset(
+    "length max_tokens max_output_tokens max_length model_length token_limit incomplete "
+    "model_context_window_exceeded".split()
+)
+FILTERS = frozenset(
+    "content_filter content_filtered content-filter safety recitation blocklist spii sensitive "
+    "prohibited_content guardrail_intervened refusal image_safety language".split()
+)
+
+
+def plain_finish(reason: str) -> str:
+    """Why the reply ended in the words of the OpenAI API: what ends one early has many names."""
+    name = reason.lower().rpartition(": ")[2]
+    if name in LENGTHS:
+        return "length"
+    if name in FILTERS:
+        return "content_filter"
+    return "error" if name in GIVEN_UP else reason
 
 
 class ChoiceReader:
@@ -66,12 +87,13 @@ class ChoiceReader:
 
     def _end(self, choice: Mapping[str, object], sure: bool) -> None:
         finish = choice.get("finish_reason")
-        if isinstance(finish, str) and finish in GIVEN_UP:
-            self.given_up = finish
-        elif finish and sure:
+        reason = plain_finish(str(finish)) if finish else ""
+        if reason == "error":
+            self.given_up = str(finish)
+        elif reason and sure:
             # vLLM's name for it, and SGLang's
             stop = choice.get("stop_reason") or choice.get("matched_stop")
-            self._finish(str(finish), stop if isinstance(stop, str) else "")
+            self._finish(reason, stop if isinstance(stop, str) else "")
 
     def _choice(self, choice: Mapping[str, object], escaped: bool) -> None:
         delta = choice.get("delta")

@@ -1,9 +1,15 @@
 """What a refusal says that the server will not take of a request.
 
 A feature is a name that `adapting.py` knows how to do without: a field of the request (`stop`), a
-field of its messages (`messages.name`), or one of the names below. Found by structure first: the
-fields that the refusal names and that the request really has, the role of the message at the place
-it names. Words decide only where no server says it otherwise.
+field of its messages (`messages.name`), or one of the names below. There is one reading of every
+refusal, from the sure to the vague:
+
+1. the places that it names: fields of the request or of a message, the role of the message there;
+2. names of fields of the request in its words, if they are quoted or can be nothing else;
+3. words for what has no field of its own: tools, roles, their order.
+
+What it names counts only where the request has it. So a new wording needs no new rule as long as
+it names the field, and a wrong guess costs one request: each feature is tried once.
 """
 
 import re
@@ -13,13 +19,17 @@ from typing import Final
 from andy_cli.models.http.refusals import Refusal, too_long
 
 Request = Mapping[str, object]
+WireMessage = Mapping[str, object]
 
 TOOLS: Final = "tools"
 TOOL_ROLE: Final = "tool role"
 SYSTEM_ROLE: Final = "system role"
+DEVELOPER_ROLE: Final = "developer role"
 ALTERNATION: Final = "alternation"
 SHORT_IDS: Final = "short ids"
 """Ids of calls have nine letters and digits."""
+NULL_CONTENT: Final = "null content"
+EMPTY_CONTENT: Final = "empty content"
 REASONING: Final = "reasoning back"
 """The reasoning of earlier replies must be sent back."""
 EXTRAS: Final = "extras"
@@ -27,113 +37,136 @@ EXTRAS: Final = "extras"
 LIMIT: Final = "limit"
 """The number of tokens is the fault, not the name of the field."""
 
-STATUSES = frozenset({400, 404, 405, 415, 422, 500, 501})
-NEEDED = frozenset({"model", "messages", "stream"})
+INVALID = frozenset({400, 415, 422})
+"""Statuses that say that the request is at fault: what is named needs no further words."""
+STATUSES = INVALID | {404, 405, 500, 501}
+NEEDED = frozenset({"model", "messages", "stream", TOOLS})
+CORE = frozenset({"role", "content", "tool_calls", "tool_call_id"})
+"""Fields of messages that cannot be left out."""
 LIMITS = ("max_tokens", "max_completion_tokens")
-PATH = re.compile(r"messages?\W{1,2}(\d+)\W{1,2}(role|[a-z_]+)\b")
+ROLES = {"system": SYSTEM_ROLE, "developer": DEVELOPER_ROLE, "tool": TOOL_ROLE}
+
+PLACE = re.compile(r"\bmessages?\W{1,2}(\d+)(?:\W{1,2}([a-z_]+))?")
 CALL_ID = re.compile(r"tool_calls\W*\d+\W*id\b|tool_call_id|tool_use\.id|tool call id", re.I)
-PROPERTY = re.compile(r"(?:property|field|key)\W{1,2}([a-z_]+)\W", re.I)
-UNSUPPORTED = re.compile(
-    r"unsupported|not.{0,12}(support|permit|allow|accept|implement)|n't support|unrecogni[sz]ed|"
-    r"unknown|unexpected|extra_?.?(forbidden|inputs|fields)|cannot find|invalid_?.?argument|"
-    r"must be '",
+REFUSED = re.compile(
+    r"\b(not|no|un(support|recogni|expect|known)\w*|invalid\w*|cannot|without|only|extra\w*|remove|"
+    r"requires?|disabled|must|forbidden)\b|n't\b|not_|unsupported|unknown|forbidden",
     re.I,
 )
-FAULTY_LIMIT = re.compile(r"too (large|big|high)|at most|maximum|less than|exceed|range", re.I)
-DEMANDED = re.compile(r"must be|missing|required|expected|passed back", re.I)
-WORDS = (
-    (TOOLS, r"(?<!_)tools?\b.{0,40}(not (supported|available)|unsupported)"),
-    (TOOLS, r"support(ed)? .{0,30}\btool (use|call)|tool.calling\W{0,3} is not"),
-    (TOOLS, r"(not|n't) support.{0,40}(\btools?\b|function.call)"),
-    (TOOLS, r"tool.choice.{0,40}requires|enable-auto-tool-choice|--jinja"),
-    (ALTERNATION, r"roles? must alternate|after the optional system message"),
-    (ALTERNATION, r"only user and assistant roles"),
-    (TOOL_ROLE, r"role\W{0,12}tool\b|\btool\W{0,4}role|variant\W{1,3}tool\b"),
-    (SYSTEM_ROLE, r"system (role|message|prompt|instruction)\w* (is |are )?not|role\W{0,12}system"),
-    (SYSTEM_ROLE, r"developer\b.{0,20}(is not one of|role)|role\W{0,12}developer"),
-    (EXTRAS, r"extra.{0,3}(inputs|forbidden|fields)|unrecogni[sz]ed (request )?argument"),
-    (EXTRAS, r"unknown (field|parameter|argument|name)|unsupported parameter"),
+DEMANDED = re.compile(
+    r"must (be|have|include|contain)|missing|required|expected|pass\w* back", re.I
 )
-"""What is said where no field is named, the most telling first."""
+FAULTY_LIMIT = re.compile(r"too (large|big|high)|at most|maximum|less than|exceed|range", re.I)
+OF_INPUT = re.compile(r"in the messages|input length and")
+TOO_MUCH = re.compile(
+    r"extra.{0,3}(inputs|forbidden|fields)|additional propert|"
+    r"(unknown|unsupported|unrecogni[sz]ed)( request)? (field|parameter|argument|name|key|propert)",
+    re.I,
+)
+ORDER = re.compile(
+    r"alternat|successive|consecutive|interleave|in a row|only user and assistant roles|"
+    r"after the \(?optional\)? system message|role\W{0,3}(user|assistant)\W{0,3}after role",
+    re.I,
+)
+USER_LAST = re.compile(r"last message.{0,30}\buser\b|must end with a user", re.I)
+ROLE = re.compile(
+    r"\b(system|developer|tool)\b\W{0,3}(?:role|messages?|prompts?|instructions?)\b|"
+    r"\broles?\b\W{0,12}(system|developer|tool)\b|variant\W{1,3}(system|developer|tool)\b|"
+    r"(?:value|role|unexpected)\W{1,4}(system|developer|tool)\b",
+    re.I,
+)
+CALLING = re.compile(r"\b(tools?|functions?|function-calling)\b|--?jinja|tool-call-parser", re.I)
 
 
-def find_feature(status: int, refusal: Refusal, request: Request) -> str:
-    """The feature of the request that the server will not take; empty when it names none."""
-    if status not in STATUSES or (too_long(refusal) and not _blames_limit(refusal, request)):
-        return ""
-    return next(_features(refusal, request), "")
-
-
-def _features(refusal: Refusal, request: Request) -> Iterator[str]:
-    said = f"{refusal.message} {' '.join(refusal.fields)}"
-    if _blames_limit(refusal, request):
+def find_features(status: int, refusal: Refusal, request: Request) -> Iterator[str]:
+    """The features of the request that the server may have refused, the likeliest first."""
+    blamed = _blames_limit(refusal, request)
+    if status not in STATUSES or (too_long(refusal) and not blamed):
+        return
+    if blamed:
         yield LIMIT
-    if "reasoning_content" in said and DEMANDED.search(said) and not UNSUPPORTED.search(said):
-        yield REASONING
-    if CALL_ID.search(said):
-        yield SHORT_IDS
+    said = f"{refusal.message} {' '.join(refusal.fields)}"
     yield from _in_messages(said, request)
-    if UNSUPPORTED.search(f"{said} {refusal.code}"):
+    if status in INVALID or REFUSED.search(f"{said} {refusal.code}"):
         yield from _named_fields(refusal, request)
-    for feature, words in WORDS:
-        if re.search(words, said, re.IGNORECASE | re.DOTALL):
-            yield feature
-
-
-def _root(field: str) -> str:
-    """The field of the request in which it stands: `messages[0].role` is in `messages`."""
-    return re.split(r"[.\[]", field, maxsplit=1)[0]
+    yield from _in_words(said, request)
 
 
 def _blames_limit(refusal: Refusal, request: Request) -> bool:
     """Whether more tokens were asked for than the model can write."""
-    named = [name for name in LIMITS if name in request and _names(refusal, name)]
-    return (
-        bool(named)
-        and re.search(FAULTY_LIMIT, refusal.message) is not None
-        and not re.search(r"in the messages|input length and", refusal.message)
-    )
+    named = [name for name in LIMITS if name in request and _is_named(name, refusal)]
+    if not named or OF_INPUT.search(refusal.message):
+        return False
+    return FAULTY_LIMIT.search(refusal.message) is not None
 
 
 def _in_messages(said: str, request: Request) -> Iterator[str]:
-    """Fields of messages that are named, and roles by the place of their message."""
+    """What is named inside the messages."""
     messages = _messages(request)
-    have = {name for message in messages for name in message}
-    removable = have - {"role", "content", "tool_calls", "tool_call_id"}
-    for name in PROPERTY.findall(said):
-        if name in removable:
+    if CALL_ID.search(said):
+        yield SHORT_IDS
+    if "reasoning_content" in said and DEMANDED.search(said) and "remove" not in said:
+        yield REASONING
+    for name in sorted({name for message in messages for name in message} - CORE):
+        if re.search(rf"\b{name}\b" if "_" in name else rf"\W{{2}}{name}['\"`]", said):
             yield f"messages.{name}"
-    for place, name in PATH.findall(said):
-        if name in removable:
-            yield f"messages.{name}"
-        elif name == "role" and int(place) < len(messages):
-            yield ROLES.get(str(messages[int(place)].get("role")), ALTERNATION)
+    for place, name in PLACE.findall(said):
+        if int(place) < len(messages):
+            yield from _at_place(messages[int(place)], name, said)
 
 
-ROLES = {"system": SYSTEM_ROLE, "developer": SYSTEM_ROLE, "tool": TOOL_ROLE}
+def _at_place(message: WireMessage, name: str, said: str) -> Iterator[str]:
+    if name == "role":
+        yield ROLES.get(str(message.get("role")), ALTERNATION)
+    if (name == "content" or "content" in said) and not message.get("content"):
+        yield NULL_CONTENT if message.get("content") is None else EMPTY_CONTENT
 
 
-def _messages(request: Request) -> list[Mapping[str, object]]:
+def _messages(request: Request) -> list[WireMessage]:
     listed = request.get("messages")
     rows = listed if isinstance(listed, list | tuple) else ()
     return [message for message in rows if isinstance(message, Mapping)]
 
 
 def _named_fields(refusal: Refusal, request: Request) -> Iterator[str]:
-    """Fields of the request that are named; those the server itself sets apart come first."""
+    """Fields of the request that are named; those that the server itself sets apart come first."""
     names = [name for name in request if name not in NEEDED]
     for name in names:
-        if any(_root(field) == name for field in refusal.fields):
+        if any(re.split(r"[.\[]", field, maxsplit=1)[0] == name for field in refusal.fields):
             yield name
-    for name in sorted(names, key=lambda name: refusal.message.find(name)):
-        if _names(refusal, name):
+    for name in sorted(names, key=lambda name: _snake(refusal.message).find(name)):
+        if _is_named(name, refusal):
             yield name
 
 
-def _names(refusal: Refusal, name: str) -> bool:
+def _is_named(name: str, refusal: Refusal) -> bool:
     if name in refusal.fields:
         return True
-    # `stop` and `tools` are words of English too: they are names in quotes and behind a colon.
+    # `stop` and `seed` are words of English too: they are names in quotes and behind a colon.
     plain = "_" in name or name == "temperature"
-    pattern = rf"\b{name}\b" if plain else rf"[`'\"]{name}\b|: {name}$"
-    return re.search(pattern, refusal.message) is not None
+    pattern = rf"\b{name}\b" if plain else rf"[`'\"]{name}\b|: {name}$|\b(parameter|field) {name}\b"
+    return re.search(pattern, _snake(refusal.message)) is not None
+
+
+def _snake(text: str) -> str:
+    """`presencePenalty` as `presence_penalty`."""
+    return re.sub(r"(?<=[a-z])([A-Z])(?=[a-z])", lambda found: "_" + found[1].lower(), text)
+
+
+def _in_words(said: str, request: Request) -> Iterator[str]:
+    """What is said where no field is named."""
+    if ORDER.search(said):
+        yield ALTERNATION
+    if not REFUSED.search(said):
+        return
+    if USER_LAST.search(said):
+        yield TOOL_ROLE
+    roles = {message.get("role") for message in _messages(request)}
+    for found in ROLE.finditer(said):
+        named = next(name for name in found.groups() if name).lower()
+        # The developer's message is the system's by another name; some servers say so of ours.
+        yield ROLES[named] if named in roles or named != "developer" else SYSTEM_ROLE
+    if TOOLS in request and CALLING.search(said):
+        yield TOOLS
+    if TOO_MUCH.search(said):
+        yield EXTRAS

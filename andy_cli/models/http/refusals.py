@@ -38,50 +38,72 @@ class Refusal(NamedTuple):
 
 def read_refusal(body: object) -> Refusal:
     """What the server said, from a decoded JSON body of any shape."""
-    if isinstance(body, list) and body:
-        return read_refusal(body[0])
+    fields = tuple(dict.fromkeys(_find_fields(body)))[:NAMES]
+    while isinstance(body, list) and body:
+        body = body[0]
     if not isinstance(body, Mapping):
         return Refusal(_clean(body) if isinstance(body, str) else "")
     inner = body.get("error")
     if isinstance(inner, Mapping):
         body = inner
-    elif isinstance(inner, str):
-        return Refusal(_clean(inner), _code(body), (), *_labels(body))
-    if isinstance(detail := body.get("detail"), list):
-        return _fastapi(detail)
-    said = body.get("message") or body.get("detail") or body.get("msg") or ""
-    parameter = body.get("param")
-    named = [parameter] if isinstance(parameter, str) else []
-    fields = (*named, *_violations(body.get("details")))
-    message = _clean(said if isinstance(said, str) else str(said))
-    return Refusal(message, _code(body), fields, *_labels(body))
+    said = "; ".join(dict.fromkeys(_find_words(body)))
+    return Refusal(_clean(said), _code(body), fields, *_labels(body))
+
+
+WORDS = ("message", "detail", "msg", "error", "errors", "error_message", "title", "description")
+"""Where servers put their words; the first that holds some is taken."""
+NAMING = frozenset(
+    "param parameter field property additionalProperty loc path pointer instancePath".split()
+)
+"""Keys whose values name a field of the request."""
+QUOTED = frozenset({"input", "ctx", "metadata"})
+"""Keys under which a server repeats what it was sent."""
+NAMES = 20
+"""Fields that are read of a refusal at most."""
+DEEPEST = 6
+
+
+def _find_words(said: object, depth: int = 0) -> Iterator[str]:
+    """The sentences of a refusal, wherever they stand."""
+    if isinstance(said, str):
+        yield said
+    elif isinstance(said, list) and depth < DEEPEST:
+        for item in said[:NAMES]:
+            yield from _find_words(item, depth + 1)
+    elif isinstance(said, Mapping) and depth < DEEPEST:
+        found = [text for key in WORDS for text in _find_words(said.get(key), depth + 1)]
+        place = said.get("loc")
+        if found and isinstance(place, list):  # FastAPI: vLLM, Mistral
+            yield f"{found[0]} ({said.get('type')}): {place}"
+        elif found:
+            yield found[0]
+
+
+def _find_fields(body: object, depth: int = 0) -> Iterator[str]:
+    """The fields that are named by the keys of a refusal, at any depth."""
+    if depth > DEEPEST:
+        return
+    if isinstance(body, list):
+        for item in body[:NAMES]:
+            yield from _find_fields(item, depth + 1)
+    elif isinstance(body, Mapping):
+        for key, value in body.items():
+            if key in NAMING and isinstance(value, str | list):
+                yield from _field(value)
+            elif key not in QUOTED:
+                yield from _find_fields(value, depth + 1)
+
+
+def _field(place: str | list[object]) -> Iterator[str]:
+    """`body`, `messages`, 2, `name` is messages.2.name, and so is /messages/2/name."""
+    steps = place.strip("/").split("/") if isinstance(place, str) else place
+    if field := ".".join(str(step) for step in steps if step != "body"):
+        yield field[:LONGEST]
 
 
 def _labels(body: Mapping[str, object]) -> tuple[str, str]:
     type, name = body.get("type"), body.get("code")
     return (type if isinstance(type, str) else ""), (name if isinstance(name, str) else "")
-
-
-def _violations(details: object) -> Iterator[str]:
-    """The fields that Google names in the details of an error."""
-    for detail in details if isinstance(details, list) else ():
-        listed = detail.get("fieldViolations") if isinstance(detail, Mapping) else None
-        for violation in listed if isinstance(listed, list) else ():
-            if isinstance(violation, Mapping) and isinstance(violation.get("field"), str):
-                yield str(violation["field"])
-
-
-def _fastapi(detail: list[object]) -> Refusal:
-    items = [item for item in detail if isinstance(item, Mapping)]
-    places = [item.get("loc") for item in items]
-    fields = [_field(place) for place in places if isinstance(place, list) and place]
-    said = [f"{item.get('msg')} ({item.get('type')}): {item.get('loc')}" for item in items]
-    return Refusal(_clean("; ".join(said)), "", tuple(fields))
-
-
-def _field(place: list[object]) -> str:
-    """`body`, `messages`, 2, `name` is messages.2.name."""
-    return ".".join(str(step) for step in place if step != "body")
 
 
 def _code(body: Mapping[str, object]) -> str:
@@ -179,7 +201,9 @@ MEASURE = r"(context|max\w* (model|prompt|sequence) length|token (count|limit)|t
 TOO_LONG_WORDS = re.compile(
     rf"maximum (context|prompt) length|context (length|size|window).{{0,60}}{EXCESS}|"
     rf"\b{SUBJECT}\b.{{0,60}}\b{EXCESS}.{{0,60}}\b{MEASURE}|"
-    rf"\b(prompt|input)\b.{{0,20}}too long|range of input length|reached context length",
+    rf"\b(prompt|input)\b.{{0,20}}too long|range of input length|reached context length|"
+    rf"too many (input |prompt )?tokens|"
+    rf"reduce the (length|size) of (the|your) (messages|prompt|input)",
     re.IGNORECASE,
 )
 """What is too long, that it is, and by what measure: no two servers say it alike."""
@@ -190,6 +214,8 @@ def too_long(refusal: Refusal) -> bool:
     """Whether the conversation is longer than the model reads. Tokens a minute are no context."""
     if TOO_LONG_CODES.search(refusal.code):
         return True
+    if any(re.search(r"[.\[]", field) for field in refusal.fields):
+        return False  # a part of the request is too long, such as an id
     if RATE.search(f"{refusal.message} {refusal.code}"):
         return False
     return TOO_LONG_WORDS.search(refusal.message) is not None
