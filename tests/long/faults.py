@@ -49,21 +49,16 @@ def report(name: str, wrongs: Iterator[tuple[Row, int, Wrong]]) -> int:
 def in_process(
     rows: list[Row], server: FaultServer, folder: Path, stride: int
 ) -> Iterator[tuple[Row, int, Wrong]]:
+    plan = faults.plan_cuts(rows, stride)
     for row in rows:
         if row.request:
             continue
         wrong = [problem] if (problem := play_once(row, server, folder)) else []
-        cuts = list(cuts_of(row, stride))
+        cuts = plan.get(row.id, range(0))
         for cut in cuts:
             if problem := play_cut(row, server, cut):
                 wrong.append(f"cut at {cut}: {problem}")
         yield row, 1 + len(cuts), wrong
-
-
-def cuts_of(row: Row, stride: int) -> range:
-    if not faults.may_be_cut(row):
-        return range(0)
-    return range(0, len(faults.body_bytes(row.script[-1])), stride)
 
 
 def play_once(row: Row, server: FaultServer, folder: Path) -> str:

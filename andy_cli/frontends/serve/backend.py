@@ -19,7 +19,7 @@ from yarl import URL
 from andy_cli.frontends.serve.pieces import Refused
 from andy_cli.guard.redactor import redact
 from andy_cli.models.client import Endpoint
-from andy_cli.models.http.refusals import Refusal, read_refusal, too_long
+from andy_cli.models.http.refusals import Refusal, read_page, read_refusal, too_long
 
 JSON = "application/json"
 LARGEST = 32 * 2**20
@@ -199,7 +199,7 @@ def parse_refusal(data: bytes) -> Refusal:
     try:
         return read_refusal(json.loads(data))
     except (ValueError, RecursionError):
-        return Refusal()
+        return read_page(data.decode("utf-8", "replace"))
 
 
 def refused_as(status: int, refusal: Refusal, headers: Mapping[str, str] | None = None) -> Refused:

@@ -6,7 +6,6 @@ leaves the feature out from the start. A refusal of tools is raised nevertheless
 """
 
 import json
-import re
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from time import monotonic
@@ -24,6 +23,7 @@ from andy_cli.models.http.refusals import (
     as_error,
     kinded,
     names_no_model,
+    read_page,
     read_refusal,
     retry_after,
     use_https,
@@ -37,10 +37,6 @@ LARGEST = 32 * 2**20
 
 REFUSAL = 64 * 2**10
 """Bytes of a refusal that are read."""
-
-
-WANTS_HTTPS = r"HTTP request (was )?sent to (an )?HTTPS (port|server)|HTTP request to an HTTPS"
-"""How nginx, Apache and servers written in Go answer http:// at an https port."""
 
 
 class Exchange(Protocol):
@@ -186,9 +182,7 @@ class ChatClient:
         try:
             refusal = read_refusal(json.loads(data.decode("utf-8", "replace")))
         except (ValueError, RecursionError):
-            # A page of a proxy: nothing a person wants to read but that it wants https.
-            page = data.decode("utf-8", "replace")
-            refusal = Refusal(code="https" if re.search(WANTS_HTTPS, page) else "")
+            refusal = read_page(data.decode("utf-8", "replace"))
         said = self._without_key(refusal.message)
         return Refused(answer.status, answer.headers, refusal._replace(message=said))
 

@@ -48,9 +48,14 @@ ROLES = {"system": SYSTEM_ROLE, "developer": DEVELOPER_ROLE, "tool": TOOL_ROLE}
 
 PLACE = re.compile(r"\bmessages?\W{1,2}(\d+)(?:\W{1,2}([a-z_]+))?")
 CALL_ID = re.compile(r"tool_calls\W*\d+\W*id\b|tool_call_id|tool_use\.id|tool call id", re.I)
+EMPTY = re.compile(
+    r"\b(content|text|parts|messages?)\b.{0,60}(empty|blank|null|none|greater than 0|a text)|"
+    r"non-?empty|must have a text",
+    re.I,
+)
 REFUSED = re.compile(
     r"\b(not|no|un(support|recogni|expect|known)\w*|invalid\w*|cannot|without|only|extra\w*|remove|"
-    r"requires?|disabled|must|forbidden)\b|n't\b|not_|unsupported|unknown|forbidden",
+    r"required?s?|disabled|must|forbidden)\b|n't\b|not_|unsupported|unknown|forbidden",
     re.I,
 )
 DEMANDED = re.compile(
@@ -64,7 +69,8 @@ TOO_MUCH = re.compile(
     re.I,
 )
 ORDER = re.compile(
-    r"alternat|successive|consecutive|interleave|in a row|only user and assistant roles|"
+    r"(even|odd) (index|number)|alternat|successive|consecutive|interleave|in a row|"
+    r"only user and assistant roles|"
     r"after the \(?optional\)? system message|role\W{0,3}(user|assistant)\W{0,3}after role",
     re.I,
 )
@@ -85,7 +91,7 @@ def find_features(status: int, refusal: Refusal, request: Request) -> Iterator[s
         return
     if blamed:
         yield LIMIT
-    said = f"{refusal.message} {' '.join(refusal.fields)}"
+    said = f"{refusal.text or refusal.message} {' '.join(refusal.fields)}"
     yield from _in_messages(said, request)
     if status in INVALID or REFUSED.search(f"{said} {refusal.code}"):
         yield from _named_fields(refusal, request)
@@ -110,6 +116,9 @@ def _in_messages(said: str, request: Request) -> Iterator[str]:
     for name in sorted({name for message in messages for name in message} - CORE):
         if re.search(rf"\b{name}\b" if "_" in name else rf"\W{{2}}{name}['\"`]", said):
             yield f"messages.{name}"
+    if EMPTY.search(said):
+        contents = [message.get("content") for message in messages if not message.get("content")]
+        yield from (NULL_CONTENT if each is None else EMPTY_CONTENT for each in contents)
     for place, name in PLACE.findall(said):
         if int(place) < len(messages):
             yield from _at_place(messages[int(place)], name, said)
@@ -134,7 +143,7 @@ def _named_fields(refusal: Refusal, request: Request) -> Iterator[str]:
     for name in names:
         if any(re.split(r"[.\[]", field, maxsplit=1)[0] == name for field in refusal.fields):
             yield name
-    for name in sorted(names, key=lambda name: _snake(refusal.message).find(name)):
+    for name in sorted(names, key=lambda name: _snake(refusal.text).find(name)):
         if _is_named(name, refusal):
             yield name
 
@@ -145,7 +154,7 @@ def _is_named(name: str, refusal: Refusal) -> bool:
     # `stop` and `seed` are words of English too: they are names in quotes and behind a colon.
     plain = "_" in name or name == "temperature"
     pattern = rf"\b{name}\b" if plain else rf"[`'\"]{name}\b|: {name}$|\b(parameter|field) {name}\b"
-    return re.search(pattern, _snake(refusal.message)) is not None
+    return re.search(pattern, _snake(refusal.text or refusal.message)) is not None
 
 
 def _snake(text: str) -> str:
@@ -166,6 +175,8 @@ def _in_words(said: str, request: Request) -> Iterator[str]:
         named = next(name for name in found.groups() if name).lower()
         # The developer's message is the system's by another name; some servers say so of ours.
         yield ROLES[named] if named in roles or named != "developer" else SYSTEM_ROLE
+    if re.search(r"\brole", said, re.I):  # those that are not among the roles it names
+        yield from (ROLES[role] for role in ROLES if role in roles and role not in said.lower())
     if TOOLS in request and CALLING.search(said):
         yield TOOLS
     if TOO_MUCH.search(said):

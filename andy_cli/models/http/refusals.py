@@ -20,6 +20,8 @@ from andy_cli.errors import AuthError, ModelError, TransientError
 PASSING = frozenset({408, 409, 429, 500, 502, 503, 504, *range(520, 525), 529})
 """Statuses after which the same request may succeed; those from 520 on are Cloudflare's."""
 
+LARGEST = 4000
+"""Characters of a refusal that are read."""
 LONGEST = 400
 """Characters of a server's own words that are passed on."""
 
@@ -34,20 +36,34 @@ class Refusal(NamedTuple):
     """Its type, as it was written."""
     name: str = ""
     """Its code, as it was written, where that is a word."""
+    text: str = ""
+    """All that it says under whatever key, to find names in; never shown."""
 
 
 def read_refusal(body: object) -> Refusal:
     """What the server said, from a decoded JSON body of any shape."""
     fields = tuple(dict.fromkeys(_find_fields(body)))[:NAMES]
+    text = " ".join(_find_texts(body))[:LARGEST]
     while isinstance(body, list) and body:
         body = body[0]
     if not isinstance(body, Mapping):
-        return Refusal(_clean(body) if isinstance(body, str) else "")
+        return Refusal(_clean(body) if isinstance(body, str) else "", text=text)
     inner = body.get("error")
     if isinstance(inner, Mapping):
         body = inner
     said = "; ".join(dict.fromkeys(_find_words(body)))
-    return Refusal(_clean(said), _code(body), fields, *_labels(body))
+    return Refusal(_clean(said), _code(body), fields, *_labels(body), text)
+
+
+WANTS_HTTPS = r"HTTP request (was )?sent to (an )?HTTPS (port|server)|HTTP request to an HTTPS"
+"""How nginx, Apache and servers written in Go answer http:// at an https port."""
+
+
+def read_page(text: str) -> Refusal:
+    """What a refusal that is no JSON says: a page of a proxy is nothing a person wants to read."""
+    if re.search(WANTS_HTTPS, text):
+        return Refusal(code="https")
+    return Refusal() if "<" in text else Refusal(_clean(text), text=text[:LARGEST])
 
 
 WORDS = ("message", "detail", "msg", "error", "errors", "error_message", "title", "description")
@@ -56,7 +72,7 @@ NAMING = frozenset(
     "param parameter field property additionalProperty loc path pointer instancePath".split()
 )
 """Keys whose values name a field of the request."""
-QUOTED = frozenset({"input", "ctx", "metadata"})
+QUOTED = frozenset({"input", "ctx"})
 """Keys under which a server repeats what it was sent."""
 NAMES = 20
 """Fields that are read of a refusal at most."""
@@ -77,6 +93,19 @@ def _find_words(said: object, depth: int = 0) -> Iterator[str]:
             yield f"{found[0]} ({said.get('type')}): {place}"
         elif found:
             yield found[0]
+
+
+def _find_texts(body: object, depth: int = 0) -> Iterator[str]:
+    """Every text in it but what repeats the request."""
+    if isinstance(body, str):
+        yield body
+    elif isinstance(body, list) and depth < DEEPEST:
+        for item in body[:NAMES]:
+            yield from _find_texts(item, depth + 1)
+    elif isinstance(body, Mapping) and depth < DEEPEST:
+        for key, value in body.items():
+            if key not in QUOTED:
+                yield from _find_texts(value, depth + 1)
 
 
 def _find_fields(body: object, depth: int = 0) -> Iterator[str]:
@@ -218,7 +247,17 @@ def too_long(refusal: Refusal) -> bool:
         return False  # a part of the request is too long, such as an id
     if RATE.search(f"{refusal.message} {refusal.code}"):
         return False
-    return TOO_LONG_WORDS.search(refusal.message) is not None
+    return TOO_LONG_WORDS.search(refusal.message) is not None or _compares_sizes(refusal.message)
+
+
+def _compares_sizes(message: str) -> bool:
+    """Whether it says how long the prompt is and how long it may be, in whatever words."""
+    sizes = set(re.findall(r"(?<![\w.])\d[\d,]{2,}(?![\w.]*\d)", message))
+    return len(sizes) > 1 and bool(PROMPT.search(message) and MEASURED.search(message))
+
+
+PROMPT = re.compile(r"\b(prompt|inputs?|context|sequence|conversation|messages)\b", re.IGNORECASE)
+MEASURED = re.compile(r"\btokens?\b|\bcontext\b|length|seq_len", re.IGNORECASE)
 
 
 def names_no_model(status: int, refusal: Refusal) -> bool:
