@@ -85,16 +85,16 @@ def _adapt_messages(messages: Sequence[Wire], learned: Collection[str]) -> list[
     wire = [_without(message, dropped) for message in messages] if dropped else list(messages)
     if DEVELOPER_ROLE in learned:
         wire = [_with_system_role(message) for message in wire]
+    if ALTERNATION in learned or TOOL_ROLE in learned:
+        wire = _without_tool_role(wire)
+    if ALTERNATION in learned or SYSTEM_ROLE in learned:
+        wire = _without_system_role(wire)
     if NULL_CONTENT in learned or EMPTY_CONTENT in learned:
         wire = [_with_content(message, learned) for message in wire]
     if SHORT_IDS in learned:
         wire = [_with_short_ids(message) for message in wire]
     if REASONING in learned and "reasoning_content" not in dropped:
         wire = [_with_reasoning(message) for message in wire]
-    if ALTERNATION in learned or TOOL_ROLE in learned:
-        wire = _without_tool_role(wire)
-    if ALTERNATION in learned or SYSTEM_ROLE in learned:
-        wire = _without_system_role(wire)
     return wire
 
 

@@ -75,6 +75,8 @@ ORDER = re.compile(
     re.I,
 )
 USER_LAST = re.compile(r"last message.{0,30}\buser\b|must end with a user", re.I)
+PART_OF_TOOL = re.compile(r"\btools\W{1,2}\d")
+"""One tool is wrong: that is no reason to do without all."""
 ROLE = re.compile(
     r"\b(system|developer|tool)\b\W{0,3}(?:role|messages?|prompts?|instructions?)\b|"
     r"\broles?\b\W{0,12}(system|developer|tool)\b|variant\W{1,3}(system|developer|tool)\b|"
@@ -177,7 +179,7 @@ def _in_words(said: str, request: Request) -> Iterator[str]:
         yield ROLES[named] if named in roles or named != "developer" else SYSTEM_ROLE
     if re.search(r"\brole", said, re.I):  # those that are not among the roles it names
         yield from (ROLES[role] for role in ROLES if role in roles and role not in said.lower())
-    if TOOLS in request and CALLING.search(said):
+    if TOOLS in request and CALLING.search(said) and not PART_OF_TOOL.search(said):
         yield TOOLS
     if TOO_MUCH.search(said):
         yield EXTRAS
