@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Mapping
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from andy_cli.frontends.serve.asked import asked
@@ -80,6 +80,7 @@ def passed(pieces: list[bytes]) -> tuple[bytes, bool]:
     return asyncio.run(run())
 
 
+@settings(deadline=None)  # the first example loads what the compiler needs
 @given(streams, ends, st.data())
 def test_no_cut_changes_what_is_passed_on(said: bytes, end: bytes, draw: st.DataObject) -> None:
     data = said.replace(b"\n", end)

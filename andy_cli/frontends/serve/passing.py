@@ -111,6 +111,9 @@ class Watching:
         if raw == DONE:
             self.ended = not self._damaged
             return self._later(whole) if self.ended else b""
+        if raw.startswith(b"event: error"):
+            self.ended = True
+            return self._later(whole)
         event = self._read(raw)
         if event is None:
             return self._later(whole) if self._finish is not None else whole

@@ -14,7 +14,7 @@ from andy_cli.frontends.serve.pieces import Refused, ToolsRefused
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint, ModelClient
 from andy_cli.models.http.adapting import Adapter, Body
-from andy_cli.models.http.features import TOOLS
+from andy_cli.models.http.features import STREAM, TOOLS
 from andy_cli.models.http.wire import ReplyReader
 
 
@@ -79,6 +79,9 @@ class Remote:
         changed = adapter.learn(refused.status, refused.refusal, asked)
         if changed is None:
             raise refused
+        if changed.get("stream") != asked.get("stream"):
+            adapter.learned.discard(STREAM)
+            raise refused  # the client waits for a stream
         if "tools" in asked and "tools" not in changed:
             adapter.learned.discard(TOOLS)  # the upstream knows it from now on
             raise ToolsRefused(refused.status, refused.message, refused.kind, refused.code)

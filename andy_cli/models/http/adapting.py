@@ -19,6 +19,7 @@ from andy_cli.models.http.features import (
     NULL_CONTENT,
     REASONING,
     SHORT_IDS,
+    STREAM,
     SYSTEM_ROLE,
     TOOL_ROLE,
     TOOLS,
@@ -57,7 +58,11 @@ class Adapter:
 
 def adapt_body(body: Mapping[str, object], learned: Collection[str]) -> Body:
     """The request without the features; the same again for a request that has none of them."""
-    changed = {name: value for name, value in body.items() if name not in learned or name in LIMITS}
+    kept = {STREAM, *LIMITS}  # these are changed
+    changed = {name: value for name, value in body.items() if name not in learned or name in kept}
+    if STREAM in learned:
+        changed["stream"] = False
+        changed.pop("stream_options", None)
     if EXTRAS in learned:
         changed = {name: value for name, value in changed.items() if name in KEPT}
     if TOOLS in learned:

@@ -34,6 +34,7 @@ REASONING: Final = "reasoning back"
 """The reasoning of earlier replies must be sent back."""
 EXTRAS: Final = "extras"
 """All that is not needed: the server says no more than that something is too much."""
+STREAM: Final = "stream"
 LIMIT: Final = "limit"
 """The number of tokens is the fault, not the name of the field."""
 
@@ -48,23 +49,19 @@ ROLES = {"system": SYSTEM_ROLE, "developer": DEVELOPER_ROLE, "tool": TOOL_ROLE}
 
 PLACE = re.compile(r"\bmessages?\W{1,2}(\d+)(?:\W{1,2}([a-z_]+))?")
 CALL_ID = re.compile(r"tool_calls\W*\d+\W*id\b|tool_call_id|tool_use\.id|tool call id", re.I)
-EMPTY = re.compile(
-    r"\b(content|text|parts|messages?)\b.{0,60}(empty|blank|null|none|greater than 0|a text)|"
-    r"non-?empty|must have a text",
-    re.I,
-)
 REFUSED = re.compile(
     r"\b(not|no|un(support|recogni|expect|known)\w*|invalid\w*|cannot|without|only|extra\w*|remove|"
-    r"required?s?|disabled|must|forbidden)\b|n't\b|not_|unsupported|unknown|forbidden",
+    r"required?s?|disabled|must|should|forbidden)\b|n't\b|not_|unsupported|unknown|forbidden",
     re.I,
 )
 DEMANDED = re.compile(
     r"must (be|have|include|contain)|missing|required|expected|pass\w* back", re.I
 )
-FAULTY_LIMIT = re.compile(r"too (large|big|high)|at most|maximum|less than|exceed|range", re.I)
+FAULTY_LIMIT = re.compile(r"too (large|big|high)|at most|maxim|less than|lower|exceed|range", re.I)
+OUTPUT = re.compile(r"max\w*[ _]?(output|completion|new)?[ _]?tokens", re.I)
 OF_INPUT = re.compile(r"in the messages|input length and")
 TOO_MUCH = re.compile(
-    r"extra.{0,3}(inputs|forbidden|fields)|additional propert|"
+    r"extra.{0,3}(inputs|forbidden|fields)|additional propert|requested parameters|"
     r"(unknown|unsupported|unrecogni[sz]ed)( request)? (field|parameter|argument|name|key|propert)",
     re.I,
 )
@@ -97,15 +94,17 @@ def find_features(status: int, refusal: Refusal, request: Request) -> Iterator[s
     yield from _in_messages(said, request)
     if status in INVALID or REFUSED.search(f"{said} {refusal.code}"):
         yield from _named_fields(refusal, request)
-    yield from _in_words(said, request)
+    yield from _in_words(said, refusal, request)
 
 
 def _blames_limit(refusal: Refusal, request: Request) -> bool:
     """Whether more tokens were asked for than the model can write."""
-    named = [name for name in LIMITS if name in request and _is_named(name, refusal)]
-    if not named or OF_INPUT.search(refusal.message):
+    limits = [name for name in LIMITS if name in request]
+    if not limits or OF_INPUT.search(refusal.message):
         return False
-    return FAULTY_LIMIT.search(refusal.message) is not None
+    asked = any(re.search(rf"\b{request[name]}\b", refusal.message) for name in limits)
+    named = OUTPUT.search(refusal.message) or any(_is_named(name, refusal) for name in limits)
+    return bool(named or asked) and FAULTY_LIMIT.search(refusal.message) is not None
 
 
 def _in_messages(said: str, request: Request) -> Iterator[str]:
@@ -118,9 +117,6 @@ def _in_messages(said: str, request: Request) -> Iterator[str]:
     for name in sorted({name for message in messages for name in message} - CORE):
         if re.search(rf"\b{name}\b" if "_" in name else rf"\W{{2}}{name}['\"`]", said):
             yield f"messages.{name}"
-    if EMPTY.search(said):
-        contents = [message.get("content") for message in messages if not message.get("content")]
-        yield from (NULL_CONTENT if each is None else EMPTY_CONTENT for each in contents)
     for place, name in PLACE.findall(said):
         if int(place) < len(messages):
             yield from _at_place(messages[int(place)], name, said)
@@ -145,7 +141,7 @@ def _named_fields(refusal: Refusal, request: Request) -> Iterator[str]:
     for name in names:
         if any(re.split(r"[.\[]", field, maxsplit=1)[0] == name for field in refusal.fields):
             yield name
-    for name in sorted(names, key=lambda name: _snake(refusal.text).find(name)):
+    for name in names:
         if _is_named(name, refusal):
             yield name
 
@@ -153,18 +149,20 @@ def _named_fields(refusal: Refusal, request: Request) -> Iterator[str]:
 def _is_named(name: str, refusal: Refusal) -> bool:
     if name in refusal.fields:
         return True
+    said = refusal.text or refusal.message
     # `stop` and `seed` are words of English too: they are names in quotes and behind a colon.
-    plain = "_" in name or name == "temperature"
-    pattern = rf"\b{name}\b" if plain else rf"[`'\"]{name}\b|: {name}$|\b(parameter|field) {name}\b"
-    return re.search(pattern, _snake(refusal.text or refusal.message)) is not None
+    if "_" not in name and name != "temperature":
+        pattern = rf"[`'\"]{name}\b|: {name}$|\b(parameter|field) {name}\b"
+        return re.search(pattern, said) is not None
+    return name in said or name.replace("_", "") in _camel_words(said)
 
 
-def _snake(text: str) -> str:
-    """`presencePenalty` as `presence_penalty`."""
-    return re.sub(r"(?<=[a-z])([A-Z])(?=[a-z])", lambda found: "_" + found[1].lower(), text)
+def _camel_words(text: str) -> set[str]:
+    """`presencePenalty` and `TopP`, in small letters."""
+    return {word.lower() for word in re.findall(r"\b[A-Za-z]*[a-z][A-Z][A-Za-z]*\b", text)}
 
 
-def _in_words(said: str, request: Request) -> Iterator[str]:
+def _in_words(said: str, refusal: Refusal, request: Request) -> Iterator[str]:
     """What is said where no field is named."""
     if ORDER.search(said):
         yield ALTERNATION
@@ -181,5 +179,14 @@ def _in_words(said: str, request: Request) -> Iterator[str]:
         yield from (ROLES[role] for role in ROLES if role in roles and role not in said.lower())
     if TOOLS in request and CALLING.search(said) and not PART_OF_TOOL.search(said):
         yield TOOLS
+    if re.search(r"\b(content|text|parts|empty|blank)\b", said, re.IGNORECASE):
+        empty = [message["content"] for message in _messages(request) if _says_nothing(message)]
+        yield from (NULL_CONTENT if content is None else EMPTY_CONTENT for content in empty)
+    if "stream" in refusal.fields:
+        yield STREAM
     if TOO_MUCH.search(said):
         yield EXTRAS
+
+
+def _says_nothing(message: WireMessage) -> bool:
+    return "content" in message and message["content"] in (None, "")

@@ -231,7 +231,7 @@ TOO_LONG_WORDS = re.compile(
     rf"maximum (context|prompt) length|context (length|size|window).{{0,60}}{EXCESS}|"
     rf"\b{SUBJECT}\b.{{0,60}}\b{EXCESS}.{{0,60}}\b{MEASURE}|"
     rf"\b(prompt|input)\b.{{0,20}}too long|range of input length|reached context length|"
-    rf"too many (input |prompt )?tokens|"
+    rf"too many (input |prompt )?tokens|max\w* tokens\b.{{0,20}}exceeded|"
     rf"reduce the (length|size) of (the|your) (messages|prompt|input)",
     re.IGNORECASE,
 )
