@@ -9,6 +9,7 @@ body, as if the connection had ended there.
     request_too   the same, of a row that is for andy itself too
     set       settings of andy
     serve     what a client of `andy serve` sees instead
+    cut       bytes: it is cut after each of them; else at a few places
     sent      what the request that follows a refusal must look like (`check_sent`)
 """
 
@@ -52,7 +53,7 @@ KEY = "sk-test-EXAMPLE1234"
 QUICK = (
     "network.connect_timeout=1",
     "network.idle_timeout=1",
-    "network.first_backoff=0.05",
+    "network.first_backoff=0.01",
     "guard.sandbox=off",
 )
 DONE = streamed("Done.")
@@ -72,6 +73,7 @@ class Row(NamedTuple):
     set: Sequence[str] = ()
     sent: Mapping[str, Any] = {}
     serve: Mapping[str, Any] = {}
+    cut: str = ""
 
     @property
     def opens(self) -> Operation:
@@ -106,7 +108,7 @@ def rows() -> list[Row]:
 def _optional(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: row[name]
-        for name in ("mode", "request", "request_too", "set", "sent", "serve")
+        for name in ("mode", "request", "request_too", "set", "sent", "serve", "cut")
         if row.get(name)
     }
 
@@ -219,14 +221,13 @@ def plan_cuts(rows: Sequence[Row], stride: int) -> dict[str, range]:
         if said in known or not may_be_cut(row):
             continue
         known.add(said)
-        apart = stride if len(said) <= CUT_APART else max(stride, len(said) // PLACES)
+        apart = stride if row.cut == "bytes" else max(stride, len(said) // PLACES)
         plan[row.id] = range(0, len(said), apart)
     return plan
 
 
-CUT_APART = 700
-"""Bytes of replies that are cut after each of them; longer ones are cut at fewer places."""
-PLACES = 40
+PLACES = 12
+"""At which replies are cut that are not cut after each byte."""
 
 
 def may_be_cut(row: Row) -> bool:
