@@ -51,7 +51,7 @@ PLACE = re.compile(r"\bmessages?\W{1,2}(\d+)(?:\W{1,2}([a-z_]+))?")
 CALL_ID = re.compile(r"tool_calls\W*\d+\W*id\b|tool_call_id|tool_use\.id|tool call id", re.I)
 REFUSED = re.compile(
     r"\b(not|no|un(support|recogni|expect|known)\w*|invalid\w*|cannot|without|only|extra\w*|remove|"
-    r"required?s?|disabled|must|should|forbidden)\b|n't\b|not_|unsupported|unknown|forbidden",
+    r"required?s?|disabled|missing|must|should|forbidden)\b|n't\b|not_|unsupported|unknown|forbidden",
     re.I,
 )
 DEMANDED = re.compile(

@@ -230,7 +230,8 @@ MEASURE = r"(context|max\w* (model|prompt|sequence) length|token (count|limit)|t
 TOO_LONG_WORDS = re.compile(
     rf"maximum (context|prompt) length|context (length|size|window).{{0,60}}{EXCESS}|"
     rf"\b{SUBJECT}\b.{{0,60}}\b{EXCESS}.{{0,60}}\b{MEASURE}|"
-    rf"\b(prompt|input)\b.{{0,20}}too long|range of input length|reached context length|"
+    rf"\b(prompt|input)\b.{{0,20}}too long|\bprompt\b.{{0,20}}exceeds|"
+    rf"range of input length|reached context length|"
     rf"too many (input |prompt )?tokens|max\w* tokens\b.{{0,20}}exceeded|"
     rf"reduce the (length|size) of (the|your) (messages|prompt|input)",
     re.IGNORECASE,
@@ -256,8 +257,8 @@ def _compares_sizes(message: str) -> bool:
     return len(sizes) > 1 and bool(PROMPT.search(message) and MEASURED.search(message))
 
 
-PROMPT = re.compile(r"\b(prompt|inputs?|context|sequence|conversation|messages)\b", re.IGNORECASE)
-MEASURED = re.compile(r"\btokens?\b|\bcontext\b|length|seq_len", re.IGNORECASE)
+PROMPT = re.compile(r"prompt|\binputs?\b|context|sequence|conversation|\bmessages\b", re.IGNORECASE)
+MEASURED = re.compile(r"tokens?|context|length|seq_len", re.IGNORECASE)
 
 
 def names_no_model(status: int, refusal: Refusal) -> bool:
