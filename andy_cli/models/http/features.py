@@ -48,7 +48,7 @@ LIMITS = ("max_tokens", "max_completion_tokens")
 ROLES = {"system": SYSTEM_ROLE, "developer": DEVELOPER_ROLE, "tool": TOOL_ROLE}
 
 PLACE = re.compile(r"\bmessages?\W{1,2}(\d+)(?:\W{1,2}([a-z_]+))?")
-CALL_ID = re.compile(r"tool_calls\W*\d+\W*id\b|tool_call_id|tool_use\.id|tool call id", re.I)
+CALL_ID = re.compile(r"tool_calls\W*\d+\W*id\b|tool_call_id|tool_?use[._]?id|tool call id", re.I)
 REFUSED = re.compile(
     r"\b(not|no|un(support|recogni|expect|known)\w*|invalid\w*|cannot|without|only|extra\w*|remove|"
     r"required?s?|disabled|missing|must|should|forbidden)\b|n't\b|not_|unsupported|unknown|forbidden",
@@ -57,7 +57,9 @@ REFUSED = re.compile(
 DEMANDED = re.compile(
     r"must (be|have|include|contain)|missing|required|expected|pass\w* back", re.I
 )
-FAULTY_LIMIT = re.compile(r"too (large|big|high)|at most|maxim|less than|lower|exceed|range", re.I)
+FAULTY_LIMIT = re.compile(
+    r"too (large|big|high)|at most|maxim|(less|greater|more) than|lower|exceed|range", re.I
+)
 OUTPUT = re.compile(r"max\w*[ _]?(output|completion|new)?[ _]?tokens", re.I)
 OF_INPUT = re.compile(r"in the messages|input length and")
 TOO_MUCH = re.compile(
