@@ -157,6 +157,8 @@ class Conversation:
         self._window = 0
         self._failed: set[str] = set()
         self._told = ToldHistory()
+        self._narrowed = 0
+        """How long the history was when it was last told with less."""
         self._warned = ""
         self._own_words = deque[str](maxlen=100)
         self._attached = deque[str](maxlen=100)
@@ -550,10 +552,12 @@ class Conversation:
     async def narrow(self, error: ModelError) -> bool:
         """The server said that the request is too long: tell this model less from now on.
 
-        False where nothing more can be left out, or the error says something else.
+        Once for a request. False where nothing more can be left out, or the error says something
+        else.
         """
-        if error.kind not in TOO_LONG:
+        if error.kind not in TOO_LONG or self._narrowed == len(self.history):
             return False
+        self._narrowed = len(self.history)
         sent = self._estimate()
         self._window = int(min(await self.window(), sent) * NARROWED)
         fits = self._shorten()

@@ -181,7 +181,7 @@ def as_error(
         return kinded(
             ModelError(
                 f"The conversation is too long for the model{quoted}",
-                "Shorten it with /compact, or choose a model with a longer context.",
+                "Ask for less at a time, or choose a model with a longer context.",
             ),
             "context",
         )
@@ -195,7 +195,7 @@ def as_error(
         return kinded(
             ModelError(
                 f"{who} finds the request too large{quoted}",
-                "Shorten the conversation with /compact.",
+                "Ask for less at a time.",
             ),
             "too_large",
         )
