@@ -410,6 +410,12 @@ def test_what_a_tool_may_not_do_is_not_granted(tmp_path: Path) -> None:
     assert allowed.granted == {"a/b": tmp_path.resolve() / "a" / "b"}
 
 
+def test_a_claim_reads_where_it_says_nothing_else() -> None:
+    assert Claim(("a", "b")).uses == (("a", "read"), ("b", "read"))
+    assert Claim(("a",), "write").uses == (("a", "write"),)
+    assert not Claim().uses
+
+
 def test_a_path_that_cannot_be_is_refused_without_a_question(tmp_path: Path) -> None:
     user = User()
     verdict = decide(gate_of(tmp_path, user), Effect.READ, Claim(("a\0b",)))

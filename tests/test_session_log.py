@@ -68,6 +68,24 @@ def test_what_is_written_can_be_read(
     assert told[:2] == whole
 
 
+def test_every_field_of_a_message_comes_back(tmp_path: Path) -> None:
+    calls = (ToolCall("c1", "now", {"zone": "UTC"}), ToolCall("c2", "ping"))
+    said = [
+        Message("assistant", "Wait", calls, reasoning="because"),
+        Message("tool", "noon", call_id="c1", name="now"),
+        Message("assistant", "It is no", partial=True),
+        Message("user", "Go on", note=True),
+    ]
+    assert list(read(written(tmp_path, *said))) == said
+
+
+def test_a_file_that_is_gone_on_with_has_no_lines_without_a_record(tmp_path: Path) -> None:
+    written(tmp_path, HELLO)
+    path = written(tmp_path, ANSWER)
+    assert path.read_bytes().count(b"\n") == 2
+    assert path.read_bytes().startswith(b'{"seq": 1, ')
+
+
 def test_a_line_begins_on_a_line_of_its_own_behind_a_torn_one(tmp_path: Path) -> None:
     path = written(tmp_path, HELLO)
     with path.open("ab") as file:
