@@ -410,6 +410,17 @@ def test_what_a_tool_may_not_do_is_not_granted(tmp_path: Path) -> None:
     assert allowed.granted == {"a/b": tmp_path.resolve() / "a" / "b"}
 
 
+@pytest.mark.parametrize(
+    ("rule", "allowed"), [("tool(#12345678)", True), ("tool(#1234567)", False)]
+)
+def test_a_rule_for_a_version_names_enough_of_its_fingerprint(
+    rule: str, allowed: bool, tmp_path: Path
+) -> None:
+    gate = gate_of(tmp_path, None, rules=made((), (), (rule,)))
+    proposal = Proposal("tool", Effect.RUN, "do it", fingerprint="1234567890abcdef")
+    assert asyncio.run(gate.decide(proposal)).allowed is allowed
+
+
 def test_a_claim_reads_where_it_says_nothing_else() -> None:
     assert Claim(("a", "b")).uses == (("a", "read"), ("b", "read"))
     assert Claim(("a",), "write").uses == (("a", "write"),)
