@@ -11,14 +11,16 @@ from hypothesis import strategies as st
 from andy_cli.frontends.serve.asked import asked
 from andy_cli.frontends.serve.beginning import begin_reply
 from andy_cli.frontends.serve.emulation import Dialogue
-from andy_cli.frontends.serve.passing import Watching, rename_reply
+from andy_cli.frontends.serve.passing import Watching
 from andy_cli.frontends.serve.pieces import Refused
+from andy_cli.frontends.serve.reading_back import read_back
 from andy_cli.frontends.serve.records import Record
 from andy_cli.frontends.serve.taught import DIALECTS, taught
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.wire import ReplyReader
 from tests.serving import MP3S, USER
+from tests.test_compression import json_values
 
 
 class Silent:
@@ -111,13 +113,30 @@ def test_the_beginning_is_held_back_and_not_lost(said: bytes, draw: st.DataObjec
     assert asyncio.run(run()) in (said, None)
 
 
-@given(st.binary(max_size=60))
-def test_any_whole_reply_is_passed_on(data: bytes) -> None:
-    assert rename_reply(data, TAUGHT.tools) == data
+def read(data: bytes) -> bytes:
+    return asyncio.run(read_back(data, lambda: Dialogue(ASKED, Silent(), TAUGHT))).data
+
+
+@given(st.binary(max_size=60) | json_values.map(lambda each: json.dumps(each).encode()))
+def test_any_whole_reply_of_another_shape_is_passed_on(data: bytes) -> None:
+    assert read(data) == data
+
+
+message_values = st.fixed_dictionaries(
+    {}, optional={name: json_values for name in ("content", "tool_calls", "reasoning_content")}
+)
+
+
+@given(message_values, st.sampled_from(["stop", "length", "tool_calls", None]))
+def test_any_message_is_read_without_a_traceback(
+    message: Mapping[str, object], finish: str | None
+) -> None:
+    choice = {"index": 0, "message": message, "finish_reason": finish}
+    assert json.loads(read(json.dumps({"choices": [choice]}).encode()))["choices"]
 
 
 def test_a_whole_reply_has_the_clients_names() -> None:
     call = {"id": "c", "function": {"name": "functions.ping", "arguments": "{}"}}
     reply = {"choices": [{"message": {"tool_calls": [call]}}]}
-    renamed = json.loads(rename_reply(json.dumps(reply).encode(), TAUGHT.tools))
+    renamed = json.loads(read(json.dumps(reply).encode()))
     assert renamed["choices"][0]["message"]["tool_calls"][0]["function"]["name"] == "ping"

@@ -18,7 +18,7 @@ from andy_cli.frontends.serve.chat_wire import dumped
 from andy_cli.frontends.serve.emulation import Dialogue, emulated
 from andy_cli.frontends.serve.exchange import Exchange
 from andy_cli.frontends.serve.heard import Heard
-from andy_cli.frontends.serve.passing import Watching, plain_body, rename_reply
+from andy_cli.frontends.serve.passing import Watching, plain_body
 from andy_cli.frontends.serve.pieces import (
     Called,
     Over,
@@ -28,6 +28,7 @@ from andy_cli.frontends.serve.pieces import (
     Said,
     ToolsRefused,
 )
+from andy_cli.frontends.serve.reading_back import read_back
 from andy_cli.frontends.serve.records import ROOM, Record
 from andy_cli.frontends.serve.source import Remote
 from andy_cli.frontends.serve.surfaces import Surface, Writer
@@ -103,11 +104,8 @@ class Call:
                 data = await sent.whole()
                 if not has_choice(data):
                     raise explain_no_choice(data)
-                if tools:
-                    data = rename_reply(data, self._taught_native().tools)
-                await self.exchange.respond(200, data, sent.kind, PASSED)
                 self.record.wrote(data[:ROOM].decode("utf-8", "replace"))
-                return 200
+                return await self._read_back(data, sent.kind, source, tools)
             chunks = await begin_reply(sent.chunks())
             await self.exchange.start(200, sent.kind, PASSED)
             if tools:
@@ -117,11 +115,28 @@ class Call:
             await self.exchange.write(b"", more=False)
         return 200
 
+    async def _read_back(self, data: bytes, kind: str, source: Remote, tools: bool) -> int:
+        """A whole answer: as it came, unless its client has to have another."""
+        headers = PASSED
+        if tools:
+            data, over = await read_back(data, lambda: self._begin(source))
+            if over is not None:
+                headers = {"x-andy-compiled": how(over)}
+                self.record.repairs, self.record.compiled = over.repairs, data.decode()[:ROOM]
+                self.record.calls += over.reason == "tool_calls"
+        await self.exchange.respond(200, data, kind, headers)
+        return 200
+
+    def _begin(self, source: Remote) -> Dialogue:
+        """A dialogue with a model that is sent the client's tools."""
+        taught, thinkers = self._taught_native(), self.upstream.thinks_first
+        return Dialogue(self.asked, source, taught, thinkers)
+
     def _taught_native(self) -> Taught:
         return self.upstream.taught(self.asked.tools, self.asked.model, "native")
 
     async def _watched(self, chunks: AsyncIterator[bytes], source: Remote) -> None:
-        watching = Watching(Dialogue(self.asked, source, self._taught_native()), self.record)
+        watching = Watching(self._begin(source), self.record)
         failure: Refused | None = None
         try:
             async for data in chunks:

@@ -70,18 +70,25 @@ class ChatWriter:
         return line(error(refused)) + DONE
 
     def whole(self, pieces: Sequence[Piece]) -> bytes:
-        calls = [each for each in pieces if isinstance(each, Called)]
-        text = "".join(each.text for each in pieces if isinstance(each, Said))
-        thought = "".join(each.text for each in pieces if isinstance(each, Thought))
         over = next(each for each in pieces if isinstance(each, Over))
-        message: dict[str, object] = {"role": "assistant", "content": text, "refusal": None}
-        if thought:
-            message["reasoning_content"] = thought
-        if calls:
-            message["tool_calls"] = [call_of(each, self._texted) for each in calls]
+        message = {"role": "assistant", "refusal": None, **write_message(pieces, self._texted)}
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": over.reason}
         made = {**self._head, "object": "chat.completion", "choices": [choice]}
         return dumped({**made, "usage": usage(over)})
+
+
+def write_message(pieces: Sequence[Piece], texted: Container[str]) -> dict[str, object]:
+    """The text, thoughts and calls of a whole message; `texted` are tools that take a text."""
+    calls = [each for each in pieces if isinstance(each, Called)]
+    thought = "".join(each.text for each in pieces if isinstance(each, Thought))
+    message: dict[str, object] = {
+        "content": "".join(each.text for each in pieces if isinstance(each, Said))
+    }
+    if thought:
+        message["reasoning_content"] = thought
+    if calls:
+        message["tool_calls"] = [call_of(each, texted) for each in calls]
+    return message
 
 
 def call_of(piece: Called, texted: Container[str]) -> dict[str, object]:

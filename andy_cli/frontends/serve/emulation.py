@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from andy_cli.agent.injection import is_copied, is_quoted, unescape_control_tokens
 from andy_cli.agent.pairs import new_id
-from andy_cli.agent.reply import Reply
+from andy_cli.agent.reply import Reply, may_ask
 from andy_cli.agent.resolve import Offer, Resolved, resolve
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Opened
 from andy_cli.compiler.detect import NATIVE
@@ -33,7 +33,7 @@ from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused, Retrac
 from andy_cli.frontends.serve.quoting import Quoting
 from andy_cli.frontends.serve.source import Source
 from andy_cli.frontends.serve.taught import DIALECTS, Taught
-from andy_cli.messages import Constraint, Message, Request, ToolRequest, Usage, Wire
+from andy_cli.messages import Chunk, Constraint, Message, Request, ToolRequest, Usage, Wire
 
 TRIES = 3
 """Replies that are asked for until one can be used."""
@@ -126,7 +126,13 @@ async def emulated(
     asked: Asked, source: Source, taught: Taught, thinks_first: set[str]
 ) -> AsyncGenerator[Piece | Retracted, None]:
     """The answer, in pieces as it is made. Raises Refused."""
-    dialogue = Dialogue(asked, source, taught, thinks_first)
+    async for piece in converse(Dialogue(asked, source, taught, thinks_first)):
+        yield piece
+
+
+async def converse(dialogue: Dialogue) -> AsyncGenerator[Piece | Retracted, None]:
+    """As above, for a dialogue of which something may have been said already."""
+    asked, source = dialogue.asked, dialogue.source
     for attempt in range(1, TRIES + 1):
         last = attempt == TRIES
         # Said once, the same in other words is not said again.
@@ -140,12 +146,13 @@ async def emulated(
             yield piece
         dialogue.count(reply.usage)
         if reply.compiled.thought_first:
-            thinks_first.add(source.endpoint.model)
+            dialogue.thinks_first.add(source.endpoint.model)
         if silent:
             dialogue.unsaid.append(reply.compiled.text.strip())
         elif dialogue.said:
             dialogue.unsaid = [reply.compiled.text.strip()]
-        found = await understood(dialogue, reply.compiled, reply.raw)
+        compiled, raw = find_in_reasoning(dialogue, reply)
+        found = await understood(dialogue, compiled, raw)
         note = found.note or (dialogue.demand if dialogue.must else "")
         calls = found.calls or (found.unfit if last else ())
         if calls or last or not note:
@@ -162,6 +169,22 @@ async def emulated(
         yield dialogue.over("tool_calls", found.dialect)
     else:
         yield dialogue.over(ended(reply))._replace(stopped_at=stopped_at(asked, reply))
+
+
+def find_in_reasoning(dialogue: Dialogue, reply: Reply) -> tuple[CompiledReply, str]:
+    """The reply and its text; where it says nothing and asks for nothing, what its reasoning does.
+
+    A server that knows no end of the reasoning takes the calls behind it for a part of it.
+    """
+    compiled = reply.compiled
+    silent = not (compiled.requests or compiled.text.strip())
+    if silent and compiled.reasoning and may_ask(reply.finish) and dialogue.asked.tools:
+        again = reader(dialogue)
+        again.take(Chunk(compiled.reasoning))
+        _, found = again.finish()
+        if found.requests:
+            return found, compiled.reasoning
+    return compiled, reply.raw
 
 
 WHOLE = 2**25

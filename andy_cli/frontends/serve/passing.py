@@ -60,19 +60,6 @@ def _rename_call(call: object, tools: Tools) -> object:
     return {**call, "function": {**function, "name": found.name}} if found and found.sure else call
 
 
-def rename_reply(data: bytes, tools: Tools) -> bytes:
-    """A whole reply with the client's own names of its tools; as it is, if it has them."""
-    try:
-        reply = json.loads(data)
-        choices = [
-            {**choice, "message": rename_calls(choice["message"], tools) or choice["message"]}
-            for choice in reply["choices"]
-        ]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return data  # of another shape than is promised: passed on
-    return data if choices == reply["choices"] else dumped({**reply, "choices": choices})
-
-
 class Watching:
     """Reads along with one streamed answer; says of each event whether it may go on as it is."""
 

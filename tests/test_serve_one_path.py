@@ -1,0 +1,214 @@
+"""A call that a server leaves in the text is a call, on every wire, streamed or not.
+
+The server takes the client's tools and says nothing against them; its model writes a call in the
+notation of each family that there is.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from andy_cli.frontends.serve.taught import DIALECTS
+from andy_cli.messages import ToolRequest
+from tests.model_server import Answer, ModelServer, Received, answered, called, streamed
+from tests.serving import MP3S, USER, Served, joined, serving
+
+PLAY = ToolRequest("play_mp3", {"path": "~/mp3", "file": "blue.mp3"}, id="functions.play_mp3:0")
+NOTATIONS = {
+    name: text
+    for name, dialect in DIALECTS.items()
+    if dialect.interview is None and name != "code" and (text := dialect.write(PLAY))
+}
+"""All that are written at once; a program in a fence is an example where nobody was taught it."""
+
+
+def whole(message: Mapping[str, Any], finish: str = "stop") -> Answer:
+    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
+    usage = {"prompt_tokens": 5, "completion_tokens": 7, "total_tokens": 12}
+    return answered(
+        {"id": "c1", "object": "chat.completion", "model": "m", "choices": [choice], "usage": usage}
+    )
+
+
+def answer_request(received: Received) -> Answer:
+    """The reply that the user asked for by its name."""
+    last = str(received.body["messages"][-1]["content"])
+    text = NOTATIONS.get(last, "Hello there.")
+    return streamed(text) if received.body.get("stream") else whole({"content": text})
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with (
+        ModelServer(answer_request, checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path_factory.mktemp("home")) as found,
+    ):
+        yield found
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("path", ["chat/completions", "responses", "messages"])
+@pytest.mark.parametrize("name", NOTATIONS)
+def test_a_call_in_the_text_is_a_call_on_every_wire(
+    name: str, path: str, stream: bool, served: Served
+) -> None:
+    response = httpx2.post(
+        f"{served.url}/v1/{path}", json={**request_on(path, name), "stream": stream}, timeout=30
+    )
+    assert response.status_code == 200, response.text
+    assert calls_in(path, response.text, stream) == [("play_mp3", PLAY.arguments)]
+
+
+def request_on(path: str, text: str) -> dict[str, object]:
+    """A user's words and the tools, on this wire."""
+    functions = [tool["function"] for tool in MP3S]
+    messages = [{"role": "user", "content": text}]
+    match path:
+        case "chat/completions":
+            return {"model": "m", "messages": messages, "tools": MP3S}
+        case "responses":
+            return {
+                "model": "m",
+                "input": text,
+                "tools": [{"type": "function", **each} for each in functions],
+            }
+    tools = [{"name": each["name"], "input_schema": each["parameters"]} for each in functions]
+    return {"model": "m", "max_tokens": 99, "messages": messages, "tools": tools}
+
+
+def calls_in(path: str, text: str, stream: bool) -> list[tuple[str, object]]:
+    """(name, arguments) of each call of an answer."""
+    lines = [line[6:] for line in text.split("\n") if line.startswith("data: {")]
+    events = [json.loads(line) for line in lines] if stream else [json.loads(text)]
+    match path, stream:
+        case "chat/completions", True:
+            found = [(each["name"], each["arguments"]) for each in joined(events)["calls"]]
+        case "chat/completions", False:
+            calls = events[0]["choices"][0]["message"]["tool_calls"]
+            found = [(each["function"]["name"], each["function"]["arguments"]) for each in calls]
+        case "responses", _:
+            items = events[-1]["response"]["output"] if stream else events[0]["output"]
+            calls = [each for each in items if each["type"] == "function_call"]
+            found = [(each["name"], each["arguments"]) for each in calls]
+        case _, True:
+            names = [
+                each["content_block"]["name"]
+                for each in events
+                if each["type"] == "content_block_start" and each["content_block"].get("name")
+            ]
+            parts = [each["delta"].get("partial_json", "") for each in events if "delta" in each]
+            found = [(name, "".join(parts)) for name in names]
+        case _:
+            calls = [each for each in events[0]["content"] if each["type"] == "tool_use"]
+            found = [(each["name"], json.dumps(each["input"])) for each in calls]
+    return [(name, json.loads(arguments)) for name, arguments in found]
+
+
+# What a whole answer of the chat API may be: here the server's own calls count.
+
+TYPED = {
+    "type": "function",
+    "function": {
+        "name": "set_volume",
+        "parameters": {
+            "type": "object",
+            "properties": {"level": {"type": "integer"}},
+            "required": ["level"],
+        },
+    },
+}
+
+
+def native(name: str, arguments: str, id: str = "c1") -> dict[str, object]:
+    return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def ask(home: Path, *answers: Answer, **fields: object) -> tuple[httpx2.Response, ModelServer]:
+    """What a client gets that does not stream, from a server that answers so."""
+    body = {"model": "m", "messages": [USER], "tools": [*MP3S, TYPED], **fields}
+    with (
+        ModelServer(answers, checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=home) as served,
+    ):
+        return served.post(body), server
+
+
+def message_of(response: httpx2.Response) -> dict[str, Any]:
+    assert response.status_code == 200, response.text
+    found: dict[str, Any] = response.json()["choices"][0]["message"]
+    return found
+
+
+UNCHANGED = [
+    {"content": "Hello there.\n", "annotations": []},
+    {"content": None, "tool_calls": [native("ping", "{}")], "refusal": None},
+    {"content": "I look.", "tool_calls": [native("set_volume", '{ "level" : 7 }', "odd-id")]},
+    {"content": "Both.", "tool_calls": [native("ping", "{}"), native("list_mp3s", "{}", "c2")]},
+    {"content": "", "reasoning_content": "Well.", "tool_calls": [native("ping", "{}")]},
+]
+
+
+@pytest.mark.parametrize("message", UNCHANGED)
+def test_an_answer_that_needs_no_change_is_passed_on_byte_for_byte(
+    message: dict[str, object], tmp_path: Path
+) -> None:
+    finish = "tool_calls" if message.get("tool_calls") else "stop"
+    answer = whole(message, finish)
+    response, server = ask(tmp_path, answer)
+    assert response.json() == answer[1]["body"]
+    assert response.headers["x-andy-compiled"] == "native;repairs=0"
+    assert len(server.requests) == 1
+
+
+def test_arguments_that_do_not_fit_are_corrected(tmp_path: Path) -> None:
+    wrong = {"content": None, "tool_calls": [native("functions.set_volume", '{"Level": "7"}')]}
+    response, _ = ask(tmp_path, whole(wrong, "tool_calls"))
+    [call] = message_of(response)["tool_calls"]
+    assert (call["function"]["name"], json.loads(call["function"]["arguments"])) == (
+        "set_volume",
+        {"level": 7},
+    )
+    assert "repairs=0" not in response.headers["x-andy-compiled"]
+
+
+def test_a_name_that_there_is_not_is_told_to_the_model(tmp_path: Path) -> None:
+    unknown = whole({"content": None, "tool_calls": [native("fly_to_moon", "{}")]}, "tool_calls")
+    response, server = ask(tmp_path, unknown, called("ping", "{}"))
+    assert [each["function"]["name"] for each in message_of(response)["tool_calls"]] == ["ping"]
+    assert "fly_to_moon" in str(server.requests[1].body["messages"])
+
+
+def test_an_answer_is_never_empty(tmp_path: Path) -> None:
+    unknown = whole({"content": None, "tool_calls": [native("fly_to_moon", "{}")]}, "tool_calls")
+    response, _ = ask(tmp_path, unknown, streamed("I cannot fly."))
+    assert message_of(response)["content"] == "I cannot fly."
+
+
+def test_a_call_that_stands_in_the_reasoning_is_a_call(tmp_path: Path) -> None:
+    thought = {"content": "", "reasoning_content": f"I play it. {NOTATIONS['hermes']}"}
+    response, _ = ask(tmp_path, whole(thought))
+    [call] = message_of(response)["tool_calls"]
+    assert json.loads(call["function"]["arguments"]) == PLAY.arguments
+
+
+def test_each_of_several_answers_is_read(tmp_path: Path) -> None:
+    texts = ["Hello.", NOTATIONS["hermes"], NOTATIONS["llama3_json"]]
+    choices = [
+        {"index": at, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        for at, text in enumerate(texts)
+    ]
+    response, _ = ask(tmp_path, answered({"id": "c", "choices": choices}), n=3)
+    found = response.json()["choices"]
+    assert [each["finish_reason"] for each in found] == ["stop", "tool_calls", "tool_calls"]
+    assert found[0]["message"]["content"] == "Hello."
+    assert [each["index"] for each in found] == [0, 1, 2]
+
+
+def test_calls_that_were_cut_off_are_passed_on_as_cut_off(tmp_path: Path) -> None:
+    cut = whole({"content": None, "tool_calls": [native("ping", '{"a')]}, "length")
+    response, _ = ask(tmp_path, cut)
+    assert response.json() == cut[1]["body"]
