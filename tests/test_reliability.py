@@ -1,7 +1,9 @@
 """A few rounds of what `python -m tests.long` does by the thousand."""
 
 import base64
+import os
 import random
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -11,6 +13,15 @@ from hypothesis import strategies as st
 
 from tests.canaries import SHAPES, find_canaries, make_canary
 from tests.long import canaries, kills
+
+
+@pytest.fixture(autouse=True)
+def restored_environment() -> Iterator[None]:
+    """These rounds give their programs a whole environment of their own."""
+    before = dict(os.environ)
+    yield
+    os.environ.clear()
+    os.environ.update(before)
 
 
 @pytest.mark.slow

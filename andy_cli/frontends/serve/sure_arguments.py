@@ -1,0 +1,207 @@
+"""How much of a call's arguments, while they arrive, is sure to stay as it is.
+
+    {"path": "~/mu        all of it, where `path` is a text: whatever follows, this is its beginning
+    {"level": "7          `{` alone, where `level` is a number: the value may be corrected
+    {"Level               `{`, for there is no such parameter
+
+What is sure goes on to the client at once. From the first place on that is not, nothing does, until
+it is known what the call means: what follows then is `write_rest`.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+from andy_cli.compiler.mapper.mapper import mapped
+from andy_cli.messages import Arguments, Schema
+
+Place = Literal["begin", "first", "key", "colon", "value", "text", "after", "end", "broken"]
+BLANK = re.compile(r"[ \t\n\r]*")
+TEXT = re.compile(r'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*')
+"""Of a text of JSON, up to its end, or to what may be no part of one."""
+ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
+"""An escape that is not whole yet."""
+STRUCTURE = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
+LIMITED = frozenset({"enum", "const", "pattern", "format", "maxLength", "minLength"})
+"""What a text has to keep to that is known at its end alone."""
+
+
+NEXT: Mapping[tuple[Place, str], Place] = {
+    ("begin", "{"): "first",
+    ("colon", ":"): "value",
+    ("after", ","): "key",
+}
+SURE = ("first", "text", "after", "end")
+"""Places up to which all is sure: a name is once its value is, or has begun."""
+
+
+def write_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+class SureArguments:
+    def __init__(self, parameters: Schema) -> None:
+        self.text = ""
+        self.sure = 0
+        """Characters of `text`."""
+        self._parameters = parameters
+        known = parameters.get("properties")
+        self._properties = known if isinstance(known, Mapping) else {}
+        self._place: Place = "begin"
+        self._at = 0
+        self._key = ""
+        self._began = 0
+        """Where the last text begins."""
+        self._open: str | None = None
+        """The name of the text whose end has not come."""
+        self._done: dict[str, object] = {}
+        """The values that are whole, and sure."""
+        self._looked = 0
+        """Of a value: how far its brackets were counted."""
+        self._depth = 0
+        self._in_text = False
+
+    @property
+    def whole(self) -> bool:
+        """It is one object, and fits."""
+        return self._place == "end" and self.sure == len(self.text)
+
+    def add(self, text: str) -> None:
+        self.text += text
+        while self._place != "broken" and self._step():
+            pass
+
+    def write_rest(self, arguments: Arguments) -> str | None:
+        """What follows what is sure, so that all of it means these; None if nothing can."""
+        if not self.sure:
+            return write_json(arguments)
+        if any(key not in arguments or arguments[key] != self._done[key] for key in self._done):
+            return None
+        others = {key: value for key, value in arguments.items() if key not in self._done}
+        begun, end = self._began_text(), ""
+        if begun is not None:
+            value = others.pop(str(self._open), None)
+            if not isinstance(value, str) or not value.startswith(begun):
+                return None
+            end = write_json(value[len(begun) :])[1:]
+        comma = ", " if others and (self._done or begun is not None) else ""
+        return end + comma + write_json(others)[1:]
+
+    def _began_text(self) -> str | None:
+        """The text whose beginning is sure and whose end is not."""
+        return (
+            str(json.loads(f'{self.text[self._began : self.sure]}"'))
+            if self._open is not None
+            else None
+        )
+
+    def _step(self) -> bool:
+        """Read one more part; False where there is none that is whole."""
+        if self._place == "text":
+            return self._read_text()
+        blank = BLANK.match(self.text, self._at)
+        self._at = blank.end() if blank else self._at
+        if self._place == "end":
+            self.sure = self._at
+        if self._at == len(self.text):
+            return False
+        sign = self.text[self._at]
+        if place := NEXT.get((self._place, sign)):
+            return self._go(place)
+        match self._place, sign:
+            case "first" | "key", '"':
+                return self._read_key()
+            case "value", '"' if self._is_plain_text():
+                self._began, self._open = self._at, self._key
+                return self._go("text")
+            case "value", _:
+                return self._read_value()
+            case "first" | "after", "}" if self._has_required():
+                return self._go("end")
+        self._place = "broken"
+        return False
+
+    def _go(self, place: Place, end: int = 0) -> bool:
+        self._at = end or self._at + 1
+        self._place = place
+        if place in SURE:
+            self.sure = self._at
+        self._looked, self._depth, self._in_text = self._at, 0, False
+        return True
+
+    def _read_key(self) -> bool:
+        found = TEXT.match(self.text, self._at + 1)
+        end = found.end() if found else self._at
+        if self.text[end : end + 1] != '"':
+            return self._is_unfinished(end)
+        self._key = str(json.loads(self.text[self._at : end + 1]))
+        if self._key in self._done or self._key not in self._properties:
+            self._place = "broken"
+            return False
+        return self._go("colon", end + 1)
+
+    def _read_text(self) -> bool:
+        found = TEXT.match(self.text, self._at)
+        self._at = self.sure = found.end() if found else self._at
+        if self.text[self._at : self._at + 1] == '"':
+            self._done[self._key] = json.loads(self.text[self._began : self._at + 1])
+            self._open = None
+            return self._go("after")
+        return self._is_unfinished(self._at)
+
+    def _is_unfinished(self, at: int) -> bool:
+        """A text goes on as far as it was read; else it is none."""
+        if at < len(self.text) and not ESCAPE.match(self.text, at):
+            self._place = "broken"
+        return False
+
+    def _read_value(self) -> bool:
+        end = self._find_end()
+        if not end:
+            return False
+        try:
+            value = json.loads(self.text[self._at : end])
+        except (ValueError, RecursionError):
+            value = None
+            self._place = "broken"
+        if self._place == "broken" or not self._fits(value):
+            self._place = "broken"
+            return False
+        self._done[self._key] = value
+        return self._go("after", end)
+
+    def _find_end(self) -> int:
+        """Where the value ends; 0 while that is not known."""
+        if self.text[self._at] not in '"{[':
+            found = re.compile(r"[,}\s\]]").search(self.text, self._at)
+            return found.start() if found else 0
+        limit = len(self.text) - self.text.endswith("\\")
+        for sign in STRUCTURE.finditer(self.text, self._looked, limit):
+            self._looked = sign.end()
+            if sign[0] == '"':
+                self._in_text = not self._in_text
+            elif not self._in_text and sign[0] in "{[":
+                self._depth += 1
+            elif not self._in_text and sign[0] in "}]":
+                self._depth -= 1
+            if not self._in_text and self._depth <= 0 and not sign[0].startswith("\\"):
+                return sign.end()
+        return 0
+
+    def _is_plain_text(self) -> bool:
+        schema = self._properties[self._key]
+        return schema.get("type") == "string" and LIMITED.isdisjoint(schema)
+
+    def _fits(self, value: object) -> bool:
+        """Whether the mapper would leave the value as it is."""
+        shared = {key: each for key, each in self._parameters.items() if key.startswith("$")}
+        one = {**shared, "type": "object", "properties": {self._key: self._properties[self._key]}}
+        tool: Schema = {"type": "function", "function": {"name": "tool", "parameters": one}}
+        made = mapped("tool", {self._key: value}, {"tool": tool}, lambda name: False)
+        unchanged = [call.arguments for call in made.calls] == [{self._key: value}]
+        return unchanged and not (made.problems or made.changes)
+
+    def _has_required(self) -> bool:
+        required = self._parameters.get("required")
+        return not isinstance(required, list) or self._done.keys() >= set(required)
