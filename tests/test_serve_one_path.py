@@ -14,7 +14,16 @@ import pytest
 
 from andy_cli.frontends.serve.taught import DIALECTS
 from andy_cli.messages import ToolRequest
-from tests.model_server import Answer, ModelServer, Received, answered, called, streamed
+from tests.model_server import (
+    Answer,
+    ModelServer,
+    Received,
+    answered,
+    called,
+    raw,
+    status,
+    streamed,
+)
 from tests.serving import MP3S, USER, Served, joined, serving
 
 PLAY = ToolRequest("play_mp3", {"path": "~/mp3", "file": "blue.mp3"}, id="functions.play_mp3:0")
@@ -212,3 +221,127 @@ def test_calls_that_were_cut_off_are_passed_on_as_cut_off(tmp_path: Path) -> Non
     cut = whole({"content": None, "tool_calls": [native("ping", '{"a')]}, "length")
     response, _ = ask(tmp_path, cut)
     assert response.json() == cut[1]["body"]
+
+
+# Streams: what is sure goes on at once, the rest when it is known what it means.
+
+
+def pieces(*arguments: str, name: str = "play_mp3", index: int = 0, choice: int = 0) -> Answer:
+    """A call in pieces, as servers stream it."""
+    function = {"name": name, "arguments": ""}
+    opener = {"index": index, "id": f"c{index}", "type": "function", "function": function}
+    deltas = [opener, *({"index": index, "function": {"arguments": each}} for each in arguments)]
+    return [on(choice, {"tool_calls": [delta]}) for delta in deltas]
+
+
+def on(choice: int, delta: Mapping[str, object], finish: str | None = None) -> dict[str, object]:
+    listed = [{"index": choice, "delta": delta, "finish_reason": finish}]
+    return {"op": "sse", "data": {"id": "c", "choices": listed}}
+
+
+DONE = raw("data: [DONE]\n\n")
+
+
+def stream(home: Path, *answers: Answer, **fields: object) -> tuple[str, ModelServer]:
+    """The text of the stream that a client gets."""
+    response, server = ask(home, *answers, stream=True, **fields)
+    assert response.status_code == 200, response.text
+    return response.text, server
+
+
+def events_in(text: str) -> list[dict[str, Any]]:
+    lines = [line[6:] for line in text.split("\n") if line.startswith("data: {")]
+    return [json.loads(line) for line in lines]
+
+
+def streamed_calls(text: str) -> list[tuple[str, object]]:
+    return [
+        (each["name"], json.loads(each["arguments"])) for each in joined(events_in(text))["calls"]
+    ]
+
+
+def test_calls_that_need_no_change_go_on_byte_for_byte(tmp_path: Path) -> None:
+    answer = [
+        status(),
+        *pieces('{"fi', 'le": "b', 'lue.mp3"', "}"),
+        *pieces("{}", name="ping", index=1),
+        on(0, {}, "tool_calls"),
+        DONE,
+    ]
+    text, _ = stream(tmp_path, answer)
+    sent = [each["data"] for each in answer if each["op"] == "sse"]
+    assert events_in(text) == sent
+
+
+def test_arguments_in_a_stream_are_corrected_behind_what_went_on(tmp_path: Path) -> None:
+    answer = [
+        status(),
+        *pieces('{"level"', ': "7"', "}", name="set_volume"),
+        *pieces('{"path": "x", "FI', 'LE": "a.mp3"}', index=1),
+        on(0, {}, "tool_calls"),
+        DONE,
+    ]
+    text, server = stream(tmp_path, answer)
+    assert streamed_calls(text) == [
+        ("set_volume", {"level": 7}),
+        ("play_mp3", {"path": "x", "file": "a.mp3"}),
+    ]
+    assert len(server.requests) == 1
+
+
+def test_a_name_in_a_stream_that_there_is_not_is_told_to_the_model(tmp_path: Path) -> None:
+    unknown = [status(), *pieces("{}", name="fly_to_moon"), on(0, {}, "tool_calls"), DONE]
+    text, server = stream(tmp_path, unknown, called("ping", "{}"))
+    assert streamed_calls(text) == [("ping", {})]
+    assert "fly_to_moon" not in text
+    assert len(server.requests) == 2
+
+
+def test_a_stream_is_never_empty(tmp_path: Path) -> None:
+    unknown = [status(), *pieces("{}", name="fly_to_moon"), on(0, {}, "tool_calls"), DONE]
+    text, _ = stream(tmp_path, unknown, streamed("I cannot fly."))
+    found = joined(events_in(text))
+    assert (found["text"], found["calls"], found["finish"]) == ("I cannot fly.", [], "stop")
+
+
+def test_a_call_in_the_reasoning_of_a_stream_is_a_call(tmp_path: Path) -> None:
+    thought = on(0, {"reasoning_content": f"I play it. {NOTATIONS['hermes']}"})
+    text, _ = stream(tmp_path, [status(), thought, on(0, {}, "stop"), DONE])
+    assert streamed_calls(text) == [("play_mp3", PLAY.arguments)]
+
+
+def test_several_answers_in_one_stream_are_read_apart(tmp_path: Path) -> None:
+    call = NOTATIONS["hermes"]
+    halves = [call[:30], call[30:]]
+    answer = [
+        status(),
+        on(0, {"content": "Hel"}),
+        on(1, {"content": halves[0]}),
+        on(0, {"content": "lo."}),
+        on(1, {"content": halves[1]}),
+        on(0, {}, "stop"),
+        on(1, {}, "stop"),
+        DONE,
+    ]
+    text, _ = stream(tmp_path, answer, n=2)
+    by_choice = {
+        at: joined([each for each in events_in(text) if each["choices"][0]["index"] == at])
+        for at in (0, 1)
+    }
+    assert (by_choice[0]["text"], by_choice[0]["finish"]) == ("Hello.", "stop")
+    assert (by_choice[1]["text"], by_choice[1]["finish"]) == ("", "tool_calls")
+    assert json.loads(by_choice[1]["calls"][0]["arguments"]) == PLAY.arguments
+
+
+def test_events_with_carriage_returns_are_events(tmp_path: Path) -> None:
+    data = json.dumps({"choices": [{"index": 0, "delta": {"content": NOTATIONS["hermes"]}}]})
+    end = json.dumps({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    answer = [status(), raw(f"data: {data}\r\n\r\ndata: {end}\r\n\r\ndata: [DONE]\r\n\r\n")]
+    text, _ = stream(tmp_path, answer)
+    assert streamed_calls(text) == [("play_mp3", PLAY.arguments)]
+
+
+def test_a_stream_of_calls_that_is_cut_off_goes_on_as_it_came(tmp_path: Path) -> None:
+    answer = [status(), *pieces('{"file": "a', '.mp3", "pa'), on(0, {}, "length"), DONE]
+    text, _ = stream(tmp_path, answer)
+    assert events_in(text) == [each["data"] for each in answer if each["op"] == "sse"]

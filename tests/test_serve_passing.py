@@ -74,7 +74,7 @@ async def _each(pieces: list[bytes]) -> AsyncIterator[bytes]:
 
 def passed(pieces: list[bytes]) -> tuple[bytes, bool]:
     async def run() -> tuple[bytes, bool]:
-        watching = Watching(Dialogue(ASKED, Silent(), TAUGHT), Record("chat", "m"))
+        watching = Watching(lambda: Dialogue(ASKED, Silent(), TAUGHT), Record("chat", "m"))
         out = [watching.take(piece) for piece in pieces]
         said = b"".join([*out, *[data async for data in watching.end()]])
         return re.sub(rb'"call_\w+"', b'"call"', said), watching.ended

@@ -136,7 +136,7 @@ class Call:
         return self.upstream.taught(self.asked.tools, self.asked.model, "native")
 
     async def _watched(self, chunks: AsyncIterator[bytes], source: Remote) -> None:
-        watching = Watching(self._begin(source), self.record)
+        watching = Watching(lambda: self._begin(source), self.record)
         failure: Refused | None = None
         try:
             async for data in chunks:

@@ -33,7 +33,17 @@ from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused, Retrac
 from andy_cli.frontends.serve.quoting import Quoting
 from andy_cli.frontends.serve.source import Source
 from andy_cli.frontends.serve.taught import DIALECTS, Taught
-from andy_cli.messages import Chunk, Constraint, Message, Request, ToolRequest, Usage, Wire
+from andy_cli.messages import (
+    Arguments,
+    CallDelta,
+    Chunk,
+    Constraint,
+    Message,
+    Request,
+    ToolRequest,
+    Usage,
+    Wire,
+)
 
 TRIES = 3
 """Replies that are asked for until one can be used."""
@@ -130,11 +140,13 @@ async def emulated(
         yield piece
 
 
-async def converse(dialogue: Dialogue) -> AsyncGenerator[Piece | Retracted, None]:
+async def converse(
+    dialogue: Dialogue, tries: int = TRIES
+) -> AsyncGenerator[Piece | Retracted, None]:
     """As above, for a dialogue of which something may have been said already."""
     asked, source = dialogue.asked, dialogue.source
-    for attempt in range(1, TRIES + 1):
-        last = attempt == TRIES
+    for attempt in range(1, tries + 1):
+        last = attempt == tries
         # Said once, the same in other words is not said again.
         silent = dialogue.said or (dialogue.must and not last)
         reply = Reply(
@@ -300,6 +312,15 @@ async def understood(dialogue: Dialogue, compiled: CompiledReply, raw: str) -> U
         called([each for each in known if each.fault][:most]),
         tuple(filter(None, foreign)),
     )
+
+
+async def understand_call(dialogue: Dialogue, delta: CallDelta) -> Arguments | None:
+    """The arguments that were meant by one native call; None if they do not fit."""
+    compiler = reader(dialogue)
+    compiler.take(Chunk(call=delta))
+    _, compiled = compiler.finish()
+    found = await understood(dialogue, compiled, "")
+    return json.loads(found.calls[0].arguments) if len(found.calls) == 1 else None
 
 
 ALOUD = ("send_chat", "write", "end_turn")

@@ -1,22 +1,17 @@
 """Answers that are passed on as they are, byte for byte.
 
-Where a model was given tools, its text is read along: should it write a call in its text although
-its server was to make one of it, the events from there on are ours. Until then not one is touched.
+Where a model was given tools, the answer is read along, choice by choice: from where something has
+to be changed the events are ours. Until then not one is touched.
 """
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable
 
-from andy_cli.agent.reply import may_ask, without_requests
-from andy_cli.compiler.dialect import Tools
-from andy_cli.compiler.mapper.names import find
 from andy_cli.frontends.serve.asked import Asked
-from andy_cli.frontends.serve.chat_wire import call_of, dumped, line, texted_tools
-from andy_cli.frontends.serve.emulation import Dialogue, Understood, reader, understood
-from andy_cli.frontends.serve.pieces import Called
+from andy_cli.frontends.serve.chat_wire import dumped
+from andy_cli.frontends.serve.emulation import Dialogue
 from andy_cli.frontends.serve.records import Record
-from andy_cli.messages import Chunk
-from andy_cli.models.http.choices import plain_finish
+from andy_cli.frontends.serve.watched_choice import WatchedChoice
 
 
 def plain_body(asked: Asked, body: bytes, model: str) -> bytes:
@@ -38,42 +33,15 @@ def split_events(block: bytes) -> list[bytes]:
     return lines if whole else [block]
 
 
-def rename_calls(message: Mapping[str, object], tools: Tools) -> dict[str, object] | None:
-    """The message with the client's own names of its tools; None if it has them already.
-
-    Some servers put a prefix before a name (`functions.`), or another case.
-    """
-    calls = message.get("tool_calls")
-    listed = calls if isinstance(calls, list) else []
-    renamed = [_rename_call(call, tools) for call in listed]
-    return {**message, "tool_calls": renamed} if renamed != listed else None
-
-
-def _rename_call(call: object, tools: Tools) -> object:
-    function = call.get("function") if isinstance(call, dict) else None
-    if not isinstance(call, dict) or not isinstance(function, dict):
-        return call
-    name = function.get("name")
-    if not isinstance(name, str) or not name or name in tools:
-        return call
-    found = find(name, {}, tools)
-    return {**call, "function": {**function, "name": found.name}} if found and found.sure else call
-
-
 class Watching:
     """Reads along with one streamed answer; says of each event whether it may go on as it is."""
 
-    def __init__(self, dialogue: Dialogue, record: Record) -> None:
-        self._dialogue = dialogue
+    def __init__(self, make: Callable[[], Dialogue], record: Record) -> None:
+        """`make` begins the dialogue that a choice goes on with, should it have to."""
+        self._make = make
         self._record = record
-        self._reader = reader(dialogue)
-        self._texted = texted_tools(dialogue.asked.body.get("tools"))
         self._rest = b""
-        self._ahead = ""  # white space that went on before the reader showed it
-        self._native = False
-        self._raw: list[str] = []
-        self._head: dict[str, object] = {}
-        self._finish: dict[str, object] | None = None
+        self._choices: dict[int, WatchedChoice] = {}
         self._after: list[bytes] = []
         self._damaged = False
         self.ended = False
@@ -101,9 +69,9 @@ class Watching:
         if raw.startswith(b"event: error"):
             self.ended = True
             return self._later(whole)
-        event = self._read(raw)
+        event = read_event(raw)
         if event is None:
-            return self._later(whole) if self._finish is not None else whole
+            return self._late(whole)
         if not event:
             self._damaged = True
             return b""  # a client would fail at it
@@ -113,105 +81,44 @@ class Watching:
         choices = event.get("choices")
         choice = choices[0] if isinstance(choices, list) and len(choices) == 1 else None
         if not isinstance(choice, dict):
-            return self._later(whole) if self._finish is not None else whole
-        return self._choice(event, choice, whole)
-
-    def _choice(self, event: dict[str, object], choice: dict[str, object], whole: bytes) -> bytes:
-        self._head = event
-        delta = choice.get("delta")
-        delta = delta if isinstance(delta, dict) else {}
-        self._native = self._native or bool(delta.get("tool_calls"))
-        finish, out = choice.get("finish_reason"), b""
-        if renamed := rename_calls(delta, self._dialogue.taught.tools):
-            choice["delta"] = delta = renamed
-            whole = line(event)
-        text = delta.get("content")
-        if isinstance(text, str) and text and (shown := self._shown(text)) != text:
-            if shown or len(delta) > 1:
-                begun = {**choice, "delta": {**delta, "content": shown}, "finish_reason": None}
-                out = line({**event, "choices": [begun]})
-            # What is held back of it comes before the end.
-            whole = line({**event, "choices": [{**choice, "delta": {}}]}) if finish else b""
-        if not finish:
-            return out or whole
-        self._finish = event
-        self.ended = not self._damaged
-        self._later(whole)
+            return self._late(whole)
+        watched = self._choice(choice.get("index"))
+        out = watched.take(event, choice, whole)
+        self.ended = self.ended or (bool(watched.finish) and not self._damaged)
         return out
 
-    def _shown(self, text: str) -> str:
-        """What of it may go on, and so all of it while nothing looks like a call."""
-        self._raw.append(text)
-        self._record.wrote(text)
-        shown = self._caught_up(self._reader.take(Chunk(text)).text)
-        blank = self._reader.blank
-        if blank is not None:
-            shown += blank.removeprefix(self._ahead)
-            self._ahead = blank
-        return shown
+    def _choice(self, index: object) -> WatchedChoice:
+        number = index if type(index) is int else 0
+        if number not in self._choices:
+            self._choices[number] = WatchedChoice(number, self._make(), self._record)
+        return self._choices[number]
 
-    def _caught_up(self, text: str) -> str:
-        """What the reader shows now, without what went on before."""
-        if not text:
-            return ""
-        ahead, self._ahead = self._ahead, ""
-        return text.removeprefix(ahead)
+    def _late(self, whole: bytes) -> bytes:
+        """What stands behind the end of a choice waits with it: how much was used, say."""
+        waits = any(choice.finish for choice in self._choices.values())
+        return self._later(whole) if waits else whole
 
     def _later(self, whole: bytes) -> bytes:
-        """The end of the answer waits until it is known what the text meant."""
         self._after.append(whole)
         return b""
-
-    @staticmethod
-    def _read(raw: bytes) -> dict[str, object] | None:
-        """The event; None for what is no data, empty for what cannot be read."""
-        if not raw.startswith(b"data:"):
-            return None
-        try:
-            event = json.loads(raw[5:].decode())
-        except (ValueError, RecursionError):  # no UTF-8, no JSON
-            return {}
-        return event if isinstance(event, dict) else None
 
     async def end(self) -> AsyncIterator[bytes]:
         """What is left, once the stream is over."""
         if self._rest.strip():  # it broke off in the middle of an event, or without a blank line
             yield self._events(self._rest.strip(b"\r\n"))
-        last, compiled = self._reader.finish(not self._may_ask)
-        if not self._may_ask:
-            compiled = without_requests(compiled)
-        found = Understood()
-        if compiled.requests and not self._native:
-            found = await understood(self._dialogue, compiled, "".join(self._raw))
-        text = "".join([self._caught_up(last.text), *found.shown])
-        self._record.calls += len(found.calls)
-        self._record.repairs = self._dialogue.repairs
-        self._record.compiled = "\n".join(f"{each.name} {each.arguments}" for each in found.calls)
-        for out in self._ending(text, found.calls):
+        for choice in self._choices.values():
+            async for out in choice.end(self.ended):
+                yield out
+        for out in self._after:
             yield out
 
-    @property
-    def _may_ask(self) -> bool:
-        """Whether what the text asks for may become calls: nothing that was cut off may (P7)."""
-        choices = self._finish["choices"] if self._finish else None
-        reason = choices[0].get("finish_reason") if isinstance(choices, list) else None
-        return self.ended and may_ask(plain_finish(str(reason or "stop")))
 
-    def _ending(self, text: str, calls: Sequence[Called]) -> list[bytes]:
-        out = []
-        if text:
-            out.append(self._delta({"content": text}))
-        for each in calls:
-            call = call_of(each, self._texted)
-            out.append(self._delta({"tool_calls": [{"index": each.position, **call}]}))
-        if calls and self._finish is not None:
-            out.append(self._delta({}, "tool_calls"))
-            out += self._after[1:]
-        else:
-            out += self._after
-        return out
-
-    def _delta(self, delta: dict[str, object], finish: str | None = None) -> bytes:
-        head = {key: value for key, value in self._head.items() if key not in ("choices", "usage")}
-        choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        return line({**head, "choices": [choice]})
+def read_event(raw: bytes) -> dict[str, object] | None:
+    """The event; None for what is no data, empty for what cannot be read."""
+    if not raw.startswith(b"data:"):
+        return None
+    try:
+        event = json.loads(raw[5:].decode())
+    except (ValueError, RecursionError):  # no UTF-8, no JSON
+        return {}
+    return event if isinstance(event, dict) else None

@@ -151,7 +151,7 @@ class ChoiceReader:
         for call in calls:
             if isinstance(call, dict):
                 self._said = True
-                self._chunks.append(Chunk(call=_call(call)))
+                self._chunks.append(Chunk(call=read_call_delta(call)))
 
     def _finish(self, reason: str, stop: str = "") -> None:
         self._finished = True
@@ -181,7 +181,8 @@ def whole_characters(text: str) -> tuple[str, str]:
     return text, half
 
 
-def _call(call: Mapping[str, object]) -> CallDelta:
+def read_call_delta(call: Mapping[str, object]) -> CallDelta:
+    """One piece of a call, whatever of it is there."""
     function = call.get("function")
     if not isinstance(function, dict):
         function = call

@@ -1,0 +1,167 @@
+"""One choice of an answer that is streamed: what of it goes on as it came, and how it ends.
+
+Its text is read along: should it hold a call although its server was to make one of it, the events
+from there on are ours. What has to be asked again goes on as a dialogue that began with it.
+"""
+
+from collections.abc import AsyncIterator
+
+from andy_cli.agent.reply import may_ask, without_requests
+from andy_cli.compiler.compiler import CompiledReply
+from andy_cli.frontends.serve.chat_wire import call_of, line, texted_tools
+from andy_cli.frontends.serve.emulation import TRIES, Dialogue, converse, reader, understand_call
+from andy_cli.frontends.serve.pieces import Called, Over, Said
+from andy_cli.frontends.serve.reading_back import Begun
+from andy_cli.frontends.serve.records import Record
+from andy_cli.frontends.serve.streamed_calls import StreamedCalls, rename_calls
+from andy_cli.messages import Chunk
+from andy_cli.models.http.choices import plain_finish
+
+Event = dict[str, object]
+
+
+class WatchedChoice:
+    def __init__(self, index: int, dialogue: Dialogue, record: Record) -> None:
+        self._index = index
+        self._dialogue = dialogue
+        self._record = record
+        self._reader = reader(dialogue)
+        self._calls = StreamedCalls(dialogue.taught.tools)
+        self._ahead = ""  # white space that went on before the reader showed it
+        self._shown_any = False
+        self._raw: list[str] = []
+        self._thoughts: list[str] = []
+        self._head: Event = {}
+        self.finish: Event | None = None
+        """The event that ends it; it waits until it is known what the text meant."""
+        self._last = b""
+        """The same, as it goes on."""
+
+    def take(self, event: Event, choice: Event, whole: bytes) -> bytes:
+        """Read an event with this choice alone; returns the bytes that may go on now."""
+        self._head = event
+        delta = choice.get("delta")
+        delta = delta if isinstance(delta, dict) else {}
+        finish, out = choice.get("finish_reason"), b""
+        self._note_thought(delta)
+        text, pieces = delta.get("content"), delta.get("tool_calls")
+        if isinstance(pieces, list) and pieces:
+            if renamed := rename_calls(delta, self._dialogue.taught.tools):
+                choice["delta"] = delta = renamed
+                pieces = delta["tool_calls"]
+                whole = line(event)
+            if finish:
+                whole = line({**event, "choices": [{**choice, "finish_reason": None}]})
+            out = self._calls.take(pieces if isinstance(pieces, list) else [], whole)
+            whole = line({**event, "choices": [{**choice, "delta": {}}]}) if finish else b""
+        if isinstance(text, str) and text and (shown := self._show(text)) != text:
+            if (shown or len(delta) > 1) and not pieces:
+                begun = {**choice, "delta": {**delta, "content": shown}, "finish_reason": None}
+                out += line({**event, "choices": [begun]})
+            # What is held back of it comes before the end.
+            whole = line({**event, "choices": [{**choice, "delta": {}}]}) if finish else b""
+        if not finish:
+            return out or whole
+        self.finish = {**event, "choices": [choice]}
+        self._last = whole
+        return out
+
+    def _note_thought(self, delta: Event) -> None:
+        thought = delta.get("reasoning_content") or delta.get("reasoning")
+        if isinstance(thought, str):
+            self._thoughts.append(thought)
+
+    def _show(self, text: str) -> str:
+        """What of it may go on, and so all of it while nothing looks like a call."""
+        self._raw.append(text)
+        self._record.wrote(text)
+        shown = self._catch_up(self._reader.take(Chunk(text)).text)
+        blank = self._reader.blank
+        if blank is not None:
+            shown += blank.removeprefix(self._ahead)
+            self._ahead = blank
+        self._shown_any = self._shown_any or bool(shown.strip())
+        return shown
+
+    def _catch_up(self, text: str) -> str:
+        """What the reader shows now, without what went on before."""
+        if not text:
+            return ""
+        ahead, self._ahead = self._ahead, ""
+        return text.removeprefix(ahead)
+
+    @property
+    def _reason(self) -> str:
+        choices = self.finish["choices"] if self.finish else None
+        reason = choices[0].get("finish_reason") if isinstance(choices, list) else None
+        return plain_finish(str(reason or "stop"))
+
+    async def end(self, ended: bool) -> AsyncIterator[bytes]:
+        """What is left of it. `ended`: its server said that it is over."""
+        whole = ended and may_ask(self._reason)  # of nothing that was cut off is a call made (P7)
+        last, compiled = self._reader.finish(not whole)
+        if not whole:
+            compiled = without_requests(compiled)
+        text = self._catch_up(last.text)
+        if not whole or self._needs_nothing(compiled):
+            if text:
+                yield self._write({"content": text})
+            yield self._calls.release_all() + self._last
+            return
+        if text and self._shown_any:
+            yield self._write({"content": text})
+        async for out in self._go_on():
+            yield out
+
+    def _needs_nothing(self, compiled: CompiledReply) -> bool:
+        """Whether the choice stays as its server made it."""
+        if self._calls:
+            return self._calls.settled
+        if compiled.requests or self._dialogue.must:
+            return False
+        silent = not (self._shown_any or compiled.text.strip())
+        return not (silent and self._thoughts and self._dialogue.asked.tools)
+
+    async def _go_on(self) -> AsyncIterator[bytes]:
+        """The rest of it, as a dialogue in which this was the first reply."""
+        opened = [call for call in self._calls if call.opened]
+        for call in opened:
+            if not call.arguments.whole or call.sent < len(call.arguments.text):
+                rest = call.write_rest(await understand_call(self._dialogue, call.delta))
+                piece = {"index": call.position, "function": {"arguments": rest}}
+                yield self._write({"tool_calls": [piece]})
+        unopened = [call for call in self._calls if not call.opened]
+        chunks = [] if opened else [Chunk("".join(self._raw), "".join(self._thoughts))]
+        chunks += [Chunk(call=call.delta) for call in unopened]
+        reason = "tool_calls" if opened else self._reason
+        if unopened or not opened:
+            async for out in self._converse([*chunks, Chunk(finish=self._reason)], len(opened)):
+                if isinstance(out, Over):
+                    reason = "tool_calls" if opened else out.reason
+                else:
+                    yield out
+        yield self._write({}, reason)
+
+    async def _converse(self, chunks: list[Chunk], opened: int) -> AsyncIterator[bytes | Over]:
+        """What becomes of these chunks; asked again only where no call went on before."""
+        dialogue = self._dialogue
+        dialogue.source = Begun(dialogue.source, chunks)
+        dialogue.said = self._shown_any or opened > 0
+        texted = texted_tools(dialogue.asked.body.get("tools"))
+        async for piece in converse(dialogue, 1 if opened else TRIES):
+            match piece:
+                case Said(text):
+                    yield self._write({"content": text})
+                case Called():
+                    self._record.calls += 1
+                    self._record.compiled += f"{piece.name} {piece.arguments}\n"[:2000]
+                    call = call_of(piece, texted)
+                    yield self._write({"tool_calls": [{"index": opened + piece.position, **call}]})
+                case Over():
+                    self._record.repairs = piece.repairs
+                    yield piece
+
+    def _write(self, delta: Event, finish: str | None = None) -> bytes:
+        head = {key: value for key, value in self._head.items() if key not in ("choices", "usage")}
+        choice = {"index": self._index, "delta": delta, "finish_reason": finish}
+        return line({**head, "choices": [choice]})
