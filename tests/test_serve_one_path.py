@@ -345,3 +345,24 @@ def test_a_stream_of_calls_that_is_cut_off_goes_on_as_it_came(tmp_path: Path) ->
     answer = [status(), *pieces('{"file": "a', '.mp3", "pa'), on(0, {}, "length"), DONE]
     text, _ = stream(tmp_path, answer)
     assert events_in(text) == [each["data"] for each in answer if each["op"] == "sse"]
+
+
+@pytest.mark.parametrize("path", ["chat/completions", "responses", "messages"])
+@pytest.mark.parametrize("taught", [False, True], ids=["native", "taught"])
+def test_a_call_that_takes_long_is_a_stream_that_lives(
+    path: str, taught: bool, tmp_path: Path
+) -> None:
+    """Half a call, a pause, the other half: nothing of it can be shown before it is whole."""
+    call = NOTATIONS["hermes"]
+    pause = {"op": "sleep", "s": 2.5}
+    halves = [on(0, {"content": call[:40]}), pause, on(0, {"content": call[40:]})]
+    answer = [status(), *halves, on(0, {}, "stop"), DONE]
+    dialect = ("--dialect", "hermes") if taught else ()
+    with (
+        ModelServer([answer], checked=False) as server,
+        serving(server.url, "--model", "gpt-9", *dialect, home=tmp_path) as served,
+    ):
+        body = {**request_on(path, "play"), "stream": True}
+        response = httpx2.post(f"{served.url}/v1/{path}", json=body, timeout=30)
+    assert response.text.count(": still writing") == 2
+    assert calls_in(path, response.text, stream=True) == [("play_mp3", PLAY.arguments)]

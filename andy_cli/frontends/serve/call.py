@@ -1,8 +1,8 @@
 """One request for an answer: passed on as it is, read along, or made by a dialogue."""
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
 from andy_cli.frontends.serve.asked import Asked
@@ -28,6 +28,7 @@ from andy_cli.frontends.serve.pieces import (
     Said,
     ToolsRefused,
 )
+from andy_cli.frontends.serve.pulse import PULSE
 from andy_cli.frontends.serve.reading_back import read_back
 from andy_cli.frontends.serve.records import ROOM, Record
 from andy_cli.frontends.serve.source import Remote
@@ -80,7 +81,7 @@ class Call:
             return await self._shown(source.endpoint.model, told)
         try:
             heard, thinkers = Heard(source, self.record), self.upstream.thinks_first
-            return await self._compile(emulated(self.asked, heard, taught, thinkers))
+            return await self._compile(emulated(self.asked, heard, taught, thinkers), heard)
         except ToolsRefused:
             if wanted or self.exchange.begun:
                 raise
@@ -138,16 +139,34 @@ class Call:
     async def _watched(self, chunks: AsyncIterator[bytes], source: Remote) -> None:
         watching = Watching(lambda: self._begin(source), self.record)
         failure: Refused | None = None
-        try:
-            async for data in chunks:
-                if out := watching.take(data):
-                    await self.exchange.write(out)
-        except Refused as refused:
-            failure = refused
-        async for out in watching.end():
-            await self.exchange.write(out)
+
+        async def keep_alive() -> None:
+            await self.exchange.write(self.surface.comment)
+
+        async with self._kept_alive(keep_alive):
+            try:
+                async for data in chunks:
+                    if out := watching.take(data):
+                        await self.exchange.write(out)
+            except Refused as refused:
+                failure = refused
+            async for out in watching.end():
+                await self.exchange.write(out)
         if failure or not watching.ended:
             raise failure or broken_off()
+
+    @asynccontextmanager
+    async def _kept_alive(self, show: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+        """A sign of life each second in which nothing else is written."""
+        if not self.surface.comment:
+            yield
+            return
+        self.exchange.beat = beat = PULSE.begin(show)
+        try:
+            yield
+        finally:
+            self.exchange.beat = None
+            PULSE.end(beat)
 
     async def _unwatched(self, chunks: AsyncIterator[bytes]) -> None:
         ended, rest = False, b""
@@ -159,10 +178,10 @@ class Call:
         if not ended:
             raise broken_off()
 
-    async def _compile(self, pieces: Pieces) -> int:
+    async def _compile(self, pieces: Pieces, heard: Heard) -> int:
         writer = self.surface.writer(self.asked, self.asked.model or self.record.model)
         if self.asked.stream:
-            return await self._streamed(pieces, writer)
+            return await self._streamed(pieces, writer, heard)
         made: list[Piece] = []
         async with aclosing(pieces):
             async for piece in pieces:
@@ -177,11 +196,18 @@ class Call:
         await self.exchange.respond(200, data, headers={"x-andy-compiled": how(over)})
         return 200
 
-    async def _streamed(self, pieces: Pieces, writer: Writer) -> int:
+    async def _streamed(self, pieces: Pieces, writer: Writer, heard: Heard) -> int:
         """Events as they are made; an error before the first of them is an answer of its own."""
         headers = {"x-andy-compiled": self.record.way}
         self.exchange.failed = writer.failed
-        async with aclosing(pieces):
+
+        async def keep_alive() -> None:
+            if heard.begun and not self.exchange.begun:
+                await self.exchange.start(200, EVENTS, headers)
+            if self.exchange.begun:
+                await self.exchange.write(self.surface.comment)
+
+        async with aclosing(pieces), self._kept_alive(keep_alive):
             async for made in pieces:
                 # What was sent was sent: the answer is a new paragraph.
                 piece = Said("\n\n") if isinstance(made, Retracted) else made

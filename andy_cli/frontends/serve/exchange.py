@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from time import monotonic
 from typing import Any
 
 from andy_cli.frontends.serve.chat_wire import dumped
 from andy_cli.frontends.serve.connection import Connection
 from andy_cli.frontends.serve.gatekeeper import LARGEST
 from andy_cli.frontends.serve.pieces import Refused
+from andy_cli.frontends.serve.pulse import Beat
 from andy_cli.frontends.serve.surfaces import Surface
 
 Scope = MutableMapping[str, Any]
@@ -30,6 +32,8 @@ class Exchange:
         """Who is writing the answer ends it, should it fail."""
         self.gone = False
         """Its client is; nobody is left to answer."""
+        self.beat: Beat | None = None
+        """Where its stream is kept alive."""
         self._task: asyncio.Task[object] | None = None
         self._receive = receive
         self._send = send
@@ -74,6 +78,8 @@ class Exchange:
         await self._send({"type": "http.response.start", "status": status, "headers": listed})
 
     async def write(self, data: bytes, more: bool = True) -> None:
+        if self.beat is not None:
+            self.beat.wrote = monotonic()
         await self._send({"type": "http.response.body", "body": data, "more_body": more})
 
     async def respond(

@@ -9,10 +9,12 @@ from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Heard:
     source: Source
     record: Record
+    begun: bool = False
+    """The model has begun to write."""
 
     @property
     def endpoint(self) -> Endpoint:
@@ -26,5 +28,6 @@ class Heard:
         if self.record.raw:
             self.record.wrote("\n---\n")
         async for chunk in self.source.reply(request, fields):
+            self.begun = True
             self.record.wrote(chunk.text)
             yield chunk

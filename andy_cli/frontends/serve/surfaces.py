@@ -9,6 +9,7 @@ from andy_cli.frontends.serve.messages_wire import asked_messages, counted
 from andy_cli.frontends.serve.messages_writer import MessagesWriter
 from andy_cli.frontends.serve.messages_writer import error as messages_error
 from andy_cli.frontends.serve.pieces import Piece, Refused
+from andy_cli.frontends.serve.pulse import COMMENT
 from andy_cli.frontends.serve.responses_wire import asked_responses
 from andy_cli.frontends.serve.responses_writer import ResponsesWriter
 
@@ -40,6 +41,8 @@ class Surface(NamedTuple):
     """The body of an error."""
     failed: Callable[[Refused], bytes] = ChatWriter.failed
     """What ends a stream that was passed on and failed in the middle."""
+    comment: bytes = COMMENT
+    """What keeps a stream alive; empty where the wire has nothing for that."""
     passes: bool = False
     """Whether it is the wire of the models' servers: then bytes can be passed on."""
     counted: Callable[[object], bytes] | None = None

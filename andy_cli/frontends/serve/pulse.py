@@ -1,0 +1,63 @@
+"""A sign of life each second in streams that have nothing to say yet.
+
+A call that the model takes long to write is nothing that its client may see before it is whole, and
+clients and proxies give up where nothing comes. All streams are looked at once a second: a timer
+for each would be a tenth of what a request costs.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from time import monotonic
+
+SECOND = 1.0
+COMMENT = b": still writing\n\n"
+"""What readers of event streams pass over."""
+
+
+@dataclass(eq=False, slots=True)
+class Beat:
+    """One stream: when something was last written, and how a sign of life is."""
+
+    show: Callable[[], Awaitable[None]]
+    wrote: float
+    showing: asyncio.Task[None] | None = None
+
+
+class Pulse:
+    def __init__(self) -> None:
+        self._beats: set[Beat] = set()
+        self._clock: asyncio.TimerHandle | None = None
+
+    def begin(self, show: Callable[[], Awaitable[None]]) -> Beat:
+        beat = Beat(show, monotonic())
+        self._beats.add(beat)
+        if self._clock is None:
+            self._clock = asyncio.get_running_loop().call_later(SECOND, self._look)
+        return beat
+
+    def end(self, beat: Beat) -> None:
+        self._beats.discard(beat)
+        if beat.showing is not None:
+            beat.showing.cancel()
+
+    def _look(self) -> None:
+        now = monotonic()
+        for beat in self._beats:
+            waiting = beat.showing is not None and not beat.showing.done()
+            if now - beat.wrote >= SECOND * 0.9 and not waiting:
+                beat.wrote = now
+                beat.showing = asyncio.get_running_loop().create_task(_show(beat))
+        self._clock = None
+        if self._beats:
+            self._clock = asyncio.get_running_loop().call_later(SECOND, self._look)
+
+
+async def _show(beat: Beat) -> None:
+    with suppress(OSError):  # the client is gone, as whoever writes to it will find out
+        await beat.show()
+
+
+PULSE = Pulse()
+"""Of this process."""
