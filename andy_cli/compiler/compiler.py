@@ -179,6 +179,11 @@ class Compiler:
         """Requests in the text behind which something was shown."""
         return self._requests(self._parsed[: self._shown_behind])
 
+    @property
+    def settled(self) -> tuple[ToolRequest, ...]:
+        """Requests in the text that are complete: nothing that may still come changes them."""
+        return self._requests(self._parsed[:-1] if self._unsettled else self._parsed)
+
     def _requests(self, parsed: Sequence[Parsed]) -> tuple[ToolRequest, ...]:
         return tuple(request for each in parsed for request in each.requests)
 

@@ -11,19 +11,16 @@ from typing import Any
 from andy_cli.agent.injection import escape_control_tokens
 from andy_cli.agent.pairs import paired
 from andy_cli.agent.system_prompt import lesson
-from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import Compiler, Opened
 from andy_cli.compiler.detect import NATIVE
 from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.compiler.ids import renamed
+from andy_cli.compiler.library import dialects_by_name, markers_for
 from andy_cli.compiler.mapper.offered import offered
 from andy_cli.compiler.markers import Markers
-from andy_cli.discover import discover
 from andy_cli.messages import Message, Wire
 
-DIALECTS: Mapping[str, Dialect] = {
-    each.name: each for each in discover(dialects, Dialect, "DIALECT")
-}
+DIALECTS: Mapping[str, Dialect] = dialects_by_name()
 
 
 @dataclass(frozen=True)
@@ -33,7 +30,7 @@ class Taught:
 
     @cached_property
     def markers(self) -> Markers:
-        return Markers([*DIALECTS.values()], tuple(self.tools), self.dialect.name)
+        return markers_for(tuple(self.tools), self.dialect.name)
 
     @cached_property
     def lesson(self) -> str:
