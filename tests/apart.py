@@ -11,8 +11,8 @@ PYTHON = os.environ.get("ANDY_CLIENTS_PYTHON", sys.executable)
 """Of the environment they are in."""
 
 
-def there(*modules: str) -> None:
-    """Skips without them."""
+def there(*modules: str, python: str = PYTHON) -> None:
+    """Skips without them; `python` is that of another environment, with its own variable."""
     code = f"import importlib.util as u; assert all(map(u.find_spec, {modules!r}))"
-    if subprocess.run([PYTHON, "-c", code], capture_output=True, check=False).returncode:
-        pytest.skip(f"{' and '.join(modules)}: not in the environment of $ANDY_CLIENTS_PYTHON")
+    if subprocess.run([python, "-c", code], capture_output=True, check=False).returncode:
+        pytest.skip(f"{' and '.join(modules)}: not in the environment of {python}")

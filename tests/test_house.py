@@ -12,7 +12,7 @@ FILES = sorted([*ROOT.glob("andy_cli/**/*.py"), *ROOT.glob("tools/*.py")])
 LAYERS = """
 __main__
 cli
-frontends
+frontends engines
 agent
 compiler toolbox models sessions
 guard
