@@ -1,15 +1,17 @@
-"""Plug-ins for engines: what they share, and vLLM's own classes where it is installed."""
+"""Plug-ins for engines: what they share; vLLM's own classes and LiteLLM's proxy where installed."""
 
 import json
 import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import openai
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +23,19 @@ from andy_cli.engines.reasoning_splitter import (
     split_reasoning,
 )
 from andy_cli.engines.reply_reader import ReplyDelta, ReplyReader, read_reply
-from tests.apart import there
+from tests.apart import PYTHON, there
+from tests.benchmarks.serve import free_port, until_there
+from tests.model_server import (
+    Answer,
+    ModelServer,
+    Received,
+    answered,
+    called,
+    event,
+    raw,
+    status,
+    streamed,
+)
 
 HERE = Path(__file__).parent
 CASES = json.loads((HERE / "corpora" / "vllm_replies.json").read_text(encoding="utf-8"))
@@ -189,3 +203,97 @@ def test_vllm_asks_whether_the_reasoning_is_over() -> None:
     assert over == [False, True, False, False]
     assert [each["content"] for each in in_vllm("reach", asked)] == ["", "b", "<think>", ""]
     assert not any(each["skips"] for each in in_vllm("reach", asked))
+
+
+LITELLM = {
+    "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY": "true",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_LOG": "ERROR",
+}
+
+
+@contextmanager
+def litellm_proxy(upstream: str, folder: Path) -> Iterator[openai.OpenAI]:
+    """The real proxy with our callback in front of a model's server."""
+    there("litellm", "andy_cli")
+    model = {"model": "openai/m", "api_base": upstream, "api_key": "none"}
+    configuration = {
+        "model_list": [{"model_name": "m", "litellm_params": model}],
+        "litellm_settings": {"callbacks": "andy_cli.engines.litellm.andy"},
+    }
+    (folder / "config.yaml").write_text(json.dumps(configuration), encoding="utf-8")
+    port = free_port()
+    program = Path(PYTHON).with_name("litellm")
+    listen = ("--host", "127.0.0.1", "--port", str(port), "--telemetry", "False")
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [program, "--config", folder / "config.yaml", *listen],
+            stdout=log,
+            stderr=log,
+            env={**os.environ, **LITELLM, "HOME": str(folder)},
+            cwd=folder,
+        )
+    try:
+        until_there(port, 120)
+        address = f"http://127.0.0.1:{port}/v1"
+        with openai.OpenAI(base_url=address, api_key="none", max_retries=0) as client:
+            yield client
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def answer_case(received: Received) -> Answer:
+    """The reply that the user's message names, whole or in pieces of three characters."""
+    text = CASES[int(received.body["messages"][0]["content"])]["reply"]
+    if received.body.get("stream"):
+        return streamed(*(text[at : at + 3] for at in range(0, len(text), 3)))
+    message = {"role": "assistant", "content": text}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    return answered({"id": "c1", "object": "chat.completion", "model": "m", "choices": [choice]})
+
+
+@pytest.mark.slow
+def test_litellm_makes_calls_of_what_a_model_left_in_its_text(tmp_path: Path) -> None:
+    with (
+        ModelServer(answer_case, checked=False) as server,
+        litellm_proxy(server.url, tmp_path) as client,
+    ):
+        for at, case in enumerate(CASES):
+            asked: Any = {
+                "model": "m",
+                "messages": [{"role": "user", "content": str(at)}],
+                "tools": tools_of(case),
+            }
+            whole = client.chat.completions.create(**asked).choices[0]
+            with client.chat.completions.stream(**asked) as stream:
+                piecewise = stream.get_final_completion().choices[0]
+            for choice in (whole, piecewise):
+                calls = [
+                    {"name": each.function.name, "arguments": json.loads(each.function.arguments)}
+                    for each in choice.message.tool_calls or []
+                ]
+                assert (choice.message.content or "", calls) == (case["content"], case["calls"])
+                assert choice.finish_reason == ("tool_calls" if calls else "stop")
+            del asked["tools"]
+            plain = client.chat.completions.create(**asked).choices[0].message
+            assert plain.content == case["reply"]
+
+
+@pytest.mark.slow
+def test_litellm_passes_real_calls_on_with_the_text_before_them(tmp_path: Path) -> None:
+    reply = [status(), event({"content": "A <tool"}), *called("ping", "{}")[1:]]
+    with (
+        ModelServer([[*reply, raw("data: [DONE]\n\n")]], checked=False) as server,
+        litellm_proxy(server.url, tmp_path) as client,
+    ):
+        asked: Any = {
+            "model": "m",
+            "messages": [{"role": "user", "content": "Hi"}],
+            "tools": [{"type": "function", "function": {"name": "ping"}}],
+        }
+        with client.chat.completions.stream(**asked) as stream:
+            choice = stream.get_final_completion().choices[0]
+        assert choice.message.content == "A <tool"
+        assert [each.function.name for each in choice.message.tool_calls or []] == ["ping"]
+        assert choice.finish_reason == "tool_calls"
