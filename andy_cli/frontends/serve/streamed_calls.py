@@ -44,6 +44,10 @@ class StreamedCalls:
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
         self._calls: dict[int, StreamedCall] = {}
+        self.deltas: list[CallDelta] = []
+        """All that came."""
+        self.mixed_up = False
+        """Two calls share a place, or one has none: which is which is known at the end."""
         self._held: list[tuple[bytes, Mapping[int, int]]] = []
         """Events, and how many characters of which calls have come with each."""
 
@@ -58,13 +62,22 @@ class StreamedCalls:
         """Whether all of them went on, whole and fitting."""
         return not self._held and all(call.arguments.whole for call in self)
 
+    @property
+    def opened(self) -> list[StreamedCall]:
+        """Those that their client knows of."""
+        return [call for call in self if call.opened]
+
     def take(self, pieces: Sequence[object], event: bytes) -> bytes:
         """Read the pieces of calls in an event; returns the events that may go on now."""
         reach: dict[int, int] = {}
         for piece in pieces:
             if isinstance(piece, dict):
-                call = self._add(read_call_delta(piece))
-                reach[call.position] = len(call.arguments.text)
+                delta = read_call_delta(piece)
+                self.deltas.append(delta)
+                self.mixed_up = self.mixed_up or self._is_mixed_up(delta)
+                if not self.mixed_up:
+                    call = self._add(delta)
+                    reach[call.position] = len(call.arguments.text)
         self._held.append((event, reach))
         return self._release()
 
@@ -73,10 +86,18 @@ class StreamedCalls:
         held, self._held = self._held, []
         return b"".join(event for event, _ in held)
 
+    def _is_mixed_up(self, delta: CallDelta) -> bool:
+        if delta.position is None:
+            return True
+        call = self._calls.get(delta.position)
+        if call is None:
+            return False
+        if not (delta.name and call.name):
+            return False  # a piece of it, whatever id it has now
+        return delta.name != call.name or bool(delta.id and delta.id != call.id)
+
     def _add(self, delta: CallDelta) -> StreamedCall:
-        position = delta.position
-        if position is None:  # some count none: a name begins another call
-            position = max(self._calls, default=-1) + (1 if delta.name or not self._calls else 0)
+        position = delta.position or 0
         call = self._calls.setdefault(position, StreamedCall(position))
         call.id = call.id or delta.id
         if delta.name and not call.name:
@@ -90,7 +111,11 @@ class StreamedCalls:
 
     def _release(self) -> bytes:
         out = []
-        while self._held and all(self._is_sure(*each) for each in self._held[0][1].items()):
+        while (
+            self._held
+            and not self.mixed_up
+            and all(self._is_sure(*each) for each in self._held[0][1].items())
+        ):
             event, reach = self._held.pop(0)
             out.append(event)
             for position, characters in reach.items():

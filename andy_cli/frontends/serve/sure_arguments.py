@@ -74,6 +74,8 @@ class SureArguments:
 
     def write_rest(self, arguments: Arguments) -> str | None:
         """What follows what is sure, so that all of it means these; None if nothing can."""
+        if self.whole:
+            return ""
         if not self.sure:
             return write_json(arguments)
         if any(key not in arguments or arguments[key] != self._done[key] for key in self._done):

@@ -4,6 +4,7 @@ Its text is read along: should it hold a call although its server was to make on
 from there on are ours. What has to be asked again goes on as a dialogue that began with it.
 """
 
+import json
 from collections.abc import AsyncIterator
 
 from andy_cli.agent.reply import may_ask, without_requests
@@ -124,42 +125,59 @@ class WatchedChoice:
 
     async def _go_on(self) -> AsyncIterator[bytes]:
         """The rest of it, as a dialogue in which this was the first reply."""
-        opened = [call for call in self._calls if call.opened]
-        for call in opened:
+        opened = self._calls.opened
+        for call in () if self._calls.mixed_up else opened:
             if not call.arguments.whole or call.sent < len(call.arguments.text):
                 rest = call.write_rest(await understand_call(self._dialogue, call.delta))
-                piece = {"index": call.position, "function": {"arguments": rest}}
-                yield self._write({"tool_calls": [piece]})
-        unopened = [call for call in self._calls if not call.opened]
-        chunks = [] if opened else [Chunk("".join(self._raw), "".join(self._thoughts))]
-        chunks += [Chunk(call=call.delta) for call in unopened]
-        reason = "tool_calls" if opened else self._reason
-        if unopened or not opened:
-            async for out in self._converse([*chunks, Chunk(finish=self._reason)], len(opened)):
-                if isinstance(out, Over):
-                    reason = "tool_calls" if opened else out.reason
-                else:
+                yield self._write_arguments(call.position, rest)
+        reason = "tool_calls"
+        if not opened or self._calls.mixed_up or len(opened) < len([*self._calls]):
+            async for out in self._converse():
+                if not isinstance(out, Over):
                     yield out
+                elif not opened:
+                    reason = out.reason
         yield self._write({}, reason)
 
-    async def _converse(self, chunks: list[Chunk], opened: int) -> AsyncIterator[bytes | Over]:
-        """What becomes of these chunks; asked again only where no call went on before."""
-        dialogue = self._dialogue
-        dialogue.source = Begun(dialogue.source, chunks)
-        dialogue.said = self._shown_any or opened > 0
+    def _first_reply(self) -> list[Chunk]:
+        """What the dialogue begins with: all of it, or the calls that did not go on."""
+        deltas = self._calls.deltas
+        if self._calls.opened and not self._calls.mixed_up:
+            deltas = [call.delta for call in self._calls if not call.opened]
+        calls = [Chunk(call=delta) for delta in deltas]
+        words = Chunk("".join(self._raw), "".join(self._thoughts))
+        end = Chunk(finish=self._reason)
+        return [*calls, end] if self._calls.opened else [words, *calls, end]
+
+    async def _converse(self) -> AsyncIterator[bytes | Over]:
+        """What becomes of it; the model is asked again only where no call went on before."""
+        opened, dialogue = self._calls.opened, self._dialogue
+        dialogue.source = Begun(dialogue.source, self._first_reply())
+        dialogue.said = self._shown_any or bool(opened)
+        known = len(opened) if self._calls.mixed_up else 0
+        """So many of what comes have gone on before, or have begun to."""
         texted = texted_tools(dialogue.asked.body.get("tools"))
         async for piece in converse(dialogue, 1 if opened else TRIES):
             match piece:
                 case Said(text):
                     yield self._write({"content": text})
-                case Called():
+                case Called(position=position) if position >= known:
                     self._record.calls += 1
                     self._record.compiled += f"{piece.name} {piece.arguments}\n"[:2000]
-                    call = call_of(piece, texted)
-                    yield self._write({"tool_calls": [{"index": opened + piece.position, **call}]})
+                    index = len(opened) - known + position
+                    call = {"index": index, **call_of(piece, texted)}
+                    yield self._write({"tool_calls": [call]})
+                case Called(position=position):
+                    call_begun = opened[position]
+                    if rest := call_begun.write_rest(json.loads(piece.arguments)):
+                        yield self._write_arguments(call_begun.position, rest)
                 case Over():
                     self._record.repairs = piece.repairs
                     yield piece
+
+    def _write_arguments(self, position: int, text: str) -> bytes:
+        piece = {"index": position, "function": {"arguments": text}}
+        return self._write({"tool_calls": [piece]})
 
     def _write(self, delta: Event, finish: str | None = None) -> bytes:
         head = {key: value for key, value in self._head.items() if key not in ("choices", "usage")}
