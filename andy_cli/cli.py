@@ -444,7 +444,7 @@ def serve(
     ] = None,
     set_: Set = None,
 ) -> None:
-    """Serve the OpenAI and Anthropic wires: real tool calls for any client, from any model."""
+    """Serve the wires of OpenAI, Anthropic and Ollama: real tool calls, from any model."""
     from andy_cli.frontends.serve.command import Serving
     from andy_cli.frontends.serve.command import serve as start
 

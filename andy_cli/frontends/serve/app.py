@@ -1,6 +1,7 @@
 """The server itself: an ASGI application without a framework in the way of what is only passed on.
 
     POST /v1/chat/completions  /v1/responses  /v1/messages      GET /v1/models  /health  /metrics  /
+    POST /api/chat  /api/generate  /api/show  /api/pull         GET /api/tags  /api/ps  /api/version
 
 Without tools, or for a model that takes them, bytes go through as they are. With tools that a model
 cannot take, `emulation` leads the dialogue. What is the same for all requests: who may ask, how
@@ -8,13 +9,10 @@ large a request is, how an error looks.
 """
 
 import asyncio
-import json
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
-
-import aiohttp
+from typing import NamedTuple
 
 from andy_cli.errors import AndyError
 from andy_cli.frontends.serve import page, surfaces
@@ -23,18 +21,23 @@ from andy_cli.frontends.serve.call import Call
 from andy_cli.frontends.serve.chat_wire import dumped
 from andy_cli.frontends.serve.exchange import JSON, Exchange, Receive, Scope, Send
 from andy_cli.frontends.serve.gatekeeper import Gatekeeper, allowed
+from andy_cli.frontends.serve.listing import fetch_models, list_names
+from andy_cli.frontends.serve.ollama_models import NOT_OFFERED, VERSION, GetFacts, OllamaModels
+from andy_cli.frontends.serve.ollama_writer import LINES, dump_line
 from andy_cli.frontends.serve.pieces import Refused
 from andy_cli.frontends.serve.reading import parsed
 from andy_cli.frontends.serve.records import Record, Records, metrics
-from andy_cli.frontends.serve.source import Remote
 from andy_cli.frontends.serve.surfaces import Surface
-from andy_cli.frontends.serve.upstreams import Upstream, Upstreams
+from andy_cli.frontends.serve.upstreams import Upstreams
 from andy_cli.guard.redactor import redact
 
 
 class App:
-    def __init__(self, upstreams: Upstreams, gatekeeper: Gatekeeper, records: Records) -> None:
+    def __init__(
+        self, upstreams: Upstreams, gatekeeper: Gatekeeper, records: Records, get_facts: GetFacts
+    ) -> None:
         self._upstreams = upstreams
+        self._ollama = OllamaModels(upstreams, get_facts)
         self._gatekeeper = gatekeeper
         self._records = records
         self._keys = [each.source.endpoint.key for each in upstreams.each]
@@ -43,7 +46,7 @@ class App:
         if scope["type"] != "http":
             return
         exchange = Exchange(scope, receive, send)
-        surface = surfaces.BY_PATH.get(scope["path"], surfaces.BY_PATH["/v1/chat/completions"])
+        surface = surfaces.BY_PATH.get(scope["path"]) or surfaces.error_surface(scope["path"])
         try:
             exchange.headers = self._gatekeeper.check(scope["method"], scope["headers"])
             exchange.shared = self._gatekeeper.shared(exchange.headers)
@@ -62,10 +65,8 @@ class App:
     async def _answer(self, exchange: Exchange) -> None:
         method, path = exchange.scope["method"], exchange.scope["path"]
         surface = surfaces.BY_PATH.get(path)
-        shown = PAGES.get(path)
-        if surface is None and shown is None:
-            raise Refused(404, "There is nothing here.", code="not_found")
-        methods = ("POST",) if surface else ("GET", "HEAD")
+        page = None if surface else find_page(path)
+        methods = page.methods if page else POSTED
         if method == "OPTIONS":
             await exchange.start(204, JSON, allowed((*methods, "OPTIONS")))
             await exchange.write(b"", more=False)
@@ -74,16 +75,19 @@ class App:
             raise Refused(405, "This is not how it is asked for.", headers=allowed(methods))
         if path not in OPEN:
             self._gatekeeper.identify(exchange.headers)
-        if shown is not None:
-            await shown(self, exchange)
+        if page is not None:
+            await page.answer(self, exchange)
         elif surface is not None:
             await self._converse(exchange, surface)
 
     async def _converse(self, exchange: Exchange, surface: Surface) -> None:
         body = await exchange.body()
         value = parsed(body)
-        if surface.counted is not None:
-            await exchange.respond(200, surface.counted(value))
+        if surface.answer_alone is not None and (alone := surface.answer_alone(value)):
+            model, answer = alone
+            if model:
+                self._upstreams.find(model)
+            await exchange.respond(200, answer)
             return
         asked = surface.asked(value)
         upstream = self._upstreams.find(asked.model)
@@ -106,14 +110,12 @@ class App:
 
     async def models(self, exchange: Exchange) -> None:
         now = int(time.time())
-        names = [each.name or each.source.endpoint.model for each in self._upstreams.each]
         rows = [
             {"id": name, "object": "model", "created": now, "owned_by": "andy"}
-            for name in names
-            if name
+            for name in list_names(self._upstreams)
         ]
         if not rows:
-            rows = await listed(self._upstreams.each[0])
+            rows = await fetch_models(self._upstreams.each[0])
         await exchange.respond(200, dumped({"object": "list", "data": rows}))
 
     async def metrics(self, exchange: Exchange) -> None:
@@ -129,16 +131,57 @@ class App:
     async def calls(self, exchange: Exchange) -> None:
         await exchange.respond(200, dumped(page.calls(self._records)))
 
+    async def ollama_tags(self, exchange: Exchange) -> None:
+        await exchange.respond(200, dumped(await self._ollama.tags()))
 
+    async def ollama_running(self, exchange: Exchange) -> None:
+        await exchange.respond(200, dumped(await self._ollama.running()))
+
+    async def ollama_version(self, exchange: Exchange) -> None:
+        await exchange.respond(200, dumped({"version": VERSION}))
+
+    async def ollama_show(self, exchange: Exchange) -> None:
+        await exchange.respond(200, dumped(await self._ollama.show(parsed(await exchange.body()))))
+
+    async def ollama_pull(self, exchange: Exchange) -> None:
+        told = await self._ollama.pull(parsed(await exchange.body()))
+        await exchange.respond(200, dump_line(told), LINES)
+
+    async def ollama_refusal(self, exchange: Exchange) -> None:
+        raise Refused(501, NOT_OFFERED[exchange.scope["path"]])
+
+
+class Page(NamedTuple):
+    """What is answered without a model's words."""
+
+    answer: Callable[[App, Exchange], Awaitable[None]]
+    methods: tuple[str, ...] = ("GET", "HEAD")
+
+
+POSTED = ("POST",)
 OPEN = ("/", "/health")
 """For everybody: there is nothing of anybody in them."""
-PAGES: Mapping[str, Callable[[App, Exchange], Awaitable[None]]] = {
-    "/": App.page,
-    "/health": App.health,
-    "/calls.json": App.calls,
-    "/v1/models": App.models,
-    "/metrics": App.metrics,
+PAGES: Mapping[str, Page] = {
+    "/": Page(App.page),
+    "/health": Page(App.health),
+    "/calls.json": Page(App.calls),
+    "/v1/models": Page(App.models),
+    "/metrics": Page(App.metrics),
+    "/api/tags": Page(App.ollama_tags),
+    "/api/ps": Page(App.ollama_running),
+    "/api/version": Page(App.ollama_version),
+    "/api/show": Page(App.ollama_show, POSTED),
+    "/api/pull": Page(App.ollama_pull, POSTED),
+    **dict.fromkeys(NOT_OFFERED, Page(App.ollama_refusal, POSTED)),
 }
+
+
+def find_page(path: str) -> Page:
+    """Raises Refused (404) where there is none."""
+    page = PAGES.get(path)
+    if page is None:
+        raise Refused(404, "There is nothing here.", code="not_found")
+    return page
 
 
 def last_words(asked: Asked) -> str:
@@ -150,22 +193,3 @@ def last_words(asked: Asked) -> str:
 
 MARK = re.compile("\ufdd0[0-9]+\ufdd1")
 """What stands for a picture and the like."""
-LISTING = aiohttp.ClientTimeout(total=10)
-
-
-async def listed(upstream: Upstream) -> list[dict[str, Any]]:
-    """What the model's server lists."""
-    source = upstream.source
-    if not isinstance(source, Remote):
-        return []
-    try:
-        behind = source.backend
-        async with behind.http.get(
-            behind.models, headers=behind.headers, timeout=LISTING
-        ) as response:
-            told = json.loads(await response.content.read(4 * 2**20))
-    except (aiohttp.ClientError, OSError, ValueError, TimeoutError, RecursionError):
-        # A list of models is a help and no promise.
-        return []
-    data = told.get("data") if isinstance(told, dict) else None
-    return [each for each in data if isinstance(each, dict)] if isinstance(data, list) else []

@@ -37,7 +37,6 @@ from andy_cli.frontends.serve.taught import DIALECTS, Taught
 from andy_cli.frontends.serve.upstreams import Upstream, renamed
 
 PASSED = {"x-andy-compiled": "native;repairs=0"}
-EVENTS = "text/event-stream; charset=utf-8"
 Pieces = AsyncGenerator[Piece | Retracted, None]
 
 
@@ -213,7 +212,7 @@ class Call:
                 piece = Said("\n\n") if isinstance(made, Retracted) else made
                 self._note(piece)
                 if not self.exchange.begun:
-                    await self.exchange.start(200, EVENTS, headers)
+                    await self.exchange.start(200, self.surface.streamed_as, headers)
                 await self.exchange.write(writer.event(piece))
         await self.exchange.write(b"", more=False)
         return 200

@@ -19,6 +19,7 @@ from andy_cli.frontends.serve.connection import Connection
 from andy_cli.frontends.serve.gatekeeper import Gatekeeper
 from andy_cli.frontends.serve.records import Records
 from andy_cli.frontends.serve.upstreams import upstreams
+from andy_cli.models.server_facts import facts
 from andy_cli.settings import Settings
 
 DRAIN = 7
@@ -58,7 +59,14 @@ async def work(
             not loopback(serving.host),
         )
         return await until_told(
-            App(behind, gatekeeper, Records(seat.board, seat.sheet)), listening, seat
+            App(
+                behind,
+                gatekeeper,
+                Records(seat.board, seat.sheet),
+                partial(facts, settings=settings),
+            ),
+            listening,
+            seat,
         )
 
 

@@ -8,10 +8,24 @@ from andy_cli.frontends.serve.chat_wire import ChatWriter, error
 from andy_cli.frontends.serve.messages_wire import asked_messages, counted
 from andy_cli.frontends.serve.messages_writer import MessagesWriter
 from andy_cli.frontends.serve.messages_writer import error as messages_error
+from andy_cli.frontends.serve.ollama_wire import (
+    answer_chat_load,
+    answer_generate_load,
+    read_ollama_chat,
+    read_ollama_generate,
+)
+from andy_cli.frontends.serve.ollama_writer import (
+    LINES,
+    OllamaChatWriter,
+    OllamaGenerateWriter,
+    render_error,
+)
 from andy_cli.frontends.serve.pieces import Piece, Refused
 from andy_cli.frontends.serve.pulse import COMMENT
 from andy_cli.frontends.serve.responses_wire import asked_responses
 from andy_cli.frontends.serve.responses_writer import ResponsesWriter
+
+EVENTS = "text/event-stream; charset=utf-8"
 
 
 class Writer(Protocol):
@@ -45,8 +59,11 @@ class Surface(NamedTuple):
     """What keeps a stream alive; empty where the wire has nothing for that."""
     passes: bool = False
     """Whether it is the wire of the models' servers: then bytes can be passed on."""
-    counted: Callable[[object], bytes] | None = None
-    """The parsed body -> the answer, where no model is asked. Raises Refused."""
+    answer_alone: Callable[[object], tuple[str, bytes] | None] | None = None
+    """The parsed body -> the model that has to be there (empty: any) and the answer, or None where
+    a model has to be asked. Raises Refused."""
+    streamed_as: str = EVENTS
+    """The media type of its streams."""
 
 
 CHAT = Surface("chat", "/v1/chat/completions", asked, ChatWriter, error, passes=True)
@@ -58,5 +75,29 @@ MESSAGES = Surface(
     MessagesWriter,
     messages_error,
 )
-COUNT = MESSAGES._replace(path="/v1/messages/count_tokens", counted=counted)
-BY_PATH: Mapping[str, Surface] = {each.path: each for each in (CHAT, RESPONSES, MESSAGES, COUNT)}
+COUNT = MESSAGES._replace(
+    path="/v1/messages/count_tokens", answer_alone=lambda value: ("", counted(value))
+)
+OLLAMA_CHAT = Surface(
+    "ollama_chat",
+    "/api/chat",
+    read_ollama_chat,
+    OllamaChatWriter,
+    render_error,
+    answer_alone=answer_chat_load,
+    streamed_as=LINES,
+)
+OLLAMA_GENERATE = OLLAMA_CHAT._replace(
+    name="ollama_generate",
+    path="/api/generate",
+    asked=read_ollama_generate,
+    writer=OllamaGenerateWriter,
+    answer_alone=answer_generate_load,
+)
+SURFACES = (CHAT, RESPONSES, MESSAGES, COUNT, OLLAMA_CHAT, OLLAMA_GENERATE)
+BY_PATH: Mapping[str, Surface] = {each.path: each for each in SURFACES}
+
+
+def error_surface(path: str) -> Surface:
+    """Whose errors are given at a path that is no surface's."""
+    return OLLAMA_CHAT if path.startswith("/api/") else CHAT

@@ -90,6 +90,8 @@ class Upstreams:
     def find(self, model: str) -> Upstream:
         """The one a request means. Raises Refused (404) where several are there and none is."""
         named = [each for each in self.each if each.name == model]
+        short = without_latest(model)
+        named = named or [each for each in self.each if without_latest(each.name) == short]
         if named:
             return named[0]
         if len(self.each) == 1:
@@ -98,6 +100,11 @@ class Upstreams:
         raise Refused(
             404, f"There is no model {model!r}; there are: {there}.", code="model_not_found"
         )
+
+
+def without_latest(name: str) -> str:
+    """The name without the tag that Ollama's clients add where none was given."""
+    return name.removesuffix(":latest") or name
 
 
 Opened = Callable[[Endpoint, Provider | None], Source]
