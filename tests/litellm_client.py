@@ -1,6 +1,6 @@
 """One conversation with tools through LiteLLM; prints the calls and the answer as JSON.
 
-python litellm_client.py ADDRESS openai|anthropic whole|streamed
+python litellm_client.py ADDRESS openai|anthropic|ollama_chat|ollama whole|streamed
 """
 
 import importlib
