@@ -84,17 +84,10 @@ def run(command: Sequence[str | Path], home: Path, work: Path, **more: str) -> s
 
 
 CODEX = """
-model = "{model}"
-model_provider = "andy"
 approval_policy = "never"
 sandbox_mode = "danger-full-access"
 check_for_update_on_startup = false
-[model_providers.andy]
-name = "andy"
-base_url = "{address}/v1"
-wire_api = "responses"
-request_max_retries = 0
-stream_max_retries = 0
+{provider}
 [analytics]
 enabled = false
 [feedback]
@@ -105,12 +98,26 @@ plugins = false
 """
 
 
-def codex(address: str, home: Path, work: Path, model: str = "m") -> str:
-    """What `codex exec` says in the end."""
+PROVIDER = """
+model_provider = "andy"
+[model_providers.andy]
+name = "andy"
+base_url = "{address}/v1"
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+"""
+
+
+def codex(address: str, home: Path, work: Path, model: str = "m", oss: bool = False) -> str:
+    """What `codex exec` says in the end; with `oss` it takes the server for an Ollama."""
     program = installed("@openai/codex@0.169.0") / "@openai/codex/bin/codex.js"
-    (home / "config.toml").write_text(CODEX.format(address=address, model=model))
-    command: list[str | Path] = ["node", program, "exec", "--skip-git-repo-check", TASK]
-    return run(command, home, work, CODEX_HOME=str(home))
+    provider = "" if oss else PROVIDER.format(address=address)
+    (home / "config.toml").write_text(CODEX.format(provider=provider))
+    command: list[str | Path] = ["node", program, "exec", "--skip-git-repo-check", "-m", model]
+    command += ["--oss", "--local-provider", "ollama"] if oss else []
+    known = {"CODEX_HOME": str(home), "CODEX_OSS_BASE_URL": f"{address}/v1"}
+    return run([*command, TASK], home, work, **known)
 
 
 def shell(last: str) -> Sequence[str]:
@@ -150,6 +157,14 @@ def programming(last: str) -> Sequence[str]:
 def test_codex_lists_and_plays(model: str, script: Script, home: Path, work: Path) -> None:
     with before(home, agent(script)) as (address, _):
         assert ANSWER in codex(address, home, work, model)
+    assert (work / "played.txt").read_text().strip() == PLAYING
+
+
+@pytest.mark.parametrize("model", ["m", "m:latest"])
+def test_codex_finds_an_ollama_and_plays(model: str, home: Path, work: Path) -> None:
+    """It wants a version that it knows, and pulls a model that is not listed by the very name."""
+    with before(home, agent(shell)) as (address, _):
+        assert ANSWER in codex(address, home, work, model, oss=True)
     assert (work / "played.txt").read_text().strip() == PLAYING
 
 
