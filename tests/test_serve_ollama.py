@@ -185,6 +185,7 @@ BAD: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "a tool without a name": (CHAT, {"tools": [{"type": "function", "function": {}}]}),
     "options of a wrong type": (CHAT, {"options": "hot"}),
     "a temperature of a wrong type": (CHAT, {"options": {"temperature": "hot"}}),
+    "a seed beyond all": (CHAT, {"options": {"seed": 10**400}}),
     "half a seed": (CHAT, {"options": {"seed": 1.5}}),
     "stops of a wrong type": (CHAT, {"options": {"stop": [5]}}),
     "stream of a wrong type": (CHAT, {"stream": "yes"}),

@@ -106,6 +106,7 @@ BAD_MESSAGES: Mapping[str, Mapping[str, Any]] = {
     "model of a wrong type": {"model": 5},
     "model that is a path": {"model": "../../etc/passwd"},
     "temperature of a wrong type": {"temperature": "hot"},
+    "temperature beyond all": {"temperature": 10**400},
     "top_p of a wrong type": {"top_p": True},
     "stop of a wrong type": {"stop_sequences": "END"},
     "a stop of a wrong type": {"stop_sequences": [5]},

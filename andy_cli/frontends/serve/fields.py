@@ -1,6 +1,5 @@
 """Fields of a request, checked: what has the wrong type is refused in words that name the field."""
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,6 +8,8 @@ from andy_cli.frontends.serve.pieces import Refused
 DEEPEST = 100
 """Levels of lists and objects in a request."""
 MOST = 2**31
+LARGEST = 2**64
+"""Of numbers: a seed may be as large."""
 Check = Callable[[object, str], object]
 
 
@@ -47,10 +48,14 @@ def switch(value: object, where: str) -> bool:
 
 
 def number(value: object, where: str) -> float:
-    fine = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (fine and isinstance(value, int | float) and math.isfinite(value)):
-        raise wrong(where, "a number")
-    return value
+    # A larger whole number may have no float at all; NaN and infinity are none of these either.
+    if (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and -LARGEST <= value <= LARGEST
+    ):
+        return value
+    raise wrong(where, "a number")
 
 
 def amount(value: object, where: str) -> int:
