@@ -202,7 +202,7 @@ class Call:
 
         async def keep_alive() -> None:
             if heard.begun and not self.exchange.begun:
-                await self.exchange.start(200, EVENTS, headers)
+                await self.exchange.start(200, self.surface.streamed_as, headers)
             if self.exchange.begun:
                 await self.exchange.write(self.surface.comment)
 

@@ -84,6 +84,7 @@ OLLAMA_CHAT = Surface(
     read_ollama_chat,
     OllamaChatWriter,
     render_error,
+    comment=b"",
     answer_alone=answer_chat_load,
     streamed_as=LINES,
 )
