@@ -50,6 +50,9 @@ def answer_request(received: Received) -> Answer:
     return streamed(text) if received.body.get("stream") else whole({"content": text})
 
 
+PATHS = ("v1/chat/completions", "v1/responses", "v1/messages", "api/chat")
+
+
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with (
@@ -60,13 +63,13 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize("path", ["chat/completions", "responses", "messages"])
+@pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("name", NOTATIONS)
 def test_a_call_in_the_text_is_a_call_on_every_wire(
     name: str, path: str, stream: bool, served: Served
 ) -> None:
     response = httpx2.post(
-        f"{served.url}/v1/{path}", json={**request_on(path, name), "stream": stream}, timeout=30
+        f"{served.url}/{path}", json={**request_on(path, name), "stream": stream}, timeout=30
     )
     assert response.status_code == 200, response.text
     assert calls_in(path, response.text, stream) == [("play_mp3", PLAY.arguments)]
@@ -77,9 +80,9 @@ def request_on(path: str, text: str) -> dict[str, object]:
     functions = [tool["function"] for tool in MP3S]
     messages = [{"role": "user", "content": text}]
     match path:
-        case "chat/completions":
+        case "v1/chat/completions" | "api/chat":
             return {"model": "m", "messages": messages, "tools": MP3S}
-        case "responses":
+        case "v1/responses":
             return {
                 "model": "m",
                 "input": text,
@@ -92,14 +95,22 @@ def request_on(path: str, text: str) -> dict[str, object]:
 def calls_in(path: str, text: str, stream: bool) -> list[tuple[str, object]]:
     """(name, arguments) of each call of an answer."""
     lines = [line[6:] for line in text.split("\n") if line.startswith("data: {")]
-    events = [json.loads(line) for line in lines] if stream else [json.loads(text)]
+    sse = stream and path != "api/chat"
+    events = [json.loads(line) for line in lines] if sse else [json.loads(text.partition("\n")[0])]
     match path, stream:
-        case "chat/completions", True:
+        case "v1/chat/completions", True:
             found = [(each["name"], each["arguments"]) for each in joined(events)["calls"]]
-        case "chat/completions", False:
+        case "v1/chat/completions", False:
             calls = events[0]["choices"][0]["message"]["tool_calls"]
             found = [(each["function"]["name"], each["function"]["arguments"]) for each in calls]
-        case "responses", _:
+        case "api/chat", _:
+            calls = [
+                call
+                for row in map(json.loads, text.splitlines())
+                for call in row["message"].get("tool_calls", ())
+            ]
+            return [(each["function"]["name"], each["function"]["arguments"]) for each in calls]
+        case "v1/responses", _:
             items = events[-1]["response"]["output"] if stream else events[0]["output"]
             calls = [each for each in items if each["type"] == "function_call"]
             found = [(each["name"], each["arguments"]) for each in calls]
@@ -347,7 +358,7 @@ def test_a_stream_of_calls_that_is_cut_off_goes_on_as_it_came(tmp_path: Path) ->
     assert events_in(text) == [each["data"] for each in answer if each["op"] == "sse"]
 
 
-@pytest.mark.parametrize("path", ["chat/completions", "responses", "messages"])
+@pytest.mark.parametrize("path", PATHS[:3])
 @pytest.mark.parametrize("taught", [False, True], ids=["native", "taught"])
 def test_a_call_that_takes_long_is_a_stream_that_lives(
     path: str, taught: bool, tmp_path: Path
@@ -363,6 +374,6 @@ def test_a_call_that_takes_long_is_a_stream_that_lives(
         serving(server.url, "--model", "gpt-9", *dialect, home=tmp_path) as served,
     ):
         body = {**request_on(path, "play"), "stream": True}
-        response = httpx2.post(f"{served.url}/v1/{path}", json=body, timeout=30)
+        response = httpx2.post(f"{served.url}/{path}", json=body, timeout=30)
     assert response.text.count(": still writing") == 2
     assert calls_in(path, response.text, stream=True) == [("play_mp3", PLAY.arguments)]
