@@ -466,7 +466,7 @@ def test_several_models_are_told_apart_with_and_without_a_tag(tmp_path: Path) ->
         serving(
             *(tmp_path, "--upstream", f"small={small.url}", "--upstream", f"big={big.url}")
         ) as url,
-        ollama.Client(url) as client,
+        ollama.Client(url, timeout=30) as client,
     ):
         assert [model.model for model in client.list().models] == ["small:latest", "big:latest"]
         for name, words in (
@@ -512,13 +512,31 @@ def test_errors_have_ollamas_shape(tmp_path: Path) -> None:
     with (
         ModelServer([refused(429, "Too many."), broken_off]) as server,
         serving(tmp_path, "--upstream", server.url, "--model", "m") as url,
-        ollama.Client(url) as client,
+        ollama.Client(url, timeout=30) as client,
     ):
         with pytest.raises(ollama.ResponseError, match="Too many") as caught:
             client.chat("m", SAID)
         assert caught.value.status_code == 429
         with pytest.raises(ollama.ResponseError, match="broke off"):
             [*client.chat("m", SAID, stream=True)]
+
+
+def test_a_stream_is_kept_alive_by_lines_that_say_nothing(tmp_path: Path) -> None:
+    call = DIALECTS["hermes"].write(ToolRequest("list_mp3s", LIST_PATH))
+    pieces = [event({"content": piece}) for piece in (call[:30], call[30:])]
+    reply = [status(), pieces[0], {"op": "sleep", "s": 2.5}, pieces[1], event({}, "stop")]
+    with (
+        ModelServer([reply]) as server,
+        serving(tmp_path, "--upstream", server.url, "--dialect", "hermes") as url,
+        ollama.Client(url, timeout=30) as client,
+    ):
+        parts = [*client.chat("m", SAID, tools=TOOLS, stream=True)]
+    assert len([part for part in parts if part.message == EMPTY and not part.done]) == 2
+    assert [bool(part.message.tool_calls) for part in parts[-2:]] == [True, False]
+    assert int(parts[-1].prompt_eval_duration or 0) > 2_000_000_000  # no line said anything before
+
+
+EMPTY = ollama.Message(role="assistant", content="")
 
 
 def test_the_token_is_sent_as_a_bearers(tmp_path: Path) -> None:

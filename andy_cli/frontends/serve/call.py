@@ -157,9 +157,6 @@ class Call:
     @asynccontextmanager
     async def _kept_alive(self, show: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
         """A sign of life each second in which nothing else is written."""
-        if not self.surface.comment:
-            yield
-            return
         self.exchange.beat = beat = PULSE.begin(show)
         try:
             yield
@@ -204,7 +201,7 @@ class Call:
             if heard.begun and not self.exchange.begun:
                 await self.exchange.start(200, self.surface.streamed_as, headers)
             if self.exchange.begun:
-                await self.exchange.write(self.surface.comment)
+                await self.exchange.write(self.surface.comment or writer.event(Said("")))
 
         async with aclosing(pieces), self._kept_alive(keep_alive):
             async for made in pieces:

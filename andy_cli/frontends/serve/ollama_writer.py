@@ -28,7 +28,8 @@ class OllamaChatWriter:
         """When the first piece came."""
 
     def event(self, piece: Piece) -> bytes:
-        self._first = self._first or perf_counter_ns()
+        if piece != Said(""):  # which only keeps the stream alive
+            self._first = self._first or perf_counter_ns()
         if isinstance(piece, Over):
             spent = self._first - self._began
             return dump_line({**self._render([]), **self._end(piece, spent)})

@@ -56,7 +56,7 @@ class Surface(NamedTuple):
     failed: Callable[[Refused], bytes] = ChatWriter.failed
     """What ends a stream that was passed on and failed in the middle."""
     comment: bytes = COMMENT
-    """What keeps a stream alive; empty where the wire has nothing for that."""
+    """What keeps a stream alive; empty where the wire has nothing for that but an empty text."""
     passes: bool = False
     """Whether it is the wire of the models' servers: then bytes can be passed on."""
     answer_alone: Callable[[object], tuple[str, bytes] | None] | None = None
