@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import anthropic
 import pytest
 
 from andy_cli.frontends.serve.board import Board
@@ -648,3 +649,99 @@ def test_an_answer_without_end_is_an_error(tmp_path: Path) -> None:
         served(tmp_path, models.url, "--dialect", "native") as server,
     ):
         assert server.chat().status == 502
+
+
+VERSION = {"anthropic-version": "2023-06-01"}
+
+
+def test_one_model_is_told_of_and_an_unknown_one_is_not_there(tmp_path: Path) -> None:
+    with (
+        ModelServer([streamed("x")], models=("one", "org/two")) as models,
+        served(tmp_path, models.url) as server,
+    ):
+        found = server.get("/v1/models/org/two").json
+        assert (found["id"], found["object"]) == ("org/two", "model")
+        assert server.get("/v1/models/org%2Ftwo").json == found
+        missing = server.get("/v1/models/three")
+        assert (missing.status, missing.json["error"]["code"]) == (404, "model_not_found")
+        assert missing.json["error"]["type"] == "invalid_request_error"
+        missing = server.get("/v1/models/three", **VERSION)
+        assert missing.json["error"]["type"] == "not_found_error"
+    with served(tmp_path, "http://127.0.0.1:1/v1") as server:
+        assert server.get("/v1/models/any").json["id"] == "any"
+
+
+def test_clients_of_anthropic_get_its_list_of_models(tmp_path: Path) -> None:
+    with (
+        ModelServer([streamed("x")], models=("one", "two")) as models,
+        served(tmp_path, models.url) as server,
+    ):
+        listed = server.get("/v1/models", **VERSION).json
+        assert [row["id"] for row in listed["data"]] == ["one", "two"]
+        assert set(listed["data"][0]) == {"type", "id", "display_name", "created_at"}
+        assert listed["data"][0]["type"] == "model"
+        ends = (listed["first_id"], listed["last_id"], listed["has_more"])
+        assert ends == ("one", "two", False)
+        with anthropic.Anthropic(base_url=f"http://127.0.0.1:{server.port}", api_key="k") as api:
+            assert [model.id for model in api.models.list()] == ["one", "two"]
+            assert api.models.retrieve("two").display_name == "two"
+            with pytest.raises(anthropic.NotFoundError):
+                api.models.retrieve("three")
+    with served(tmp_path, "http://127.0.0.1:1/v1") as server:
+        nothing = {"data": [], "has_more": False, "first_id": None, "last_id": None}
+        assert server.get("/v1/models", **VERSION).json == nothing
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost:1", 200),
+        ("127.0.0.1:8080", 200),
+        ("[::1]:65535", 200),
+        ("localhost:65536", 403),
+        ("localhost:0", 403),
+        ("localhost:08080", 403),
+        ("localhost:\u0668", 403),
+        ("evil.example:8080", 403),
+    ],
+)
+def test_a_port_may_be_mapped_to_that_of_the_server(host: str, status: int, opened: Served) -> None:
+    assert opened.get("/health", host=host).status == status
+
+
+def test_paths_without_a_version_are_the_same(opened: Served) -> None:
+    asked = {"content-type": "application/json"}
+    for path in ("/chat/completions", "/responses", "/messages", "/messages/count_tokens"):
+        for body in (b"{}", b'{"model": "m", "max_tokens": 9, "input": "x", "messages": [5]}'):
+            short, whole = (opened.ask("POST", f"{way}{path}", asked, body) for way in ("", "/v1"))
+            assert (short.status, short.json.get("error")) == (
+                whole.status,
+                whole.json.get("error"),
+            )
+    chat = opened.ask("POST", "/chat/completions", asked, json.dumps(CHAT).encode())
+    assert chat.json == WHOLE
+    assert opened.get("/models").json == opened.get("/v1/models").json
+    assert opened.get("/models/m").status == opened.get("/v1/models/m").status
+    assert opened.get("/nothing").status == 404
+
+
+STAINLESS = "arch lang os package-version retry-count runtime runtime-version timeout helper-method"
+
+
+def test_a_page_may_send_the_headers_of_the_sdks(models: ModelServer, tmp_path: Path) -> None:
+    page = "https://app.example"
+    wanted = [f"x-stainless-{name}" for name in STAINLESS.split()]
+    wanted += ["authorization", "x-api-key", "content-type", "anthropic-version", "anthropic-beta"]
+    wanted += ["anthropic-dangerous-direct-browser-access", "openai-organization", "openai-beta"]
+    asks = {
+        "origin": page,
+        "access-control-request-method": "POST",
+        "access-control-request-headers": ", ".join([*wanted, "x-evil", "x-stainless-*"]),
+    }
+    with served(tmp_path, models.url, "--allow-origin", page) as server:
+        answer = server.ask("OPTIONS", "/v1/messages", asks)
+        allowed = answer.headers["access-control-allow-headers"].split(", ")
+        assert set(wanted) <= set(allowed)
+        assert not {"x-evil", "x-stainless-*", "*"} & set(allowed)
+        stranger = server.ask("OPTIONS", "/v1/messages", {**asks, "origin": "https://evil.example"})
+        assert "access-control-allow-headers" not in stranger.headers

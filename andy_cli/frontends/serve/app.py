@@ -1,7 +1,8 @@
 """The server itself: an ASGI application without a framework in the way of what is only passed on.
 
-    POST /v1/chat/completions  /v1/responses  /v1/messages      GET /v1/models  /health  /metrics  /
+    POST /v1/chat/completions  /v1/responses  /v1/messages
     POST /api/chat  /api/generate  /api/show  /api/pull         GET /api/tags  /api/ps  /api/version
+    GET  /v1/models  /v1/models/NAME  /health  /metrics  /
 
 Without tools, or for a model that takes them, bytes go through as they are. With tools that a model
 cannot take, `emulation` leads the dialogue. What is the same for all requests: who may ask, how
@@ -10,7 +11,6 @@ large a request is, how an error looks.
 
 import asyncio
 import re
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple
 
@@ -21,7 +21,13 @@ from andy_cli.frontends.serve.call import Call
 from andy_cli.frontends.serve.chat_wire import dumped
 from andy_cli.frontends.serve.exchange import JSON, Exchange, Receive, Scope, Send
 from andy_cli.frontends.serve.gatekeeper import Gatekeeper, allowed
-from andy_cli.frontends.serve.listing import fetch_models, list_names
+from andy_cli.frontends.serve.model_list import (
+    anthropic_list,
+    anthropic_row,
+    find_model,
+    list_models,
+    speaks_anthropic,
+)
 from andy_cli.frontends.serve.ollama_models import NOT_OFFERED, VERSION, GetFacts, OllamaModels
 from andy_cli.frontends.serve.ollama_writer import LINES, dump_line
 from andy_cli.frontends.serve.pieces import Refused
@@ -46,7 +52,8 @@ class App:
         if scope["type"] != "http":
             return
         exchange = Exchange(scope, receive, send)
-        surface = surfaces.BY_PATH.get(scope["path"]) or surfaces.error_surface(scope["path"])
+        scope["path"] = surfaces.complete_path(scope["path"])
+        surface = surfaces.find_surface(scope["path"], scope["headers"])
         try:
             exchange.headers = self._gatekeeper.check(scope["method"], scope["headers"])
             exchange.shared = self._gatekeeper.shared(exchange.headers)
@@ -109,14 +116,16 @@ class App:
             self._records.end(record, status)
 
     async def models(self, exchange: Exchange) -> None:
-        now = int(time.time())
-        rows = [
-            {"id": name, "object": "model", "created": now, "owned_by": "andy"}
-            for name in list_names(self._upstreams)
-        ]
-        if not rows:
-            rows = await fetch_models(self._upstreams.each[0])
-        await exchange.respond(200, dumped({"object": "list", "data": rows}))
+        rows = await list_models(self._upstreams)
+        listed = {"object": "list", "data": rows}
+        own = anthropic_list(rows) if speaks_anthropic(exchange.headers) else listed
+        await exchange.respond(200, dumped(own))
+
+    async def model(self, exchange: Exchange) -> None:
+        name = exchange.scope["path"].removeprefix(MODEL)
+        row = find_model(await list_models(self._upstreams), name)
+        own = anthropic_row(row) if speaks_anthropic(exchange.headers) else row
+        await exchange.respond(200, dumped(own))
 
     async def metrics(self, exchange: Exchange) -> None:
         kind = "text/plain; version=0.0.4"
@@ -159,6 +168,7 @@ class Page(NamedTuple):
 
 
 POSTED = ("POST",)
+MODEL = "/v1/models/"
 OPEN = ("/", "/health")
 """For everybody: there is nothing of anybody in them."""
 PAGES: Mapping[str, Page] = {
@@ -178,7 +188,7 @@ PAGES: Mapping[str, Page] = {
 
 def find_page(path: str) -> Page:
     """Raises Refused (404) where there is none."""
-    page = PAGES.get(path)
+    page = Page(App.model) if path.startswith(MODEL) else PAGES.get(path)
     if page is None:
         raise Refused(404, "There is nothing here.", code="not_found")
     return page

@@ -120,8 +120,8 @@ def usage(over: Over) -> dict[str, int]:
 
 
 def error(refused: Refused) -> dict[str, object]:
-    told = {"message": refused.message, "type": refused.kind, "param": None, "code": refused.code}
-    return {"error": told}
+    told = {"message": refused.message, "type": refused.kind}
+    return {"error": {**told, "param": refused.param, "code": refused.code}}
 
 
 def dumped(value: object) -> bytes:

@@ -4,6 +4,7 @@ Looked at before a byte of a body is read.
 """
 
 import hmac
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
@@ -18,6 +19,20 @@ HEAD = 64 * 2**10
 OWN_NAMES = ("localhost", "127.0.0.1", "[::1]")
 ONCE = ("host", "content-length", "content-type", "authorization", "origin", "x-api-key")
 METHODS = ("GET", "HEAD", "POST", "OPTIONS")
+PAGE_HEADERS = (
+    "authorization",
+    "content-type",
+    "x-andy-dialect",
+    "x-andy-dry-run",
+    "x-api-key",
+    "anthropic-version",
+    "anthropic-beta",
+    "anthropic-dangerous-direct-browser-access",
+    "idempotency-key",
+)
+"""Headers that a page which may ask may send."""
+SDK_HEADER = re.compile(r"(?:x-stainless|openai|anthropic)-[a-z-]{1,60}")
+"""And those of the SDKs, whose names grow with their versions."""
 CLOSING = {"connection": "close"}
 """After a request of which it is not sure where it ends."""
 Headers = Sequence[tuple[bytes, bytes]]
@@ -63,10 +78,10 @@ class Gatekeeper:
             return {}
         return {
             "access-control-allow-origin": origin,
-            "access-control-allow-headers": "authorization, content-type, x-andy-dialect",
+            "access-control-allow-headers": ", ".join((*PAGE_HEADERS, *sdk_headers(headers))),
             "access-control-allow-methods": ", ".join(METHODS),
             "access-control-expose-headers": "x-andy-compiled",
-            "vary": "origin",
+            "vary": "origin, access-control-request-headers",
         }
 
     def identify(self, headers: Mapping[str, str]) -> None:
@@ -93,7 +108,8 @@ class Gatekeeper:
         if not host:
             raise Refused(400, "The request names no host.")
         name, port = parted(host)
-        own = name in OWN_NAMES and port in ("", str(self.port))
+        # A port may be mapped to ours, as of a container: the name alone tells who is meant.
+        own = name in OWN_NAMES and (not port or is_port(port))
         more = name in self.hosts or host in self.hosts or (self.numbers and is_address(name))
         if not (own or (more and (not port or port.isdecimal()))):
             raise Refused(403, "This server is not asked for by that name.")
@@ -139,6 +155,18 @@ def parted(host: str) -> tuple[str, str]:
     """Name and port of a Host header; `[::1]` is a name."""
     name, colon, port = host.rpartition(":")
     return (name, port) if colon and not host.endswith("]") else (host, "")
+
+
+def is_port(text: str) -> bool:
+    """Whether it is written as programs write the number of a port."""
+    decimal = text.isascii() and text.isdecimal() and len(text) <= 5
+    return decimal and str(int(text)) == text and 0 < int(text) < 2**16
+
+
+def sdk_headers(headers: Mapping[str, str]) -> list[str]:
+    """Those of the headers a page wants to send that the SDKs send of their own accord."""
+    wanted = headers.get("access-control-request-headers", "").lower().split(",")
+    return [name.strip() for name in wanted if SDK_HEADER.fullmatch(name.strip())]
 
 
 def is_address(name: str) -> bool:

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from andy_cli.models.http.refusals import Refusal
@@ -48,6 +49,8 @@ class Refused(Exception):
 
     refusal = Refusal()
     """What the model's server said, if it is the one that refuses."""
+    details: Mapping[str, object] = MappingProxyType({})
+    """What a program can act on, where the API has it beside the message."""
 
     def __init__(
         self,
@@ -56,6 +59,7 @@ class Refused(Exception):
         kind: str = "invalid_request_error",
         code: str | None = None,
         headers: Mapping[str, str] | None = None,
+        param: str | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -63,6 +67,7 @@ class Refused(Exception):
         self.kind = kind
         self.code = code
         self.headers = dict(headers or {})
+        self.param = param
 
 
 class ToolsRefused(Refused):

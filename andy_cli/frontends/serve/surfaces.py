@@ -1,6 +1,6 @@
 """The wires on which clients speak: each makes an `Asked` of a request and an answer of pieces."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from andy_cli.frontends.serve.asked import Asked, asked
@@ -97,8 +97,21 @@ OLLAMA_GENERATE = OLLAMA_CHAT._replace(
 )
 SURFACES = (CHAT, RESPONSES, MESSAGES, COUNT, OLLAMA_CHAT, OLLAMA_GENERATE)
 BY_PATH: Mapping[str, Surface] = {each.path: each for each in SURFACES}
+WITHOUT_VERSION = (*(each.path for each in (CHAT, RESPONSES, MESSAGES, COUNT)), "/v1/models")
+"""Paths that are the same without `/v1`: clients differ in what they take for the address."""
 
 
-def error_surface(path: str) -> Surface:
-    """Whose errors are given at a path that is no surface's."""
-    return OLLAMA_CHAT if path.startswith("/api/") else CHAT
+def complete_path(path: str) -> str:
+    """The path with `/v1` where a client leaves it out."""
+    whole = f"/v1{path}"
+    return whole if whole in WITHOUT_VERSION or path.startswith("/models/") else path
+
+
+def find_surface(path: str, headers: Iterable[tuple[bytes, bytes]]) -> Surface:
+    """The wire whose errors a client understands, whatever it asks for."""
+    if path in BY_PATH:
+        return BY_PATH[path]
+    if path.startswith("/api/"):
+        return OLLAMA_CHAT
+    anthropic = any(name == b"anthropic-version" for name, _ in headers)
+    return MESSAGES if anthropic else CHAT
