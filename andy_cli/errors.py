@@ -5,6 +5,8 @@
     ├── ConsentError    3     something would have to be asked and nobody can be
     ├── ModelError      1     the model or its server refused, or answered nonsense
     │   ├── TransientError 75 it may work later: no connection, time-out, 429, 5xx
+    │   ├── BadRequestError   what was asked of it is wrong, and would be the next time
+    │   │   └── ContextLengthError   the messages do not fit in its context
     │   └── AuthError  77     the key is missing or wrong
     └── Cancelled     130     the user pressed Ctrl-C
     DialectError              what a model wrote is marked as a tool request but cannot be read
@@ -51,6 +53,14 @@ class TransientError(ModelError):
     def __init__(self, message: str, hint: str = "", retry_after: float | None = None) -> None:
         super().__init__(message, hint)
         self.retry_after = retry_after
+
+
+class BadRequestError(ModelError):
+    """The model cannot do what the request says; nothing is wrong with the model."""
+
+
+class ContextLengthError(BadRequestError):
+    """The messages are longer than the model's context."""
 
 
 class AuthError(ModelError):

@@ -164,6 +164,17 @@ class Constraint(NamedTuple):
     grammar: str = ""
     """GBNF, for the free text when there are choices, else for the whole reply."""
     schema: Schema | None = None
+    """JSON of this schema, for the same; it goes before the grammar."""
+
+
+class Sampling(NamedTuple):
+    """How tokens are drawn; None is the default of the model."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    seed: int | None = None
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
 
 
 class Request(NamedTuple):
@@ -175,6 +186,10 @@ class Request(NamedTuple):
     constraint: Constraint | None = None
     stop: tuple[str, ...] = ()
     max_tokens: int | None = None
+    """Of the reply; -1 for as many as the context holds."""
+    sampling: Sampling = Sampling()
+    keep_whole: bool = False
+    """Messages that do not fit in the context are refused (ContextLengthError), never left out."""
 
 
 class Learned(NamedTuple):

@@ -21,6 +21,7 @@ from andy_cli.frontends.serve.call import Call
 from andy_cli.frontends.serve.chat_wire import dumped
 from andy_cli.frontends.serve.exchange import JSON, Exchange, Receive, Scope, Send
 from andy_cli.frontends.serve.gatekeeper import Gatekeeper, allowed
+from andy_cli.frontends.serve.limits import drop_unlimited, has_unlimited
 from andy_cli.frontends.serve.model_list import (
     anthropic_list,
     anthropic_row,
@@ -33,6 +34,8 @@ from andy_cli.frontends.serve.ollama_writer import LINES, dump_line
 from andy_cli.frontends.serve.pieces import Refused
 from andy_cli.frontends.serve.reading import parsed
 from andy_cli.frontends.serve.records import Record, Records, metrics
+from andy_cli.frontends.serve.several import answer_call
+from andy_cli.frontends.serve.source import Remote
 from andy_cli.frontends.serve.surfaces import Surface
 from andy_cli.frontends.serve.upstreams import Upstreams
 from andy_cli.guard.redactor import redact
@@ -98,13 +101,16 @@ class App:
             return
         asked = surface.asked(value)
         upstream = self._upstreams.find(asked.model)
+        if surface.passes and has_unlimited(asked.body) and isinstance(upstream.source, Remote):
+            asked = asked._replace(body=drop_unlimited(asked.body))
+            body = dumped(asked.body)
         record = self._records.begin(
             Record(surface.name, upstream.model_for(asked.model), asked=last_words(asked))
         )
         status = 500
         try:
             exchange.attend()
-            status = await Call(exchange, surface, asked, body, upstream, record).answer()
+            status = await answer_call(Call(exchange, surface, asked, body, upstream, record))
         except Refused as refused:
             status = refused.status
             raise

@@ -4,25 +4,46 @@ import json
 import secrets
 import time
 from collections.abc import Container, Sequence
+from typing import NamedTuple
 
 from andy_cli.frontends.serve.asked import Asked, arguments_of
 from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused, Said, Thought
 from andy_cli.frontends.serve.texted import text_of
+from andy_cli.messages import Usage
 
 DONE = b"data: [DONE]\n\n"
+
+
+class Place(NamedTuple):
+    """Which of several answers to a request is written, and how the last of them ends."""
+
+    number: int = 0
+    last: bool = True
+    before: Usage = Usage()
+    """What the answers before it used."""
+    id: str = ""
+    """Of all of them; empty: one of its own."""
+
+
+ALONE = Place()
 
 
 class ChatWriter:
     """Writes one answer; pieces become events as they come."""
 
-    def __init__(self, asked: Asked, model: str) -> None:
+    calls_reason = "tool_calls"
+    """The finish reason of an answer with calls."""
+
+    def __init__(self, asked: Asked, model: str, place: Place = ALONE) -> None:
         self._asked = asked
+        self._place = place
         self._head = {
-            "id": f"chatcmpl-{secrets.token_hex(12)}",
+            "id": place.id or new_answer_id(),
             "object": "chat.completion.chunk",
             "created": int(time.time()),
             "model": model,
         }
+        self.used = Usage()
         self._begun = False
         self._texted = texted_tools(asked.body.get("tools"))
 
@@ -34,13 +55,15 @@ class ChatWriter:
         elif isinstance(piece, Thought):
             delta = {"reasoning_content": piece.text}
         else:
-            if piece.name in self._texted:
-                whole = {"index": piece.position, **call_of(piece, self._texted)}
-                return self._chunk({"tool_calls": [whole]})
-            delta = {"tool_calls": [self._opened(piece)]}
-            rest = {"index": piece.position, "function": {"arguments": piece.arguments}}
-            return self._chunk(delta) + self._chunk({"tool_calls": [rest]})
+            return b"".join(self._chunk(delta) for delta in self._call_deltas(piece))
         return self._chunk(delta)
+
+    def _call_deltas(self, piece: Called) -> list[dict[str, object]]:
+        if piece.name in self._texted:
+            whole = {"index": piece.position, **call_of(piece, self._texted)}
+            return [{"tool_calls": [whole]}]
+        rest = {"index": piece.position, "function": {"arguments": piece.arguments}}
+        return [{"tool_calls": [self._opened(piece)]}, {"tool_calls": [rest]}]
 
     def _opened(self, piece: Called) -> dict[str, object]:
         """Index, id and name first; the arguments follow."""
@@ -55,14 +78,31 @@ class ChatWriter:
         if not self._begun:
             self._begun = True
             delta = {"role": "assistant", "content": "", **delta}
-        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
+        choice: dict[str, object] = {"index": self._place.number, "delta": delta}
+        choice |= {"logprobs": None, "finish_reason": finish}
         return line({**self._head, "choices": [choice]})
 
     def _end(self, over: Over) -> bytes:
-        last = self._chunk({}, over.reason)
+        self.used = Usage(over.input_tokens, over.output_tokens)
+        last = self._chunk({}, self._reason(over))
+        if not self._place.last:
+            return last
         if self._asked.usage:
-            last += line({**self._head, "choices": [], "usage": usage(over)})
+            last += line({**self._head, "choices": [], "usage": self._usage(over)})
         return last + DONE
+
+    def _reason(self, over: Over) -> str:
+        return self.calls_reason if over.reason == "tool_calls" else over.reason
+
+    def _usage(self, over: Over) -> dict[str, int]:
+        """Of all answers up to this one; they share one prompt."""
+        before = self._place.before
+        prompt = before.input_tokens or over.input_tokens
+        return usage(
+            over._replace(
+                input_tokens=prompt, output_tokens=before.output_tokens + over.output_tokens
+            )
+        )
 
     @staticmethod
     def failed(refused: Refused) -> bytes:
@@ -71,10 +111,19 @@ class ChatWriter:
 
     def whole(self, pieces: Sequence[Piece]) -> bytes:
         over = next(each for each in pieces if isinstance(each, Over))
-        message = {"role": "assistant", "refusal": None, **write_message(pieces, self._texted)}
-        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": over.reason}
+        self.used = Usage(over.input_tokens, over.output_tokens)
+        message = {"role": "assistant", "refusal": None, **self._message(pieces)}
+        choice: dict[str, object] = {"index": self._place.number, "message": message}
+        choice |= {"logprobs": None, "finish_reason": self._reason(over)}
         made = {**self._head, "object": "chat.completion", "choices": [choice]}
-        return dumped({**made, "usage": usage(over)})
+        return dumped({**made, "usage": self._usage(over)})
+
+    def _message(self, pieces: Sequence[Piece]) -> dict[str, object]:
+        return write_message(pieces, self._texted)
+
+
+def new_answer_id() -> str:
+    return f"chatcmpl-{secrets.token_hex(12)}"
 
 
 def write_message(pieces: Sequence[Piece], texted: Container[str]) -> dict[str, object]:

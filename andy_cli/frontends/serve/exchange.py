@@ -35,13 +35,13 @@ class Exchange:
         self.beat: Beat | None = None
         """Where its stream is kept alive."""
         self._task: asyncio.Task[object] | None = None
-        self._receive = receive
+        self.receive = receive
         self._send = send
         self._connection: Connection = scope["state"]["connection"]
 
     async def body(self) -> bytes:
         """Raises Refused for one that is too large (413)."""
-        message = await self._receive()
+        message = await self.receive()
         if message["type"] == "http.request" and not message["more_body"]:
             whole: bytes = message["body"]
             return whole
@@ -52,7 +52,7 @@ class Exchange:
                 raise Refused(413, f"The request is larger than {LARGEST // 2**20} MiB.")
             if not message["more_body"]:
                 return bytes(data)
-            message = await self._receive()
+            message = await self.receive()
         raise Refused(400, "The client is gone.")
 
     def attend(self) -> None:

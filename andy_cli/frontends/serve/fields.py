@@ -64,6 +64,11 @@ def amount(value: object, where: str) -> int:
     return value
 
 
+def limit(value: object, where: str) -> int:
+    """-1 is none."""
+    return -1 if value == -1 and not isinstance(value, bool) else amount(value, where)
+
+
 def texts(value: object, where: str) -> list[str]:
     return [text(each, f"{where}[{at}]") for at, each in enumerate(sequence(value, where))]
 

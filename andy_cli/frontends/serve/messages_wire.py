@@ -19,7 +19,7 @@ from andy_cli.frontends.serve.transcript import Part, Transcript, attached, pict
 
 FIELDS = {
     "model": ("model", fields.name),
-    "max_tokens": ("max_tokens", fields.amount),
+    "max_tokens": ("max_tokens", fields.limit),
     "stop_sequences": ("stop", fields.texts),
     "temperature": ("temperature", fields.number),
     "top_p": ("top_p", fields.number),

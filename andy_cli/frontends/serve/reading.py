@@ -114,8 +114,8 @@ FIELDS: Mapping[str, Fit] = {
     "top_p": number(0, 1),
     "presence_penalty": number(-2, 2),
     "frequency_penalty": number(-2, 2),
-    "max_tokens": whole(1),
-    "max_completion_tokens": whole(1),
+    "max_tokens": whole(-1),
+    "max_completion_tokens": whole(-1),
     "seed": whole(-(2**63), 2**64),
     "stop": STOP,
     "user": TEXT,
@@ -125,7 +125,10 @@ FIELDS: Mapping[str, Fit] = {
     "response_format": OBJECT,
     "metadata": OBJECT,
 }
-"""Of the chat completions API; fields that are not here are the model's server's own."""
+"""Of the chat completions API, where some clients say -1 or 0 for no limit.
+
+Fields that are not here are the model's server's own.
+"""
 
 
 def fitting(body: Mapping[str, object], fields: Mapping[str, Fit]) -> None:

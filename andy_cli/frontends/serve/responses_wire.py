@@ -28,7 +28,7 @@ from andy_cli.frontends.serve.transcript import Part, Transcript, attached, pict
 
 FIELDS = {
     "model": ("model", fields.name),
-    "max_output_tokens": ("max_tokens", fields.amount),
+    "max_output_tokens": ("max_tokens", fields.limit),
     "temperature": ("temperature", fields.number),
     "top_p": ("top_p", fields.number),
     "user": ("user", fields.text),

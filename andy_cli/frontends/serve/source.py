@@ -7,9 +7,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from andy_cli.errors import BadRequestError, ContextLengthError
 from andy_cli.frontends.serve.backend import LARGEST, Backend, Sent
 from andy_cli.frontends.serve.beginning import broken_off, explain_failure
 from andy_cli.frontends.serve.chat_wire import dumped
+from andy_cli.frontends.serve.limits import drop_unlimited
+from andy_cli.frontends.serve.local_fields import understand_fields
 from andy_cli.frontends.serve.pieces import Refused, ToolsRefused
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint, ModelClient
@@ -90,7 +93,7 @@ class Remote:
 
     def _body(self, request: Request, fields: Mapping[str, object]) -> bytes:
         body: dict[str, object] = {
-            **fields,
+            **drop_unlimited(fields),
             "model": self.endpoint.model,
             "messages": list(request.messages),
             "stream": True,
@@ -138,8 +141,12 @@ class Inside:
         return self.client.guided
 
     async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
-        most = fields.get("max_tokens") or fields.get("max_completion_tokens")
-        wanted = request._replace(max_tokens=most if isinstance(most, int) else request.max_tokens)
+        wanted = understand_fields(request, fields)
         async with self.turn:
-            async for chunk in self.client.reply(wanted):
-                yield chunk
+            try:
+                async for chunk in self.client.reply(wanted):
+                    yield chunk
+            except ContextLengthError as error:
+                raise Refused(400, str(error), code="context_length_exceeded") from error
+            except BadRequestError as error:
+                raise Refused(400, str(error)) from error

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from andy_cli.frontends.serve.asked import Asked, asked
-from andy_cli.frontends.serve.chat_wire import ChatWriter, error
+from andy_cli.frontends.serve.chat_wire import ChatWriter, Place, error
 from andy_cli.frontends.serve.messages_wire import asked_messages, counted
 from andy_cli.frontends.serve.messages_writer import MessagesWriter
 from andy_cli.frontends.serve.messages_writer import error as messages_error
@@ -59,6 +59,8 @@ class Surface(NamedTuple):
     """What keeps a stream alive; empty where the wire has nothing for that but an empty text."""
     passes: bool = False
     """Whether it is the wire of the models' servers: then bytes can be passed on."""
+    placed: Callable[[Asked, str, Place], ChatWriter] | None = None
+    """Who writes one of several answers, where a client may ask for several."""
     answer_alone: Callable[[object], tuple[str, bytes] | None] | None = None
     """The parsed body -> the model that has to be there (empty: any) and the answer, or None where
     a model has to be asked. Raises Refused."""
@@ -66,7 +68,15 @@ class Surface(NamedTuple):
     """The media type of its streams."""
 
 
-CHAT = Surface("chat", "/v1/chat/completions", asked, ChatWriter, error, passes=True)
+CHAT = Surface(
+    "chat",
+    "/v1/chat/completions",
+    asked,
+    ChatWriter,
+    error,
+    passes=True,
+    placed=ChatWriter,
+)
 RESPONSES = Surface("responses", "/v1/responses", asked_responses, ResponsesWriter, error)
 MESSAGES = Surface(
     "messages",

@@ -10,8 +10,8 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
-from andy_cli.errors import ModelError
-from andy_cli.messages import Chunk, Constraint, Request, Usage, Wire
+from andy_cli.errors import ContextLengthError, ModelError
+from andy_cli.messages import Chunk, Constraint, Request, Sampling, Usage, Wire
 from andy_cli.models.inside import weights
 from andy_cli.models.inside.dialogue import read_turn, talk_messages
 from andy_cli.models.inside.local_server import Engine
@@ -24,6 +24,12 @@ SMALL = 1_000_000_000
 
 REPLY_TOKENS = 200
 """Of a reply when nothing else is said: so small a model rambles after that."""
+
+SCHEMA_TOKENS = 1000
+"""The same of a reply that is held to a schema: it ends by itself, unless a text in it does not."""
+
+SEEDS = 2**32 - 1
+"""The engine has so many; the next number means that it shall choose one."""
 
 RESERVE = 64
 """Tokens of the context that neither messages nor reply may take: the template's own words."""
@@ -58,12 +64,14 @@ class LocalClient:
     async def reply(self, request: Request) -> AsyncGenerator[Chunk, None]:
         engine = await asyncio.to_thread(self.engine)
         constraint = request.constraint or Constraint()
+        if request.keep_whole and constraint.choices:
+            await asyncio.to_thread(_check_length, engine, request.messages)
         said = await asyncio.to_thread(self._said, request.messages, request.constraint)
         if said:
             yield Chunk(text=said)
             yield Chunk(finish="stop", usage=Usage(_estimate(request.messages), len(said) // 4 + 1))
             return
-        if constraint.choices:
+        if constraint.choices and not constraint.schema:
             grammar = constraint.grammar or talk_grammar(request.messages, constraint.choices)
             constraint = constraint._replace(grammar=grammar)
             request = request._replace(messages=tuple(talk_messages(request.messages)))
@@ -98,22 +106,53 @@ class LocalClient:
 
 
 def _body(engine: Engine, request: Request, constraint: Constraint) -> Body:
-    limit = min(request.max_tokens or REPLY_TOKENS, engine.context // 2)
-    room = engine.context - limit - RESERVE
+    messages, limit = _measured(engine, request, constraint)
     body: Body = {
-        "messages": fitted(request.messages, room, lambda text: len(engine.tokens(text))),
+        "messages": messages,
         "max_tokens": limit,
         "temperature": 0,
         "stop": list(request.stop),
         "stream_options": {"include_usage": True},
+        "verbose": bool(request.stop),  # only so is it told which of them ended the reply
     }
-    if constraint.grammar:
-        body["grammar"] = constraint.grammar
-    elif constraint.schema:
+    body |= _sampled(request.sampling)
+    if constraint.schema:
         body["json_schema"] = dict(constraint.schema)
-    else:
+    elif constraint.grammar:
+        body["grammar"] = constraint.grammar
+    elif not body["temperature"]:
         body["dry_multiplier"] = 0.8  # greedy choice makes so small a model repeat itself
     return body
+
+
+def _measured(engine: Engine, request: Request, constraint: Constraint) -> tuple[list[Wire], int]:
+    """The messages that are sent, and of how many tokens the reply may be at most."""
+    usual = SCHEMA_TOKENS if constraint.schema else REPLY_TOKENS
+    limit = request.max_tokens or usual
+    if request.keep_whole:
+        return list(request.messages), limit  # the engine refuses what is too long
+    most = engine.context // 2
+    limit = min(limit, most) if limit > 0 else most
+    room = engine.context - limit - RESERVE
+    return fitted(request.messages, room, lambda text: len(engine.tokens(text))), limit
+
+
+def _sampled(sampling: Sampling) -> Body:
+    body = {name: value for name, value in sampling._asdict().items() if value is not None}
+    if sampling.seed is not None:
+        body["seed"] = sampling.seed % SEEDS
+    return body
+
+
+def _check_length(engine: Engine, messages: Sequence[Wire]) -> None:
+    """Raises ContextLengthError. Of a model that is guided the system message is not read."""
+    texts = [_text(message) for message in messages if message.get("role") != "system"]
+    size = len(engine.tokens("\n".join(texts))) + 8 * len(texts)
+    if size + RESERVE > engine.context:
+        raise ContextLengthError(
+            f"The messages are {size} tokens long, and the context of this model holds "
+            f"{engine.context}. Send less."
+        )
 
 
 def fitted(messages: Sequence[Wire], room: int, count: Callable[[str], int]) -> list[Wire]:
@@ -190,4 +229,5 @@ def _chunk(chunk: Mapping[str, Any]) -> Chunk:
         reasoning=delta.get("reasoning_content") or "",
         finish=choice.get("finish_reason") or "",
         usage=Usage(usage["prompt_tokens"], usage["completion_tokens"]) if usage else None,
+        stopped_at=(chunk.get("__verbose") or {}).get("stopping_word") or "",
     )

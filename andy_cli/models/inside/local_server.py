@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from andy_cli.errors import ModelError, UsageError
+from andy_cli.errors import BadRequestError, ContextLengthError, ModelError, UsageError
 
 CONTEXT = 4096
 """Tokens. The cache for them takes 90 MB with the smallest model."""
@@ -71,7 +71,8 @@ class Engine:
             try:
                 self._server.handle_chat_completions({**body, "stream": True}, receive)
             except ValueError as error:
-                raise ModelError(f"The local model refused the request: {error}.") from error
+                # The library's word for schemas and messages that it cannot read.
+                raise BadRequestError(f"The local model refused the request: {error}.") from error
         if failures:
             raise failures[0]
 
@@ -164,5 +165,15 @@ def _threads() -> int:
 
 def _answered(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     if error := answer.get("error"):
-        raise ModelError(f"The local model refused the request: {error.get('message', error)}.")
+        raise _explain(error)
     return answer
+
+
+def _explain(error: Mapping[str, Any]) -> ModelError:
+    if error.get("type") == "exceed_context_size_error":
+        return ContextLengthError(
+            f"The messages are {error.get('n_prompt_tokens')} tokens long, and the context of this "
+            f"model holds {error.get('n_ctx')}. Send less."
+        )
+    said = f"The local model refused the request: {error.get('message', error)}."
+    return BadRequestError(said) if error.get("code") == 400 else ModelError(said)

@@ -1,0 +1,174 @@
+"""What `andy serve` makes of the fields of a request for the small model in its process."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anthropic
+import openai
+import pytest
+
+from tests.served import schema, serving
+
+pytestmark = pytest.mark.slow
+COLOR: Any = [{"role": "user", "content": "Tell me about a color."}]
+LONG: Any = [{"role": "user", "content": "word " * 6000}]
+SHAPE: dict[str, Any] = {
+    "type": "object",
+    "properties": {"color": {"enum": ["red", "blue"]}, "count": {"type": "integer"}},
+    "required": ["color", "count"],
+    "additionalProperties": False,
+}
+PLAY: Any = {"name": "play_mp3", "description": "Play a file.", "parameters": schema("play_mp3")}
+
+
+@pytest.fixture(scope="module")
+def address(weights_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    home = tmp_path_factory.mktemp("home")
+    models = home / ".local" / "share" / "andy" / "models"
+    models.parent.mkdir(parents=True)
+    models.symlink_to(weights_file.parent)
+    with serving(home, "--upstream", "local:smollm2") as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def client(address: str) -> Iterator[openai.OpenAI]:
+    with openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def claude(address: str) -> Iterator[anthropic.Anthropic]:
+    with anthropic.Anthropic(base_url=address, api_key="none", max_retries=0) as client:
+        yield client
+
+
+def write(client: openai.OpenAI, **fields: Any) -> str:  # noqa: ANN401
+    request: Any = {"model": "m", "messages": COLOR, "max_tokens": 24, **fields}
+    text = client.chat.completions.create(**request).choices[0].message.content
+    assert isinstance(text, str)
+    return text
+
+
+def test_temperature_and_seed_draw_other_words_and_the_same_again(client: openai.OpenAI) -> None:
+    assert write(client) == write(client, temperature=0)
+    warm = [write(client, temperature=1.5, seed=seed) for seed in (1, 1, 2, -1, 2**63)]
+    assert warm[0] == warm[1]
+    assert len(set(warm)) > 2
+    cut = {write(client, temperature=1.5, top_p=0.0001, seed=seed) for seed in (1, 2, 3)}
+    assert len(cut) == 1
+
+
+def test_a_reply_ends_where_the_client_wants_it(
+    client: openai.OpenAI, claude: anthropic.Anthropic
+) -> None:
+    whole = write(client)
+    word = whole.split()[3]
+    assert write(client, stop=word).strip() == whole.partition(word)[0].strip()
+    assert write(client, stop=["zzz", word]).strip() == whole.partition(word)[0].strip()
+    made = claude.messages.create(
+        model="m", max_tokens=24, messages=COLOR, stop_sequences=["zzz", word]
+    )
+    assert (made.stop_reason, made.stop_sequence) == ("stop_sequence", word)
+
+
+def test_a_reply_is_as_long_as_the_client_says(client: openai.OpenAI) -> None:
+    for name in ("max_tokens", "max_completion_tokens"):
+        named: Any = {name: 7}
+        made = client.chat.completions.create(model="m", messages=COLOR, **named)
+        assert made.choices[0].finish_reason == "length"
+        assert made.usage
+        assert made.usage.completion_tokens == 7
+
+
+@pytest.mark.parametrize("limit", [-1, 0])
+def test_without_a_limit_a_reply_ends_by_itself_or_with_the_context(
+    limit: int, client: openai.OpenAI
+) -> None:
+    hundred = {"type": "array", "items": {"const": "word"}, "minItems": 100, "maxItems": 100}
+    shape = {"type": "json_schema", "json_schema": {"name": "many", "schema": hundred}}
+    usual = write(client, response_format=shape, max_tokens=200)
+    whole = write(client, response_format=shape, max_tokens=limit)
+    assert len(usual) < len(whole)
+    assert len(json.loads(whole)) == 100
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_several_answers_are_told_apart(stream: bool, client: openai.OpenAI) -> None:
+    asked: Any = {"model": "m", "messages": COLOR, "max_tokens": 12, "n": 3}
+    asked |= {"temperature": 1.5, "seed": 5}
+    texts = {0: "", 1: "", 2: ""}
+    used: Any = None
+    if stream:
+        ids = set()
+        asked["stream_options"] = {"include_usage": True}
+        for event in client.chat.completions.create(**asked, stream=True):
+            ids.add(event.id)
+            used = event.usage or used
+            for choice in event.choices:
+                texts[choice.index] += choice.delta.content or ""
+        assert len(ids) == 1
+    else:
+        made = client.chat.completions.create(**asked)
+        texts = {choice.index: choice.message.content for choice in made.choices}
+        used = made.usage
+    assert len(set(texts.values())) == 3
+    assert all(texts.values())
+    assert used.completion_tokens == 36
+    assert used.total_tokens == used.prompt_tokens + 36
+    assert texts[1] == write(client, max_tokens=12, temperature=1.5, seed=6)
+
+
+def test_an_answer_keeps_to_a_schema(client: openai.OpenAI, claude: anthropic.Anthropic) -> None:
+    wanted = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SHAPE}}
+    said = [write(client, response_format=wanted, max_tokens=None)]
+    tools = [{"type": "function", "function": PLAY}]
+    said += [write(client, response_format=wanted, max_tokens=None, tools=tools)]
+    text: Any = {"format": {"type": "json_schema", "name": "answer", "schema": SHAPE}}
+    said += [client.responses.create(model="m", input="A color?", text=text).output_text]
+    form: Any = {"format": {"type": "json_schema", "schema": SHAPE}}
+    block: Any = claude.messages.create(
+        model="m", max_tokens=200, messages=COLOR, output_config=form
+    ).content[0]
+    for answer in (*said, block.text):
+        made = json.loads(answer)
+        assert set(made) == {"color", "count"}
+        assert made["color"] in ("red", "blue")
+        assert isinstance(made["count"], int)
+    loose = write(client, response_format={"type": "json_object"}, max_tokens=60)
+    assert loose.lstrip().startswith("{")
+
+
+def test_a_format_that_cannot_be_kept_to_is_the_clients_mistake(client: openai.OpenAI) -> None:
+    broken = {"name": "answer", "schema": {"$ref": "#/nowhere"}}
+    for wanted in (
+        {"type": "dance"},
+        {"type": "json_schema"},
+        {"type": "json_schema", "json_schema": broken},
+    ):
+        with pytest.raises(openai.BadRequestError):
+            write(client, response_format=wanted)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("tools", [False, True])
+def test_what_is_too_long_is_refused_and_never_cut(
+    tools: bool, stream: bool, client: openai.OpenAI, claude: anthropic.Anthropic
+) -> None:
+    functions: Any = {"tools": [{"type": "function", "function": PLAY}]} if tools else {}
+    with pytest.raises(openai.BadRequestError) as chat:
+        client.chat.completions.create(model="m", messages=LONG, stream=stream, **functions)
+    assert chat.value.code == "context_length_exceeded"
+    named: Any = {"tools": [{"type": "function", **PLAY}]} if tools else {}
+    with pytest.raises(openai.BadRequestError) as response:
+        client.responses.create(model="m", input="word " * 6000, stream=stream, **named)
+    assert response.value.code == "context_length_exceeded"
+    about = {"name": "play_mp3", "input_schema": schema("play_mp3")}
+    offered: Any = {"tools": [about]} if tools else {}
+    with pytest.raises(anthropic.BadRequestError, match="context"):
+        claude.messages.create(model="m", max_tokens=9, messages=LONG, stream=stream, **offered)
+    earlier: Any = [*LONG, {"role": "assistant", "content": "Yes."}, *COLOR]
+    with pytest.raises(openai.BadRequestError):
+        client.chat.completions.create(model="m", messages=earlier, **functions)
