@@ -99,6 +99,7 @@ class App:
                 self._upstreams.find(model)
             await exchange.respond(200, answer)
             return
+        surface = surfaces.fit_surface(surface, value)
         asked = surface.asked(value)
         upstream = self._upstreams.find(asked.model)
         if surface.passes and has_unlimited(asked.body) and isinstance(upstream.source, Remote):

@@ -5,6 +5,7 @@ from typing import NamedTuple, Protocol
 
 from andy_cli.frontends.serve.asked import Asked, asked
 from andy_cli.frontends.serve.chat_wire import ChatWriter, Place, error
+from andy_cli.frontends.serve.legacy_functions import LegacyWriter, asked_legacy, is_legacy
 from andy_cli.frontends.serve.messages_wire import asked_messages, counted
 from andy_cli.frontends.serve.messages_writer import MessagesWriter
 from andy_cli.frontends.serve.messages_writer import error as messages_error
@@ -77,6 +78,8 @@ CHAT = Surface(
     passes=True,
     placed=ChatWriter,
 )
+LEGACY = CHAT._replace(asked=asked_legacy, writer=LegacyWriter, passes=False, placed=LegacyWriter)
+"""The same for clients that know functions and no tools."""
 RESPONSES = Surface("responses", "/v1/responses", asked_responses, ResponsesWriter, error)
 MESSAGES = Surface(
     "messages",
@@ -109,6 +112,11 @@ SURFACES = (CHAT, RESPONSES, MESSAGES, COUNT, OLLAMA_CHAT, OLLAMA_GENERATE)
 BY_PATH: Mapping[str, Surface] = {each.path: each for each in SURFACES}
 WITHOUT_VERSION = (*(each.path for each in (CHAT, RESPONSES, MESSAGES, COUNT)), "/v1/models")
 """Paths that are the same without `/v1`: clients differ in what they take for the address."""
+
+
+def fit_surface(surface: Surface, body: object) -> Surface:
+    """The wire that a request is written for: one path may have two."""
+    return LEGACY if surface is CHAT and is_legacy(body) else surface
 
 
 def complete_path(path: str) -> str:
