@@ -206,6 +206,29 @@ def test_a_python_client_lists_and_plays(
     assert at.played(converse(at.url, ask))
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_tool_runner_of_anthropic_lists_and_plays(at: At, stream: bool) -> None:
+    calls: list[tuple[str, object]] = []
+
+    def use(name: str, parameter: str, value: str) -> str:
+        calls.append((name, {parameter: value}))
+        return result_of(name, {parameter: value})
+
+    @anthropic.beta_tool(description=SCHEMAS["list_mp3s"][0], input_schema=schema("list_mp3s"))
+    def list_mp3s(path: str) -> str:
+        return use("list_mp3s", "path", path)
+
+    @anthropic.beta_tool(description=SCHEMAS["play_mp3"][0], input_schema=schema("play_mp3"))
+    def play_mp3(filename: str) -> str:
+        return use("play_mp3", "filename", filename)
+
+    request: Any = {"model": "m", "max_tokens": 500, "tools": [list_mp3s, play_mp3]}
+    request["messages"] = [{"role": "user", "content": TASK}]
+    with anthropic.Anthropic(base_url=at.url, api_key="none", max_retries=0) as client:
+        last = client.beta.messages.tool_runner(**request, stream=stream).until_done()
+    assert at.played((calls, "".join(block.text for block in last.content if block.type == "text")))
+
+
 @pytest.mark.parametrize("wire", ["chat", "responses"])
 @pytest.mark.parametrize("how", ["whole", "streamed"])
 def test_a_javascript_client_lists_and_plays(at: At, wire: str, how: str, tmp_path: Path) -> None:

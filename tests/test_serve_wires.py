@@ -558,3 +558,34 @@ def test_a_stream_that_breaks_off_says_so(tmp_path: Path, path: str, last: str) 
     assert code == 200
     assert last in answer
     assert "Traceback" not in answer
+
+
+@pytest.mark.parametrize("path", [MESSAGES, COUNT])
+def test_fields_that_anthropic_refuses_are_refused(address: str, path: str) -> None:
+    for thread in ({"type": "create"}, {"type": "continue", "previous_message_id": "msg_1"}):
+        code, answer = posted(address + path, {**MESSAGE, "thread": thread})
+        error = json.loads(answer)["error"]
+        assert (code, error["type"]) == (400, "invalid_request_error")
+        assert error["details"] == {"error_code": "thread_unsupported_request"}
+    code, answer = posted(address + path, {**MESSAGE, "dance": 1})
+    assert (code, complaint(path, answer)) == (400, "dance: Extra inputs are not permitted")
+    assert posted(address + path, {**MESSAGE, "thread": None, "service_tier": "auto"})[0] == 200
+
+
+@pytest.mark.parametrize("reference", [{"type": "item_reference"}, {"type": None}, {}])
+def test_an_item_that_is_not_there_is_not_found(
+    address: str, reference: Mapping[str, object]
+) -> None:
+    named = {"id": "msg_1", **reference}
+    code, answer = posted(address + RESPONSES, {**RESPONSE, "input": [named, *SAID]})
+    error = json.loads(answer)["error"]
+    assert (code, error["type"], error["param"]) == (404, "invalid_request_error", "input")
+    assert "Item with id 'msg_1' not found" in error["message"]
+
+
+def test_a_reference_to_an_item_of_the_same_input_is_no_second_item() -> None:
+    item = {"type": "message", "id": "msg_1", "role": "assistant", "content": "I look."}
+    named = {"type": "item_reference", "id": "msg_1"}
+    whole = asked_responses({**RESPONSE, "input": [*SAID, item, *SAID]}).history
+    for items in ([*SAID, item, named, *SAID], [*SAID, named, item, *SAID]):
+        assert asked_responses({**RESPONSE, "input": items}).history == whole

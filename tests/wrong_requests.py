@@ -141,7 +141,7 @@ BAD_RESPONSES: Mapping[str, Mapping[str, Any]] = {
     "a picture in a file": {"input": [{"role": "user", "content": [{"type": "input_image"}]}]},
     "an unknown item": {"input": [{"type": "dance"}]},
     "an item of a wrong type": {"input": [{"type": ["message"]}]},
-    "an item that is kept": {"input": [{"type": "item_reference", "id": "msg_1"}]},
+    "a reference to nothing": {"input": [{"type": "item_reference"}]},
     "a call without an id": {"input": [{**CALL, "call_id": None}]},
     "a call without a name": {"input": [{**CALL, "name": None}]},
     "a call with an object": {"input": [{**CALL, "arguments": {}}]},

@@ -26,6 +26,13 @@ FIELDS = {
     "top_k": ("top_k", fields.number),
     "stream": ("stream", fields.switch),
 }
+KNOWN_FIELDS = frozenset(
+    """model messages max_tokens system stream stop_sequences temperature top_p top_k tools
+    tool_choice metadata thinking output_config output_format service_tier container
+    context_management mcp_servers cache_control inference_geo speed diagnostics compaction
+    billing_policy fallbacks fallback_credit_token user_profile_id workspace_id thread""".split()
+)
+"""Of Anthropic's API, with those of its betas; what is not understood of them is left out."""
 ROLES = ("user", "assistant", "system")
 THOUGHTS = ("thinking", "redacted_thinking")
 FAILED = "Error: "
@@ -39,7 +46,23 @@ def asked_messages(value: object) -> Asked:
     return understood(body)
 
 
+def check_fields(body: Mapping[str, Any]) -> None:
+    """Raises Refused for fields that Anthropic's API refuses.
+
+    A client that keeps its conversation on the server sends only what is new of it; told in the
+    API's own way that this is not possible here, the SDK sends the whole of it.
+    """
+    if body.get("thread") is not None:
+        refused = Refused(400, "thread: nothing is kept here; send the whole conversation without.")
+        refused.details = {"error_code": "thread_unsupported_request"}
+        raise refused
+    for name in body:
+        if name not in KNOWN_FIELDS:
+            raise Refused(400, f"{name}: Extra inputs are not permitted")
+
+
 def understood(body: Mapping[str, Any]) -> Asked:
+    check_fields(body)
     tools = offered(body.get("tools"))
     request = fields.taken(body, FIELDS)
     request |= {"messages": _messages(body), **_choice(body.get("tool_choice"))}

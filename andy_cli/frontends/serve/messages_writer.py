@@ -113,7 +113,10 @@ def error(refused: Refused) -> dict[str, object]:
     kind = KINDS.get(
         refused.status, "invalid_request_error" if refused.status < 500 else "api_error"
     )
-    return {"type": "error", "error": {"type": kind, "message": refused.message}}
+    told: dict[str, object] = {"type": kind, "message": refused.message}
+    if refused.details:
+        told["details"] = refused.details
+    return {"type": "error", "error": told}
 
 
 def event(type: str, **more: object) -> bytes:

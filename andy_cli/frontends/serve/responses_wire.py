@@ -83,7 +83,10 @@ def _messages(
         return transcript.messages()
     if not isinstance(items, list) or not items:
         raise fields.wrong("input", "a text or a list of items")
+    listed = {item_id(item) for item in items if not is_reference(item)}
     for at, each in enumerate(items):
+        if is_reference(each) and item_id(each) in listed:
+            continue  # it stands in the input itself
         _item(transcript, fields.mapping(each, f"input[{at}]"), f"input[{at}]", known)
     return transcript.messages()
 
@@ -94,7 +97,14 @@ def _item(
     where: str,
     known: Mapping[tuple[str, str], str],
 ) -> None:
-    type = str(item.get("type", "message"))
+    if is_reference(item):
+        raise Refused(
+            404,
+            f"Item with id '{item_id(item)}' not found. Items are not persisted here; send the "
+            "item itself, or remove it from your input.",
+            param="input",
+        )
+    type = str(item.get("type") or "message")
     kind = next((kind for kind, form in FORMS.items() if form.item == type), "")
     if type == "message":
         role = item.get("role")
@@ -114,10 +124,21 @@ def _item(
         # That of a local shell may have no call_id: its id is that of the call.
         id = fields.name(item.get("call_id", item.get("id")), f"{where}.call_id")
         transcript.result(id, OUTPUTS[type](item, where), where)
-    elif type == "item_reference":
-        raise Refused(400, f"{where} refers to an item, and none is kept here; send it whole.")
     elif type not in LEFT_OUT:
         raise Refused(400, f"{where} is an item of the type {type!r}, which is not known here.")
+
+
+def is_reference(item: object) -> bool:
+    """Whether it names an item of an earlier answer; its type may be left out."""
+    if not isinstance(item, dict) or not isinstance(item.get("id"), str):
+        return False
+    typed = item.get("type")
+    return typed == "item_reference" or (typed is None and set(item) <= {"id", "type"})
+
+
+def item_id(item: object) -> str:
+    id = item.get("id") if isinstance(item, dict) else None
+    return id if isinstance(id, str) else ""
 
 
 def _output(item: Mapping[str, Any], where: str) -> list[Part]:
