@@ -417,3 +417,49 @@ def test_debug_map_leaves_a_guess_that_needs_a_yes_as_it_was() -> None:
 )
 def test_what_a_stranger_may_be_asked_freely(tool: dict[str, object], free: bool) -> None:
     assert harmless(tool) is free
+
+
+def fit(
+    properties: Mapping[str, object], arguments: Mapping[str, object], *required: str
+) -> tuple[object, tuple[str, ...]]:
+    """What becomes of arguments by one schema, and what was changed."""
+    schema = {"type": "object", "properties": properties, "required": [*required]}
+    tools = {"t": {"type": "function", "function": {"name": "t", "parameters": schema}}}
+    made = mapped("t", arguments, tools, lambda name: False)
+    assert not made.problems
+    return made.calls[0].arguments, made.changes
+
+
+@pytest.mark.parametrize(
+    ("properties", "required", "arguments", "expected"),
+    [
+        # Older notations for what may be left out or null.
+        ({"a": {"type": "integer", "nullable": True}}, "a", {"a": None}, {"a": None}),
+        ({"a": {"type": ["integer"], "nullable": True}}, "a", {"a": None}, {"a": None}),
+        ({"a": {"enum": ["x"], "nullable": True}}, "a", {"a": None}, {"a": None}),
+        ({"a": {"type": "string", "optional": True}}, "a", {}, {}),
+        ({"a": {"type": "string", "required": False}}, "a", {}, {}),
+        # What need not be given is dropped where it is null and may not be.
+        ({"a": {"type": "integer"}, "b": {"type": "integer"}}, "b", {"a": None, "b": 1}, {"b": 1}),
+        # A switch that is a word.
+        ({"m": {"enum": ["enabled", "disabled"]}}, "m", {"m": False}, {"m": "disabled"}),
+        ({"m": {"enum": ["enabled", "disabled"]}}, "m", {"m": True}, {"m": "enabled"}),
+        ({"m": {"enum": ["yes", "no"]}}, "m", {"m": False}, {"m": "no"}),
+        # One of several.
+        ({"a": {"oneOf": [{"type": "integer"}, {"type": "boolean"}]}}, "a", {"a": "7"}, {"a": 7}),
+        ({"a": {"anyOf": [{"type": "integer"}, {"type": "boolean"}]}}, "a", {"a": "7"}, {"a": 7}),
+    ],
+)
+def test_less_common_schemas_mean_what_they_say(
+    properties: Mapping[str, object],
+    required: str,
+    arguments: Mapping[str, object],
+    expected: Mapping[str, object],
+) -> None:
+    assert fit(properties, arguments, required)[0] == expected
+
+
+def test_what_is_missing_where_the_property_itself_demands_it_is_a_problem() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer", "required": True}}}
+    tools = {"t": {"type": "function", "function": {"name": "t", "parameters": schema}}}
+    assert mapped("t", {}, tools, lambda name: False).problems
