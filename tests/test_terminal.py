@@ -561,6 +561,28 @@ def test_a_sandbox_that_does_not_hold_is_none(
     assert not sandbox.contains("ls")
 
 
+def with_network(workspace: Path, writable: bool) -> list[str]:
+    line = sandboxes.bubblewrap(workspace, writable)
+    return [word for word in line if word != "--unshare-all"]
+
+
+def with_secrets(workspace: Path, writable: bool) -> list[str]:
+    line = sandboxes.bubblewrap(workspace, writable)
+    at = line.index(str(workspace / ".env"))
+    return [*line[: at - 2], *line[at + 1 :]]
+
+
+def with_changes(workspace: Path, writable: bool) -> list[str]:
+    return sandboxes.bubblewrap(workspace, True)
+
+
+@BOXES
+@pytest.mark.parametrize("kind", [with_network, with_secrets, with_changes])
+def test_a_sandbox_with_one_hole_does_not_hold(kind: Sandbox, workspace: Path) -> None:
+    work_in(workspace)
+    assert not sandbox.holds(kind, "bwrap", False)
+
+
 def test_where_no_sandbox_works_every_line_is_asked(
     workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
