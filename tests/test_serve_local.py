@@ -83,14 +83,13 @@ def test_a_reply_is_as_long_as_the_client_says(client: openai.OpenAI) -> None:
         assert made.usage.completion_tokens == 7
 
 
-@pytest.mark.parametrize("limit", [-1, 0])
 def test_without_a_limit_a_reply_ends_by_itself_or_with_the_context(
-    limit: int, client: openai.OpenAI
+    client: openai.OpenAI,
 ) -> None:
     hundred = {"type": "array", "items": {"const": "word"}, "minItems": 100, "maxItems": 100}
     shape = {"type": "json_schema", "json_schema": {"name": "many", "schema": hundred}}
     usual = write(client, response_format=shape, max_tokens=200)
-    whole = write(client, response_format=shape, max_tokens=limit)
+    whole = write(client, response_format=shape, max_tokens=-1)
     assert len(usual) < len(whole)
     assert len(json.loads(whole)) == 100
 

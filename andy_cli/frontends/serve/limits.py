@@ -1,4 +1,4 @@
-"""Limits that are none: `max_tokens` as -1 or 0, as some clients write that there is no limit."""
+"""Limits that are none: `max_tokens` as -1, as some clients write that there is no limit."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ def has_unlimited(fields: Mapping[str, object]) -> bool:
 
 
 def is_unlimited(value: object) -> bool:
-    return value in (-1, 0) and not isinstance(value, bool)
+    return type(value) is int and value == -1
 
 
 def drop_unlimited(fields: Mapping[str, object]) -> dict[str, object]:

@@ -40,7 +40,7 @@ def read_whole(value: object) -> int | None:
 
 
 def read_limit(value: object) -> int | None:
-    """-1 for no limit, which some clients say with 0; None where nothing is said."""
+    """-1 for no limit; None where nothing is said."""
     limit = read_whole(value)
     return limit if limit is None or limit > 0 else -1
 

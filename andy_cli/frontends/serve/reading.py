@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from andy_cli.frontends.serve.limits import is_unlimited
 from andy_cli.frontends.serve.pieces import Refused
 
 MOST = 128
@@ -105,6 +106,10 @@ YES_OR_NO = Fit(lambda value: isinstance(value, bool), "true or false")
 OBJECT = Fit(lambda value: isinstance(value, dict), "an object")
 TEXT = Fit(lambda value: isinstance(value, str), "a text")
 STOP = Fit(lambda value: isinstance(value, str) or texts(value), "a text or a list of texts")
+LIMIT = Fit(
+    lambda value: is_unlimited(value) or whole(1).fits(value),
+    "a whole number of at least 1, or -1 for no limit",
+)
 FIELDS: Mapping[str, Fit] = {
     "n": whole(1, MOST),
     "stream": YES_OR_NO,
@@ -114,8 +119,8 @@ FIELDS: Mapping[str, Fit] = {
     "top_p": number(0, 1),
     "presence_penalty": number(-2, 2),
     "frequency_penalty": number(-2, 2),
-    "max_tokens": whole(-1),
-    "max_completion_tokens": whole(-1),
+    "max_tokens": LIMIT,
+    "max_completion_tokens": whole(1),
     "seed": whole(-(2**63), 2**64),
     "stop": STOP,
     "user": TEXT,
@@ -125,7 +130,7 @@ FIELDS: Mapping[str, Fit] = {
     "response_format": OBJECT,
     "metadata": OBJECT,
 }
-"""Of the chat completions API, where some clients say -1 or 0 for no limit.
+"""Of the chat completions API, where some clients say -1 for no limit.
 
 Fields that are not here are the model's server's own.
 """
