@@ -4,25 +4,15 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 
 from andy_cli.frontends.serve.records import Record
-from andy_cli.frontends.serve.source import Source
+from andy_cli.frontends.serve.source import Around
 from andy_cli.messages import Chunk, Request
-from andy_cli.models.client import Endpoint
 
 
 @dataclass(slots=True)
-class Heard:
-    source: Source
+class Heard(Around):
     record: Record
     begun: bool = False
     """The model has begun to write."""
-
-    @property
-    def endpoint(self) -> Endpoint:
-        return self.source.endpoint
-
-    @property
-    def guided(self) -> bool:
-        return self.source.guided
 
     async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
         if self.record.raw:

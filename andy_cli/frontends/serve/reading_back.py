@@ -13,9 +13,8 @@ from andy_cli.agent.reply import may_ask
 from andy_cli.frontends.serve.chat_wire import dumped, texted_tools, write_message
 from andy_cli.frontends.serve.emulation import Dialogue, converse
 from andy_cli.frontends.serve.pieces import Over, Piece, Retracted, Said
-from andy_cli.frontends.serve.source import Source
+from andy_cli.frontends.serve.source import Around
 from andy_cli.messages import Chunk, Request
-from andy_cli.models.client import Endpoint
 from andy_cli.models.http.choices import plain_finish
 from andy_cli.models.http.wire import ReplyReader
 
@@ -23,20 +22,11 @@ Choice = Mapping[str, object]
 
 
 @dataclass(slots=True)
-class Begun:
+class Begun(Around):
     """A source whose first reply has come already."""
 
-    source: Source
     chunks: Sequence[Chunk]
     used: bool = False
-
-    @property
-    def endpoint(self) -> Endpoint:
-        return self.source.endpoint
-
-    @property
-    def guided(self) -> bool:
-        return self.source.guided
 
     async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
         if not self.used:

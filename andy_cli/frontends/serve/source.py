@@ -33,6 +33,21 @@ class Source(Protocol):
     def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]: ...
 
 
+@dataclass(slots=True)
+class Around:
+    """A source that adds something to another one."""
+
+    source: Source
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return self.source.endpoint
+
+    @property
+    def guided(self) -> bool:
+        return self.source.guided
+
+
 class Adapters:
     """What the server has refused, by model: clients choose the model where none was said."""
 
