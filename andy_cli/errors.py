@@ -5,6 +5,7 @@
     ├── ConsentError    3     something would have to be asked and nobody can be
     ├── ModelError      1     the model or its server refused, or answered nonsense
     │   ├── TransientError 75 it may work later: no connection, time-out, 429, 5xx
+    │   ├── ToolsRefusedError a model cannot be sent tools, or not these
     │   ├── BadRequestError   what was asked of it is wrong, and would be the next time
     │   │   └── ContextLengthError   the messages do not fit in its context
     │   └── AuthError  77     the key is missing or wrong
@@ -53,6 +54,16 @@ class TransientError(ModelError):
     def __init__(self, message: str, hint: str = "", retry_after: float | None = None) -> None:
         super().__init__(message, hint)
         self.retry_after = retry_after
+
+
+class ToolsRefusedError(ModelError):
+    """The model cannot be sent tools; not these alone if not `wholly`."""
+
+    kind = "no_tools"
+
+    def __init__(self, message: str, hint: str = "", wholly: bool = True) -> None:
+        super().__init__(message, hint)
+        self.wholly = wholly
 
 
 class BadRequestError(ModelError):

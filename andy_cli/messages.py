@@ -196,7 +196,9 @@ class Learned(NamedTuple):
     """What a model at one endpoint has shown so far; empty where nothing is known."""
 
     native: bool | None = None
-    """False: its server refused tools. True: it called them in a probe."""
+    """False: its server refuses or ignores tools. True: it has called them."""
+    native_on: str = ""
+    """The day that was learned on, as `2026-11-21`."""
     instead: str = ""
     """The dialect that was found for it then, from its template perhaps; `why` says so."""
     why: str = ""
@@ -209,6 +211,10 @@ class Learned(NamedTuple):
     """Those it took for them, the prompts included."""
     on: str = ""
     """The day of the probe, as `2026-11-21`."""
+    without: tuple[str, ...] = ()
+    """What its server refused of requests, in the words of models/http/features.py."""
+    silent: int = 0
+    """Replies in a row that called no tool, while nothing else told whether it sees them."""
 
 
 NOTHING_LEARNED = Learned()

@@ -92,7 +92,9 @@ class ModelServer:
         script: Sequence[Answer] | Callable[[Received], Answer],
         models: Sequence[str] = ("m",),
         checked: bool = True,
+        facts: Mapping[str, object] | None = None,
     ) -> None:
+        """`facts`: what is answered to other paths than those of the chat API and of the models."""
         self.requests: list[Received] = []
         """Those to the chat API; `others` are the rest."""
         self.others: list[Received] = []
@@ -102,6 +104,7 @@ class ModelServer:
         self._script = script
         self._models = models
         self._checked = checked
+        self._facts = facts or {}
         self._closing = threading.Event()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
@@ -158,7 +161,8 @@ class ModelServer:
         if not received.path.endswith("/chat/completions"):
             self.others.append(received)
             listed = {"data": [{"id": name, "object": "model"} for name in self._models]}
-            return self._answering(connection).run(answered(listed))
+            told = self._facts.get(received.path, listed)
+            return self._answering(connection).run(answered(told))
         if self._checked:
             self._check(received)
         self.requests.append(received)

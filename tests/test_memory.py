@@ -33,14 +33,14 @@ def test_nothing_is_known_at_first_and_asking_writes_nothing(home: Path, file: P
 
 def test_a_refusal_of_tools_is_believed_for_a_month(file: Path) -> None:
     assert learn_refusal(HERE, "react", "its name says so", DAY)
-    believed = Learned(native=False, instead="react", why="its name says so")
+    believed = Learned(False, native_on="2026-11-21", instead="react", why="its name says so")
     assert recall(HERE, DAY + PATIENCE) == believed
     assert recall(HERE, DAY + PATIENCE + timedelta(days=1)) == NOTHING_LEARNED
 
 
 def test_a_probe_is_kept_with_its_figures_and_its_day(file: Path) -> None:
     learn_probe(HERE, PROBE, DAY)
-    assert recall(HERE, DAY) == PROBE._replace(on="2026-11-21")
+    assert recall(HERE, DAY) == PROBE._replace(on="2026-11-21", native_on="2026-11-21")
     assert recall(HERE, DAY + 2 * PATIENCE) == PROBE._replace(on="2026-11-21", native=None)
 
 
@@ -52,7 +52,7 @@ def test_a_probe_says_otherwise(file: Path) -> None:
     learned = recall(HERE, DAY)
     assert (learned.native, learned.instead, learned.dialect) == (False, "react", "native")
     learn_probe(HERE, PROBE, DAY)
-    assert recall(HERE, DAY) == PROBE._replace(on="2026-11-21")
+    assert recall(HERE, DAY) == PROBE._replace(on="2026-11-21", native_on="2026-11-21")
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_whatever_an_entry_holds_it_is_read_and_replaced(
     assert isinstance(known.dialect, str)
     assert min(known.right, known.tasks, known.tokens) >= 0
     assert learn_probe(HERE, PROBE, DAY)
-    assert recall(HERE, DAY) == PROBE._replace(on="2026-11-21")
+    assert recall(HERE, DAY) == PROBE._replace(on="2026-11-21", native_on="2026-11-21")
 
 
 def test_only_the_newest_are_remembered(file: Path) -> None:

@@ -92,7 +92,13 @@ def test_without_a_setting_the_context_is_the_models_own() -> None:
 
 @pytest.mark.parametrize("provider", ["llamacpp", "openai"])
 def test_llama_server_tells_its_context_and_template(provider: str) -> None:
-    assert told({"/props": PROPS}, provider) == Facts(4096, ("tools",), HERMES)
+    assert told({"/props": PROPS}, provider) == Facts(4096, ("completion", "tools"), HERMES)
+
+
+def test_llama_server_tells_that_a_template_has_no_place_for_tools() -> None:
+    without = {"supports_tools": False, "supports_tool_calls": False}
+    assert told({"/props": {"chat_template_caps": without}}).capabilities == ("completion",)
+    assert told({"/props": {"chat_template_caps": {}}}).capabilities == ()
 
 
 def test_lm_studio_tells_what_its_models_can_do() -> None:
@@ -104,11 +110,13 @@ def test_lm_studio_tells_what_its_models_can_do() -> None:
     ("row", "expected"),
     [
         ({"max_model_len": 16384}, Facts(16384)),
-        ({"context_length": 200000, "supported_parameters": ["tools"]}, Facts(200000, ("tools",))),
+        ({"supported_parameters": ["tools"]}, Facts(None, ("completion", "tools"))),
+        ({"context_length": 200000}, Facts(200000)),
         (
             {"max_context_length": 9, "capabilities": {"function_calling": True}},
             Facts(9, ("tools",)),
         ),
+        ({"supported_parameters": ["stop"]}, Facts(None, ("completion",))),
         ({"meta": {"n_ctx_train": 2048}}, Facts(2048)),
         ({}, Facts()),
     ],

@@ -57,6 +57,7 @@ PARTS = (
     b": ping\n\n",
     b"data: {broken\n\n",
     b"data: null\n\n",
+    b"\n",
 )
 streams = st.lists(st.sampled_from(PARTS) | st.binary(max_size=20), max_size=8).map(b"".join)
 ends = st.sampled_from([b"\n", b"\r\n"])

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from andy_cli import events
-from andy_cli.agent.conversation import Conversation, Known, Server
+from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.model_server import Known, Server
 from andy_cli.agent.reply import Reply
 from andy_cli.agent.turn import turn
 from andy_cli.compiler import dialects

@@ -24,6 +24,7 @@ from andy_cli.agent.background import Background
 from andy_cli.agent.compression import Compressed, fitted, room_for_reply, window_warning
 from andy_cli.agent.grounding.claim import Deed
 from andy_cli.agent.injection import escape_control_tokens, is_quoted, repeats_foreign
+from andy_cli.agent.model_server import NO_SERVER, NativeTools, Server
 from andy_cli.agent.output_filter import OutputFilter
 from andy_cli.agent.pairs import new_id
 from andy_cli.agent.rendered_text import as_rendered
@@ -49,14 +50,12 @@ from andy_cli.compiler.mapper.mapper import mapped
 from andy_cli.compiler.markers import Markers
 from andy_cli.compiler.requested import asks_for_code
 from andy_cli.discover import discover
-from andy_cli.errors import ModelError, ToolError
+from andy_cli.errors import ModelError, ToolError, ToolsRefusedError
 from andy_cli.guard.claim import NOTHING, Grants
 from andy_cli.guard.gate import Gate, Proposal, Verdict
 from andy_cli.messages import (
-    NOTHING_LEARNED,
     Constraint,
     Effect,
-    Learned,
     Message,
     Request,
     ToolCall,
@@ -66,6 +65,7 @@ from andy_cli.messages import (
     Wire,
 )
 from andy_cli.models.client import ModelClient
+from andy_cli.models.observed_tools import Prompt
 from andy_cli.sessions.log import HINT, Log
 from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
@@ -87,34 +87,6 @@ class Exchange(NamedTuple):
     told: Wire
     reply: Reply
 
-
-class Known(NamedTuple):
-    """What a server tells of a model."""
-
-    template: Template = NO_TEMPLATE
-    context: int | None = None
-    """Tokens of prompt and reply together."""
-
-
-NOTHING_KNOWN = Known()
-
-
-async def nothing() -> Known:
-    return NOTHING_KNOWN
-
-
-class Server(NamedTuple):
-    """Where a model is served, as far as it matters here."""
-
-    ask: Callable[[], Awaitable[Known]] = nothing
-    """What it tells of the model; asked when that is needed, and not before."""
-    learned: Learned = NOTHING_LEARNED
-    """What is remembered of the model there."""
-    refused: Callable[[str, str], object] = lambda instead, why: None
-    """To be told that it takes no tools, and which dialect is used instead and why."""
-
-
-NO_SERVER = Server()
 
 WINDOW = 64_000
 """Tokens of a window of which nothing is known."""
@@ -170,7 +142,7 @@ class Conversation:
         self.strict = False
         """An answer that is not supported, or something that was not done, is a failure."""
         self.account: Account | None = None
-        self._refused = False  # its server takes no tools
+        self._native = NativeTools(server)
         self._thinks_first = False  # its replies begin inside reasoning that the prompt opened
         self._given_up = False  # this model does not keep to the letter of its protocol
         self.exchanges: deque[Exchange] = deque(maxlen=EXCHANGES)
@@ -190,7 +162,8 @@ class Conversation:
         `server` is asked what it knows of the model, should it be needed.
         """
         self._server = server
-        self._window, self._given_up, self._refused = 0, False, False
+        self._window, self._given_up = 0, False
+        self._native = NativeTools(server)
         self._thinks_first = False
         self._told.reset()
         self._speak(client, NO_TEMPLATE)
@@ -236,13 +209,42 @@ class Conversation:
 
     async def without_native_tools(self, error: ModelError) -> bool:
         """The server said it takes no tools: from now on they are taught in the prompt."""
-        if error.kind != "no_tools" or self.dialect.name != "native":
+        if error.kind != ToolsRefusedError.kind or self.dialect.name != NATIVE:
             return False
-        known = await self._server.ask()
-        self._refused = True
-        self._speak(self.client, known.template)
-        self._server.refused(self.dialect.name, self.speech.why)
-        return self.dialect.name != "native"
+        self._native.refuse()
+        await self._teach_tools()
+        if not isinstance(error, ToolsRefusedError) or error.wholly:
+            self._server.refused(self.dialect.name, self.speech.why)
+        return self.dialect.name != NATIVE
+
+    async def learn_server(self) -> None:
+        """Learn whether the model can be sent tools, before the first that it is sent."""
+        if self.dialect.name != NATIVE:
+            return
+        if await self._native.ask_server():
+            await self._teach_tools()
+            self._server.refused(self.dialect.name, self.speech.why)
+        elif self._native.begin_turn():
+            await self._teach_tools()
+
+    async def _teach_tools(self) -> None:
+        self._speak(self.client, (await self._server.ask()).template)
+
+    def note_native(self, reply: Reply) -> None:
+        """Note whether the model saw the tools it was sent. Raises ModelError if it did not."""
+        if self.speech.schemas:
+            tools = self.speech.schema_tokens
+            prompt = Prompt(self._estimate() - tools, tools, reply.usage.input_tokens)
+            self._native.note_reply(bool(reply.compiled.requests), prompt)
+
+    def end_turn(self, called: bool) -> None:
+        """The turn is over; `called`: the model asked for a tool in it."""
+        if self._native.sent:
+            return
+        if self._native.end_turn(called):
+            self._server.refused(self.dialect.name, self.speech.why)
+        if self._native.sent:
+            self._speak(self.client, NO_TEMPLATE)
 
     def _dialect(self, client: ModelClient, template: Template) -> Detected:
         """The dialect, and why: what was asked for, else what the model can do (C18)."""
@@ -252,7 +254,7 @@ class Conversation:
         if client.guided:
             return Detected(self.dialects["andybot"], "it is so small that each step is chosen")
         _, _, model = client.name.partition(":")
-        takes = ("tools",) if client.tools and not self._refused else ()
+        takes = ("tools",) if client.tools and self._native.sent else ()
         return chosen(model, template, takes, self.dialects.values(), self._server.learned)
 
     def init(self) -> events.Init:

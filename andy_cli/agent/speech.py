@@ -45,6 +45,8 @@ class Speech:
     id_form: IdForm | None
     fixed: int
     """Estimated tokens of what goes with every request: the system prompt and the schemas."""
+    schema_tokens: int
+    """Those of the schemas alone."""
 
     def compiler(
         self, thinks_first: bool, wants_code: bool, prose: ProseFilter | None = None
@@ -94,6 +96,7 @@ def speech(
     taught = {name: offered(tool) for name, tool in ready.items()}
     system = system_prompt(dialect, taught, folder, date.today())
     schemas = tuple(as_taken(client, ready, names)) if native else ()
+    schema_tokens = sum(tokens(str(each)) for each in schemas)
     return Speech(
         client=client,
         dialect=dialect,
@@ -105,7 +108,8 @@ def speech(
         names=names,
         schemas=schemas,
         id_form=family_ids(client, dialects) if native else dialect.id_form,
-        fixed=tokens(system) + sum(tokens(str(each)) for each in schemas),
+        fixed=tokens(system) + schema_tokens,
+        schema_tokens=schema_tokens,
     )
 
 

@@ -30,6 +30,7 @@ async def turn(chat: Conversation, user: str, attached: str = "") -> AsyncIterat
     says they were cancelled, and what had been said is kept.
     """
     tally = Tally(chat.usage)
+    await chat.learn_server()
     yield chat.init()
     yield events.Said("user", user + attached)
     try:
@@ -47,6 +48,7 @@ async def turn(chat: Conversation, user: str, attached: str = "") -> AsyncIterat
         yield tally.fail(error)
     for event in (*tally.settle(chat), *chat.session_problem()):
         yield event
+    chat.end_turn(tally.calls > 0)
     yield tally.ended(chat)
 
 
@@ -72,6 +74,7 @@ async def one_round(chat: Conversation, tally: Tally) -> AsyncIterator[Event]:
     try:
         async for event in said(chat, tally, reply):
             yield event
+        chat.note_native(reply)
     except ModelError as error:
         change = await chat.adapt(error)
         if not change:

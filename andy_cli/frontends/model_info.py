@@ -58,6 +58,8 @@ async def _record(options: Options) -> dict[str, object]:
         "dialect_because": dialect.why,
         "without_native_tools": fallback.dialect.name if fallback else None,
         "native_tools": _native(found, known, learned),
+        "native_tools_seen_on": learned.native_on,
+        "server_refuses": list(learned.without),
         "probe": learned._asdict() if learned.dialect else None,
         "context": known.context,
         "capabilities": list(known.capabilities),

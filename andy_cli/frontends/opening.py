@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast, get_args
 
-from andy_cli.agent.conversation import Conversation, Known, Server
+from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.model_server import Known, Server
 from andy_cli.agent.pairs import new_id
 from andy_cli.compiler.detect import Template
 from andy_cli.errors import UsageError
@@ -17,7 +18,7 @@ from andy_cli.frontends.options import Options
 from andy_cli.guard.gate import Asker, Gate, Mode
 from andy_cli.guard.rules import idle, made
 from andy_cli.models import select
-from andy_cli.models.memory import learn_refusal, recall
+from andy_cli.models.memory import learn_called, learn_refusal, learn_silent, recall
 from andy_cli.models.select import Chosen
 from andy_cli.sessions.log import Log
 from andy_cli.settings import Settings, load, save, state_folder
@@ -61,7 +62,7 @@ async def open_chat(
     chosen = await select.choose(settings)
     if chosen.provider.name == "local":
         await fetched(chosen.endpoint.model)
-    client = select.connect(chosen, settings, tell)
+    client = select.connect(chosen, settings, tell, options.no_session)
     folder = Path.cwd()
     session_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{new_id()[:4]}"
     secrets = secrets_in_use(chosen)
@@ -130,7 +131,16 @@ def server_of(chosen: Chosen, settings: Settings, forget: bool = False) -> Serve
         if not forget:
             learn_refusal(chosen.endpoint, instead, why)
 
-    return Server(facts_of(chosen, settings), kept, refused)
+    def called() -> None:
+        if not forget:
+            learn_called(chosen.endpoint)
+
+    def silent(replies: int) -> None:
+        if not forget:
+            learn_silent(chosen.endpoint, replies)
+
+    believed = not chosen.endpoint.base_url or chosen.provider.is_hosted(chosen.endpoint.base_url)
+    return Server(facts_of(chosen, settings), kept, believed, refused, called, silent)
 
 
 def facts_of(chosen: Chosen, settings: Settings) -> Callable[[], Awaitable[Known]]:
@@ -144,7 +154,8 @@ def facts_of(chosen: Chosen, settings: Settings) -> Callable[[], Awaitable[Known
         if not known:
             told = await server_facts.facts(chosen.endpoint, settings)
             template = Template(told.template, await rendering.rendered(told.template))
-            known.append(Known(template, told.context))
+            takes = "tools" in told.capabilities if told.capabilities else None
+            known.append(Known(template, told.context, takes))
         return known[0]
 
     return ask

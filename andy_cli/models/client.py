@@ -64,3 +64,7 @@ class Provider:
     """It refuses references and alternatives in the schemas of tools."""
     local_port: int | None = None
     """Its usual port on loopback, for discovery."""
+
+    def is_hosted(self, base_url: str) -> bool:
+        """Whether that is the provider's own service, and no server of the user's."""
+        return not self.local_port and base_url == self.base_url

@@ -2,7 +2,8 @@
 
     {"models": [{"endpoint": "http://127.0.0.1:11434/v1", "model": "m",
                  "native": false, "native_on": "2026-11-02", "instead": "react", "why": "...",
-                 "dialect": "hermes", "right": 7, "tasks": 8, "tokens": 5120, "on": "2026-11-21"}]}
+                 "dialect": "hermes", "right": 7, "tasks": 8, "tokens": 5120, "on": "2026-11-21",
+                 "without": {"stop": "2026-11-02"}}]}
 
 One file in the state folder, for its owner alone, replaced in one step. Never a key or a prompt in
 it: an address is kept without user name and query. It is a help and no record: what cannot be read
@@ -13,7 +14,7 @@ one may lose its entry.
 import contextlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -32,7 +33,7 @@ LONGEST = 200
 """Characters of a reason that are kept."""
 
 PATIENCE = timedelta(days=30)
-"""How long a refusal of tools is believed: servers are updated."""
+"""How long it is believed what a server takes and what not: servers are updated."""
 
 Entry = Mapping[str, object]
 Key = tuple[str, str]
@@ -43,10 +44,12 @@ def recall(endpoint: Endpoint, today: date | None = None) -> Learned:
     entry = _read(_file()).get(_key(endpoint))
     if entry is None:
         return NOTHING_LEARNED
-    refused = entry.get("native") is False and _fresh(entry, today or date.today())
-    called = True if entry.get("native") is True else None
+    today = today or date.today()
+    native = entry.get("native") if _fresh(_text(entry, "native_on"), today) else None
+    refused = native is False
     return Learned(
-        native=False if refused else called,
+        native=native if isinstance(native, bool) else None,
+        native_on=_text(entry, "native_on") * isinstance(native, bool),
         instead=_text(entry, "instead") * refused,
         why=_text(entry, "why") * refused,
         dialect=_text(entry, "dialect"),
@@ -54,6 +57,8 @@ def recall(endpoint: Endpoint, today: date | None = None) -> Learned:
         tasks=_count(entry, "tasks"),
         tokens=_count(entry, "tokens"),
         on=_text(entry, "on"),
+        without=tuple(sorted(_without(entry, today))),
+        silent=_count(entry, "silent"),
     )
 
 
@@ -67,10 +72,27 @@ def learn_refusal(endpoint: Endpoint, instead: str, why: str, today: date | None
     return _keep(endpoint, {"native": False, "native_on": day, "instead": instead, "why": said})
 
 
+def learn_called(endpoint: Endpoint, today: date | None = None) -> bool:
+    """Keep that the model called a tool natively. Returns as `learn_refusal`."""
+    return _keep(endpoint, {"native": True, "native_on": (today or date.today()).isoformat()})
+
+
+def learn_silent(endpoint: Endpoint, replies: int) -> bool:
+    """Keep how many replies in a row called no tool. Returns as `learn_refusal`."""
+    return _keep(endpoint, {"silent": replies})
+
+
+def learn_without(endpoint: Endpoint, features: Collection[str], today: date | None = None) -> bool:
+    """Keep what the server refused of requests. Returns as `learn_refusal`."""
+    day = today or date.today()
+    known = _without(_read(_file()).get(_key(endpoint), {}), day)
+    return _keep(endpoint, {"without": {**dict.fromkeys(features, day.isoformat()), **known}})
+
+
 def learn_probe(endpoint: Endpoint, probe: Learned, today: date | None = None) -> bool:
     """Keep what a probe found; what was known before is forgotten. Returns as `learn_refusal`."""
     day = (today or date.today()).isoformat()
-    return _keep(endpoint, {**probe._asdict(), "on": day, "native_on": day})
+    return _keep(endpoint, {**probe._asdict(), "on": day, "native_on": day, "without": {}})
 
 
 def _keep(endpoint: Endpoint, changes: Entry) -> bool:
@@ -91,9 +113,17 @@ def _key(endpoint: Endpoint) -> Key:
     return where, endpoint.model
 
 
-def _fresh(entry: Entry, today: date) -> bool:
+def _without(entry: Entry, today: date) -> dict[str, str]:
+    """What was refused lately, and when."""
+    features = entry.get("without")
+    listed = features.items() if isinstance(features, dict) else ()
+    days = {name: day for name, day in listed if isinstance(name, str) and isinstance(day, str)}
+    return {name: day for name, day in days.items() if _fresh(day, today)}
+
+
+def _fresh(day: str, today: date) -> bool:
     try:
-        return today - date.fromisoformat(_text(entry, "native_on")) <= PATIENCE
+        return today - date.fromisoformat(day) <= PATIENCE
     except ValueError:
         return False
 

@@ -5,7 +5,7 @@ order of the presets; then a server on this machine; then the model inside this 
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from urllib.parse import urlsplit
@@ -14,6 +14,7 @@ from andy_cli.errors import AuthError, TransientError, UsageError
 from andy_cli.models.client import Endpoint, ModelClient, Provider
 from andy_cli.models.discovery import Found, ollama_address, scan
 from andy_cli.models.http.addresses import checked, is_loopback, shown
+from andy_cli.models.memory import learn_without, recall
 from andy_cli.models.presets import presets
 from andy_cli.models.retry import Retrying
 from andy_cli.settings import Settings
@@ -73,13 +74,17 @@ def parse_name(text: str) -> tuple[str, str]:
 
 
 def connect(
-    chosen: Chosen, settings: Settings, tell: Callable[[str], None] = lambda line: None
+    chosen: Chosen,
+    settings: Settings,
+    tell: Callable[[str], None] = lambda line: None,
+    forget: bool = False,
 ) -> ModelClient:
-    """The client, with its retries and its capture. `tell` is given lines for the user."""
-    return Retrying(_client(chosen, settings), settings, tell)
+    """The client, with its retries and its capture. `tell` is given lines for the user; with
+    `forget` nothing is kept of what its server refuses."""
+    return Retrying(_client(chosen, settings, forget), settings, tell)
 
 
-def _client(chosen: Chosen, settings: Settings) -> ModelClient:
+def _client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClient:
     endpoint, provider = chosen.endpoint, chosen.provider
     capture = None
     if settings.text("debug.raw"):
@@ -93,8 +98,18 @@ def _client(chosen: Chosen, settings: Settings) -> ModelClient:
     # 10 ms, which the model inside this process does not need.
     from andy_cli.models.http.chat import ChatClient
 
-    tap = capture.exchange if capture else None
-    return ChatClient(endpoint, settings, tools=provider.tools, tap=tap)
+    def keep(features: Collection[str]) -> None:
+        if not forget:
+            learn_without(endpoint, features)
+
+    return ChatClient(
+        endpoint,
+        settings,
+        tools=provider.tools,
+        tap=capture.exchange if capture else None,
+        learned=recall(endpoint).without,
+        keep=keep,
+    )
 
 
 def keyed(environment: Mapping[str, str] = os.environ) -> list[tuple[Provider, str]]:

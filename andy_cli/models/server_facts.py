@@ -11,7 +11,8 @@ it does, there are facts: those it did not tell are empty.
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from andy_cli.models.client import Endpoint
@@ -47,13 +48,19 @@ class Source(NamedTuple):
     method: str = "GET"
 
 
-async def facts(endpoint: Endpoint, settings: Settings) -> Facts:
-    """Never raises; takes `PATIENCE` at most."""
+Fetch = Callable[[str, str, Json | None], Awaitable[bytes | None]]
+"""Asks a server of models: the method, the address and the body; None unless it is a success."""
+
+
+async def facts(endpoint: Endpoint, settings: Settings, fetch: Fetch | None = None) -> Facts:
+    """Never raises; takes `PATIENCE` at most. `fetch`: asks through connections that are there."""
     if not endpoint.base_url:
         return Facts()
     import asyncio  # it runs us
 
-    found = await asyncio.gather(*(_ask(endpoint, settings, each) for each in _sources(endpoint)))
+    found = await asyncio.gather(
+        *(_ask(endpoint, settings, each, fetch) for each in _sources(endpoint))
+    )
     merged = Facts()
     for each in found:
         merged = Facts(
@@ -73,38 +80,41 @@ def _sources(endpoint: Endpoint) -> list[Source]:
     return [LISTED] if usual else [*own.values(), LISTED]
 
 
-async def _ask(endpoint: Endpoint, settings: Settings, source: Source) -> Facts:
+async def _ask(
+    endpoint: Endpoint, settings: Settings, source: Source, fetch: Fetch | None
+) -> Facts:
     import asyncio
 
+    root = endpoint.base_url.removesuffix("/v1")
+    body = {"model": endpoint.model} if source.method == "POST" else None
     try:
         async with asyncio.timeout(PATIENCE):
-            answer = await _answer(endpoint, settings, source)
-    except TimeoutError:
+            ask = fetch or partial(_fetch, endpoint, settings)
+            data = await ask(source.method, f"{root}{source.path}", body)
+        answer = json.loads(data) if data else None
+    except (TimeoutError, ValueError, RecursionError):
         return Facts()
     return source.read(answer, endpoint.model) if isinstance(answer, dict) else Facts()
 
 
-async def _answer(endpoint: Endpoint, settings: Settings, source: Source) -> object:
-    """The JSON of the answer; None whenever there is none."""
+async def _fetch(
+    endpoint: Endpoint, settings: Settings, method: str, url: str, body: Json | None
+) -> bytes | None:
     import httpx2  # 80 ms, and only whoever asks needs it
 
     from andy_cli.models.http.direct import Direct
 
-    root = endpoint.base_url.removesuffix("/v1")
     headers = {"authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
-    body = {"model": endpoint.model} if source.method == "POST" else None
     direct = Direct(endpoint, settings)
     try:
-        async with direct.http.stream(
-            source.method, f"{root}{source.path}", json=body, headers=headers
-        ) as response:
+        async with direct.http.stream(method, url, json=body, headers=headers) as response:
             data = b""
             async for piece in response.aiter_bytes():
                 data += piece
                 if len(data) > LARGEST:
                     return None
-        return json.loads(data) if response.is_success else None
-    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, RecursionError):
+        return data if response.is_success else None
+    except (httpx2.HTTPError, httpx2.InvalidURL):
         return None
     finally:
         await direct.close()
@@ -122,9 +132,11 @@ def _ollama(answer: Json, model: str) -> Facts:
 
 
 def _llamacpp(answer: Json, model: str) -> Facts:
-    takes = _map(answer, "chat_template_caps").get("supports_tool_calls") is True
+    caps = _map(answer, "chat_template_caps")
+    takes = any(caps.get(name) is True for name in ("supports_tools", "supports_tool_calls"))
+    told = ("completion", "tools") if takes else ("completion",) * bool(caps)
     context = _count(_map(answer, "default_generation_settings").get("n_ctx"))
-    return Facts(context, ("tools",) if takes else (), _text(answer, "chat_template"))
+    return Facts(context, told, _text(answer, "chat_template"))
 
 
 def _listed(answer: Json, model: str) -> Facts:
@@ -144,9 +156,9 @@ def _abilities(row: Json) -> tuple[str, ...]:
     if isinstance(told, dict):
         words = tuple(str(name) for name, there in told.items() if there is True)
     else:
-        words = _words(told) or tuple(
-            each for each in _words(row.get("supported_parameters")) if each == "tools"
-        )
+        words = _words(told)
+        if not words and (taken := _words(row.get("supported_parameters"))):
+            words = ("completion", "tools") if "tools" in taken else ("completion",)
     same = {"tool_use": "tools", "function_calling": "tools"}
     return tuple(same.get(word, word) for word in words)
 

@@ -53,7 +53,7 @@ async def _probe(options: Options, tries: int, as_json: bool, progress: "Progres
     if found.provider.name == "local":
         await fetched(found.endpoint.model)
     gc.enable()  # the door switched it off, and this takes its time
-    client = Counting(select.connect(found, settings, progress.tell))
+    client = Counting(select.connect(found, settings, progress.tell, forget=True))
     bench = Bench(found, client, options, tries, progress.show)
     try:
         family = family_of(bench, (await facts_of(found, settings)()).template)

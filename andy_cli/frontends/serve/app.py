@@ -29,7 +29,7 @@ from andy_cli.frontends.serve.model_list import (
     list_models,
     speaks_anthropic,
 )
-from andy_cli.frontends.serve.ollama_models import NOT_OFFERED, VERSION, GetFacts, OllamaModels
+from andy_cli.frontends.serve.ollama_models import NOT_OFFERED, VERSION, OllamaModels
 from andy_cli.frontends.serve.ollama_writer import LINES, dump_line
 from andy_cli.frontends.serve.pieces import Refused
 from andy_cli.frontends.serve.reading import parsed
@@ -37,6 +37,7 @@ from andy_cli.frontends.serve.records import Record, Records, metrics
 from andy_cli.frontends.serve.several import answer_call
 from andy_cli.frontends.serve.source import Remote
 from andy_cli.frontends.serve.surfaces import Surface
+from andy_cli.frontends.serve.tool_support import GetFacts
 from andy_cli.frontends.serve.upstreams import Upstreams
 from andy_cli.guard.redactor import redact
 

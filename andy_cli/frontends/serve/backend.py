@@ -24,6 +24,7 @@ from andy_cli.models.http.refusals import Refusal, read_page, read_refusal, too_
 JSON = "application/json"
 LARGEST = 32 * 2**20
 """Bytes of an answer, unpacked."""
+LARGEST_FACTS = 4 * 2**20
 REFUSAL = 256 * 2**10
 BAD_REQUEST = "invalid_request_error"
 PASSED = (
@@ -82,6 +83,21 @@ class Backend:
 
     def send(self, body: bytes) -> "Sent":
         return Sent(self, body)
+
+    async def fetch(self, method: str, url: str, body: Mapping[str, object] | None) -> bytes | None:
+        """A short answer to a question beside the requests; None unless it is a success."""
+        try:
+            async with self.http.request(
+                method, url, json=body, headers=self.headers, allow_redirects=False
+            ) as response:
+                data = bytearray()
+                async for piece in response.content.iter_any():
+                    data += piece
+                    if len(data) > LARGEST_FACTS:
+                        return None
+                return bytes(data) if response.ok else None
+        except (aiohttp.ClientError, OSError):
+            return None
 
 
 def backend(http: aiohttp.ClientSession, patience: Patience, endpoint: Endpoint) -> Backend:

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
+from andy_cli.compiler.detect import NATIVE
 from andy_cli.frontends.serve.asked import Asked
 from andy_cli.frontends.serve.beginning import (
     MARK,
@@ -31,10 +32,16 @@ from andy_cli.frontends.serve.pieces import (
 from andy_cli.frontends.serve.pulse import PULSE
 from andy_cli.frontends.serve.reading_back import read_back
 from andy_cli.frontends.serve.records import ROOM, Record
-from andy_cli.frontends.serve.source import Remote
+from andy_cli.frontends.serve.source import Remote, Source
 from andy_cli.frontends.serve.surfaces import Surface, Writer
 from andy_cli.frontends.serve.taught import DIALECTS, Taught
 from andy_cli.frontends.serve.upstreams import Upstream, renamed
+from andy_cli.models.http.features import refuses_any_tools
+
+
+class ToolsIgnored(Exception):
+    """The answer was made by a model that did not see the tools."""
+
 
 PASSED = {"x-andy-compiled": "native;repairs=0"}
 Pieces = AsyncGenerator[Piece | Retracted, None]
@@ -60,32 +67,48 @@ class Call:
             raise Refused(400, f"X-Andy-Dialect: there is no {wanted!r}; there are: {known}.")
         if self.asked.parts and not isinstance(source, Remote):
             raise Refused(400, "This model reads text alone; the request holds something else.")
+        try:
+            return await self._answer_from(source, wanted)
+        except ToolsRefused as refused:
+            if wanted or self.exchange.begun or self.upstream.dialect != "auto":
+                raise
+            support = self.upstream.support(self.asked.model)
+            support.note_refusal(self.asked.tools, refuses_any_tools(refused.refusal))
+        except ToolsIgnored:
+            pass
+        return await self.answer()
+
+    async def _answer_from(self, source: Source, wanted: str) -> int:
+        """As above; `wanted` is the dialect of this request. Raises ToolsRefused, ToolsIgnored."""
         dialogue = bool(self.asked.tools or any(each.role == "tool" for each in self.asked.history))
-        native = dialogue and not wanted and self.upstream.native(self.asked.model)
-        passing = self.surface.passes and isinstance(source, Remote) and (native or not dialogue)
-        if passing and isinstance(source, Remote):
-            if self.exchange.headers.get("x-andy-dry-run") == "1":
+        native = dialogue and not wanted and await self.upstream.sends_tools(self.asked)
+        dry = self.exchange.headers.get("x-andy-dry-run") == "1"
+        if self.surface.passes and isinstance(source, Remote) and (native or not dialogue):
+            if dry:
                 return await self._shown(source.endpoint.model, json.loads(self._passed(source)))
-            try:
-                return await self._pass(source, dialogue)
-            except ToolsRefused:
-                self.upstream.refuse_tools(self.asked.model)
-                native = False
-        named = wanted or ("native" if native else "")
+            return await self._pass(source, dialogue)
+        named = wanted or (NATIVE if native else "")
         taught = self.upstream.taught(self.asked.tools, self.asked.model, named)
         self.record.way = taught.dialect.name
-        if self.exchange.headers.get("x-andy-dry-run") == "1":
+        if dry:
             request = Dialogue(self.asked, source, taught).request()
             told = {**self.asked.fields, "messages": list(request.messages), "stop": request.stop}
             return await self._shown(source.endpoint.model, told)
-        try:
-            heard, thinkers = Heard(source, self.record), self.upstream.thinks_first
-            return await self._compile(emulated(self.asked, heard, taught, thinkers), heard)
-        except ToolsRefused:
-            if wanted or self.exchange.begun:
-                raise
-            self.upstream.refuse_tools(self.asked.model)
-            return await self.answer()
+        heard, thinkers = Heard(source, self.record), self.upstream.thinks_first
+        return await self._compile(emulated(self.asked, heard, taught, thinkers), heard)
+
+    def _note_reply(self, called: bool, counted: int) -> None:
+        """Note what a complete reply shows of whether the model sees tools that are sent to it.
+
+        Raises ToolsIgnored if they were left out and the client has nothing of the answer yet.
+        """
+        if not self.asked.tools or self.asked.choice.how == "none":
+            return
+        support = self.upstream.support(self.asked.model)
+        if self.record.way not in ("passed", NATIVE):
+            support.note_taught(called)
+        elif support.note_native(self.asked, called, counted) and not self.exchange.begun:
+            raise ToolsIgnored
 
     async def _shown(self, model: str, request: Mapping[str, object]) -> int:
         """A dry run: what would be sent, and nothing is."""
@@ -119,7 +142,8 @@ class Call:
         """A whole answer: as it came, unless its client has to have another."""
         headers = PASSED
         if tools:
-            data, over = await read_back(data, lambda: self._begin(source))
+            data, over, called, counted = await read_back(data, lambda: self._begin(source))
+            self._note_reply(called, counted)
             if over is not None:
                 headers = {"x-andy-compiled": how(over)}
                 self.record.repairs, self.record.compiled = over.repairs, data.decode()[:ROOM]
@@ -153,6 +177,7 @@ class Call:
                 await self.exchange.write(out)
         if failure or not watching.ended:
             raise failure or broken_off()
+        self._note_reply(watching.called, watching.counted)
 
     @asynccontextmanager
     async def _kept_alive(self, show: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
@@ -186,9 +211,10 @@ class Call:
                     continue
                 made.append(piece)
                 self._note(piece)
+        over = next(each for each in made if isinstance(each, Over))
+        self._note_reply(self.record.calls > 0, over.input_tokens if heard.replies == 1 else 0)
         data = writer.whole(made)
         self.record.compiled = data.decode()[:ROOM]
-        over = next(each for each in made if isinstance(each, Over))
         await self.exchange.respond(200, data, headers={"x-andy-compiled": how(over)})
         return 200
 
@@ -211,6 +237,9 @@ class Call:
                 if not self.exchange.begun:
                     await self.exchange.start(200, self.surface.streamed_as, headers)
                 await self.exchange.write(writer.event(piece))
+                if isinstance(piece, Over):
+                    once = heard.replies == 1
+                    self._note_reply(self.record.calls > 0, piece.input_tokens if once else 0)
         await self.exchange.write(b"", more=False)
         return 200
 

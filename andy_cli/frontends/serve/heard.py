@@ -13,8 +13,10 @@ class Heard(Around):
     record: Record
     begun: bool = False
     """The model has begun to write."""
+    replies: int = 0
 
     async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
+        self.replies += 1
         if self.record.raw:
             self.record.wrote("\n---\n")
         async for chunk in self.source.reply(request, fields):

@@ -7,7 +7,7 @@ Names carry a tag, as they do there: clients look a model up under `m:latest` th
 """
 
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,9 +15,8 @@ from andy_cli.frontends.serve import fields
 from andy_cli.frontends.serve.listing import fetch_models, list_names
 from andy_cli.frontends.serve.ollama_wire import format_time, read_model
 from andy_cli.frontends.serve.pieces import Refused
+from andy_cli.frontends.serve.tool_support import GetFacts
 from andy_cli.frontends.serve.upstreams import Upstreams, renamed, without_latest
-from andy_cli.models.client import Endpoint
-from andy_cli.models.server_facts import Facts
 
 VERSION = "0.13.5"
 """Of Ollama. Clients refuse older ones: codex needs 0.13.4, VS Code 0.6.4."""
@@ -39,8 +38,6 @@ NO_DETAILS: Mapping[str, object] = {
     "parameter_size": "",
     "quantization_level": "",
 }
-
-GetFacts = Callable[[Endpoint], Awaitable[Facts]]
 
 
 class OllamaModels:

@@ -5,11 +5,13 @@ to be changed the events are ours. Until then not one is touched.
 """
 
 import json
+import re
 from collections.abc import AsyncIterator, Callable
 
 from andy_cli.frontends.serve.asked import Asked
 from andy_cli.frontends.serve.chat_wire import dumped
 from andy_cli.frontends.serve.emulation import Dialogue
+from andy_cli.frontends.serve.reading_back import read_prompt_tokens
 from andy_cli.frontends.serve.records import Record
 from andy_cli.frontends.serve.watched_choice import WatchedChoice
 
@@ -22,6 +24,7 @@ def plain_body(asked: Asked, body: bytes, model: str) -> bytes:
 
 
 DONE = b"data: [DONE]"
+LINE_END = re.compile(rb"\r+\n")
 
 
 def split_events(block: bytes) -> list[bytes]:
@@ -46,10 +49,19 @@ class Watching:
         self._damaged = False
         self.ended = False
         """Its server said that it is over, or why it is not; and all of it could be read."""
+        self.counted = 0
+        """Tokens of the prompt, as its server says."""
+
+    @property
+    def called(self) -> bool:
+        """Whether a call came of it."""
+        return any(choice.called for choice in self._choices.values())
 
     def take(self, data: bytes) -> bytes:
         """The bytes that may go on now."""
-        data = (self._rest + data).replace(b"\r\n", b"\n")
+        data = self._rest + data
+        if b"\r" in data:
+            data = LINE_END.sub(b"\n", data)
         cut = data.rfind(b"\n\n") + 2
         if cut < 2:
             self._rest = data
@@ -58,7 +70,8 @@ class Watching:
         return self._events(data[:cut])
 
     def _events(self, data: bytes) -> bytes:
-        blocks = [block for block in data.split(b"\n\n") if block]
+        # One blank line more than is needed belongs to no event.
+        blocks = [block for each in data.split(b"\n\n") if (block := each.strip(b"\n"))]
         return b"".join(self._event(event) for block in blocks for event in split_events(block))
 
     def _event(self, raw: bytes) -> bytes:
@@ -78,6 +91,8 @@ class Watching:
         if event.get("error"):
             self.ended = True
             return self._later(whole)
+        if event.get("usage"):
+            self.counted = read_prompt_tokens(event)
         choices = event.get("choices")
         choice = choices[0] if isinstance(choices, list) and len(choices) == 1 else None
         if not isinstance(choice, dict):

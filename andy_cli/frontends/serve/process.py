@@ -19,7 +19,8 @@ from andy_cli.frontends.serve.connection import Connection
 from andy_cli.frontends.serve.gatekeeper import Gatekeeper
 from andy_cli.frontends.serve.records import Records
 from andy_cli.frontends.serve.upstreams import upstreams
-from andy_cli.models.server_facts import facts
+from andy_cli.models.client import Endpoint
+from andy_cli.models.server_facts import Facts, facts
 from andy_cli.settings import Settings
 
 DRAIN = 7
@@ -50,7 +51,18 @@ async def work(
         trust_env=False,
     ) as http:
         reached = partial(backend, http, patience)
-        behind = upstreams(serving.upstream, serving.model, serving.dialect, reached, settings)
+
+        async def get_facts(endpoint: Endpoint) -> Facts:
+            return await facts(endpoint, settings, reached(endpoint).fetch)
+
+        behind = upstreams(
+            serving.upstream,
+            serving.model,
+            serving.dialect,
+            reached,
+            settings,
+            get_facts=get_facts,
+        )
         gatekeeper = Gatekeeper(
             listening.getsockname()[1],
             token,
@@ -63,7 +75,7 @@ async def work(
                 behind,
                 gatekeeper,
                 Records(seat.board, seat.sheet),
-                partial(facts, settings=settings),
+                get_facts,
             ),
             listening,
             seat,

@@ -43,6 +43,9 @@ class ReadBack(NamedTuple):
 
     data: bytes
     over: Over | None = None
+    called: bool = False
+    counted: int = 0
+    """Tokens of the prompt, as the server says."""
 
 
 async def read_back(data: bytes, make: Callable[[], Dialogue]) -> ReadBack:
@@ -62,9 +65,25 @@ async def read_back(data: bytes, make: Callable[[], Dialogue]) -> ReadBack:
         changed, over = await _read_choice(choice, make())
         made.append(changed)
         last = over or last
+    called = any(isinstance(each, dict) and _has_calls(each) for each in made)
+    counted = read_prompt_tokens(answer)
     if last is None:
-        return ReadBack(data)
-    return ReadBack(dumped({**answer, "choices": made}), last)
+        return ReadBack(data, None, called, counted)
+    return ReadBack(dumped({**answer, "choices": made}), last, called, counted)
+
+
+def read_prompt_tokens(answer: Mapping[str, object]) -> int:
+    """Tokens of the prompt, as an answer or an event tells them; 0 if it does not."""
+    usage = answer.get("usage")
+    counted = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+    return counted if isinstance(counted, int) else 0
+
+
+def _has_calls(choice: Choice) -> bool:
+    message = choice.get("message")
+    return isinstance(message, dict) and bool(
+        message.get("tool_calls") or message.get("function_call")
+    )
 
 
 async def _read_choice(choice: Choice, dialogue: Dialogue) -> tuple[Choice, Over | None]:

@@ -17,8 +17,9 @@ from andy_cli.frontends.serve.pieces import Refused, ToolsRefused
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint, ModelClient
 from andy_cli.models.http.adapting import Adapter, Body
-from andy_cli.models.http.features import STREAM, TOOLS
+from andy_cli.models.http.features import PASSING, STREAM, TOOLS, blames_value
 from andy_cli.models.http.wire import ReplyReader
+from andy_cli.models.memory import learn_without, recall
 
 
 class Source(Protocol):
@@ -54,11 +55,18 @@ class Adapters:
     def __init__(self) -> None:
         self._known: dict[str, Adapter] = {}
 
-    def find(self, model: str) -> Adapter:
-        return self._known.get(model) or Adapter()
+    def find(self, endpoint: Endpoint) -> Adapter:
+        if endpoint.model not in self._known:  # what is remembered of a model is in a file
+            self._set(endpoint, Adapter(recall(endpoint).without))
+        return self._known[endpoint.model]
 
-    def keep(self, model: str, adapter: Adapter) -> None:
-        self._known[model] = adapter
+    def keep(self, endpoint: Endpoint, adapter: Adapter) -> None:
+        self._set(endpoint, adapter)
+        if kept := adapter.learned - PASSING:
+            learn_without(endpoint, kept)
+
+    def _set(self, endpoint: Endpoint, adapter: Adapter) -> None:
+        self._known[endpoint.model] = adapter
         if len(self._known) > MODELS:
             del self._known[next(iter(self._known))]
 
@@ -82,7 +90,7 @@ class Remote:
 
         Raises Refused, and ToolsRefused for a request with tools that must be made otherwise.
         """
-        adapter = self.adapters.find(self.endpoint.model)
+        adapter = self.adapters.find(self.endpoint)
         if adapter.learned:
             body = dumped(adapter.adapt(json.loads(body)))
         while True:
@@ -94,16 +102,23 @@ class Remote:
             body = dumped(self._changed(adapter, refused, json.loads(body)))
 
     def _changed(self, adapter: Adapter, refused: Refused, asked: Body) -> Body:
+        before = set(adapter.learned)
         changed = adapter.learn(refused.status, refused.refusal, asked)
         if changed is None:
             raise refused
         if changed.get("stream") != asked.get("stream"):
             adapter.learned.discard(STREAM)
             raise refused  # the client waits for a stream
+        if blames_value(refused.refusal):
+            adapter.learned = before  # another request may have a better one
         if "tools" in asked and "tools" not in changed:
             adapter.learned.discard(TOOLS)  # the upstream knows it from now on
-            raise ToolsRefused(refused.status, refused.message, refused.kind, refused.code)
-        self.adapters.keep(self.endpoint.model, adapter)
+            tools_refused = ToolsRefused(
+                refused.status, refused.message, refused.kind, refused.code
+            )
+            tools_refused.refusal = refused.refusal
+            raise tools_refused
+        self.adapters.keep(self.endpoint, adapter)
         return changed
 
     def _body(self, request: Request, fields: Mapping[str, object]) -> bytes:

@@ -8,13 +8,15 @@ from dataclasses import dataclass, field, replace
 from andy_cli.compiler.detect import NATIVE, Template, chosen, told
 from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.errors import UsageError
+from andy_cli.frontends.serve.asked import Asked
 from andy_cli.frontends.serve.backend import Backend
 from andy_cli.frontends.serve.pieces import Refused
 from andy_cli.frontends.serve.source import Inside, Remote, Source
 from andy_cli.frontends.serve.taught import DIALECTS, Taught, taught
+from andy_cli.frontends.serve.tool_support import GetFacts, ToolSupport, no_facts
 from andy_cli.models.client import Endpoint, Provider
 from andy_cli.models.http.addresses import checked
-from andy_cli.models.memory import learn_refusal, recall
+from andy_cli.models.memory import recall
 from andy_cli.models.presets import presets
 from andy_cli.models.select import parse_name
 from andy_cli.settings import Settings
@@ -32,20 +34,31 @@ class Upstream:
     takes_tools: bool = True
     thinks_first: set[str] = field(default_factory=set)
     """Its models whose replies were seen to begin inside reasoning."""
-    _native: dict[str, bool] = field(default_factory=dict)
-    """Models for which it is known whether they are sent the client's tools."""
+    get_facts: GetFacts = no_facts
+    _support: dict[str, ToolSupport] = field(default_factory=dict)
 
     def model_for(self, wanted: str) -> str:
         return self.source.endpoint.model or wanted
 
-    def native(self, wanted: str) -> bool:
+    async def sends_tools(self, asked: Asked) -> bool:
         """Whether the model is sent the client's tools."""
         if self.dialect != "auto":
             return self.dialect == NATIVE
+        support = self.support(asked.model)
+        await support.ask(self.get_facts)
+        return support.takes(asked.tools)
+
+    def support(self, wanted: str) -> ToolSupport:
         model = self.model_for(wanted)
-        if model not in self._native:  # what is remembered of a model is in a file
-            self._keep(model, self._found(model).name == NATIVE)
-        return self._native[model]
+        if model not in self._support:  # what is remembered of a model is in a file
+            if len(self._support) >= MODELS:
+                self._support.clear()  # clients choose the names
+            endpoint = replace(self.source.endpoint, model=model)
+            instead = self._found(model, native=False).name
+            native = self._found(model).name == NATIVE
+            sure = native and recall(endpoint).native is True
+            self._support[model] = ToolSupport(endpoint, instead, native, sure)
+        return self._support[model]
 
     def taught(self, tools: Tools, wanted: str, dialect: str = "") -> Taught:
         """How it is told of tools, where it takes none; `dialect` as this request wants it."""
@@ -54,33 +67,18 @@ class Upstream:
             return taught(told(named, "--dialect", DIALECTS).dialect, tools)
         return taught(self._found(self.model_for(wanted), native=False), tools)
 
-    def refuse_tools(self, wanted: str) -> None:
-        """Its server takes no tools: from now on they are taught in the prompt."""
-        model = self.model_for(wanted)
-        self._keep(model, False)
-        found = self._found(model, native=False)
-        learn_refusal(self._endpoint(model), found.name, "its server refused tools")
-
-    def _keep(self, model: str, native: bool) -> None:
-        if len(self._native) >= MODELS:
-            self._native.clear()  # clients choose the names
-        self._native[model] = native
-
-    def _endpoint(self, model: str) -> Endpoint:
-        return replace(self.source.endpoint, model=model)
-
     def _found(self, model: str, native: bool = True) -> Dialect:
         if self.source.guided:
             return DIALECTS["andybot"]
         takes = ("tools",) if self.takes_tools and native else ()
-        known = recall(self._endpoint(model))
+        known = recall(replace(self.source.endpoint, model=model))
         if not native and known.dialect == NATIVE:
             known = known._replace(dialect="")
         return chosen(model, Template(), takes, DIALECTS.values(), known).dialect
 
 
 MODELS = 1000
-"""Of which it is kept whether they take tools."""
+"""Of which it is kept what is known of them."""
 
 
 @dataclass(slots=True)
@@ -117,6 +115,7 @@ def upstreams(
     behind: Callable[[Endpoint], Backend],
     settings: Settings,
     environment: Mapping[str, str] = os.environ,
+    get_facts: GetFacts = no_facts,
 ) -> Upstreams:
     """`[NAME=]URL|PROVIDER:MODEL|local:MODEL`, each. Raises UsageError."""
     if dialect != "auto":
@@ -127,6 +126,8 @@ def upstreams(
         if not equals or "://" in name or ":" in name:
             name, place = "", each
         found.append(_upstream(name, place, model, dialect, behind, settings, environment))
+    for upstream in found:
+        upstream.get_facts = get_facts
     if len(found) > 1:
         for upstream, written in zip(found, given, strict=True):
             upstream.name = upstream.name or upstream.source.endpoint.model

@@ -92,6 +92,11 @@ class WatchedChoice:
         return text.removeprefix(ahead)
 
     @property
+    def called(self) -> bool:
+        """Whether a call came of it so far."""
+        return bool(self._calls) or self._record.calls > 0
+
+    @property
     def _reason(self) -> str:
         choices = self.finish["choices"] if self.finish else None
         reason = choices[0].get("finish_reason") if isinstance(choices, list) else None

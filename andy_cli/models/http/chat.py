@@ -6,18 +6,18 @@ leaves the feature out from the start. A refusal of tools is raised nevertheless
 """
 
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping
 from contextlib import aclosing
 from time import monotonic
 from typing import Protocol
 
-from andy_cli.errors import ModelError, TransientError
+from andy_cli.errors import ModelError, ToolsRefusedError, TransientError
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.adapting import Adapter
 from andy_cli.models.http.addresses import shown
 from andy_cli.models.http.body import Body, body_of
-from andy_cli.models.http.features import REASONING, TOOLS
+from andy_cli.models.http.features import PASSING, REASONING, TOOLS, refuses_any_tools
 from andy_cli.models.http.refusals import (
     Refusal,
     as_error,
@@ -62,13 +62,23 @@ class Refused(Exception):
 
 class ChatClient:
     def __init__(
-        self, endpoint: Endpoint, settings: Settings, *, tools: bool = True, tap: Tap | None = None
+        self,
+        endpoint: Endpoint,
+        settings: Settings,
+        *,
+        tools: bool = True,
+        tap: Tap | None = None,
+        learned: Iterable[str] = (),
+        keep: Callable[[Collection[str]], object] = lambda features: None,
     ) -> None:
+        """`learned`: what its server is known to refuse of requests; `keep` is told what it is
+        seen to refuse."""
         self.endpoint = endpoint
         self._settings = settings
         self._tools = tools
         self._tap = tap
-        self._adapter = Adapter()
+        self._adapter = Adapter(learned)
+        self._keep = keep
         self._transport: Transport | None = None
 
     @property
@@ -190,10 +200,12 @@ class ChatClient:
         """Whether the request can be changed so that it may be taken; raises where tools go."""
         if self._adapter.learn(refused.status, refused.refusal, sent) is None:
             return False
+        self._keep(self._adapter.learned - PASSING)
         if "tools" in sent and not self.tools:
             message = f"{self.name} does not take tools: {refused.refusal.message}"
             hint = "Use a text dialect (--dialect auto) or another model."
-            raise kinded(ModelError(message, hint), "no_tools") from None
+            wholly = refuses_any_tools(refused.refusal)
+            raise ToolsRefusedError(message, hint, wholly) from None
         return True
 
     async def _explained(self, refused: Refused) -> ModelError:

@@ -38,6 +38,9 @@ STREAM: Final = "stream"
 LIMIT: Final = "limit"
 """The number of tokens is the fault, not the name of the field."""
 
+PASSING = frozenset({TOOLS, EXTRAS, LIMIT, STREAM})
+"""What is not remembered from one start to the next: it may be due to one request."""
+
 INVALID = frozenset({400, 415, 422})
 """Statuses that say that the request is at fault: what is named needs no further words."""
 STATUSES = INVALID | {404, 405, 500, 501}
@@ -76,6 +79,13 @@ ORDER = re.compile(
 USER_LAST = re.compile(r"last message.{0,30}\buser\b|must end with a user", re.I)
 PART_OF_TOOL = re.compile(r"\btools\W{1,2}\d")
 """One tool is wrong: that is no reason to do without all."""
+WHOLLY = re.compile(
+    r"support|enabled?\b|--jinja|tool-call-parser|not (permitted|allowed)|forbidden|unrecogni|"
+    r"(unknown|unexpected|extra)\W{1,3}(request )?(field|param|arg|input|name|key)",
+    re.I,
+)
+"""Tools are not taken at all, rather than these tools."""
+QUOTED = re.compile(r"['\"`\u2018\u201c]([^'\"`\u2019\u201d\s]{1,80})['\"`\u2019\u201d]")
 ROLE = re.compile(
     r"\b(system|developer|tool)\b\W{0,3}(?:role|messages?|prompts?|instructions?)\b|"
     r"\broles?\b\W{0,12}(system|developer|tool)\b|variant\W{1,3}(system|developer|tool)\b|"
@@ -99,6 +109,29 @@ def find_features(status: int, refusal: Refusal, request: Request) -> Iterator[s
     yield from _in_words(said, refusal, request)
 
 
+def refuses_any_tools(refusal: Refusal) -> bool:
+    """Whether a refusal of tools is one of all tools, and not of those that were sent."""
+    return TOOLS in refusal.fields or WHOLLY.search(refusal.text or refusal.message) is not None
+
+
+def blames_value(refusal: Refusal) -> bool:
+    """Whether a value is out of its range, and another would be taken."""
+    return FAULTY_LIMIT.search(refusal.message) is not None
+
+
+def _blames_one_tool(said: str, request: Request) -> bool:
+    """Whether a place among the tools is named, or one of them by its name in quotes."""
+    tools = request.get(TOOLS)
+    functions = [
+        each.get("function")
+        for each in (tools if isinstance(tools, list | tuple) else ())
+        if isinstance(each, Mapping)
+    ]
+    names = {str(each.get("name")) for each in functions if isinstance(each, Mapping)}
+    quoted = {found[1] for found in QUOTED.finditer(said)}
+    return PART_OF_TOOL.search(said) is not None or not names.isdisjoint(quoted)
+
+
 def _blames_limit(refusal: Refusal, request: Request) -> bool:
     """Whether more tokens were asked for than the model can write."""
     limits = [name for name in LIMITS if name in request]
@@ -106,7 +139,7 @@ def _blames_limit(refusal: Refusal, request: Request) -> bool:
         return False
     asked = any(re.search(rf"\b{request[name]}\b", refusal.message) for name in limits)
     named = OUTPUT.search(refusal.message) or any(_is_named(name, refusal) for name in limits)
-    return bool(named or asked) and FAULTY_LIMIT.search(refusal.message) is not None
+    return bool(named or asked) and blames_value(refusal)
 
 
 def _in_messages(said: str, request: Request) -> Iterator[str]:
@@ -179,7 +212,7 @@ def _in_words(said: str, refusal: Refusal, request: Request) -> Iterator[str]:
         yield ROLES[named] if named in roles or named != "developer" else SYSTEM_ROLE
     if re.search(r"\brole", said, re.I):  # those that are not among the roles it names
         yield from (ROLES[role] for role in ROLES if role in roles and role not in said.lower())
-    if TOOLS in request and CALLING.search(said) and not PART_OF_TOOL.search(said):
+    if TOOLS in request and CALLING.search(said) and not _blames_one_tool(said, request):
         yield TOOLS
     if re.search(r"\b(content|text|parts|empty|blank)\b", said, re.IGNORECASE):
         empty = [message["content"] for message in _messages(request) if _says_nothing(message)]

@@ -45,7 +45,7 @@ async def switch(desk: Desk, opened: Opened) -> None:
     if chosen.provider.name == "local":
         await fetched(chosen.endpoint.model)
     before = opened.chat.client
-    client = select.connect(chosen, settings, desk.tell)
+    client = select.connect(chosen, settings, desk.tell, desk.options.no_session)
     opened.chat.use(client, server_of(chosen, settings, desk.options.no_session))
     opened.why = chosen.why
     if opened.log is not None:
