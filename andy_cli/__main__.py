@@ -4,9 +4,13 @@ Both ways into the chat lead to the same function, `frontends.chat.repl.start`.
 """
 
 import atexit
+import contextlib
 import gc
 import os
 import sys
+
+from andy_cli.errors import AndyError, ClosedPipeError
+from andy_cli.frontends.streams import prepare_streams
 
 CHAT_FLAGS = {
     "--model": "model",
@@ -22,15 +26,12 @@ SWITCHES = ("no_session", "plain")
 def main() -> int:
     """Run the command line; returns the exit code. No traceback ever reaches a user."""
     arguments = sys.argv[1:]
-    if arguments in (["--version"], ["-V"]):
-        from andy_cli import __version__
-
-        sys.stdout.write(f"andy {__version__}\n")
-        return 0
     # Nothing that is loaded at start becomes garbage: looking for it takes a tenth of the time.
     gc.disable()
     try:
-        return dispatch(arguments)
+        code = dispatch(arguments)
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         return 130
     except Exception as error:
@@ -38,6 +39,11 @@ def main() -> int:
 
 
 def dispatch(arguments: list[str]) -> int:
+    if arguments in (["--version"], ["-V"]):
+        from andy_cli import __version__
+
+        sys.stdout.write(f"andy {__version__}\n")
+        return 0
     flags = chat_flags(arguments)
     if flags is None:
         from andy_cli.cli import main as typer_main
@@ -82,8 +88,8 @@ def chat_flags(arguments: list[str]) -> dict[str, str] | None:
 
 def failed(error: Exception) -> int:
     """One line says what went wrong; our own faults leave their traceback in a file."""
-    from andy_cli.errors import AndyError
-
+    if isinstance(error, ClosedPipeError):
+        return error.exit_code
     if isinstance(error, AndyError):
         hint = f"\n  {error.hint}" if error.hint else ""
         sys.stderr.write(f"andy: {error}{hint}\n")
@@ -108,13 +114,12 @@ def door() -> None:
 
     Taking the modules apart one by one at exit takes 30 ms and frees what the system frees anyway.
     """
+    prepare_streams()
     code = main()
     atexit._run_exitfuncs()  # what asked to be told of the end, e.g. the player, is told
-    try:
+    with contextlib.suppress(AndyError):
         sys.stdout.flush()
-        sys.stderr.flush()
-    except OSError:
-        pass  # whoever read has gone
+    sys.stderr.flush()
     os._exit(code)
 
 

@@ -13,7 +13,7 @@ from andy_cli import __version__
 
 EXIT_CODES = """Exit codes: 0 done; 1 the task failed; 2 usage or settings; 3 permission needed;
 4 a limit was hit; 75 try again later (connection, time-out, 429, 5xx); 77 key missing or wrong;
-130 stopped by Ctrl-C; 143 terminated."""
+130 stopped by Ctrl-C; 141 whoever read the output has gone; 143 terminated."""
 
 app = typer.Typer(
     name="andy",

@@ -9,6 +9,8 @@
     │   ├── BadRequestError   what was asked of it is wrong, and would be the next time
     │   │   └── ContextLengthError   the messages do not fit in its context
     │   └── AuthError  77     the key is missing or wrong
+    ├── OutputError     1     what is to be printed cannot be written
+    │   └── ClosedPipeError 141   whoever read it has gone
     └── Cancelled     130     the user pressed Ctrl-C
     DialectError              what a model wrote is marked as a tool request but cannot be read
     ToolError                 a tool cannot do what it was asked: its message is for the user, its
@@ -77,6 +79,16 @@ class ContextLengthError(BadRequestError):
 class AuthError(ModelError):
     exit_code = 77
     kind = "auth"
+
+
+class OutputError(AndyError):
+    kind = "output"
+
+
+class ClosedPipeError(OutputError):
+    """As other programs do, andy ends without a word; 141 is what a shell says of them."""
+
+    exit_code = 141
 
 
 class Cancelled(AndyError):

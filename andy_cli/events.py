@@ -29,6 +29,7 @@ Subtype = Literal[
     "error_limit",
     "error_permission",
     "error_provider",
+    "error_usage",
     "error_cancelled",
     "error_unclear",
 ]

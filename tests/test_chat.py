@@ -610,7 +610,7 @@ class Watching(DummyOutput):
     seen = []
 
 sys.argv = ["andy"]
-sys.stdin.isatty = lambda: True
+sys.stdin.isatty = sys.stdout.isatty = lambda: True
 with create_pipe_input() as keys, create_app_session(keys, Watching()):
     code = door.main()
 print(code, *Watching.seen)

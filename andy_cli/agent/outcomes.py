@@ -32,6 +32,7 @@ OUTCOMES: Mapping[Subtype, Outcome] = {
     "error_permission": Outcome(3),
     "error_limit": Outcome(4),
     "error_provider": Outcome(1),
+    "error_usage": Outcome(2),
     "error_cancelled": Outcome(130),
 }
 """`error_provider` has the code of its error: 75 for what may work later, 77 for a wrong key.

@@ -15,8 +15,8 @@ from enum import StrEnum
 
 from andy_cli import events
 from andy_cli.agent.turn import turn
-from andy_cli.errors import AndyError, UsageError
-from andy_cli.events import Event
+from andy_cli.errors import AndyError, Cancelled, OutputError, UsageError
+from andy_cli.events import Event, Subtype
 from andy_cli.frontends.opening import Opened, open_chat
 from andy_cli.frontends.options import Options
 from andy_cli.frontends.words import (
@@ -57,17 +57,14 @@ def run(task: Task) -> int:
         return asyncio.run(_run(task))
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        no_more_output()
-        return 0
 
 
 async def _run(task: Task) -> int:
-    settings = task.options.settings()
-    words, piped = whole_task(task)
     printer = Printer(task)
-    end_on_sigterm(printer)
     try:
+        settings = task.options.settings()
+        words, piped = whole_task(task)
+        end_on_sigterm(printer)
         opened = await open_chat(task.options, settings, printer.tell)
     except AndyError as error:
         return printer.never_started(error)
@@ -75,11 +72,14 @@ async def _run(task: Task) -> int:
     opened.chat.strict = task.strict
     try:
         await opened.wait_for_servers(words or piped)
-        return await carried_out(opened, printer, words, piped)
+        code = await carried_out(opened, printer, words, piped)
     except asyncio.CancelledError:
-        return printer.cancelled()
+        code = printer.cancelled(opened.chat.session_id)
     finally:
         await opened.close()
+    if printer.lost:
+        raise printer.lost
+    return code
 
 
 def end_on_sigterm(printer: "Printer") -> None:
@@ -134,28 +134,28 @@ class Printer:
     def __init__(self, task: Task) -> None:
         self.task = task
         self.terminated = False
-        self.gone = False
-        """Whoever read our answer has seen enough."""
+        self.lost: OutputError | None = None
+        """Why nothing more can be printed: whoever read it has seen enough, the disk is full."""
         self._streams = task.format is Format.TEXT and sys.stdout.isatty()
         self._streamed = False
         self._said = ""
         self._told_between = False
         """Something else was written behind the answer, or within."""
         self._neutralizer = Neutralizer()
-        self._progress = sys.stderr.isatty() and not task.quiet
+        self._redraws = not task.options.plain
+        self._progress = sys.stderr.isatty() and self._redraws and not task.quiet
         self._line = ""
 
     def show(self, event: Event) -> None:
+        if self.lost:
+            return
         try:
             self._show(event)
-        except BrokenPipeError:
-            no_more_output()
+        except OutputError as error:
+            self.lost = error
             # Cancelled, not raised: an error from here would leave the turn's generators open.
-            if not (self.gone or isinstance(event, events.Ended)) and (
-                me := asyncio.current_task()
-            ):
+            if not isinstance(event, events.Ended) and (me := asyncio.current_task()):
                 me.cancel()
-            self.gone = True
 
     def _show(self, event: Event) -> None:
         if self.task.format is Format.STREAM_JSON:
@@ -194,7 +194,7 @@ class Printer:
 
     def _rows_back(self) -> int:
         """How many rows of the screen to go up to write over the answer; 0 if that cannot be."""
-        if self._told_between or not self._said:
+        if self._told_between or not self._said or not self._redraws:
             return 0
         from rich.cells import cell_len  # an answer is seldom replaced
 
@@ -217,22 +217,29 @@ class Printer:
 
     def never_started(self, error: AndyError) -> int:
         """There is no turn to tell of, but scripts that read JSON get their object all the same."""
-        if self.task.format is not Format.TEXT:
-            failed = events.Failed("error", error.kind, str(error), error.hint)
-            ended = events.Ended(
-                "error_provider", True, "", "", "", 0, 0, exit_code=error.exit_code
-            )
-            if self.task.format is Format.STREAM_JSON:
-                out(events.as_json(failed) + "\n")
-            out(events.as_json(ended) + "\n")
+        subtype: Subtype = "error_usage" if isinstance(error, UsageError) else "error_provider"
+        self._end_early(subtype, error, error.exit_code)
         self.tell(problem(str(error), error.hint), always=True)
         return error.exit_code
 
-    def cancelled(self) -> int:
-        if self.gone:
-            return 0
-        self.tell("andy: stopped.", always=True)
-        return 143 if self.terminated else 130
+    def cancelled(self, session_id: str) -> int:
+        code = 143 if self.terminated else 130
+        if not self.lost:
+            self._end_early("error_cancelled", Cancelled("stopped."), code, session_id)
+            self.tell("andy: stopped.", always=True)
+        return code
+
+    def _end_early(
+        self, subtype: Subtype, error: AndyError, code: int, session_id: str = ""
+    ) -> None:
+        """Print in JSON how it ended where the turn itself could not say so."""
+        if self.task.format is Format.TEXT:
+            return
+        if self.task.format is Format.STREAM_JSON:
+            out(events.as_json(events.Failed("error", error.kind, str(error), error.hint)) + "\n")
+        told = {"kind": error.kind, "message": str(error), "hint": error.hint}
+        ended = events.Ended(subtype, True, "", "", session_id, 0, 0, exit_code=code, error=told)
+        out(events.as_json(ended) + "\n")
 
     def tell(self, line: str, always: bool = False) -> None:
         if self.task.quiet and not always:
@@ -250,11 +257,6 @@ class Printer:
             sys.stderr.write("\r\x1b[K" + one_line(line)[:width])
             sys.stderr.flush()
             self._line = line
-
-
-def no_more_output() -> None:
-    """What is left goes nowhere, so that Python does not complain about it at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def out(text: str) -> None:

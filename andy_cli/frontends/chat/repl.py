@@ -21,6 +21,7 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.output import create_output
 from prompt_toolkit.styles import Style
 
 from andy_cli.frontends.chat.input_history import open_history
@@ -59,6 +60,8 @@ class Repl:
     def _asker(self) -> PromptSession[str]:
         session: PromptSession[str] = PromptSession(
             history=open_history(self._options.no_session),
+            # Where answers go into a pipe, the prompt stays on the terminal.
+            output=None if sys.stdout.isatty() else create_output(always_prefer_tty=True),
             completer=Slash(),
             complete_while_typing=False,
             key_bindings=keys(),
@@ -172,8 +175,10 @@ class Talker(Protocol):
 
 
 def typed() -> bool:
-    """Whether there is somebody at a keyboard."""
-    return sys.stdin is not None and sys.stdin.isatty()
+    """Whether there is somebody at a keyboard, and a screen to show what is typed."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        return False
+    return sys.stdout.isatty() or sys.stderr.isatty()
 
 
 def end_on_sigterm() -> None:

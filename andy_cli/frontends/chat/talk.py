@@ -1,12 +1,13 @@
 """What happens to a line that was typed: a slash command, or a turn that is shown."""
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from andy_cli.agent.turn import turn
 from andy_cli.discover import discover
-from andy_cli.errors import AndyError, UsageError
+from andy_cli.errors import AndyError, OutputError, UsageError
 from andy_cli.frontends import paint
 from andy_cli.frontends.chat import commands, consent, view
 from andy_cli.frontends.chat.command import Command
@@ -51,10 +52,12 @@ class Talk:
     async def answer(self, line: str) -> None:
         """Carry out a command or a turn; whatever goes wrong is one line and the chat goes on."""
         try:
-            if line.startswith("/"):
+            if is_command(line):
                 await self._command(line[1:])
             else:
                 await self._turn(line)
+        except OutputError:
+            raise
         except AndyError as error:
             self._console.print(paint.styled(problem(str(error), error.hint), paint.ERROR))
 
@@ -82,13 +85,15 @@ class Talk:
             self._view = None
 
     async def _keep_alive(self, shown: View) -> None:
-        while True:
-            await asyncio.sleep(view.REFRESH)
-            if not self._asking:
-                shown.tick()
+        # Where nothing can be printed the turn itself finds out, and ends the chat.
+        with contextlib.suppress(OutputError):
+            while True:
+                await asyncio.sleep(view.REFRESH)
+                if not self._asking:
+                    shown.tick()
 
     async def _command(self, line: str) -> None:
-        name, _, argument = line.partition(" ")
+        name, argument = (*line.split(maxsplit=1), "", "")[:2]
         for command in discover(commands, Command, "COMMAND"):
             if name.lower() in (command.name, *command.aliases):
                 said = await command.run(self.desk, argument.strip())
@@ -134,6 +139,11 @@ class Talk:
                     self._tell(problem(str(error), error.hint))
             elif answer := consent.understood(said, choices):
                 return answer
+
+
+def is_command(line: str) -> bool:
+    """Whether it is `/name ...`; a message may begin with a path: `/etc/hosts is odd, why?`."""
+    return line.startswith("/") and "/" not in line.split(maxsplit=1)[0][1:]
 
 
 def music() -> str:
