@@ -12,15 +12,9 @@ import sys
 from andy_cli.errors import AndyError, ClosedPipeError
 from andy_cli.frontends.streams import prepare_streams
 
-CHAT_FLAGS = {
-    "--model": "model",
-    "-m": "model",
-    "--base-url": "base_url",
-    "--api-key-env": "api_key_env",
-    "--no-session": "no_session",
-    "--plain": "plain",
-}
-SWITCHES = ("no_session", "plain")
+COMPLETE = "_ANDY_COMPLETE"
+"""Set by a shell that asks what a word could become."""
+COMPLETION = (["--install-completion"], ["--show-completion"])
 
 
 def main() -> int:
@@ -44,46 +38,32 @@ def dispatch(arguments: list[str]) -> int:
 
         sys.stdout.write(f"andy {__version__}\n")
         return 0
-    flags = chat_flags(arguments)
-    if flags is None:
-        from andy_cli.cli import main as typer_main
+    if COMPLETE in os.environ or arguments[:1] in COMPLETION:
+        from andy_cli.cli import complete
 
-        return typer_main()
-    from andy_cli.frontends.chat.repl import start
-    from andy_cli.frontends.options import Options
+        return complete(arguments)
+    typed = sys.stdin is not None and sys.stdin.isatty()
+    if (code := chat_at_once(arguments, typed)) is not None:
+        return code
+    from andy_cli.cli import main as typer_main
 
-    return start(
-        Options(
-            model=flags.get("model", ""),
-            base_url=flags.get("base_url", ""),
-            api_key_env=flags.get("api_key_env", ""),
-            no_session="no_session" in flags,
-            plain="plain" in flags,
-        )
-    )
+    return typer_main(arguments, typed)
 
 
-def chat_flags(arguments: list[str]) -> dict[str, str] | None:
-    """The flags of a plain `andy [chat]`; None if it is another command or needs Typer."""
-    if arguments[:1] == ["chat"]:
-        arguments = arguments[1:]
-    elif arguments:
+def chat_at_once(arguments: list[str], typed: bool) -> int | None:
+    """Chat if that is plainly what is meant; None where Typer has to know or to complain."""
+    from andy_cli.frontends.options import SHARED, options_of, read_line
+
+    named = arguments[:1] == ["chat"]
+    line = read_line(arguments[named:], SHARED)
+    if line.unread or len(line.words) > 1 or not (named or typed):
         return None
-    flags: dict[str, str] = {}
-    words = iter(arguments)
-    for word in words:
-        written, equals, value = word.partition("=")
-        name = CHAT_FLAGS.get(written)
-        if name is None or (equals and name in SWITCHES):
-            return None
-        if name in SWITCHES:
-            flags[name] = "yes"
-            continue
-        value = value if equals else next(words, "")
-        if not value or value.startswith("-"):
-            return None  # Typer says what is wrong
-        flags[name] = value
-    return flags
+    prompt = "".join(line.words)
+    if not (named or line.ended) and prompt and " " not in prompt:
+        return None  # perhaps a command
+    from andy_cli.frontends.chat.repl import start
+
+    return start(options_of(line.given), prompt)
 
 
 def failed(error: Exception) -> int:

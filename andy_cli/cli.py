@@ -3,13 +3,26 @@
 Each front end is imported inside the command that starts it, because start-up is felt.
 """
 
+import inspect
+import os
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
+import typer.main
+from typer.core import TyperGroup
+from typer.models import CommandInfo
 
 from andy_cli import __version__
+from andy_cli.frontends.help_page import lay_out
+from andy_cli.frontends.options import BARE, RUN, SHARED, Option, Options, options_of
+
+ABOUT = """The terminal agent that makes any chat model use tools reliably.
+
+Without a command: `andy` is a chat and `andy "PROMPT"` begins one; with -p, with an option of
+`andy run`, or where nobody types, the prompt or what is piped in is carried out as one task."""
 
 EXIT_CODES = """Exit codes: 0 done; 1 the task failed; 2 usage or settings; 3 permission needed;
 4 a limit was hit; 75 try again later (connection, time-out, 429, 5xx); 77 key missing or wrong;
@@ -17,11 +30,12 @@ EXIT_CODES = """Exit codes: 0 done; 1 the task failed; 2 usage or settings; 3 pe
 
 app = typer.Typer(
     name="andy",
-    help="The terminal agent that makes any chat model use tools reliably.",
+    help=ABOUT,
     epilog=EXIT_CODES,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=False,
+    subcommand_metavar="[PROMPT | COMMAND [ARGS]...]",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 tools_app = typer.Typer(help="The tools there are.", rich_markup_mode=None)
@@ -33,143 +47,187 @@ app.add_typer(mcp_app, name="mcp")
 app.add_typer(models_app, name="models")
 app.add_typer(docs_app, name="docs")
 
-Model = Annotated[str, typer.Option("--model", "-m", help="NAME or PROVIDER:NAME")]
-BaseUrl = Annotated[str, typer.Option(help="address of an OpenAI-compatible server")]
-KeyName = Annotated[str, typer.Option("--api-key-env", help="variable that holds the key")]
-Set = Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="any setting")]
-NoSession = Annotated[bool, typer.Option("--no-session", help="keep nothing on disk")]
-Allow = Annotated[
-    list[str] | None,
+Function = TypeVar("Function", bound=Callable[..., None])
+
+
+def takes(*options: Option) -> Callable[[Function], Function]:
+    """Give a command with `**given` these options, as if they stood in its signature."""
+
+    def add(function: Function) -> Function:
+        signature = inspect.signature(function)
+        own = [each for each in signature.parameters.values() if each.name != "given"]
+        made = [parameter_of(option) for option in options]
+        # Typer reads both.
+        function.__dict__["__signature__"] = signature.replace(parameters=[*own, *made])
+        function.__annotations__.update({each.name: each.annotation for each in made})
+        return function
+
+    return add
+
+
+def parameter_of(option: Option) -> inspect.Parameter:
+    """The option as Typer wants it."""
+    information = typer.Option(
+        *option.flags,
+        metavar=option.metavar or None,
+        help=option.about,
+        autocompletion=known(option.values) if option.values else None,
+        show_default=bool(option.default),
+    )
+    types: dict[type, tuple[object, object]] = {
+        str: (str, option.default),
+        bool: (bool, False),
+        list: (list[str] | None, None),
+    }
+    kind, default = types[option.kind]
+    return inspect.Parameter(
+        option.field,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[kind, information],
+    )
+
+
+def known(kind: str) -> Callable[[str], list[tuple[str, str]]]:
+    """What the shell offers for a value; looked for when Tab is pressed."""
+
+    def offered(incomplete: str) -> list[tuple[str, str]]:
+        from andy_cli.frontends.completion_values import VALUES
+
+        return [each for each in VALUES[kind]() if each[0].startswith(incomplete)]
+
+    return offered
+
+
+Model = Annotated[
+    str,
+    typer.Option("--model", "-m", help="NAME or PROVIDER:NAME", autocompletion=known("models")),
+]
+BaseUrl = Annotated[
+    str,
+    typer.Option(help="address of an OpenAI-compatible server", autocompletion=known("addresses")),
+]
+KeyName = Annotated[
+    str,
     typer.Option(
-        "--allow",
-        "--allowed-tools",
-        metavar="RULE",
-        help="run this without asking: a tool, an effect, or a rule such as 'Bash(git log *)'",
+        "--api-key-env", help="variable that holds the key", autocompletion=known("variables")
     ),
 ]
-Deny = Annotated[
+Set = Annotated[
     list[str] | None,
-    typer.Option("--deny", "--disallowed-tools", metavar="RULE", help="never run this"),
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="any setting", autocompletion=known("settings")
+    ),
 ]
-ModeName = Annotated[
-    str, typer.Option("--permission-mode", metavar="MODE", help="ask, plan, edits or auto")
+ModelName = Annotated[
+    str,
+    typer.Argument(
+        help="NAME or PROVIDER:NAME; nothing: the one used", autocompletion=known("models")
+    ),
 ]
-Yes = Annotated[bool, typer.Option("-y", help="mode auto: run everything but destruction")]
-McpConfig = Annotated[
-    list[str] | None,
-    typer.Option("--mcp-config", metavar="FILE", help="servers from another file too"),
-]
+ToolName = Annotated[str, typer.Argument(autocompletion=known("tools"))]
+ServerName = Annotated[str, typer.Argument(autocompletion=known("servers"))]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 
-def main() -> int:
-    """Run the command line; returns the exit code."""
+def main(arguments: Sequence[str], typed: bool) -> int:
+    """Run the command line; returns the exit code. Raises AndyError.
+
+    `typed` says whether somebody sits at a keyboard.
+    """
+    from andy_cli.frontends.route import route
+
+    return run_typer(route(arguments, commands(), typed))
+
+
+def complete(arguments: Sequence[str]) -> int:
+    """Do what a shell asks for at Tab, or install it; returns the exit code. Raises AndyError."""
+    from andy_cli.frontends.completion import answer_shell
+
+    group = typer.main.get_command(app)
+    assert isinstance(group, TyperGroup)
     try:
-        app()
+        return answer_shell(arguments, os.environ, group)
+    except NotImplementedError:
+        return run_typer(arguments[:1])
+
+
+def run_typer(arguments: Sequence[str]) -> int:
+    try:
+        app(list(arguments), prog_name="andy")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
     return 0
 
 
+def commands() -> dict[str, frozenset[str]]:
+    """The names of the commands, each with those of its own."""
+    found = {name_of(each): frozenset[str]() for each in app.registered_commands}
+    for group in app.registered_groups:
+        assert group.typer_instance is not None
+        names = map(name_of, group.typer_instance.registered_commands)
+        found[str(group.name)] = frozenset(names)
+    return found
+
+
+def name_of(command: CommandInfo) -> str:
+    return command.name or str(getattr(command.callback, "__name__", ""))
+
+
 @app.callback(invoke_without_command=True)
+@takes(*SHARED, *BARE)
 def andy(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", "-V", help="print the version")] = False,
+    **given: object,
 ) -> None:
     if version:
         sys.stdout.write(f"andy {__version__}\n")
     elif context.invoked_subcommand is None:
-        chat()
+        chat("", **given)
 
 
 @app.command()
+@takes(*SHARED)
 def chat(
     prompt: Annotated[str, typer.Argument(help="the first thing to say")] = "",
-    model: Model = "",
-    base_url: BaseUrl = "",
-    api_key_env: KeyName = "",
-    set_: Set = None,
-    no_session: NoSession = False,
-    plain: Annotated[bool, typer.Option("--plain", help="no colour, no redrawing")] = False,
-    allow: Allow = None,
-    deny: Deny = None,
-    mode: ModeName = "",
-    yes: Yes = False,
-    mcp_config: McpConfig = None,
+    **given: object,
 ) -> None:
     """Talk with a model that can do things (also plain `andy`)."""
     from andy_cli.frontends.chat.repl import start
-    from andy_cli.frontends.options import Options
 
-    options = Options(
-        model,
-        base_url,
-        api_key_env,
-        set_ or (),
-        no_session,
-        plain,
-        allow or (),
-        deny or (),
-        "auto" if yes else mode,
-        mcp_config or (),
-    )
-    raise typer.Exit(start(options, prompt))
+    raise typer.Exit(start(options_of(given), prompt))
 
 
 @app.command()
+@takes(*RUN, *SHARED)
 def run(
     task: Annotated[str, typer.Argument(help="what to do; - or nothing reads it from stdin")] = "",
-    prompt: Annotated[str, typer.Option("--prompt", "-p", help="the same as TASK")] = "",
-    model: Model = "",
-    base_url: BaseUrl = "",
-    api_key_env: KeyName = "",
-    output_format: Annotated[
-        str, typer.Option("--output-format", "-o", help="text, json or stream-json")
-    ] = "text",
-    json: Annotated[bool, typer.Option("--json", help="the same as -o json")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress on stderr")] = False,
-    strict: Annotated[
-        bool,
-        typer.Option(help="fail on what nothing supports, figures too, and on what was not done"),
-    ] = False,
-    no_wait: Annotated[
-        bool, typer.Option("--no-wait", help="return at once; music ends with it")
-    ] = False,
-    allow: Allow = None,
-    deny: Deny = None,
-    mode: ModeName = "",
-    yes: Yes = False,
-    mcp_config: McpConfig = None,
-    set_: Set = None,
-    no_session: NoSession = False,
-    no_stdin: Annotated[bool, typer.Option("--no-stdin", help="do not read stdin")] = False,
+    **given: object,
 ) -> None:
     """Carry out one task: the answer on stdout, everything else on stderr."""
     from andy_cli.errors import UsageError
     from andy_cli.frontends import run as front
-    from andy_cli.frontends.options import Options
 
+    written = "json" if given["json"] else str(given["output_format"])
     try:
-        format = front.Format("json" if json else output_format)
+        format = front.Format(written)
     except ValueError:
         raise UsageError(
-            f"There is no output format {output_format!r}.", "Give text, json or stream-json."
+            f"There is no output format {written!r}.", "Give text, json or stream-json."
         ) from None
-    options = Options(
-        model,
-        base_url,
-        api_key_env,
-        set_ or (),
-        no_session,
-        False,
-        allow or (),
-        deny or (),
-        "auto" if yes else mode,
-        mcp_config or (),
-    )
-    text = prompt or task
     raise typer.Exit(
-        front.run(front.Task(text, format, quiet, strict, not no_wait, not no_stdin, options))
+        front.run(
+            front.Task(
+                str(given["prompt"]) or task,
+                format,
+                quiet=bool(given["quiet"]),
+                strict=bool(given["strict"]),
+                wait=not given["no_wait"],
+                stdin=not given["no_stdin"],
+                options=options_of(given),
+            )
+        )
     )
 
 
@@ -182,7 +240,7 @@ def tools_list(json: AsJson = False, set_: Set = None) -> None:
 
 
 @tools_app.command("info")
-def tools_info(name: str, json: AsJson = False, set_: Set = None) -> None:
+def tools_info(name: ToolName, json: AsJson = False, set_: Set = None) -> None:
     """One tool: its parameters, its effect, how it is offered to a model."""
     from andy_cli.frontends.lists import show_tool
 
@@ -191,7 +249,7 @@ def tools_info(name: str, json: AsJson = False, set_: Set = None) -> None:
 
 @tools_app.command("test")
 def tools_test(
-    name: str,
+    name: ToolName,
     values: Annotated[
         list[str] | None, typer.Argument(metavar="NAME=VALUE...", help="or one JSON object")
     ] = None,
@@ -217,7 +275,7 @@ def tools_add(
 
 
 @tools_app.command("disable")
-def tools_disable(name: str, set_: Set = None) -> None:
+def tools_disable(name: ToolName, set_: Set = None) -> None:
     """Take a tool away from models, by name or pattern."""
     from andy_cli.frontends.tool_files import disable
 
@@ -225,7 +283,7 @@ def tools_disable(name: str, set_: Set = None) -> None:
 
 
 @tools_app.command("enable")
-def tools_enable(name: str, set_: Set = None) -> None:
+def tools_enable(name: ToolName, set_: Set = None) -> None:
     """Give a tool back that was disabled."""
     from andy_cli.frontends.tool_files import enable
 
@@ -252,14 +310,16 @@ def models_list(
 ) -> None:
     """The models that can be used now, which one is used, and why."""
     from andy_cli.frontends.models import list_models
-    from andy_cli.frontends.options import Options
 
     list_models(Options(model=model, base_url=base_url, set=set_ or ()), json)
 
 
 @models_app.command("pull")
 def models_pull(
-    name: Annotated[str, typer.Argument(help="smollm2, or hf:OWNER/REPO/FILE.gguf")],
+    name: Annotated[
+        str,
+        typer.Argument(help="smollm2, or hf:OWNER/REPO/FILE.gguf", autocompletion=known("weights")),
+    ],
     set_: Set = None,
 ) -> None:
     """Fetch the weights of a local model."""
@@ -270,7 +330,12 @@ def models_pull(
 
 @models_app.command("default")
 def models_default(
-    name: Annotated[str, typer.Argument(help="NAME or PROVIDER:NAME; nothing shows it")] = "",
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="NAME or PROVIDER:NAME; nothing shows it", autocompletion=known("models")
+        ),
+    ] = "",
     set_: Set = None,
 ) -> None:
     """Show or set the model that is used when nothing else is said."""
@@ -281,7 +346,7 @@ def models_default(
 
 @models_app.command("info")
 def models_info(
-    name: Annotated[str, typer.Argument(help="NAME or PROVIDER:NAME; nothing: the one used")] = "",
+    name: ModelName = "",
     json: AsJson = False,
     base_url: BaseUrl = "",
     api_key_env: KeyName = "",
@@ -289,7 +354,6 @@ def models_info(
 ) -> None:
     """One model: where it is, why it is used, how it writes tool requests, how much it reads."""
     from andy_cli.frontends.model_info import show_model
-    from andy_cli.frontends.options import Options
 
     options = Options(model=name, base_url=base_url, api_key_env=api_key_env, set=set_ or ())
     show_model(options, json)
@@ -297,7 +361,7 @@ def models_info(
 
 @models_app.command("probe")
 def models_probe(
-    name: Annotated[str, typer.Argument(help="NAME or PROVIDER:NAME; nothing: the one used")] = "",
+    name: ModelName = "",
     tries: Annotated[int, typer.Option(min=1, max=50, help="how often each task is tried")] = 1,
     json: AsJson = False,
     base_url: BaseUrl = "",
@@ -305,7 +369,6 @@ def models_probe(
     set_: Set = None,
 ) -> None:
     """Find out by a few harmless tasks how a model uses tools best, and keep to it."""
-    from andy_cli.frontends.options import Options
     from andy_cli.frontends.probe.command import probe
 
     options = Options(model=name, base_url=base_url, api_key_env=api_key_env, set=set_ or ())
@@ -315,7 +378,10 @@ def models_probe(
 @app.command()
 def replay(
     capture: Annotated[str, typer.Argument(help="a file of ANDY_DEBUG_RAW, or their folder")],
-    dialect: Annotated[str, typer.Option(help="read the replies with this one alone")] = "",
+    dialect: Annotated[
+        str,
+        typer.Option(help="read the replies with this one alone", autocompletion=known("dialects")),
+    ] = "",
     model_as: Annotated[
         str, typer.Option("--model-as", metavar="NAME", help="with that of a model")
     ] = "",
@@ -341,7 +407,8 @@ def debug(
     name: Annotated[
         str,
         typer.Argument(
-            help="compile, map, sanitize, ground, path, command, url, neutralize or redact"
+            help="compile, map, sanitize, ground, path, command, url, neutralize or redact",
+            autocompletion=known("parts"),
         ),
     ],
     chunk: Annotated[int, typer.Option(help="feed so many characters at a time; 0: all")] = 0,
@@ -386,7 +453,7 @@ def mcp_list(json: AsJson = False, set_: Set = None) -> None:
 
 @mcp_app.command("remove")
 def mcp_remove(
-    name: str,
+    name: ServerName,
     scope: Annotated[str, typer.Option(help="user or project")] = "user",
     set_: Set = None,
 ) -> None:
@@ -397,7 +464,7 @@ def mcp_remove(
 
 
 @mcp_app.command("login")
-def mcp_login(name: str, set_: Set = None) -> None:
+def mcp_login(name: ServerName, set_: Set = None) -> None:
     """Log in to a server with the browser (OAuth)."""
     from andy_cli.frontends.mcp import login
 
@@ -405,7 +472,7 @@ def mcp_login(name: str, set_: Set = None) -> None:
 
 
 @mcp_app.command("logout")
-def mcp_logout(name: str, set_: Set = None) -> None:
+def mcp_logout(name: ServerName, set_: Set = None) -> None:
     """Forget a login."""
     from andy_cli.frontends.mcp import logout
 
@@ -413,7 +480,7 @@ def mcp_logout(name: str, set_: Set = None) -> None:
 
 
 @mcp_app.command("test")
-def mcp_test(name: str, json: AsJson = False, set_: Set = None) -> None:
+def mcp_test(name: ServerName, json: AsJson = False, set_: Set = None) -> None:
     """Start or reach a server and show its tools."""
     from andy_cli.frontends.mcp import test
 
@@ -426,9 +493,18 @@ def serve(
         list[str] | None,
         typer.Option(metavar="URL|PROVIDER:MODEL|local:MODEL", help="NAME=URL where several"),
     ] = None,
-    model: Annotated[str, typer.Option("--model", "-m", help="the model to ask for there")] = "",
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model", "-m", help="the model to ask for there", autocompletion=known("models")
+        ),
+    ] = "",
     dialect: Annotated[
-        str, typer.Option(help="how the model is taught to call: native, hermes, andybot, ...")
+        str,
+        typer.Option(
+            help="how the model is taught to call: native, hermes, andybot, ...",
+            autocompletion=known("dialects"),
+        ),
     ] = "auto",
     host: Annotated[str, typer.Option(help="where to listen")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free one")] = 8787,
@@ -538,3 +614,6 @@ def docs_update(set_: Set = None) -> None:
     from andy_cli.frontends.documents import update
 
     raise typer.Exit(update(set_ or ()))
+
+
+lay_out(app)

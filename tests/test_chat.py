@@ -13,8 +13,8 @@ import pytest
 import typer.main
 from typer.core import TyperGroup
 
-from andy_cli.__main__ import CHAT_FLAGS, chat_flags
 from andy_cli.cli import app
+from andy_cli.frontends.options import SHARED, read_line
 from tests.model_server import (
     Answer,
     ModelServer,
@@ -640,38 +640,39 @@ LINES = [
     ["chat", "--base-url", "http://h/v1", "--api-key-env", "KEY"],
     ["chat", "-m", "a:b c", "--plain", "--no-session", "--base-url", "u"],
     ["chat", "--model", "x", "--model", "y"],
+    ["chat", "hello", "--set", "ui.plain=true", "--set", "max_tokens=5"],
+    ["chat", "--allow", "read", "--deny=run", "-y", "--", "--plain"],
 ]
 
 
 @pytest.mark.parametrize("line", LINES, ids=" ".join)
 def test_the_short_way_into_the_chat_reads_flags_as_typer_does(line: list[str]) -> None:
-    short = chat_flags(line)
-    assert short is not None
+    short = read_line(line[1:], SHARED)
+    assert not short.unread
     parsed = typer_reads(line[1:])
-    for name in set(CHAT_FLAGS.values()):
-        wanted = parsed[name]
-        assert short.get(name, "") == ("yes" if wanted is True else wanted or "")
-    assert not parsed["prompt"]
-    assert not parsed["set_"]
+    assert parsed == {
+        "prompt": "".join(short.words),
+        **{each.field: short.given.get(each.field, EMPTY[each.kind]) for each in SHARED},
+    }
+
+
+EMPTY: dict[type, object] = {str: "", bool: False, list: ()}
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("line", "unread"),
     [
-        ["run", "x"],
-        ["chat", "hello"],
-        ["chat", "--set", "ui.plain=true"],
-        ["chat", "--help"],
-        ["chat", "--model"],
-        ["chat", "--model", "--plain"],
-        ["chat", "--plain=yes"],
-        ["chat", "-mfoo"],
-        ["tools", "list"],
+        (["hello", "--nope"], "--nope"),
+        (["--help"], "--help"),
+        (["--model"], "--model"),
+        (["--model", "--plain"], "--model"),
+        (["--plain=yes"], "--plain=yes"),
+        (["-mfoo"], "-mfoo"),
     ],
-    ids=" ".join,
+    ids=str,
 )
-def test_what_the_short_way_does_not_know_is_left_to_typer(line: list[str]) -> None:
-    assert chat_flags(line) is None
+def test_what_the_short_way_does_not_know_is_left_to_typer(line: list[str], unread: str) -> None:
+    assert read_line(line, SHARED).unread == unread
 
 
 def typer_reads(arguments: list[str]) -> dict[str, object]:

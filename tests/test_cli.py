@@ -26,7 +26,7 @@ def test_help_names_the_commands_and_the_exit_codes(tmp_path: Path) -> None:
         assert word in text
 
 
-@pytest.mark.parametrize("command", [["nope"], ["run", "--nope"], ["tools", "info"]])
+@pytest.mark.parametrize("command", [["modles"], ["--nope"], ["run", "--nope"], ["tools", "info"]])
 def test_a_command_line_that_does_not_fit_is_a_usage_error(
     command: list[str], tmp_path: Path
 ) -> None:

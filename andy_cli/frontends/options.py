@@ -1,13 +1,20 @@
-"""What the flags of `andy chat` and `andy run` have in common."""
+"""The options of `andy`, `andy chat` and `andy run`: one table for all that reads or explains them.
 
-from collections.abc import Sequence
+The door reads a command line by it before Typer is loaded, `cli.py` makes Typer's parameters of
+it, and the shell completes by it. A new option is a row here and a field of `Options`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
 
 from andy_cli.settings import Settings, load
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
+    """What the options that chat and run share were given."""
+
     model: str = ""
     base_url: str = ""
     api_key_env: str = ""
@@ -17,6 +24,7 @@ class Options:
     allow: Sequence[str] = ()
     deny: Sequence[str] = ()
     mode: str = ""
+    yes: bool = False
     mcp_config: Sequence[str] = ()
 
     def settings(self) -> Settings:
@@ -25,7 +33,150 @@ class Options:
             "model": self.model,
             "base_url": self.base_url,
             "api_key_env": self.api_key_env,
-            "guard.mode": self.mode,
+            "guard.mode": "auto" if self.yes else self.mode,
             "ui.plain": "true" if self.plain else "",
         }
         return load(self.set, flags)
+
+
+class Option(NamedTuple):
+    """One option: the field it fills, how it is written, and what the shell offers behind it."""
+
+    field: str
+    flags: tuple[str, ...]
+    about: str
+    kind: type = str
+    """str for one value, list for a value each time it is written, bool for none."""
+    metavar: str = ""
+    values: str = ""
+    """A key of `completion_values.VALUES`."""
+    default: str = ""
+
+
+SHARED = (
+    Option("model", ("--model", "-m"), "NAME or PROVIDER:NAME", values="models"),
+    Option(
+        "base_url", ("--base-url",), "address of an OpenAI-compatible server", values="addresses"
+    ),
+    Option("api_key_env", ("--api-key-env",), "variable that holds the key", values="variables"),
+    Option("set", ("--set",), "any setting", list, "KEY=VALUE", "settings"),
+    Option("no_session", ("--no-session",), "keep nothing on disk", bool),
+    Option("plain", ("--plain",), "no colour, no redrawing", bool),
+    Option(
+        "allow",
+        ("--allow", "--allowed-tools"),
+        "run this without asking: a tool, an effect, or a rule such as 'Bash(git log *)'",
+        list,
+        "RULE",
+        "rules",
+    ),
+    Option("deny", ("--deny", "--disallowed-tools"), "never run this", list, "RULE", "rules"),
+    Option(
+        "mode", ("--permission-mode",), "ask, plan, edits or auto", metavar="MODE", values="modes"
+    ),
+    Option("yes", ("-y",), "mode auto: run everything but destruction", bool),
+    Option("mcp_config", ("--mcp-config",), "servers from another file too", list, "FILE"),
+)
+"""What both chat and run take."""
+
+RUN = (
+    Option("prompt", ("--prompt", "-p"), "the same as TASK"),
+    Option(
+        "output_format",
+        ("--output-format", "-o"),
+        "text, json or stream-json",
+        values="formats",
+        default="text",
+    ),
+    Option("json", ("--json",), "the same as -o json", bool),
+    Option("quiet", ("--quiet", "-q"), "no progress on stderr", bool),
+    Option(
+        "strict",
+        ("--strict",),
+        "fail on what nothing supports, figures too, and on what was not done",
+        bool,
+    ),
+    Option("no_wait", ("--no-wait",), "return at once; music ends with it", bool),
+    Option("no_stdin", ("--no-stdin",), "do not read stdin", bool),
+)
+"""What run alone takes."""
+
+BARE = (
+    Option("print", ("--print", "-p"), "carry out one task, as `andy run` does", bool),
+    *(each._replace(flags=("--prompt",)) if each.field == "prompt" else each for each in RUN),
+)
+"""What stands straight on `andy` makes it `andy run`. There -p needs no text right behind it."""
+
+Given = Mapping[str, object]
+"""What each field was given: a text, a list of texts, or whether it was written."""
+
+
+def options_of(given: Given) -> Options:
+    """The options in what was given; fields of others are passed over."""
+    fields = {each.field: given[each.field] for each in SHARED if given.get(each.field)}
+    # The table says of each field what it holds; a type checker cannot look into it.
+    return Options(**cast("dict[str, Any]", fields))
+
+
+@dataclass(slots=True)
+class CommandLine:
+    """What stands on a command line, as far as it can be read without knowing the commands."""
+
+    given: dict[str, object]
+    words: list[str]
+    """What is neither an option nor its value."""
+    written: list[str]
+    """The options and their values, as they were written."""
+    ended: bool = False
+    """`--` was written: a word behind it is no command."""
+    unread: str = ""
+    """The first option that is not known or lacks its value; nothing behind it was looked at."""
+
+
+def read_line(
+    arguments: Iterable[str], options: Sequence[Option], to_first_word: bool = False
+) -> CommandLine:
+    """Sort the arguments into options and words, as Typer does.
+
+    With `to_first_word` all that stands behind the first word belongs to the words.
+    """
+    by_flag = {flag: option for option in options for flag in option.flags}
+    line = CommandLine({}, [], [])
+    rest = iter(arguments)
+    for word in rest:
+        if word == "--":
+            line.ended = True
+            line.words += rest
+        elif word == "-" or not word.startswith("-"):
+            line.words.append(word)
+            if to_first_word:
+                line.words += rest
+        elif not take_option(line, word, rest, by_flag):
+            line.unread = word
+            break
+    return line
+
+
+def take_option(
+    line: CommandLine, word: str, rest: Iterator[str], by_flag: Mapping[str, Option]
+) -> bool:
+    """Take an option with its value; False if it is not known or what follows is no value."""
+    name, equals, value = word.partition("=")
+    option = by_flag.get(name)
+    if option is None or (option.kind is bool and equals):
+        return False
+    if option.kind is bool:
+        line.given[option.field] = True
+        line.written.append(word)
+        return True
+    if not equals:
+        value = next(rest, "")
+    if not value or value.startswith("-"):
+        return False
+    line.written += [word] if equals else [word, value]
+    if option.kind is list:
+        kept = cast("list[str]", line.given.setdefault(option.field, []))
+        kept.append(value)
+    else:
+        line.given[option.field] = value
+    return True
