@@ -122,6 +122,7 @@ COMMANDS = {
     "debug": "debug compile < tests/corpora/compile.jsonl",
     "help": "--help",
     "version": "--version",
+    "script": "--show-completion bash",
 }
 CLOSED = "andy: The output cannot be written: Bad file descriptor.\n"
 FULL = "andy: The output cannot be written: No space left on device.\n"

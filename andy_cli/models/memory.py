@@ -62,6 +62,11 @@ def recall(endpoint: Endpoint, today: date | None = None) -> Learned:
     )
 
 
+def known() -> list[Key]:
+    """Where models are and what they are called there, the latest first. Never raises."""
+    return [*reversed(_read(_file()))]
+
+
 def learn_refusal(endpoint: Endpoint, instead: str, why: str, today: date | None = None) -> bool:
     """Keep that the server refused tools, and the dialect that was found instead.
 

@@ -1,0 +1,284 @@
+"""What a shell offers at Tab: `andy --install-completion`, and the questions the shell then asks.
+
+The shell runs `andy` with two variables and reads an offer from each line, with what it means
+behind a tab stop:
+
+    _ANDY_COMPLETE=offer _ANDY_COMPLETE_LINE='andy tools in' andy
+    info<TAB>One tool: its parameters, its effect, how it is offered to a model.
+
+The exit code 3 says that a file may stand there, which the shell itself knows best. Scripts that
+Typer wrote ask otherwise (`_ANDY_COMPLETE=complete_bash`), and Typer answers them.
+"""
+
+import contextlib
+import shlex
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+
+from andy_cli.errors import UsageError
+
+ASKED = "offer"
+FILES = 3
+"""The exit code for "complete files here"."""
+INSTALL, SHOW = "--install-completion", "--show-completion"
+Offer = tuple[str, str]
+Parameter = TyperArgument | TyperOption
+
+BASH = """\
+_andy_completion() {
+    local line=${COMP_LINE:0:COMP_POINT} offers offer status
+    COMPREPLY=()
+    offers=$(_ANDY_COMPLETE=offer _ANDY_COMPLETE_LINE="$line" \\
+        _ANDY_COMPLETE_BREAKS="$COMP_WORDBREAKS" "$1" 2>/dev/null)
+    status=$?
+    if [ "$status" = 3 ]; then
+        compopt -o default -o bashdefault 2>/dev/null
+        return
+    fi
+    while IFS=$'\\t' read -r offer _; do
+        [ -n "$offer" ] && COMPREPLY+=("$(printf %q "$offer")")
+    done <<< "$offers"
+    [[ ${#COMPREPLY[@]} = 1 && ${COMPREPLY[0]} = *= ]] && compopt -o nospace
+}
+complete -F _andy_completion andy
+"""
+ZSH = """\
+#compdef andy
+_andy() {
+    local -a offers values shown
+    local offer output
+    output=$(_ANDY_COMPLETE=offer _ANDY_COMPLETE_LINE="${(j: :)words[1,CURRENT-1]} $PREFIX" \\
+        ${words[1]} 2>/dev/null)
+    if (( $? == 3 )); then
+        _files
+        return
+    fi
+    for offer in ${(f)output}; do
+        values+=("${offer%%$'\\t'*}")
+        shown+=("${offer/$'\\t'/  -- }")
+    done
+    if [[ ${#values} == 1 && $values[1] == *= ]]; then
+        compadd -S '' -- $values
+    else
+        compadd -l -d shown -- $values
+    fi
+}
+if [ "$funcstack[1]" = "_andy" ]; then
+    _andy "$@"
+else
+    compdef _andy andy
+fi
+"""
+FISH = """\
+function __andy_offers
+    set -l offers (_ANDY_COMPLETE=offer _ANDY_COMPLETE_LINE=(commandline -cp | string collect) \\
+        andy 2>/dev/null)
+    if test $status = 3
+        __fish_complete_path (commandline -ct)
+    else
+        printf '%s\\n' $offers
+    end
+end
+complete -c andy -f -a '(__andy_offers)'
+"""
+SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
+
+
+def answer_shell(arguments: Sequence[str], environment: Mapping[str, str], root: TyperGroup) -> int:
+    """Answer a shell's question, or show or install what makes it ask; returns the exit code.
+
+    Raises NotImplementedError for questions that Typer has to answer, UsageError for a shell that
+    is none.
+    """
+    if environment.get("_ANDY_COMPLETE") == ASKED:
+        line = environment.get("_ANDY_COMPLETE_LINE", "")
+        return print_offers(root, line, environment.get("_ANDY_COMPLETE_BREAKS", ""))
+    if not arguments or arguments[0] not in (INSTALL, SHOW):
+        raise NotImplementedError
+    shell = arguments[1] if len(arguments) > 1 else detect_shell(environment)
+    if shell in ("powershell", "pwsh"):
+        raise NotImplementedError
+    if shell not in SCRIPTS:
+        raise UsageError(
+            f"There is no completion for the shell {shell!r}.",
+            f"Name one of them: andy {arguments[0]} {'|'.join(SCRIPTS)}",
+        )
+    if arguments[0] == SHOW:
+        sys.stdout.write(SCRIPTS[shell])
+    else:
+        file = install(shell, Path.home(), environment)
+        sys.stdout.write(f"{shell} completes `andy` from its next start on; see {file}.\n")
+    return 0
+
+
+def detect_shell(environment: Mapping[str, str]) -> str:
+    """The shell andy was started from, else the user's own."""
+    import shellingham  # it reads the table of processes
+
+    try:
+        return str(shellingham.detect_shell()[0])
+    except (shellingham.ShellDetectionFailure, NotImplementedError):
+        return Path(environment.get("SHELL", "")).name
+
+
+def install(shell: str, home: Path, environment: Mapping[str, str]) -> Path:
+    """Write the script where the shell finds it, once; returns its file."""
+    config = Path(environment.get("XDG_CONFIG_HOME") or home / ".config")
+    file, start, line = {
+        "bash": (
+            home / ".bash_completions" / "andy.sh",
+            home / ".bashrc",
+            f". {shlex.quote(str(home / '.bash_completions' / 'andy.sh'))}",
+        ),
+        "zsh": (
+            home / ".zfunc" / "_andy",
+            Path(environment.get("ZDOTDIR") or home) / ".zshrc",
+            "fpath+=~/.zfunc; autoload -Uz compinit; compinit",
+        ),
+        "fish": (config / "fish" / "completions" / "andy.fish", None, ""),
+    }[shell]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(SCRIPTS[shell], encoding="utf-8")
+    if start is not None:
+        before = start.read_text(encoding="utf-8", errors="replace") if start.exists() else ""
+        if line not in before.splitlines():
+            with start.open("a", encoding="utf-8") as opened:
+                opened.write("\n" * (not before.endswith("\n")) * bool(before) + line + "\n")
+    return file
+
+
+def print_offers(root: TyperGroup, line: str, breaks: str) -> int:
+    """Print what the last word of the line could become; returns the exit code.
+
+    At `breaks` bash takes one word of ours for several and wants the end of the last alone.
+    """
+    words, last = split_line(line)
+    found = offers(root, words, last)
+    if found is None:
+        return FILES
+    dropped = max((last.rfind(sign) + 1 for sign in ":=" if sign in breaks), default=0)
+    for value, about in found:
+        meaning = " ".join(about.split())
+        sys.stdout.write(f"{value[dropped:]}\t{meaning}\n" if meaning else f"{value[dropped:]}\n")
+    return 0
+
+
+def split_line(line: str) -> tuple[list[str], str]:
+    """The whole words behind the program's name, and the last one, which may be begun or empty."""
+    words = split_words(line)
+    between = line[-1:].isspace() and not line.endswith("\\ ")
+    return (words[1:], "") if between or not words else (words[1:-1], words[-1])
+
+
+def split_words(line: str) -> list[str]:
+    """As a shell does; a quote that is open ends with the line: `andy run "look at ~/Mu`."""
+    for quote in ("", '"', "'"):
+        with contextlib.suppress(ValueError):
+            return shlex.split(line + quote)
+    return line.split()
+
+
+@dataclass(slots=True)
+class Place:
+    """Where in a command line the next word stands."""
+
+    command: TyperCommand | TyperGroup
+    option: TyperOption | None = None
+    """The one whose value it is."""
+    arguments: int = 0
+    """How many stand before it."""
+    ended: bool = False
+    """Behind `--` nothing is an option."""
+
+    def pass_word(self, word: str) -> None:
+        if self.option is not None:
+            self.option = None
+        elif self.ended:
+            self.arguments += 1
+        elif word == "--":
+            self.ended = True
+        elif word.startswith("-"):
+            name, equals, _ = word.partition("=")
+            option = find_option(self.command, name)
+            self.option = option if option and not option.is_flag and not equals else None
+        elif isinstance(self.command, TyperGroup) and word in self.command.commands:
+            self.command = as_command(self.command.commands[word])
+        else:
+            self.arguments += 1
+
+
+def offers(root: TyperGroup, words: Sequence[str], last: str) -> list[Offer] | None:
+    """What the last word could become behind these; None where any file could stand."""
+    place = Place(root)
+    for word in words:
+        place.pass_word(word)
+    command = place.command
+    if place.option is not None:
+        return values_of(command, place.option, last)
+    if last.startswith("-") and not place.ended:
+        return option_offers(command, last)
+    if isinstance(command, TyperGroup):
+        names = [offer for offer in commands_of(command) if offer[0].startswith(last)]
+        # What is no command of andy itself is a prompt.
+        return None if command is root and (place.arguments or not names) else names
+    positional = [each for each in command.params if isinstance(each, TyperArgument)]
+    if place.arguments < len(positional):
+        return values_of(command, positional[place.arguments], last)
+    repeated = positional and positional[-1].nargs == -1
+    return values_of(command, positional[-1], last) if repeated else []
+
+
+def option_offers(command: TyperCommand | TyperGroup, last: str) -> list[Offer] | None:
+    """The options that begin so, or the values behind `--option=`."""
+    name, equals, begun = last.partition("=")
+    option = find_option(command, name) if equals else None
+    if option is None:
+        return [offer for offer in options_of(command) if offer[0].startswith(last)]
+    found = values_of(command, option, begun)
+    return found and [(f"{name}={value}", about) for value, about in found]
+
+
+def as_command(command: object) -> TyperCommand | TyperGroup:
+    assert isinstance(command, TyperCommand | TyperGroup)
+    return command
+
+
+def find_option(command: TyperCommand | TyperGroup, name: str) -> TyperOption | None:
+    for each in command.params:
+        if isinstance(each, TyperOption) and name in (*each.opts, *each.secondary_opts):
+            return each
+    return None
+
+
+def options_of(command: TyperCommand | TyperGroup) -> Iterator[Offer]:
+    for each in command.params:
+        if isinstance(each, TyperOption) and not each.hidden:
+            for flag in (*each.opts, *each.secondary_opts):
+                yield flag, each.help or ""
+    yield "--help", "Show this message and exit."
+
+
+def commands_of(group: TyperGroup) -> Iterator[Offer]:
+    for name, command in group.commands.items():
+        if not command.hidden:
+            yield name, (command.help or "").partition("\n\n")[0]
+
+
+def values_of(
+    command: TyperCommand | TyperGroup, parameter: Parameter, begun: str
+) -> list[Offer] | None:
+    """What is known to fit there; None where nothing of the kind is, and it may be a file."""
+    context = typer.Context(command, info_name=command.name, resilient_parsing=True)
+
+    def known(begun: str) -> list[Offer]:
+        items = parameter.shell_complete(context, begun)
+        return [(str(item.value), item.help or "") for item in items if item.type == "plain"]
+
+    if found := known(begun):
+        return found
+    return [] if isinstance(parameter.default, int) or known("") else None

@@ -1,0 +1,179 @@
+"""What is known without a network of the values that options and arguments take.
+
+Everything here is looked up while somebody waits for a shell: no server is asked, no file of tools
+is run, nothing large is imported.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from andy_cli.errors import AndyError
+from andy_cli.guard.neutralizer import neutralize
+from andy_cli.resources import PACKAGE, bundled
+from andy_cli.settings import SETTINGS, config_folder, load, state_folder, trusts
+
+Offer = tuple[str, str]
+"""The value, and what it means."""
+
+TOOL = re.compile(r"^@tool\b.*?^(?:async )?def (\w+)\(", re.MULTILINE | re.DOTALL)
+EFFECT = re.compile(r'effect="(\w+)"')
+NEWEST = 50
+"""Sessions that are offered at most."""
+BEGINNING = 65_536
+"""Bytes of a session in which its first message stands."""
+FIRST_WORDS = 60
+"""Characters of it that are shown."""
+
+
+def tools() -> list[Offer]:
+    """The tools in files, and their effects; what packages and servers bring is not known."""
+    folders = [bundled("tools"), config_folder() / "tools"]
+    if trusts(load(), Path.cwd()):
+        folders.append(Path.cwd() / ".andy" / "tools")
+    return [each for folder in folders for file in sorted(folder.glob("*.py")) for each in of(file)]
+
+
+def of(file: Path) -> Iterator[Offer]:
+    """The tools that a file defines, as far as that can be read from its text."""
+    text = file.read_text(encoding="utf-8", errors="replace")
+    for found in TOOL.finditer(text):
+        effect = EFFECT.search(found[0])
+        if not effect or effect[1] != "protocol":
+            yield found[1], effect[1] if effect else ""
+
+
+def models() -> list[Offer]:
+    """What is set, what a key is there for, what lies on disk, and what was talked to before."""
+    # Presets import every provider's module.
+    from andy_cli.models import memory, select
+    from andy_cli.models.inside import weights
+
+    found: dict[str, str] = {}
+    set_model = load().text("model")
+    if set_model:
+        found[set_model] = "set"
+    for provider, key in select.keyed():
+        found.setdefault(f"{provider.name}:{provider.default_model}", f"${key} is set")
+    for name in weights.available():
+        found.setdefault(f"local:{name}", "on this machine")
+    for name in weights.PACKAGED:
+        found.setdefault(f"local:{name}", "fetched at its first use")
+    for where, model in memory.known():
+        found.setdefault(model, f"used at {where}")
+    return list(found.items())
+
+
+def addresses() -> list[Offer]:
+    from andy_cli.models.presets import presets  # see models
+
+    return [(each.base_url, each.name) for each in presets().values() if each.base_url]
+
+
+def variables() -> list[Offer]:
+    from andy_cli.models.presets import presets  # see models
+
+    return [(name, each.name) for each in presets().values() for name in each.key_names]
+
+
+def local_weights() -> list[Offer]:
+    from andy_cli.models.inside import weights  # see models
+
+    return [(name, f"{each.download // 1_000_000} MB") for name, each in weights.PACKAGED.items()]
+
+
+def settings() -> list[Offer]:
+    return [(f"{each.key}=", each.about) for each in SETTINGS if "*" not in each.key]
+
+
+def modes() -> list[Offer]:
+    return [
+        ("ask", "ask before anything is changed, sent or run"),
+        ("plan", "change nothing"),
+        ("edits", "change files inside the folder"),
+        ("auto", "everything but destruction"),
+    ]
+
+
+def formats() -> list[Offer]:
+    return [
+        ("text", "the answer alone"),
+        ("json", "one result object"),
+        ("stream-json", "every event as a line"),
+    ]
+
+
+def effects() -> list[Offer]:
+    kinds = "read play network write run act destroy"
+    return [(each, "every tool of this effect") for each in kinds.split()]
+
+
+def rules() -> list[Offer]:
+    return [*tools(), *effects()]
+
+
+def dialects() -> list[Offer]:
+    files = sorted((PACKAGE / "compiler" / "dialects").glob("[a-z]*.py"))
+    return [("auto", "as it fits the model"), *((each.stem, "") for each in files)]
+
+
+def parts() -> list[Offer]:
+    files = sorted((PACKAGE / "frontends" / "debug" / "parts").glob("[a-z]*.py"))
+    return [(each.stem, "") for each in files]
+
+
+def servers() -> list[Offer]:
+    from andy_cli.toolbox.mcp.servers import servers as configured  # reads several files
+
+    found = configured(load(), Path.cwd().resolve())
+    return [(each.name, each.url or each.command) for each in found]
+
+
+def sessions() -> list[Offer]:
+    """The ids of the newest sessions, each with the first words said in it."""
+    files = sorted((state_folder() / "sessions").glob("*.jsonl"), reverse=True)
+    return [(file.stem, first_words(file)) for file in files[:NEWEST]]
+
+
+def first_words(file: Path) -> str:
+    from andy_cli.sessions.log import intact_records  # see models
+
+    with file.open("rb") as opened:
+        beginning = opened.read(BEGINNING)
+    for record in intact_records(beginning):
+        if record.get("role") == "user" and isinstance(record.get("content"), str):
+            words = " ".join(str(record["content"]).split())
+            return neutralize(words if len(words) <= FIRST_WORDS else f"{words[:FIRST_WORDS]}...")
+    return ""
+
+
+def quietly(values: Callable[[], list[Offer]]) -> Callable[[], list[Offer]]:
+    """A damaged file offers nothing: in the middle of a line nobody can be told."""
+
+    def offered() -> list[Offer]:
+        try:
+            return values()
+        except (AndyError, OSError):
+            return []
+
+    return offered
+
+
+VALUES: Mapping[str, Callable[[], list[Offer]]] = {
+    name: quietly(values)
+    for name, values in {
+        "addresses": addresses,
+        "dialects": dialects,
+        "formats": formats,
+        "models": models,
+        "modes": modes,
+        "parts": parts,
+        "rules": rules,
+        "servers": servers,
+        "sessions": sessions,
+        "settings": settings,
+        "tools": tools,
+        "variables": variables,
+        "weights": local_weights,
+    }.items()
+}
