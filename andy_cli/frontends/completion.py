@@ -43,7 +43,7 @@ _andy_completion() {
     while IFS=$'\\t' read -r offer _; do
         [ -n "$offer" ] && COMPREPLY+=("$(printf %q "$offer")")
     done <<< "$offers"
-    [[ ${#COMPREPLY[@]} = 1 && ${COMPREPLY[0]} = *= ]] && compopt -o nospace
+    [[ ${#COMPREPLY[@]} = 1 && ${COMPREPLY[0]} = *= ]] && compopt -o nospace 2>/dev/null
 }
 complete -F _andy_completion andy
 """
