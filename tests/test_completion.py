@@ -101,9 +101,17 @@ def test_bash_lists_what_is_offered(home: Path) -> None:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
+def test_a_name_with_a_colon_is_completed_within_a_quote(shell: str, home: Path) -> None:
+    with typing(shell, home) as terminal:
+        terminal.type('andy -m "ollama:qw\t')
+        terminal.wait(lambda: 'andy -m "ollama:qwen3:8b' in line(terminal), "model")
+        assert line(terminal).count("ollama") == 1
+
+
+@pytest.mark.parametrize("shell", SHELLS)
 def test_a_file_is_completed_within_a_quoted_task(shell: str, home: Path) -> None:
     with typing(shell, home) as terminal:
-        terminal.type("andy run so\t")
+        terminal.type('andy run "so\t')
         terminal.wait(lambda: "mine.txt" in line(terminal), "file")
 
 

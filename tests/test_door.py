@@ -19,6 +19,9 @@ from tests.model_server import ModelServer, refused, status, streamed
 from tests.shell import ANDY, andy, environment
 from tests.terminal import Terminal
 
+HERE = ("-m", "m", "--base-url", "http://127.0.0.1:1/v1")
+"""Nobody listens there."""
+
 
 def test_all_commands_are_known_with_their_own() -> None:
     group = typer.main.get_command(app)
@@ -190,9 +193,9 @@ def test_a_message_that_begins_with_a_path_is_said_to_the_model(home: Path) -> N
     [
         (["hi", "--set", "nope=1"], None, 2, "usage", "error_usage"),
         ([], "", 2, "usage", "error_usage"),
-        (["hi", "-m", "openai:x", "--base-url", "no address"], None, 2, "usage", "error_usage"),
+        ([*HERE, "hi", "--permission-mode", "nope"], None, 2, "usage", "error_usage"),
         (["hi", "--model", "openai:x"], None, 77, "auth", "error_provider"),
-        (["hi", "-m", "m", "--base-url", "http://127.0.0.1:1/v1"], None, 75, "", "error_provider"),
+        ([*HERE, "hi"], None, 75, "", "error_provider"),
     ],
 )
 def test_a_failure_in_json_says_its_kind_and_what_to_do(

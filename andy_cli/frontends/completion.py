@@ -79,7 +79,7 @@ function __andy_offers
     set -l offers (_ANDY_COMPLETE=offer _ANDY_COMPLETE_LINE=(commandline -cp | string collect) \\
         andy 2>/dev/null)
     if test $status = 3
-        __fish_complete_path (commandline -ct)
+        __fish_complete_path (commandline -ct | string trim -l -c \'"\\'\')
     else
         printf '%s\\n' $offers
     end
@@ -161,7 +161,9 @@ def print_offers(root: TyperGroup, line: str, breaks: str) -> int:
     found = offers(root, words, last)
     if found is None:
         return FILES
-    dropped = max((last.rfind(sign) + 1 for sign in ":=" if sign in breaks), default=0)
+    dropped = 0
+    if not open_quote(line):
+        dropped = max((last.rfind(sign) + 1 for sign in ":=" if sign in breaks), default=0)
     for value, about in found:
         meaning = " ".join(about.split())
         sys.stdout.write(f"{value[dropped:]}\t{meaning}\n" if meaning else f"{value[dropped:]}\n")
@@ -177,10 +179,19 @@ def split_line(line: str) -> tuple[list[str], str]:
 
 def split_words(line: str) -> list[str]:
     """As a shell does; a quote that is open ends with the line: `andy run "look at ~/Mu`."""
+    try:
+        return shlex.split(line + open_quote(line))
+    except ValueError:
+        return line.split()
+
+
+def open_quote(line: str) -> str:
+    """The quote that has yet to end, or nothing."""
     for quote in ("", '"', "'"):
         with contextlib.suppress(ValueError):
-            return shlex.split(line + quote)
-    return line.split()
+            shlex.split(line + quote)
+            return quote
+    return ""
 
 
 @dataclass(slots=True)
