@@ -43,15 +43,14 @@ DEEPEST = 4
 """Scripts inside scripts that are looked into."""
 
 WRAPPERS = frozenset(
-    """sudo doas pkexec run0 env nice nohup time timeout stdbuf setsid ionice chrt taskset watch
-    xargs
-    parallel command builtin exec coproc strace ltrace unshare chroot nsenter flock script busybox
-    eval trap ssh su runuser gosu find fd systemd-run dbus-run-session xvfb-run caffeinate arch
-    proxychains proxychains4 torsocks firejail bwrap docker podman kubectl entr inotifywait
-    on_ac_power
-    unbuffer expect rlwrap faketime fakeroot numactl catchsegv valgrind gdb perf toybox cgexec
-    hyperfine tmux screen at batch nq nodemon npx make then do else if while until not""".split()
-) | {"!"}
+    """! sudo doas pkexec run0 env nice nohup time timeout stdbuf setsid ionice chrt taskset watch
+    xargs parallel command builtin exec coproc strace ltrace unshare chroot nsenter flock script
+    busybox eval trap ssh su runuser gosu find fd systemd-run dbus-run-session xvfb-run caffeinate
+    arch proxychains proxychains4 torsocks firejail bwrap docker podman kubectl entr inotifywait
+    on_ac_power unbuffer expect rlwrap faketime fakeroot numactl catchsegv valgrind gdb perf toybox
+    cgexec hyperfine tmux screen at batch nq nodemon npx make then do else if while until
+    not""".split()
+)
 RUNNERS = WRAPPERS | INTERPRETERS
 CONNECTION = re.compile(r"[<>]\s*[\"']?/dev/(?:tcp|udp)/")
 FORK_BOMB = re.compile(r"(?<![\w:.])([\w:.]{1,40})\s*\(\)\s*\{[^}]{0,200}?\1\s*\|\s*\1\s*&")
@@ -206,8 +205,8 @@ def _together(parts: Line, folder: str) -> Iterator[Judged]:
     names = [_names(each) for each in parts.commands]
     fetching = {
         number
-        for number, found in enumerate(names)
-        if found & FETCHERS or _fetches(parts.commands[number])
+        for number, command in enumerate(parts.commands)
+        if names[number] & FETCHERS or _fetches(command)
     }
     sending = any(found & SENDERS for found in names) or any(
         word.text.startswith(("/dev/tcp/", "/dev/udp/"))
@@ -244,37 +243,28 @@ def _fetches(command: Command) -> bool:
 
 def _fetched(commands: Sequence[Command], number: int) -> Iterator[str]:
     """The names of files a fetched text goes into."""
-    for at, command in enumerate(commands):
-        words = [each.text for each in command.words]
-        if at == number or number in command.fed_by:
-            yield from (program(each.text) for each in command.writes)
-            if words[:1] == ["tee"] or words[1:2] == ["tee"]:
-                yield from (program(each) for each in words if not each.startswith("-"))
-        if at == number:
-            flags = OUTPUTS.get(program(words[0]), ("-o", "-O"))
-            pairs = pairwise(words)
-            yield from (program(after) for before, after in pairs if before in flags)
-            glued = [each[2:] for each in words if each[:2] in ("-o", "-O")]
-            yield from (
-                program(each.partition("=")[2] or each)
-                for each in words
-                if each.startswith("--out")
-            )
-            yield from (program(each) for each in glued if each)
-            yield from (program(each.partition("?")[0]) for each in words[1:] if "/" in each)
+    words = [each.text for each in commands[number].words]
+    flags = OUTPUTS.get(program(words[0]), ("-o", "-O"))
+    for before, word in pairwise(words):
+        if before in flags or "/" in word:
+            yield program(word.partition("?")[0])
+        if glued := re.match(r"-[oO]|--out[^=]*=?", word):
+            yield program(word[glued.end() :])
+    for command in (each for each in commands if number in each.fed_by or each is commands[number]):
+        tees = [each for each in command.words if each.text[:1] != "-"]
+        tees = tees if "tee" in (each.text for each in tees[:2]) else []
+        yield from (program(each.text) for each in (*command.writes, *tees))
 
 
 def _uses(command: Command, runs: bool, fetched: set[str]) -> bool:
     """Whether a command runs one of the files, or something by its path."""
-    words = [each.text for each in command.words]
-    named = {program(each) for each in [*words[1:], *(each.text for each in command.reads)]}
-    executes = program(words[0]) in ("chmod", "install") and any(
-        re.search(r"x|[1357]", each) for each in words[1:2]
-    )
-    if (runs or executes) and named & (fetched - {""}):
+    name, *words = (each.text for each in command.words)
+    named = {program(each) for each in (*words, *(each.text for each in command.reads))}
+    marks = program(name) in ("chmod", "install") and re.search(r"[x1357]", "".join(words[:1]))
+    if (runs or marks) and named & (fetched - {""}):
         return True
-    local = "/" in words[0] and not re.match(r"/(?:usr|bin|sbin|opt)/", words[0])
-    return local or program(words[0]) in fetched - FETCHERS
+    local = "/" in name and not re.match(r"/(?:usr|bin|sbin|opt)/", name)
+    return local or program(name) in fetched - FETCHERS
 
 
 def _secret(command: Command, folder: str) -> bool:

@@ -8,9 +8,12 @@ import codecs
 import re
 import shlex
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
+
+from tree_sitter import Language, Node, Parser
+from tree_sitter_bash import language
 
 from andy_cli.guard.commands.places import UNKNOWN
 
@@ -32,23 +35,6 @@ PLAIN_NODES = frozenset(
 
 SHOWN_VARIABLES = frozenset("HOME USER PWD SHELL PATH LANG TERM LOGNAME HOSTNAME EDITOR ?".split())
 """Variables that may be printed: they hold no secrets."""
-
-
-class Node(Protocol):
-    """What is needed of a node of the tree."""
-
-    @property
-    def type(self) -> str: ...
-    @property
-    def text(self) -> bytes | None: ...
-    @property
-    def children(self) -> Sequence["Node"]: ...
-    @property
-    def is_named(self) -> bool: ...
-    @property
-    def is_missing(self) -> bool: ...
-    @property
-    def has_error(self) -> bool: ...
 
 
 class Word(NamedTuple):
@@ -93,25 +79,22 @@ class Line(NamedTuple):
 
 
 @cache
-def _parser() -> Callable[[bytes], Node]:
-    # Not at module level: 20 ms, and only command lines need it.
-    import tree_sitter
-    import tree_sitter_bash
-
-    parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
-    return lambda data: parser.parse(data).root_node
+def _parser() -> Parser:
+    return Parser(Language(language()))
 
 
 def taken_apart(line: str) -> Line:
     """All commands of a line, in the order in which they are written."""
     if line.partition("<<")[0].count("|") > MOST_COMMANDS:
         raise TooMuch  # the parser takes the square of their number
-    root = _parser()(_ascii(line).encode("ascii"))
+    root = _parser().parse(_ascii(line).encode("ascii")).root_node
     reader = _Reader()
     reader.read(root, ())
     doubt = reader.doubt or ("it cannot be read" if root.has_error else "")
-    if not _agree(line, reader.leaves):
-        doubt = doubt or "it can be read in two ways"
+    if not doubt and _words_of(line) != [
+        each for each in reader.leaves(root) if not _is_sign(each)
+    ]:
+        doubt = "it can be read in two ways"
     return Line(tuple(reader.commands), doubt)
 
 
@@ -125,23 +108,28 @@ def _again(text: str) -> str:
     return re.sub(r"Zx([0-9a-f]{1,6})Z", lambda match: chr(int(match[1], 16)), text)
 
 
-def _agree(line: str, leaves: Sequence[str]) -> bool:
-    """Whether a second, simple reader finds the same words."""
+def _words_of(line: str) -> list[str] | None:
+    """The words of a line as a second, simple reader finds them."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     try:
-        words = [each for each in lexer if not set(each) <= set("();<>|&")]
+        return [each for each in lexer if not _is_sign(each)]
     except ValueError:
-        return False
-    return [each for each in words if each not in SIGNS] == [
-        each for each in leaves if each not in SIGNS
-    ]
+        return None
+
+
+def _is_sign(text: str) -> bool:
+    return text in SIGNS or (text != "" and set(text) <= set("();<>|&\n"))
 
 
 RESERVED = frozenset("do done then else elif fi for in while until case esac select { } !".split())
 BRACE = re.compile(r"\{([^{},]*,[^{}]*)\}")
 SAFE_IN_TEST = re.compile(r"(?!-[vR]\Z)[\w ./=!<>+:,@%-]*")
 SIGNS = frozenset(["{", "}", "!", "[", "]", "[[", "]]"])
+WORDS = frozenset(
+    """word number string raw_string ansi_c_string concatenation test_operator simple_expansion
+    expansion""".split()
+)
 
 
 class _Reader:
@@ -149,138 +137,116 @@ class _Reader:
 
     def __init__(self) -> None:
         self.commands: list[Command] = []
-        self.leaves: list[str] = []
         self.doubt = ""
         self._variables: dict[str, tuple[str, ...]] = {"HOME": ("~",)}
         self._sources: dict[str, tuple[int, ...]] = {}
+
+    def leaves(self, node: Node) -> list[str]:
+        """The words of the line, and all that stands between them."""
+        if node.type in WORDS:
+            return [self._word(node).literal]
+        if not node.children:
+            return [] if node.type == "comment" else [_text(node)]
+        return [leaf for child in node.children for leaf in self.leaves(child)]
 
     def read(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
         """Read a node; returns the numbers of the commands in it."""
         if len(self.commands) > MOST_COMMANDS:
             raise TooMuch
         self._notice(node)
-        if node.type == "&":
-            self.doubt = self.doubt or "it goes on in the background"
-        special = {
-            "command": self._command,
-            "declaration_command": self._command,
-            "redirected_statement": self._redirected,
-            "pipeline": self._pipeline,
-            "variable_assignment": self._assignment,
-            "file_redirect": self._bare_redirect,
-        }.get(node.type)
-        if special:
-            return special(node, fed_by)
-        if node.type == "for_statement":
-            self._loop(node)
-        if node.type == "test_command":
-            self._test(node)
+        match node.type:
+            case "command" | "declaration_command":
+                return self._command(node, fed_by)
+            case "redirected_statement" | "file_redirect":
+                return self._redirected(node, fed_by)
+            case "variable_assignment":
+                return self._assignment(node, fed_by)
+            case "for_statement":
+                self._loop(node)
+            case "test_command":
+                self._test(node)
+            case "&" | "((":
+                self.doubt = self.doubt or "it goes on in the background, or counts"
         found: list[int] = []
         for child in node.children:
-            found += self.read(child, fed_by)
+            found += self.read(child, (*fed_by, *(found if node.type == "pipeline" else ())))
         return found
+
+    def _add(
+        self, words: Sequence[Word], fed_by: tuple[int, ...], given: Sequence[Word] = ()
+    ) -> int:
+        self.commands.append(Command(tuple(words), given=tuple(given), fed_by=fed_by))
+        return len(self.commands) - 1
 
     def _test(self, node: Node) -> None:
         """A test; numbers and names in one may run commands of their own."""
-        words = [self._word(each).literal for each in _leaves(node)]
-        self.leaves += words
+        words = [each for each in self.leaves(node) if each not in SIGNS]
         if _text(node)[:2] == "[[" or not all(map(SAFE_IN_TEST.fullmatch, words)):
             self.doubt = self.doubt or "a test may do more than look"
-        self.commands.append(Command((_bare("test"),)))
-
-    def _pipeline(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
-        found: list[int] = []
-        for child in node.children:
-            found += self.read(child, (*fed_by, *found))
-        return found
+        self._add([_bare("test")], ())
 
     def _redirected(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
-        """A statement with its redirections: they count for each command in it."""
+        """A statement with its redirections, which count for each command in it, or one of
+        nothing, which empties a file."""
+        alone = node.type == "file_redirect"
+        redirects = [node] if alone else [each for each in node.children if _redirects(each)]
         inner: list[int] = []
-        for redirect in node.children:
-            if redirect.type not in ("file_redirect", "heredoc_redirect", "herestring_redirect"):
-                continue
-            for child in redirect.children:
-                if child.type != "pipeline":
-                    inner += self._within(child, fed_by)
-        found = self._redirected_body(node.children[0], (*fed_by, *inner))
-        for redirect in node.children:
+        for child in (child for redirect in redirects for child in redirect.children):
+            if child.type != "pipeline":
+                inner += self._within(child, fed_by)
+        sources = (*fed_by, *inner)
+        found: list[int] = []
+        if not alone and not _redirects(node.children[0]):
+            found = self.read(node.children[0], sources)
+        found = found or [self._add((), sources)]
+        for redirect in redirects:
             self._redirect(redirect, found)
-        for redirect in node.children:
-            for child in redirect.children if redirect.type == "heredoc_redirect" else []:
-                if child.type == "pipeline":
-                    found += self.read(child, (*fed_by, *inner, *found))
+        for child in (child for redirect in redirects for child in redirect.children):
+            if child.type == "pipeline":  # behind the sign of a here-document
+                found += self.read(child, (*sources, *found))
         return [*inner, *found]
 
-    def _redirected_body(self, body: Node, fed_by: tuple[int, ...]) -> list[int]:
-        """What is redirected; a test is no command, and yet its redirection writes."""
-        found = [] if "redirect" in body.type else self.read(body, fed_by)
-        if not found:
-            self.commands.append(Command((), fed_by=fed_by))
-            found = [len(self.commands) - 1]
-        return found
-
-    def _bare_redirect(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
-        """A redirection of nothing, which empties a file."""
-        inner = [number for child in node.children for number in self._within(child, fed_by)]
-        self.commands.append(Command((), fed_by=(*fed_by, *inner)))
-        self._redirect(node, [len(self.commands) - 1])
-        return [*inner, len(self.commands) - 1]
-
-    def _redirect(self, node: Node, found: list[int]) -> None:
+    def _redirect(self, node: Node, found: Sequence[int]) -> None:
         if node.type == "heredoc_redirect":
-            self._mark(found)
-        if node.type != "file_redirect":
-            return
+            for number in found:
+                self.commands[number] = self.commands[number]._replace(plain=False)
         sign = next((each.type for each in node.children if not each.is_named), "")
-        named = [each for each in node.children if each.is_named]
-        self.leaves += [_text(each) for each in named if each.type == "file_descriptor"]
-        for target in (each for each in named if each.type != "file_descriptor"):
-            word = self._word(target)
-            self.leaves.append(word.literal)
+        named = [each for each in node.children if each.is_named] if "file" in node.type else []
+        for word in (self._word(each) for each in named if each.type != "file_descriptor"):
             if sign in (">&", "<&") and re.fullmatch(r"[0-9]+|-", word.text):
                 continue
             for number in found:
                 command = self.commands[number]
-                self.commands[number] = (
-                    command._replace(reads=(*command.reads, word))
-                    if sign == "<"
-                    else command._replace(writes=(*command.writes, word))
-                )
-
-    def _mark(self, found: list[int]) -> None:
-        for number in found:
-            self.commands[number] = self.commands[number]._replace(plain=False)
+                if sign == "<":
+                    self.commands[number] = command._replace(reads=(*command.reads, word))
+                else:
+                    self.commands[number] = command._replace(writes=(*command.writes, word))
 
     def _command(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
         inner: list[int] = []
         words: list[Word] = []
         given: list[Word] = []
-        redirects: list[Node] = []
-        plain = True
-        if node.type == "declaration_command":
+        declares, assigns = node.type == "declaration_command", False
+        if declares:
             words.append(Word((_text(node.children[0]),), False, literal=_text(node.children[0])))
         for child in node.children:
             inner += self._within(child, fed_by)
-            if child.type == "variable_assignment" and node.type == "command":
-                plain = False
-            elif child.type == "file_redirect":
-                redirects.append(child)
+            if child.type == "variable_assignment" and not declares:
+                assigns = True
             elif child.type == "herestring_redirect":
                 given += [self._word(each) for each in child.children if each.is_named]
-            elif child.is_named:
+            elif child.is_named and child.type != "file_redirect":
                 named = child.children[0] if child.type == "command_name" else child
                 words.append(self._word(named))
                 inner += self._sources_of(named)
-        self.leaves += [word.literal for word in words]
         if words and words[0].text in RESERVED:
             self.doubt = self.doubt or f"{words[0].text} stands where a program is due"
-        sources = (*fed_by, *inner)
-        plain = plain and not given
-        self.commands.append(Command(tuple(words), (), (), tuple(given), sources, plain))
-        number = len(self.commands) - 1
-        for redirect in redirects:
-            self._redirect(redirect, [number])
+        number = self._add(words, (*fed_by, *inner), given)
+        if assigns or given:
+            self.commands[number] = self.commands[number]._replace(plain=False)
+        for redirect in node.children:
+            if redirect.type == "file_redirect":
+                self._redirect(redirect, [number])
         return [*inner, number]
 
     def _sources_of(self, node: Node) -> list[int]:
@@ -327,13 +293,14 @@ class _Reader:
             case "string" if not [each for each in node.children if each.type in EXPANDED]:
                 return _quoted(text[1:-1])
             case "string":
-                return self._joined(_inside_string(node), text)
+                return self._joined([each for each in node.children if each.is_named], text)
             case "concatenation":
                 return self._joined(node.children, text)
             case "simple_expansion" | "expansion":
                 return Word(self._expanded(text), text[1:] in SHOWN_VARIABLES, literal=text)
             case "string_content":
                 return _quoted(text)
+        self.doubt = self.doubt or f"{node.type.replace('_', ' ')} is not looked through"
         return Word((UNKNOWN,), False, literal=text)
 
     def _expanded(self, text: str) -> tuple[str, ...]:
@@ -359,23 +326,12 @@ EXPANDED = frozenset(
 )
 
 
-def _inside_string(node: Node) -> list[Node]:
-    return [each for each in node.children if each.is_named]
+def _redirects(node: Node) -> bool:
+    return node.type in ("file_redirect", "heredoc_redirect", "herestring_redirect")
 
 
 def _all(node: Node) -> list[Node]:
     return [node, *(each for child in node.children for each in _all(child))]
-
-
-def _leaves(node: Node) -> list[Node]:
-    """The words and operators of a test, in order."""
-    if node.type in ("word", "number", "string", "raw_string", "concatenation", "test_operator"):
-        return [node]
-    if node.type in ("simple_expansion", "expansion"):
-        return [node]
-    if not node.children and node.type not in SIGNS:
-        return [node]
-    return [each for child in node.children for each in _leaves(child)]
 
 
 def _text(node: Node) -> str:
@@ -399,22 +355,19 @@ def _quoted(text: str) -> Word:
 
 def _braces(text: str) -> list[str]:
     """`a{b,c}` as the shell would write it out, as far as it is worth knowing."""
-    found = [text]
-    while any(map(BRACE.search, found)):
-        found = list(_bounded([each for one in found for each in _one_brace(one)]))
-    return found
+    match = BRACE.search(text)
+    if not match:
+        return [text]
+    before, after = text[: match.start()], text[match.end() :]
+    return [
+        *_bounded([one for part in match[1].split(",") for one in _braces(before + part + after)])
+    ]
 
 
 def _bounded(values: Sequence[str]) -> tuple[str, ...]:
     if len(values) > MOST_VALUES:
         raise TooMuch
     return tuple(values)
-
-
-def _one_brace(text: str) -> list[str]:
-    match = BRACE.search(text)
-    parts = match[1].split(",") if match else []
-    return [text[: match.start()] + each + text[match.end() :] for each in parts if match]
 
 
 def _decoded(text: str) -> str:

@@ -5,7 +5,7 @@ only not certain.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from andy_cli.guard.commands.places import (
@@ -116,34 +116,65 @@ REMOVES_IN_CODE = re.compile(
 )
 
 
+RUNS_IN_CODE = re.compile(r"\b(?:exec|eval|system|popen|subprocess|compile|spawn|Function|loads)\b")
+ERASERS = frozenset("diskutil zpool zfs btrfs nvme mdadm cryptsetup hdparm init telinit".split())
+DOORS = [
+    (names, re.compile(form))
+    for names, form in (
+        ("nc ncat netcat", r" -[A-Za-z]*[ec][A-Za-z]* | --(?:sh-)?exec "),
+        ("socat", r"(?i)(?:exec|system|shell):"),
+        ("ssh autossh", r" -[a-zA-Z]*R"),
+        (
+            "docker podman nerdctl",
+            r"(?:-v|--volume|source|src)[ =]?(?:/|~|/etc|/root|/var/run/docker\.sock)[:,]",
+        ),
+        ("sudoedit", ""),
+        ("chmod", r"^(?: -\S*)* (?:0?[2-7][0-7]{3} |[ugoa]*\+[rwxXt]*s|\S*[ug]\+\w*s)"),
+        ("xattr", r" com\.apple\.quarantine "),
+        (
+            "git",
+            r"(?i)^(?!.* (?:--get|--get-all|--list|-l|--unset) )(?: \S+){0,3}? config (?:-\S+ )*"
+            r"(?:set )?(?:-\S+ )*(?:core\.(?:hookspath|pager|editor|sshcommand|fsmonitor|askpass"
+            r"|gitproxy|attributesfile)|alias\.|pager\.|credential|include|url\.|filter\.|diff\.|merge\.|gpg\."
+            r"|sequence\.|uploadpack|receive\.|init\.templatedir|http\.(?:proxy|sslverify)|protocol\.)"
+            r"\S* (?:-\S+ )*[^ -]",
+        ),
+        (
+            "npm pnpm yarn pip pip3",
+            r"^(?: -\S+)* config (?:-\S+ )*set .*"
+            r"(?:script-shell|registry|index-url|proxy|prefix|global|git)",
+        ),
+        ("defaults", r"^ write .*(?:loginwindow|LoginHook)"),
+        ("reg", r"^ (?:add|delete) "),
+        ("crontab", r"^(?!.* -l )"),
+        ("gsettings", r" set .*command|command.* set "),
+        ("kill", r" \S+ (?:-1|1|0) $"),
+    )
+]
+"""Programs, and what in their arguments gives rights away, for now or for good."""
+
+
 def danger(words: Words, writes: Words, folder: str) -> str:
     """Why a command never runs, or nothing; `words` are its name and arguments."""
-    found = (why for each in writes if (why := writing(each, folder)))
-    why = next(found, "")
+    why = _first(writes, folder)
     if why or not words:
         return why
-    name = program(words[0])
-    arguments = words[1:]
+    name, arguments = program(words[0]), words[1:]
     if name in NEVER or name.startswith(("mkfs", "fsck.", "mkinitcpio")):
-        return _never(name, arguments)
+        return "" if _only_shows(name, arguments) else f"{name}: {GONE} or {DOOR}"
     if set(SUBCOMMANDS.get(name, "").split()) & {each.partition("=")[0] for each in arguments}:
-        return DOOR if name not in ERASERS else GONE
-    for rule in RULES:
-        why = rule(name, arguments, folder)
-        if why:
-            return why
-    return ""
+        return GONE if name in ERASERS else DOOR
+    line = "".join(" " + re.sub(r"\s", "_", each) for each in arguments) + " "
+    if any(name in names.split() and form.search(line) for names, form in DOORS):
+        return DOOR
+    return next((why for rule in RULES if (why := rule(name, arguments, folder))), "")
 
 
-ERASERS = frozenset("diskutil zpool zfs btrfs nvme mdadm cryptsetup hdparm init telinit".split())
-
-
-def _never(name: str, arguments: Words) -> str:
-    if name in ("fdisk", "sfdisk", "parted", "gdisk", "sgdisk") and "-l" in arguments:
-        return ""
-    if set(arguments) & {"--help", "--version", "-l", "--list"} and len(arguments) == 1:
-        return ""
-    return f"{name}: {GONE} or {DOOR}"
+def _only_shows(name: str, arguments: Words) -> bool:
+    lists = "disk" in name or "parted" in name
+    return (lists and "-l" in arguments) or (
+        len(arguments) == 1 and arguments[0] in ("--help", "--version", "-l", "--list")
+    )
 
 
 def program(word: str) -> str:
@@ -156,25 +187,31 @@ def writing(target: str, folder: str) -> str:
     where = place(target, folder)
     if is_disk(where):
         return GONE
-    if where.startswith(("/dev/tcp/", "/dev/udp/")):
-        return DOOR
-    if is_startup(where) or is_system(where):
+    if where.startswith(("/dev/tcp/", "/dev/udp/")) or is_startup(where) or is_system(where):
         return DOOR
     if is_secret(where) and not where.endswith((".env", ".asc", ".pem", ".key")):
         return "it overwrites keys"
     return ""
 
 
-def _options(arguments: Words) -> str:
-    """The letters of all short options."""
-    return "".join(each[1:] for each in arguments if re.fullmatch(r"-[A-Za-z]+", each))
+def _first(targets: Iterable[str], folder: str) -> str:
+    """Why one of the places is never written to, or nothing."""
+    return next((why for each in targets if (why := writing(each, folder))), "")
+
+
+def _has(arguments: Words, letters: str, *words: str) -> bool:
+    """Whether one of the short options stands there, alone or among others, or one of the words."""
+    short = "".join(each[1:] for each in arguments if re.fullmatch(r"-[A-Za-z]+", each))
+    return bool(set(short) & set(letters) or set(words) & set(arguments))
+
+
+def _plain(arguments: Words) -> list[str]:
+    return [each for each in arguments if each and not each.startswith("-")]
 
 
 def _paths(arguments: Words, folder: str) -> Iterator[str]:
     """The places of what is no option; an unknown beginning may be nothing at all."""
-    for each in arguments:
-        if each.startswith("-") or not each:
-            continue
+    for each in _plain(arguments):
         yield place(each, folder)
         if UNKNOWN in each and each.replace(UNKNOWN, "").startswith("/"):
             yield place(each.replace(UNKNOWN, ""), folder)
@@ -183,99 +220,57 @@ def _paths(arguments: Words, folder: str) -> Iterator[str]:
 def _removes(name: str, arguments: Words, folder: str) -> str:
     if name not in REMOVERS:
         return ""
-    if "--no-preserve-root" in arguments:
-        return GONE
-    deep = name == "rimraf" or set(_options(arguments)) & set("rR") or "--recursive" in arguments
+    deep = name == "rimraf" or _has(arguments, "rR", "--recursive")
     for where in _paths(arguments, folder):
         plain = is_system(where) or (is_secret(where) and "/\ufdd0" not in where)
-        if plain or is_disk(where) or (deep and is_vital(where)) or is_home_itself(where):
+        if plain or is_disk(where) or (deep and is_vital(where)) or where in HOMES:
             return GONE
-    return ""
+    return GONE if "--no-preserve-root" in arguments else ""
 
 
-def is_home_itself(where: str) -> bool:
-    return where in ("/", "/~", "/*", "/~/*", "/root", "/home", "/home/*", "/Users")
+HOMES = frozenset(["/", "/~", "/*", "/~/*", "/root", "/home", "/home/*", "/Users"])
 
 
 def _changes(name: str, arguments: Words, folder: str) -> str:
     if name not in CHANGERS:
         return ""
-    mode = next((each for each in arguments if not each.startswith("-")), "")
-    if name == "chmod" and re.fullmatch(
-        r"0?[2-7][0-7]{3}|[ugoa]*\+[rwxXt]*s.*|.*[ug]\+\w*s.*", mode
-    ):
-        return DOOR
-    deep = "R" in _options(arguments) or "--recursive" in arguments
+    deep = _has(arguments, "R", "--recursive")
     for where in _paths(arguments, folder):
         if is_system(where) or is_disk(where) or (is_vital(where) and (deep or where == "/")):
             return GONE
         if is_startup(where) and "/\ufdd0" not in where and name != "xattr":
             return DOOR
-    if name == "xattr" and "com.apple.quarantine" in arguments:
-        return DOOR
     return ""
 
 
 def _moves(name: str, arguments: Words, folder: str) -> str:
-    if name not in ("mv", "cp", "install", "ln", "rsync", "scp", "dd", "tee", "rename", "link"):
-        return ""
     if name == "dd":
-        return next((writing(each[3:], folder) for each in arguments if each[:3] == "of="), "")
-    plain = [each for each in arguments if not each.startswith("-")]
-    if name == "mv" and any(map(is_vital, _paths(plain[:-1], folder))):
-        return GONE
+        return _first((each[3:] for each in arguments if each[:3] == "of="), folder)
+    if name not in ("mv", "cp", "install", "ln", "rsync", "scp", "tee", "rename", "link"):
+        return ""
+    plain = _plain(arguments)
     mirrors = [each for each in arguments if each.startswith(("--del", "--remove"))]
-    if name == "rsync" and mirrors and any(map(is_vital, _paths(plain, folder))):
+    gone = plain[:-1] if name == "mv" else plain if name == "rsync" and mirrors else []
+    if any(map(is_vital, _paths(gone, folder))):
         return GONE
-    targets = plain if name == "tee" else plain[-1:] + _named_targets(arguments)
-    for each in targets:
-        why = writing(each, folder) or _landing_in(plain, each, folder)
-        if why:
-            return why
-    return ""
-
-
-def _named_targets(arguments: Words) -> list[str]:
-    """What stands behind -t or --target-directory=."""
-    found = [each.partition("=")[2] for each in arguments if each.startswith("--target-dir")]
-    pairs = pairwise(arguments)
-    return found + [after for before, after in pairs if before == "-t"]
-
-
-def _landing_in(plain: Words, folder_named: str, folder: str) -> str:
-    """The same for the files that land in a folder under their own names."""
-    names = [program(each) for each in plain[:-1]]
-    return next((why for each in names if (why := writing(f"{folder_named}/{each}", folder))), "")
+    targets = plain if name == "tee" else plain[-1:]
+    targets += [each.partition("=")[2] for each in arguments if each.startswith("--target-dir")]
+    targets += [after for before, after in pairwise(arguments) if before == "-t"]
+    # What lands in a folder lands there under its own name.
+    landing = [f"{target}/{program(each)}" for target in targets for each in plain[:-1]]
+    return _first(targets + landing, folder)
 
 
 def _writes_by_option(name: str, arguments: Words, folder: str) -> str:
-    flags = OUTPUTS.get(name, ())
-    pairs = list(pairwise(arguments))
-    targets = [after for before, after in pairs if before in flags]
-    targets += [
-        each[len(flag) :].lstrip("=")
-        for each in arguments
-        for flag in flags
-        if each.startswith(flag) and each != flag and (flag[1] != "-" or each[len(flag)] == "=")
-    ]
-    if name in (
-        "sed",
-        "perl",
-        "ruby",
-        "ex",
-        "ed",
-        "vim",
-        "vi",
-        "nano",
-        "truncate",
-        "patch",
-        "touch",
-        "gawk",
-    ):
-        targets += [each for each in arguments if not each.startswith("-") and "/" in each]
-    return next((why for each in targets if (why := writing(each, folder))), "")
+    targets = [each for each in _plain(arguments) if "/" in each] if name in EDITORS else []
+    for flag in OUTPUTS.get(name, ()):
+        targets += [after for before, after in pairwise(arguments) if before == flag]
+        glued = flag + "=" if flag[:2] == "--" else flag
+        targets += [each[len(glued) :].lstrip("=") for each in arguments if each.startswith(glued)]
+    return _first(filter(None, targets), folder)
 
 
+EDITORS = frozenset("sed perl ruby ex ed vim vi nano truncate patch touch gawk".split())
 OUTPUTS = {
     "curl": ("-o", "--output", "--output-dir"),
     "wget": ("-O", "-P", "--output-document", "--directory-prefix", "-o", "-a"),
@@ -299,112 +294,31 @@ def _finds(name: str, arguments: Words, folder: str) -> str:
     if name != "find" or not set(arguments) & {"-delete", "-exec", "-execdir", "-ok", "-okdir"}:
         return ""
     first = next((at for at, each in enumerate(arguments) if each[:1] in "-!("), len(arguments))
-    roots = list(_paths(arguments[:first] or ["."], folder))
     removes = {"-delete", "rm", "shred", "unlink", "chmod", "chown", "mv", "sh", "bash"}
     acts = removes & {program(each) for each in arguments[first:]}
-    return GONE if acts and any(map(is_vital, roots)) else ""
+    vital = any(map(is_vital, _paths(arguments[:first] or ["."], folder)))
+    return GONE if acts and vital else ""
 
 
 def _rights(name: str, arguments: Words, folder: str) -> str:
     """A shell of another user's rights."""
-    if name not in ("sudo", "doas", "pkexec", "sudoedit", "run0", "gosu"):
+    if name not in ("sudo", "doas", "pkexec", "run0", "gosu"):
         return ""
-    if name == "sudoedit":
-        return DOOR
     named = {after for before, after in pairwise(arguments) if re.fullmatch(r"-[ughpCT]", before)}
-    commands = [
-        each
-        for each in arguments
-        if not each.startswith("-") and "=" not in each and each not in named
-    ]
+    commands = [each for each in _plain(arguments) if "=" not in each and each not in named]
     if not commands:
-        return DOOR if set(_options(arguments)) & set("si") else ""
+        return DOOR if _has(arguments, "si") else ""
     return DOOR if program(commands[-1]) in SHELLS | {"su", "-"} else ""
 
 
-def _remote(name: str, arguments: Words, folder: str) -> str:
-    """A shell for somebody else."""
-    if name in ("nc", "ncat", "netcat") and (
-        set(_options(arguments)) & set("ec") or {"--exec", "--sh-exec"} & set(arguments)
-    ):
-        return DOOR
-    if name == "socat" and any(
-        re.search(r"exec:|system:|shell:", each, re.I) for each in arguments
-    ):
-        return DOOR
-    if name in ("ssh", "autossh") and [
-        each for each in arguments if re.match(r"-[a-zA-Z]*R", each)
-    ]:
-        return DOOR
-    if name in ("docker", "podman", "nerdctl"):
-        mounts = " ".join(arguments)
-        return (
-            DOOR
-            if re.search(
-                r"(?:-v|--volume|source|src)[ =]?(?:/|~|/etc|/root|/var/run/docker\.sock)[:,]",
-                mounts,
-            )
-            else ""
-        )
-    return ""
-
-
-GIT_KEYS = re.compile(
-    r"core\.(?:hookspath|pager|editor|sshcommand|fsmonitor|askpass|gitproxy|attributesfile)|alias\.|pager\."
-    r"|credential|include|url\.|filter\.|diff\.|merge\.|gpg\.|sequence\.|uploadpack|receive\.|init\.templatedir|http\.(?:proxy|sslverify)"
-    r"|protocol\.",
-    re.IGNORECASE,
-)
-
-
-def _settings(name: str, arguments: Words, folder: str) -> str:
-    """Settings of a program that make it run others, from now on."""
-    plain = [each for each in arguments if not each.startswith("-")]
-    if name == "git" and "config" in plain[:2]:
-        given = plain[plain.index("config") + 1 :]
-        given = given[1:] if given[:1] == ["set"] else given
-        reading = {"--get", "--list", "-l", "--get-all", "--unset"} & set(arguments)
-        if given and GIT_KEYS.match(given[0]) and len(given) > 1 and not reading:
-            return DOOR
-    if name in ("npm", "pnpm", "yarn", "pip", "pip3") and plain[:2] == ["config", "set"]:
-        return (
-            DOOR
-            if re.search(
-                r"script-shell|registry|index-url|proxy|prefix|global|git", " ".join(plain[2:])
-            )
-            else ""
-        )
-    if name in ("defaults",) and plain[:1] == ["write"]:
-        return DOOR if "loginwindow" in " ".join(plain) or "LoginHook" in plain else ""
-    if name == "reg" and plain[:1] in (["add"], ["delete"]):
-        return DOOR
-    return ""
-
-
-def _kills(name: str, arguments: Words, folder: str) -> str:
-    if name == "crontab" and "-l" not in arguments:
-        return DOOR
-    if name == "gsettings" and "set" in arguments and "command" in " ".join(arguments):
-        return DOOR
-    if name == "kill" and set(arguments[-1:]) & {"-1", "1", "0"} and len(arguments) > 1:
-        return GONE
-    return ""
-
-
 def _code(name: str, arguments: Words, folder: str) -> str:
-    """Code in an argument that removes what must stay."""
+    """Code in an argument that removes what must stay, or runs what it fetches."""
     if name not in INTERPRETERS:
         return ""
     if any(map(REMOVES_IN_CODE.search, arguments)):
         return GONE
-    return "it runs what it just fetched" if any(map(_runs_fetched_code, arguments)) else ""
-
-
-def _runs_fetched_code(code: str) -> bool:
-    runs = re.search(
-        r"\b(?:exec|eval|system|popen|subprocess|compile|spawn|Function|loads)\b", code
-    )
-    return runs is not None and re.search(r"https?://|ftp://", code) is not None
+    fetched = [each for each in arguments if re.search(r"(?:https?|ftp)://", each)]
+    return "it runs what it just fetched" if any(map(RUNS_IN_CODE.search, fetched)) else ""
 
 
 Rule = Callable[[str, Words, str], str]
@@ -415,8 +329,5 @@ RULES: tuple[Rule, ...] = (
     _writes_by_option,
     _finds,
     _rights,
-    _remote,
-    _settings,
-    _kills,
     _code,
 )

@@ -1,147 +1,122 @@
-"""Programs that only read, and with which options they do.
+"""Programs that only read, and the options with which they do; anything else is asked.
 
-What is not listed is asked: an unknown program, an unknown option, a path outside, a secret file.
-A row is `names | letters | letters with a value | long options | what stands without a dash`:
+A row is `names | letters | long options | what stands without a dash`. Letters and long options are
+written as for getopt: what takes a value has `:` or `=` behind it.
 
-    paths   files and folders; `paths N` at most N of them
-    text    words that are no paths
+    paths   files and folders
     first   one word that is none (a pattern), then paths
+    one     one path at most: a second one is written
+    text    words that are no paths
     none    nothing
+    any     whatever
 """
 
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
+from getopt import GetoptError, gnu_getopt
 from typing import NamedTuple
 
 from andy_cli.guard.commands.bash import SAFE_IN_TEST, Word
 from andy_cli.guard.commands.places import UNKNOWN, WORKSPACE, is_inside, is_secret, place
 
 ROWS = r"""
-ls dir vdir|aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1|ITw|all almost-all human-readable recursive
-    reverse sort= time= size directory classify group-directories-first color= color full-time
-    inode si numeric-uid-gid time-style= ignore= width= block-size= dereference no-group
-    escape quote-name indicator-style= file-type zero format=|paths
-cat|AbeEnstTuv||number number-nonblank show-all show-ends show-tabs squeeze-blank
-    show-nonprinting|paths
-head|qvz|nc|lines= bytes= quiet silent verbose zero-terminated|paths
-tail|qvz|nc|lines= bytes= quiet silent verbose zero-terminated|paths
-wc|clmLw||bytes chars lines words max-line-length total=|paths
-nl|p|bdfhilnsvw||paths
-tac|b|s|before separator=|paths
-rev||||paths
-fold|bs|w|bytes spaces width=|paths
-expand|i|t|initial tabs=|paths
-unexpand|a|t|all first-only tabs=|paths
-fmt|cstu|pw|width=|paths
-cut|nsz|bcdf|bytes= characters= delimiter= fields= complement only-delimited
+ls dir vdir|aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1I:T:w:|all almost-all human-readable recursive
+    reverse sort= time= size directory classify group-directories-first full-time
+    inode ignore=|paths
+cat tac rev|AbeEnstTuv|number number-nonblank show-all squeeze-blank|paths
+head tail|qvz0123456789n:c:|lines= bytes= quiet verbose|paths
+wc|clmLw|bytes chars lines words max-line-length|paths
+nl|pb:d:f:h:i:l:n:s:v:w:||paths
+fold|bsw:|width=|paths
+cut|nszb:c:d:f:|bytes= characters= delimiter= fields= complement only-delimited
     output-delimiter=|paths
-paste|sz|d|delimiters= serial|paths
-sort|bdfgiMhnRrVcCmsuz|kt|key= field-separator= reverse unique numeric-sort human-numeric-sort
-    general-numeric-sort version-sort ignore-case check stable month-sort
-    ignore-leading-blanks dictionary-order|paths
-uniq|cdDiuz|fsw|count repeated unique ignore-case skip-fields= skip-chars= check-chars=
-    all-repeated|paths 1
-comm|123z||total check-order nocheck-order output-delimiter=|paths
-join|i|12atoevj|ignore-case header|paths
-column|texnR|scoN|table separator=|paths
-tr|cCdst||complement delete squeeze-repeats truncate-set1|text
-md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5
-    shasum|btzrq|a|binary text zero tag algorithm=|paths
-base64 base32|dD|w|decode wrap= ignore-garbage|paths 1
-od|abcdfhilosxv|AjNtS|address-radix= format= width= skip-bytes= read-bytes=|paths
-hexdump|bcdoxvC|ns|canonical|paths
-xxd|abcdeEipru|cgls|bits plain uppercase|paths 1
-strings|afo|ntse|all bytes= radix= encoding=|paths
-stat|LtxF|cf|format= printf= dereference terse file-system|paths
-file|bihLNrp0k||brief mime mime-type mime-encoding dereference no-pad raw extension
-    keep-going|paths
-du|abchHklLmsSx0|dtB|all apparent-size bytes total human-readable max-depth= summarize si
-    exclude= time threshold= block-size= one-file-system|paths
-tree|adfilhspugDFrtUvCnxAQqNS|LPI|dirsfirst noreport prune du si filesfirst gitignore
-    matchdirs ignore-case inodes device sort= timefmt= charset=|paths
-diff|uqrsyiwbBaNtTpcednEZ|CUIWxF|brief unified= unified context= context color= color
-    side-by-side recursive ignore-case ignore-all-space ignore-space-change ignore-blank-lines
-    report-identical-files suppress-common-lines new-file text minimal width= exclude=
-    strip-trailing-cr normal label= stat|paths
-cmp|bls|in|print-bytes verbose quiet silent bytes= ignore-initial=|paths
-grep egrep fgrep|abcEFGhHilLnoPqrsvwxyzTUZI0123456789|ABCem|extended-regexp fixed-strings
-    basic-regexp perl-regexp ignore-case no-ignore-case invert-match word-regexp line-regexp
-    count color= color colour= files-with-matches files-without-match max-count= only-matching
-    quiet silent no-messages byte-offset with-filename no-filename line-number null
-    after-context= before-context= context= text binary-files= exclude= exclude-dir= include=
-    recursive line-buffered initial-tab regexp=|first
-rg|cilnNoqsSuvwxFPHI.p0U|ABCegtTmMjdr|ignore-case line-number no-line-number count
-    files-with-matches files-without-match only-matching fixed-strings word-regexp
-    invert-match hidden no-ignore glob= iglob= type= type-not= context= after-context=
-    before-context= max-count= max-depth= smart-case case-sensitive color= heading no-heading
-    json stats sort= files vimgrep column trim multiline pcre2 unrestricted no-config null
+paste|szd:|delimiters= serial|paths
+sort|bdfgiMhnRrVcCmsuzk:t:|key= field-separator= reverse unique numeric-sort human-numeric-sort
+    version-sort ignore-case stable|paths
+uniq|cdDiuzf:s:w:|count repeated unique ignore-case skip-fields= skip-chars=|one
+comm|123z|total|paths
+column|texnRs:c:o:N:|table separator=|paths
+tr|cCdst|complement delete squeeze-repeats truncate-set1|text
+md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum|btzrqa:|binary
+    text algorithm=|paths
+base64 base32|dDw:|decode wrap=|one
+od|abcdfhilosxvA:j:N:t:S:w:|address-radix= format= skip-bytes= read-bytes=|paths
+hexdump|bcdoxvCn:s:|canonical|paths
+xxd|abdeEipruc:g:l:s:|bits plain uppercase|one
+strings|afon:t:s:e:|all bytes= radix= encoding=|paths
+stat|LtxFc:f:|format= printf= dereference terse|paths
+file|bihLNrp0k|brief mime mime-type mime-encoding dereference|paths
+du|abchHklLmsSx0d:t:B:|all apparent-size bytes total human-readable max-depth= summarize si
+    exclude= threshold=|paths
+tree|adfilhspugDFrtUvCnxAQqNSL:P:I:|dirsfirst noreport prune du filesfirst gitignore|paths
+diff|uqrsyiwbBaNtTpcednEZC:U:I:W:x:F:|brief side-by-side recursive ignore-case ignore-all-space
+    ignore-space-change ignore-blank-lines report-identical-files new-file text minimal
+    exclude=|paths
+cmp|blsi:n:|print-bytes verbose quiet silent|paths
+grep egrep fgrep|abcEFGhHilLnoPqrsvwxyzTUZI0123456789A:B:C:e:m:|extended-regexp fixed-strings
+    perl-regexp ignore-case invert-match word-regexp line-regexp count files-with-matches
+    files-without-match max-count= only-matching quiet no-messages with-filename no-filename
+    line-number null after-context= before-context= context= text exclude= exclude-dir=
+    include= recursive regexp=|first
+rg|cilnNoqsSuvwxFPHI.p0UA:B:C:e:g:t:T:m:M:j:d:r:|ignore-case line-number no-line-number count
+    files-with-matches files-without-match only-matching fixed-strings word-regexp invert-match
+    hidden no-ignore glob= iglob= type= type-not= context= after-context= before-context=
+    max-count= max-depth= smart-case no-heading json stats sort= files pcre2 unrestricted
     replace= max-columns= regexp= type-list count-matches with-filename no-filename text|first
-basename dirname|az|s|multiple suffix= zero|text
-realpath readlink|fenmqszeLP||canonicalize canonicalize-existing canonicalize-missing
-    no-newline quiet zero no-symlinks logical physical strip relative-to= relative-base=|paths
-pwd|LP||logical physical|none
-whoami arch nproc uptime|||all pretty since|none
-uname|asnrmpiovo||all kernel-name nodename kernel-release kernel-version machine processor
-    hardware-platform operating-system|none
-free lscpu lsblk lsmem|bkmghtwlJafp|o|human bytes kibi mebi gibi giga mega total json output=
-    all|none
-cal ncal|13jmywhS|AB|monday sunday year three months=|text
-seq|w|fs|equal-width format= separator=|text
-factor expr test [ true false :|abcdefghknoprstuvwxzGLNOS|||paths
-which type|afptP||all|text
-jq|rcnesSajMCR|||first
-cksum|||untagged|paths
-nm size readelf objdump ldd|||version|none
-getconf locale sw_vers|a||all-locales productVersion productName|text
-echo|neE|||text
-printf||||text
+basename dirname|azs:|multiple suffix= zero|text
+realpath readlink|fenmqszLP|canonicalize canonicalize-existing canonicalize-missing|paths
+pwd|LP||none
+whoami arch nproc uptime||all pretty since|none
+uname|asnrmpio|all kernel-name nodename kernel-release machine operating-system|none
+free lscpu lsblk|bkmghtwlJafpo:|bytes human mega giga total json all|none
+seq|ws:f:|equal-width format= separator=|text
+true false :|||none
+date|uRd:|utc date=|first
+which type|afptP|all|text
+locale getconf sw_vers|a|all-locales productVersion productName|text
+jq|rcnesSajMC||first
+sed|nErsuze:|expression= quiet silent regexp-extended|first
+echo|||any
+printf|||text
+go version|||none
+git status|sbvzu0123456789|short branch porcelain long ignored|paths
+git log|pswbz0123456789n:|oneline stat graph all decorate name-only name-status reverse no-merges
+    merges abbrev-commit shortstat numstat no-color follow since= until= after= before= author=
+    grep= format= pretty=|paths
+git diff|pwbzU:|stat cached staged name-only name-status no-color shortstat numstat word-diff
+    check|paths
 """
+MANY = ("git", "go")
+"""Programs that are several: the first word says which."""
+
 HARMLESS = frozenset(
     "ls dir vdir cat head tail wc nl tac md5sum sha1sum sha256sum sha512sum b2sum stat du file "
-    "echo strings basename dirname realpath readlink grep egrep fgrep".split()
+    "echo strings basename dirname realpath readlink grep egrep fgrep find".split()
 )
 """Whatever option a file's name may turn out to be: it does nothing."""
 
-VERSIONED = frozenset(
-    "python python3 node ruby perl gcc g++ cc clang clang++ rustc cargo go java bash zsh "
-    "make cmake "
-    "php lua ghc ocaml swift dotnet julia R sqlite3 ffmpeg rg jq grep sed tar curl wget git".split()
+FIND = frozenset(
+    """-empty -print -print0 -not -a -and -o -or -ls -prune -readable -writable -executable -depth
+    -xdev -mount -true -false -quit -name -iname -path -ipath -wholename -iwholename -regex -iregex
+    -regextype -type -xtype -size -mtime -mmin -atime -amin -ctime -cmin -maxdepth -mindepth -user
+    -group -perm -links -printf -newermt""".split()
 )
-PREDICATES = {
-    **dict.fromkeys(
-        """-empty -print -print0 -not ! -a -and -o -or ( ) , -ls -prune -readable -writable
-        -executable -depth -xdev -mount -true -false -quit -nouser -nogroup -daystart -noleaf
-        -P -H -nowarn -warn""".split(),
-        0,
-    ),
-    **dict.fromkeys(
-        """-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype
-        -size -mtime -mmin -atime -amin -ctime -cmin -maxdepth -mindepth -user -group -perm -links
-        -uid -gid -inum -printf -fstype -lname -ilname -used -newermt""".split(),
-        1,
-    ),
-}
-"""Of find: how many words each takes."""
-
 SED = re.compile(
     r"(?:(?:\d+|\$|/(?:[^/\\\n]|\\.)*/)(?:[,~](?:\d+|\$|\+\d+|/(?:[^/\\\n]|\\.)*/))?!?\s*)?"
-    r"(?:[pdqDPGHhgxNn=l]|s(?P<cut>[/|,#:@!])(?:(?!(?P=cut))[^\\\n]|\\.)*(?P=cut)"
-    r"(?:(?!(?P=cut))[^\\\n]|\\.)*(?P=cut)[gpiI0-9]*|y/[^/\\\n]*/[^/\\\n]*/)"
+    r"(?:[pdqgGhHxnN=l]|s(?P<cut>[/|,#:@!])(?:(?!(?P=cut))[^\\\n]|\\.)*(?P=cut)"
+    r"(?:(?!(?P=cut))[^\\\n]|\\.)*(?P=cut)[gpiI0-9]*)"
 )
-DATE = re.compile(r"\+.*|-u|-R|--utc|--universal|-I\w*|--iso-8601(=\w+)?|--rfc-3339=\w+", re.DOTALL)
 JQ = re.compile(
-    r"\b(?:env|input_filename|import|include|debug|halt_error|\$__loc__|getpath)\b|\$ENV"
+    r"\b(?:env|input_filename|import|include|debug|halt_error|getpath|\$__loc__)\b|\$ENV"
 )
 OUTSIDE = "it reads outside the workspace"
 
 
 class Reader(NamedTuple):
     letters: str
-    valued: str
-    long: frozenset[str]
+    long: list[str]
     kind: str
-    most: int
 
 
 @cache
@@ -149,10 +124,9 @@ def readers() -> dict[str, Reader]:
     """The table, read."""
     found = {}
     for row in ROWS.strip().replace("\n    ", " ").splitlines():
-        names, letters, valued, long, rest = row.split("|")
-        kind, _, most = rest.partition(" ")
-        reader = Reader(letters, valued, frozenset(long.split()), kind, int(most or 999))
-        found.update(dict.fromkeys(names.split(), reader))
+        names, letters, long, kind = row.split("|")
+        named = [names] if names.split()[0] in MANY else names.split()
+        found.update(dict.fromkeys(named, Reader(letters, long.split(), kind)))
     return found
 
 
@@ -165,74 +139,57 @@ def doubt_about(words: Sequence[Word], folder: str, inside: Inside) -> str:
     name, arguments = words[0].text, [each.text for each in words[1:]]
     if not re.fullmatch(r"[a-z:][a-z0-9_+-]*", name) or not words[0].bare:
         return "the name of the program is not plain"
-    if [each for each in words[1:] if not each.plain]:
+    if not all(each.plain for each in words[1:]):
         return "it is not clear what it is given"
-    if name in VERSIONED and arguments in (["--version"], ["version"]):
+    if arguments == ["--version"]:
         return ""
-    if any(each.wild for each in words) and name not in HARMLESS and name != "find":
+    if any(each.wild for each in words[1:]) and name not in HARMLESS:
         return "a file's name may be an option"
-    special = SPECIAL.get(name)
-    if special:
-        return special(arguments, folder, inside)
-    reader = readers().get(name)
-    if reader is None:
+    if name in SPECIAL:
+        return SPECIAL[name](arguments, folder, inside)
+    if name in MANY and arguments:
+        name, arguments = f"{name} {arguments[0]}", arguments[1:]
+    if name not in readers():
         return f"{name} may do anything"
-    return _read(name, reader, arguments, folder, inside)
+    return _read(name, readers()[name], arguments, folder, inside)
 
 
 def _read(name: str, reader: Reader, arguments: Sequence[str], folder: str, inside: Inside) -> str:
     """The same for a program of the table."""
-    rest, pattern, refused = _options(name, reader, arguments)
-    if refused:
-        return f"{name} {refused} is not known to read only"
-    if reader.kind == "none" and rest:
-        return f"{name} is not known to read {rest[0]!r} only"
-    if name == "jq" and rest and JQ.search(rest[0]):
-        return "the filter sees more than its input"
-    paths = rest[1:] if reader.kind == "first" and not pattern else rest
-    if len(paths) > reader.most:
-        return f"{name} writes to the file named last"
-    return "" if reader.kind == "text" else outside(paths, folder, inside)
+    if reader.kind == "any":
+        return ""
+    given = [each for each in arguments if not re.fullmatch(r"--colou?r(=\w+)?", each)]
+    long = {re.sub("=.*", "=", each[2:], flags=re.DOTALL) for each in given if each[:2] == "--"}
+    if unknown := long - {"", *reader.long}:  # getopt also takes what is cut short
+        return f"{name} --{min(unknown)} is not known to read only"
+    try:
+        options, rest = gnu_getopt(given, reader.letters, reader.long)
+    except GetoptError as error:
+        return f"{name} is not known to read only: {error}"
+    scripts = [value for option, value in options if option in ("-e", "--regexp", "--expression")]
+    scripted = bool(scripts) and name != "jq"
+    if reader.kind == "first" and not scripted and ("--files", "") not in options:
+        scripts, rest = rest[:1], rest[1:]
+    if name in SCRIPTS and not all(map(SCRIPTS[name], scripts)):
+        return f"the script of {name} may do more than read"
+    if reader.kind == "text":
+        return ""
+    if len(rest) > {"none": 0, "one": 1}.get(reader.kind, 999):
+        return f"{name} is not known to read {rest[-1]!r} only"
+    if name.startswith("git "):  # `HEAD:.env` names a file of an older day
+        rest = [part for each in rest for part in each.split(":")]
+    return outside(rest, folder, inside)
 
 
-def _options(name: str, reader: Reader, arguments: Sequence[str]) -> tuple[list[str], bool, str]:
-    """What stands without a dash, whether a pattern was an option, and an option not known."""
-    rest: list[str] = []
-    pattern, at = False, 0
-    while at < len(arguments):
-        each = arguments[at]
-        at += 1
-        if each == "--":
-            return [*rest, *arguments[at:]], pattern, ""
-        if each.startswith("--"):
-            option, equals, _ = each[2:].partition("=")
-            if option + equals not in reader.long or (
-                not equals and f"{option}=" in reader.long and option not in reader.long
-            ):
-                return rest, pattern, each
-            pattern = pattern or option in ("regexp", "files", "type-list")
-        elif each[0:1] == "-" and len(each) > 1 and not (name in NUMBERED and each[1:].isdigit()):
-            refused, takes, pattern = _letters(each[1:], reader, pattern)
-            if refused:
-                return rest, pattern, each
-            at += takes
-        else:
-            rest.append(each)
-    return rest, pattern, ""
+def _only_prints(script: str) -> bool:
+    return all(map(SED.fullmatch, re.split(r"\s*[;\n]\s*", script.strip())))
 
 
-NUMBERED = frozenset(["head", "tail", "fold", "nl", "seq", "expr"])
-
-
-def _letters(letters: str, reader: Reader, pattern: bool) -> tuple[bool, int, bool]:
-    """Whether a letter is not known, how many words they take, whether one is a pattern."""
-    for at, letter in enumerate(letters):
-        if letter in reader.valued:
-            pattern = pattern or (letter == "e" and reader.kind == "first")
-            return False, 0 if letters[at + 1 :] else 1, pattern
-        if letter not in reader.letters:
-            return True, 0, pattern
-    return False, 0, pattern
+SCRIPTS: dict[str, Callable[[str], bool]] = {
+    "date": lambda script: script.startswith("+"),
+    "sed": _only_prints,
+    "jq": lambda script: not JQ.search(script),
+}
 
 
 def outside(paths: Sequence[str], folder: str, inside: Inside) -> str:
@@ -243,7 +200,7 @@ def outside(paths: Sequence[str], folder: str, inside: Inside) -> str:
             continue
         if is_secret(where):
             return "it reads what may be a secret"
-        if UNKNOWN in each or re.match(r"~", each):
+        if UNKNOWN in each or each.startswith("~"):
             return OUTSIDE
         if not (is_inside(where) or each.startswith("/")) or not inside(_from_workspace(where)):
             return OUTSIDE
@@ -255,50 +212,16 @@ def _from_workspace(where: str) -> str:
 
 
 def _find(arguments: Sequence[str], folder: str, inside: Inside) -> str:
-    at = 0
-    while at < len(arguments) and not arguments[at].startswith(("-", "!", "(")):
-        at += 1
-    refused = outside(arguments[:at], folder, inside)
-    while at < len(arguments) and not refused:
-        if arguments[at] not in PREDICATES:
-            return f"find {arguments[at]} is not known to read only"
-        at += 1 + PREDICATES[arguments[at]]
-    return refused
-
-
-def _sed(arguments: Sequence[str], folder: str, inside: Inside) -> str:
-    scripts: list[str] = []
-    paths: list[str] = []
-    given = iter(arguments)
-    for each in given:
-        if each in ("-e", "--expression"):
-            scripts.append(next(given, "?"))
-        elif re.fullmatch(r"-[nErsuz]+|--quiet|--silent|--regexp-extended", each):
-            continue
-        elif each.startswith("-") and each != "-":
-            return f"sed {each} is not known to read only"
-        else:
-            paths.append(each)
-    if not scripts:
-        scripts, paths = paths[:1], paths[1:]
-    parts = [part for script in scripts for part in re.split(r"\s*[;\n]\s*", script.strip())]
-    if not parts or not all(map(SED.fullmatch, parts)):
-        return "the script of sed may write or run"
-    return outside(paths, folder, inside)
-
-
-def _date(arguments: Sequence[str], folder: str, inside: Inside) -> str:
-    rest = list(arguments)
-    if rest[:1] and rest[0] in ("-d", "--date"):
-        rest = rest[2:]
-    rest = [each for each in rest if not each.startswith("--date=")]
-    return "" if all(map(DATE.fullmatch, rest)) else "date can set the clock"
+    first = next((at for at, each in enumerate(arguments) if each[:1] in ("-", "!", "(")), None)
+    for each in arguments[first:] if first is not None else []:
+        if each[:1] == "-" and each not in FIND and not re.fullmatch(r"-\d+\w?", each):
+            return f"find {each} is not known to read only"
+    return outside(arguments[:first], folder, inside)
 
 
 def _cd(arguments: Sequence[str], folder: str, inside: Inside) -> str:
-    if len(arguments) != 1 or arguments[0].startswith("-"):
-        return OUTSIDE
-    return outside(arguments, folder, inside)
+    plain = len(arguments) == 1 and not arguments[0].startswith("-")
+    return outside(arguments, folder, inside) if plain else OUTSIDE
 
 
 def _command(arguments: Sequence[str], folder: str, inside: Inside) -> str:
@@ -306,52 +229,13 @@ def _command(arguments: Sequence[str], folder: str, inside: Inside) -> str:
     return "" if looks else "it runs another command"
 
 
-def _printf(arguments: Sequence[str], folder: str, inside: Inside) -> str:
-    return "printf -v sets a variable" if arguments[:1] and arguments[0][:1] == "-" else ""
-
-
 def _test(arguments: Sequence[str], folder: str, inside: Inside) -> str:
     return "" if all(map(SAFE_IN_TEST.fullmatch, arguments)) else "a test may do more than look"
 
 
-def _echo(arguments: Sequence[str], folder: str, inside: Inside) -> str:
-    return ""
-
-
-GIT = {
-    "status": "-s -b -v -z --short --branch --porcelain --long -uno -uall -unormal --ignored",
-    "log": "-p --oneline --stat --graph --all --decorate --name-only --name-status --reverse -s "
-    "--no-merges --merges --abbrev-commit --shortstat --numstat -z --no-color --follow",
-    "diff": "--stat --cached --staged --name-only --name-status -w -b --no-color --shortstat "
-    "--numstat --word-diff -U0 -U1 -U3 --check -z",
-}
-"""Of git: what only reads, and with which options; configuration, hooks and pagers are off."""
-GIT_VALUE = re.compile(r"-\d+|-n\d*|--(?:since|until|after|before|author|grep|format|pretty)=.*")
-
-
-def _git(arguments: Sequence[str], folder: str, inside: Inside) -> str:
-    name = arguments[0] if arguments else ""
-    if name not in GIT:
-        return f"git {name} is not known to read only".replace("  ", " ")
-    known, rest = GIT[name].split(), []
-    for each in arguments[1:]:
-        if each.startswith("-") and each != "--" and each not in known:
-            if not GIT_VALUE.fullmatch(each):
-                return f"git {name} {each} is not known to read only"
-        elif not each.startswith("-"):
-            rest.append(each)
-    # `HEAD:.env` names a file of an older day.
-    return outside([part for each in rest for part in each.split(":")], folder, inside)
-
-
 SPECIAL: dict[str, Callable[[Sequence[str], str, Inside], str]] = {
     "find": _find,
-    "git": _git,
-    "sed": _sed,
-    "date": _date,
     "cd": _cd,
     "command": _command,
-    "printf": _printf,
-    "echo": _echo,
     "test": _test,
 }
