@@ -61,7 +61,7 @@ def commands(line: str, hidden: bool) -> list[Facet]:
     for each in parts.commands:
         words = tuple(word.text for word in each.words)
         writes = [word for word in each.writes if word.text != "/dev/null"]
-        clear = each.plain and not writes and all(word.plain for word in each.words)
+        clear = not writes and all(word.plain for word in each.words)
         found.append(Facet("command", words, clear and not parts.doubt))
     if hidden:
         found += [Facet("command", words) for words in behind(found, DEEPEST)]

@@ -68,9 +68,6 @@ class Command(NamedTuple):
     fed_by: tuple[int, ...] = ()
     """Which earlier commands of the line flow into it, by pipe or by substitution."""
 
-    plain: bool = True
-    """No assignment, no here-document stands before or behind it."""
-
 
 class Line(NamedTuple):
     commands: tuple[Command, ...]
@@ -130,6 +127,10 @@ WORDS = frozenset(
     """word number string raw_string ansi_c_string concatenation test_operator simple_expansion
     expansion""".split()
 )
+
+
+BESIDE = ("variable_assignment", "file_redirect")
+"""What stands beside the words of a command."""
 
 
 class _Reader:
@@ -207,9 +208,6 @@ class _Reader:
         return [*inner, *found]
 
     def _redirect(self, node: Node, found: Sequence[int]) -> None:
-        if node.type == "heredoc_redirect":
-            for number in found:
-                self.commands[number] = self.commands[number]._replace(plain=False)
         sign = next((each.type for each in node.children if not each.is_named), "")
         named = [each for each in node.children if each.is_named] if "file" in node.type else []
         for word in (self._word(each) for each in named if each.type != "file_descriptor"):
@@ -226,24 +224,20 @@ class _Reader:
         inner: list[int] = []
         words: list[Word] = []
         given: list[Word] = []
-        declares, assigns = node.type == "declaration_command", False
+        declares = node.type == "declaration_command"
         if declares:
             words.append(Word((_text(node.children[0]),), False, literal=_text(node.children[0])))
         for child in node.children:
             inner += self._within(child, fed_by)
-            if child.type == "variable_assignment" and not declares:
-                assigns = True
-            elif child.type == "herestring_redirect":
+            if child.type == "herestring_redirect":
                 given += [self._word(each) for each in child.children if each.is_named]
-            elif child.is_named and child.type != "file_redirect":
+            elif child.is_named and (declares or child.type not in BESIDE):
                 named = child.children[0] if child.type == "command_name" else child
                 words.append(self._word(named))
                 inner += self._sources_of(named)
         if words and words[0].text in RESERVED:
             self.doubt = self.doubt or f"{words[0].text} stands where a program is due"
         number = self._add(words, (*fed_by, *inner), given)
-        if assigns or given:
-            self.commands[number] = self.commands[number]._replace(plain=False)
         for redirect in node.children:
             if redirect.type == "file_redirect":
                 self._redirect(redirect, [number])

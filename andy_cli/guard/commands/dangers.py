@@ -217,30 +217,26 @@ def _paths(arguments: Words, folder: str) -> Iterator[str]:
             yield place(each.replace(UNKNOWN, ""), folder)
 
 
-def _removes(name: str, arguments: Words, folder: str) -> str:
-    if name not in REMOVERS:
+def _changes(name: str, arguments: Words, folder: str) -> str:
+    """What is removed, or changes its owner, mode or attributes."""
+    if name not in REMOVERS | CHANGERS:
         return ""
-    deep = name == "rimraf" or _has(arguments, "rR", "--recursive")
+    removes = name in REMOVERS
+    deep = name == "rimraf" or _has(arguments, "rR" if removes else "R", "--recursive")
     for where in _paths(arguments, folder):
-        plain = is_system(where) or (is_secret(where) and "/\ufdd0" not in where)
-        if plain or is_disk(where) or (deep and is_vital(where)) or where in HOMES:
+        whole = where in HOMES if removes else where == "/"
+        if is_system(where) or is_disk(where) or whole or (deep and is_vital(where)):
             return GONE
+        if "/\ufdd0" in where or name == "xattr":
+            continue
+        if removes and is_secret(where):
+            return GONE
+        if not removes and is_startup(where):
+            return DOOR
     return GONE if "--no-preserve-root" in arguments else ""
 
 
 HOMES = frozenset(["/", "/~", "/*", "/~/*", "/root", "/home", "/home/*", "/Users"])
-
-
-def _changes(name: str, arguments: Words, folder: str) -> str:
-    if name not in CHANGERS:
-        return ""
-    deep = _has(arguments, "R", "--recursive")
-    for where in _paths(arguments, folder):
-        if is_system(where) or is_disk(where) or (is_vital(where) and (deep or where == "/")):
-            return GONE
-        if is_startup(where) and "/\ufdd0" not in where and name != "xattr":
-            return DOOR
-    return ""
 
 
 def _moves(name: str, arguments: Words, folder: str) -> str:
@@ -323,7 +319,6 @@ def _code(name: str, arguments: Words, folder: str) -> str:
 
 Rule = Callable[[str, Words, str], str]
 RULES: tuple[Rule, ...] = (
-    _removes,
     _changes,
     _moves,
     _writes_by_option,

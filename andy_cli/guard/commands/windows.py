@@ -51,8 +51,8 @@ STARTUP = (
 DENIED = {
     "it destroys a disk or the system": r"""
     \bformat(?:\.com)?\s+[a-z]:|\bdeltree\b
-    \bdiskpart\b|\bbcdedit\b|\bbootrec\b|\bvssadmin\s+\w*\s*delete|\bvssadmin\s+(?:delete
-      |resize)|\bwbadmin\s+delete|\bcipher\s+/w|\bfsutil\b|\breagentc\b|\bmountvol\b|\bsdelete\b
+    \bdiskpart\b|\bbcdedit\b|\bbootrec\b|\bvssadmin\s+\w*\s*delete|\bvssadmin\s+(?:delete|resize)
+      |\bwbadmin\s+delete|\bcipher\s+/w|\bfsutil\b|\breagentc\b|\bmountvol\b|\bsdelete\b
       |\bchkdsk\b.*/[fr]|\bconvert\s+[a-z]:|\blabel\s+[a-z]:|shadowcopy\s+delete|\bdism\b|\bsfc\b
       |\bmanage-bde\b|\bclean\s+all
     \b(?:format-volume|clear-disk|initialize-disk|remove-partition|set-disk|set-partition
@@ -65,52 +65,50 @@ DENIED = {
     \b(?:del|erase)\b<ANYWHERE>
     \b(?:remove-item|ri|rm|rd|rmdir|del|erase|clear-content|clc)\b(?=[^|;\n]{0,999}\s-(?:r
       |fo)\w*)<ANYWHERE>
-    (?:get-childitem|gci|ls|dir)\b<ANYWHERE>[^;\n]{0,999}\|\s*(?:remove-item|ri|rm|del|%
-      |foreach)
+    (?:get-childitem|gci|ls|dir)\b<ANYWHERE>[^;\n]{0,999}\|\s*(?:remove-item|ri|rm|del|%|foreach)
     \b(?:takeown|icacls|cacls|attrib)\b(?=[^|&\n]{0,999}\s[/+-])<ANYWHERE>
     \b(?:move|mv|ren|rename|move-item|mi|rename-item|robocopy|xcopy)\b(?=[^|&\n]{0,999}(?:/mir
       |/purge|/mov|move|mv|ren))<ANYWHERE>
     \\\\[.?]\\(?:physicaldrive|[a-z]:)
-    >\s*[a-z]:\\windows|%0\s*\|\s*%0|\bfor\b[^\n]{0,999}\bin\s*\([^)]*(?:[a-z]:\\
-      |%userprofile%)[^)]*\)[^\n]{0,999}\b(?:del|rd|rmdir|erase)\b
-    \bwmic\b[^\n]{0,999}\b(?:delete|format|uninstall)\b|\bstop-process\b[^\n]{0,999}\b(?:lsass
-      |csrss|wininit|winlogon)|taskkill\b[^\n]{0,999}(?:/im\s+\*|lsass|csrss|winlogon|svchost)
+    >\s*[a-z]:\\windows|%0\s*\|\s*%0|\bfor\b.{0,999}\bin\s*\([^)]*(?:[a-z]:\\
+      |%userprofile%)[^)]*\).{0,999}\b(?:del|rd|rmdir|erase)\b
+    \bwmic\b.{0,999}\b(?:delete|format|uninstall)\b|\bstop-process\b.{0,999}\b(?:lsass|csrss
+      |wininit|winlogon)|taskkill\b.{0,999}(?:/im\s+\*|lsass|csrss|winlogon|svchost)
     \[(?:system\.)?io\.(?:directory|file)\]::delete
     """,
     "it runs what it just fetched": r"""
-    (?:\biex\b|invoke-expression)[^\n]{0,999}(?:iwr|irm|curl|wget|invoke-(?:webrequest
-      |restmethod)|downloadstring|downloadfile|net\.webclient|frombase64|start-bitstransfer)
+    (?:\biex\b|invoke-expression).{0,999}(?:iwr|irm|curl|wget|invoke-(?:webrequest|restmethod)
+      |downloadstring|downloadfile|net\.webclient|frombase64|start-bitstransfer)
     (?:iwr|irm|curl|wget|invoke-(?:webrequest|restmethod)|downloadstring|downloaddata|openread
-      |frombase64string|net\.webclient)[^\n]{0,999}(?:\|\s*(?:iex\b|invoke-expression|powershell
-      |pwsh|cmd|sh\b|bash|python\w*|node|perl|ruby|&|\.\s)|scriptblock|reflection\.assembly)
+      |frombase64string|net\.webclient).{0,999}(?:\|\s*(?:iex\b|invoke-expression|powershell|pwsh
+      |cmd|sh\b|bash|python\w*|node|perl|ruby|&|\.\s)|scriptblock|reflection\.assembly)
     (?:iwr|irm|curl|wget|certutil|bitsadmin|start-bitstransfer|invoke-(?:webrequest|restmethod)
-      |downloadfile)\b[^\n]{0,999}(?:&|;|\n)\s*(?:call\s+|start\s+(?:\"\"\s+)?|start-process\s+
+      |downloadfile)\b.{0,999}(?:&|;|\n)\s*(?:call\s+|start\s+(?:\"\"\s+)?|start-process\s+
       |saps\s+|cmd\b|powershell\b|msiexec|rundll32|regsvr32|wscript|cscript|mshta|python\w*|bash
       |sh\b|&\s|\.[\\/]|[^\s&|;]*\.(?:exe|bat|cmd|ps1|msi|vbs|js|scr|com|dll|hta)\b)
-    \bmshta\b|\bregsvr32\b[^\n]{0,999}(?:/i:|http|scrobj)|\brundll32\b[^\n]{0,999}(?:javascript
-      |http|url\.dll)|\bmsiexec\b[^\n]{0,999}http|\binstallutil\b|\bmsbuild\b[^\n]{0,999}http
-      |\bcscript\b[^\n]{0,999}http|\bwscript\b[^\n]{0,999}http
-    \bcertutil\b[^\n]{0,999}(?:-|/)(?:urlcache|decode|verifyctl)
-      |\bbitsadmin\b[^\n]{0,999}/transfer
-    (?:powershell|pwsh)(?:\.exe)?\b[^\n]{0,999}\s[-/]e(?:c|n\w*)?\s+[a-z0-9+/=]{8,}
-    \bfor\s+/f\b[^\n]{0,999}(?:curl|iwr|certutil|wget)[^\n]{0,999}\bdo\b
-    scriptblock\]?::create[^\n]{0,999}(?:iwr|irm|curl|wget|invoke-web|downloadstring|webclient)
-    add-type\b[^\n]{0,999}(?:http|downloadstring)|\bimport-module\b[^\n]{0,999}(?:http|\\\\)
+    \bmshta\b|\bregsvr32\b.{0,999}(?:/i:|http|scrobj)|\brundll32\b.{0,999}(?:javascript|http
+      |url\.dll)|\bmsiexec\b.{0,999}http|\binstallutil\b|\bmsbuild\b.{0,999}http
+      |\bcscript\b.{0,999}http|\bwscript\b.{0,999}http
+    \bcertutil\b.{0,999}(?:-|/)(?:urlcache|decode|verifyctl)|\bbitsadmin\b.{0,999}/transfer
+    (?:powershell|pwsh)(?:\.exe)?\b.{0,999}\s[-/]e(?:c|n\w*)?\s+[a-z0-9+/=]{8,}
+    \bfor\s+/f\b.{0,999}(?:curl|iwr|certutil|wget).{0,999}\bdo\b
+    scriptblock\]?::create.{0,999}(?:iwr|irm|curl|wget|invoke-web|downloadstring|webclient)
+    add-type\b.{0,999}(?:http|downloadstring)|\bimport-module\b.{0,999}(?:http|\\\\)
     """,
     "it opens a lasting door or raises rights": r"""
-    <STARTUP>(?=[^\n]{0,999}(?:\|\s*(?:set|add|out)-|\btee))|(?:>|\b(?:copy|xcopy|robocopy|move
-      |cp|mv|mklink|reg\s+(?:add|import|delete|copy|restore|load)|new-item|ni|set-content|sc
-      |add-content|ac|out-file|tee|tee-object|copy-item|move-item|set-item\w*|sp|new-itemproperty
-      |set-itemproperty)\b)[^\n]{0,999}<STARTUP>
-    \b(?:schtasks)\b[^\n]{0,999}/(?:create|change|delete)|\bat\s+\d
+    <STARTUP>(?=.{0,999}(?:\|\s*(?:set|add|out)-|\btee))|(?:>|\b(?:copy|xcopy|robocopy|move|cp|mv
+      |mklink|reg\s+(?:add|import|delete|copy|restore|load)|new-item|ni|set-content|sc|add-content
+      |ac|out-file|tee|tee-object|copy-item|move-item|set-item\w*|sp|new-itemproperty
+      |set-itemproperty)\b).{0,999}<STARTUP>
+    \b(?:schtasks)\b.{0,999}/(?:create|change|delete)|\bat\s+\d
       |\bsc(?:\.exe)?\s+(?:\\\\\S+\s+)?(?:create|config|delete|stop|failure|sdset)
       |\bnet1?\s+(?:user|localgroup|group|share|accounts|stop)\s+\S|\breg(?:\.exe)?\s+(?:add
-      |delete|import|restore|load|copy)\b|\bregedit\b\s+/s|\bsetx\b|\bnetsh\b[^\n]{0,999}\b(?:add
-      |set|delete|off|disable|reset)\b|\bassoc\s+\.\w+=|\bftype\s+\w+=|\brunas\b
-      |\bmklink\b[^\n]{0,999}(?:windows|startup)|\bwmic\b[^\n]{0,999}(?:create|call)
-      |\bwevtutil\s+cl|\bauditpol\b[^\n]{0,999}/(?:clear|set|remove)
-      |\bicacls\b[^\n]{0,999}everyone|\bpsexec\b|\bgpupdate\b|\bsecedit\b|\bdsquery\b
-      |\bcmdkey\s+/(?:add|delete)|\btakeown\b[^\n]{0,999}windows|\bpowercfg\b[^\n]{0,999}/h
+      |delete|import|restore|load|copy)\b|\bregedit\b\s+/s|\bsetx\b|\bnetsh\b.{0,999}\b(?:add|set
+      |delete|off|disable|reset)\b|\bassoc\s+\.\w+=|\bftype\s+\w+=|\brunas\b
+      |\bmklink\b.{0,999}(?:windows|startup)|\bwmic\b.{0,999}(?:create|call)|\bwevtutil\s+cl
+      |\bauditpol\b.{0,999}/(?:clear|set|remove)|\bicacls\b.{0,999}everyone|\bpsexec\b
+      |\bgpupdate\b|\bsecedit\b|\bdsquery\b|\bcmdkey\s+/(?:add|delete)|\btakeown\b.{0,999}windows
+      |\bpowercfg\b.{0,999}/h
     \b(?:register-scheduledtask|new-scheduledtask\w*|set-scheduledtask|register-scheduledjob
       |new-service|set-service|stop-service|remove-service|new-localuser|set-localuser
       |enable-localuser|remove-localuser|add-localgroupmember|new-aduser|set-executionpolicy
@@ -121,12 +119,12 @@ DENIED = {
       |clear-eventlog|remove-eventlog|new-smbshare|enable-wsman\w*|register-objectevent
       |add-windowscapability|set-psrepository|uninstall-windowsfeature|install-windowsfeature)\b
     -verb\s+\"?runas|-ex(?:ec\w*|p\w*)?\s+(?:bypass|unrestricted)\b|amsiutils|amsiinitfailed
-    \[environment\]::setenvironmentvariable\([^\n]{0,999}(?:'|\")(?:user|machine)
-      |net\.sockets\.tcpclient|\bnc(?:at)?(?:\.exe)?\b[^\n]{0,999}\s-\w*[ec]\b
+    \[environment\]::setenvironmentvariable\(.{0,999}(?:'|\")(?:user|machine)
+      |net\.sockets\.tcpclient|\bnc(?:at)?(?:\.exe)?\b.{0,999}\s-\w*[ec]\b
       |\bgit\b\s+config\s+--(?:global|system)\s+(?:core\.|alias\.|credential|include|url)
       |\bgit\s+config\s+(?:core\.(?:hookspath|fsmonitor|sshcommand|pager|editor)|alias\.)
-    \b(?:ssh)\b[^\n]{0,999}\s-\w*r\s+\d|\bwsl\b[^\n]{0,999}\b(?:sudo|rm\s+-rf)\b|\bmimikatz\b
-      |\bprocdump\b[^\n]{0,999}lsass|comsvcs\.dll|\bntdsutil\b|\breg\s+save\b
+    \b(?:ssh)\b.{0,999}\s-\w*r\s+\d|\bwsl\b.{0,999}\b(?:sudo|rm\s+-rf)\b|\bmimikatz\b
+      |\bprocdump\b.{0,999}lsass|comsvcs\.dll|\bntdsutil\b|\breg\s+save\b
     """,
     "it sends secrets out": r"""
     (?:^|[\s\"'=,(<>@|&;:])\\\\(?![.?]\\)[^\s\\]+\\|(?:^|[\s\"'=(])//[\w.-]+/\w
