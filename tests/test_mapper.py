@@ -419,6 +419,9 @@ def test_what_a_stranger_may_be_asked_freely(tool: dict[str, object], free: bool
     assert harmless(tool) is free
 
 
+TEXT, WHOLE, NUMBER = {"type": "string"}, {"type": "integer"}, {"type": "number"}
+
+
 def fit(
     properties: Mapping[str, object], arguments: Mapping[str, object], *required: str
 ) -> tuple[object, tuple[str, ...]]:
@@ -436,6 +439,7 @@ def fit(
         # Older notations for what may be left out or null.
         ({"a": {"type": "integer", "nullable": True}}, "a", {"a": None}, {"a": None}),
         ({"a": {"type": ["integer"], "nullable": True}}, "a", {"a": None}, {"a": None}),
+        ({"a": {"type": ["integer", "boolean"], "nullable": True}}, "a", {"a": None}, {"a": None}),
         ({"a": {"enum": ["x"], "nullable": True}}, "a", {"a": None}, {"a": None}),
         ({"a": {"type": "string", "optional": True}}, "a", {}, {}),
         ({"a": {"type": "string", "required": False}}, "a", {}, {}),
@@ -445,7 +449,43 @@ def fit(
         ({"m": {"enum": ["enabled", "disabled"]}}, "m", {"m": False}, {"m": "disabled"}),
         ({"m": {"enum": ["enabled", "disabled"]}}, "m", {"m": True}, {"m": "enabled"}),
         ({"m": {"enum": ["yes", "no"]}}, "m", {"m": False}, {"m": "no"}),
+        # A list whose first items are declared one by one, and the others together.
+        (
+            {"a": {"type": "array", "items": [TEXT], "additionalItems": WHOLE}},
+            "a",
+            {"a": ["3", "3"]},
+            {"a": ["3", 3]},
+        ),
+        # A list that stands in an object: by number, in a wrapper, one list for each property.
+        ({"a": {"type": "array", "items": TEXT}}, "a", {"a": {"items": ["x"]}}, {"a": ["x"]}),
+        (
+            {"a": {"type": "array", "items": TEXT}},
+            "a",
+            {"a": {"10": "y", "9": "x"}},
+            {"a": ["x", "y"]},
+        ),
+        (
+            {"a": {"type": "array", "items": {"type": "object", "properties": {"x": WHOLE}}}},
+            "a",
+            {"a": {"x": [1, 2], "y": [3, 4]}},
+            {"a": [{"x": 1, "y": 3}, {"x": 2, "y": 4}]},
+        ),
+        # One of a few numbers.
+        ({"a": {"enum": [1, 2]}}, "a", {"a": "2"}, {"a": 2}),
+        # Given twice, and the same.
+        ({"a_b": TEXT}, "a_b", {"aB": "x", "AB": "x", "a-b": "x"}, {"a_b": "x"}),
+        # By the order in which they are declared.
+        ({"a": WHOLE, "b": WHOLE}, "a", {"args": [1, 2]}, {"a": 1, "b": 2}),
+        ({"a": WHOLE, "b": WHOLE}, "a", {"positional": [1, 2]}, {"a": 1, "b": 2}),
+        ({"a": WHOLE, "b": WHOLE}, "a", {"arg1": 1, "arg2": 2}, {"a": 1, "b": 2}),
+        ({"a": WHOLE, "b": WHOLE}, "a", {"arguments": [{"a": 1}]}, {"a": 1}),
         # One of several.
+        (
+            {"a": {"properties": {"n": WHOLE}, "anyOf": [TEXT, {"required": ["n"]}]}},
+            "a",
+            {"a": {"n": "7"}},
+            {"a": {"n": 7}},
+        ),
         ({"a": {"oneOf": [{"type": "integer"}, {"type": "boolean"}]}}, "a", {"a": "7"}, {"a": 7}),
         ({"a": {"anyOf": [{"type": "integer"}, {"type": "boolean"}]}}, "a", {"a": "7"}, {"a": 7}),
     ],
@@ -463,3 +503,116 @@ def test_what_is_missing_where_the_property_itself_demands_it_is_a_problem() -> 
     schema = {"type": "object", "properties": {"a": {"type": "integer", "required": True}}}
     tools = {"t": {"type": "function", "function": {"name": "t", "parameters": schema}}}
     assert mapped("t", {}, tools, lambda name: False).problems
+
+
+@pytest.mark.parametrize("word", ["dependentRequired", "dependencies"])
+def test_what_one_argument_demands_of_another_is_demanded(word: str) -> None:
+    schema = {"properties": {"a": WHOLE, "b": WHOLE}, word: {"a": ["b"]}}
+    tools = {"t": {"type": "function", "function": {"name": "t", "parameters": schema}}}
+    assert mapped("t", {"a": 1}, tools, lambda name: False).problems
+    assert not mapped("t", {"a": 1, "b": 2}, tools, lambda name: False).problems
+    assert not mapped("t", {"b": 2}, tools, lambda name: False).problems
+
+
+def only(**properties: Mapping[str, object]) -> dict[str, object]:
+    """An object with these properties and no others."""
+    closed = {"type": "object", "additionalProperties": False}
+    return {**closed, "properties": properties, "required": [*properties][:1]}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(
+    ("nearer", "farther", "arguments", "expected"),
+    [
+        # A name in another style is nearer than another name that is declared for it ...
+        (
+            only(file_path=TEXT),
+            only(target={**TEXT, "x-aliases": ["filePath"]}),
+            {"filePath": "x"},
+            {"file_path": "x"},
+        ),
+        # ... as is leaving out what says nothing; and a declared name is nearer than a place.
+        (
+            only(x=WHOLE, y=WHOLE),
+            only(x=WHOLE, z={"type": ["null", "integer"], "x-aliases": ["y"]}),
+            {"x": 1, "y": None},
+            {"x": 1},
+        ),
+        (only(n={**WHOLE, "x-aliases": ["arg0"]}), only(m=WHOLE), {"arg0": 5}, {"n": 5}),
+    ],
+)
+def test_of_two_ways_to_take_an_argument_the_nearer_one_wins(
+    nearer: Mapping[str, object],
+    farther: Mapping[str, object],
+    arguments: Mapping[str, object],
+    expected: Mapping[str, object],
+    turned: bool,
+) -> None:
+    branches = [farther, nearer] if turned else [nearer, farther]
+    assert fit({"a": {"anyOf": branches}}, {"a": arguments}, "a")[0] == {"a": expected}
+
+
+@pytest.mark.parametrize(
+    ("properties", "arguments"),
+    [
+        # One end of a thing is not the thing.
+        *[
+            ({"file": TEXT}, {f"{end}_file": "x"})
+            for end in ("from", "to", "sender", "recipient", "output")
+        ],
+        # What is given already is not given again.
+        ({"place": only(city=TEXT)}, {"place": {"city": "x"}, "place.city": "y"}),
+        ({"a_b": TEXT}, {"aB": "x", "AB": "y"}),
+        # Lists of other lengths are no table.
+        (
+            {"a": {"type": "array", "items": {"type": "object", "properties": {"x": WHOLE}}}},
+            {"a": {"x": [1, 2], "y": [3]}},
+        ),
+        # A number in a unit that is not the one that the name, or the description, asks for.
+        ({"weight_pound": NUMBER}, {"weight_pound": {"value": 5, "unit": "kg"}}),
+        (
+            {"weight": {**NUMBER, "description": "in pounds"}},
+            {"weight": {"value": 5, "unit": "kg"}},
+        ),
+        # More than the list may hold.
+        ({"a": {"type": "array", "items": [TEXT], "additionalItems": False}}, {"a": ["x", "y"]}),
+    ],
+)
+def test_what_is_too_far_away_is_a_question(
+    properties: Mapping[str, object], arguments: Mapping[str, object]
+) -> None:
+    schema = {
+        **only(**{name: dict[str, object]() for name in properties}),
+        "properties": properties,
+    }
+    tools = {"t": {"type": "function", "function": {"name": "t", "parameters": schema}}}
+    made = mapped("t", arguments, tools, lambda name: False)
+    assert made.problems
+    assert not made.changes
+
+
+@pytest.mark.parametrize(
+    ("written", "declared", "meant"),
+    [
+        ("open_tiket", "open_ticket", True),  # a letter left out, doubled, swapped with the next
+        ("open_tickket", "open_ticket", True),
+        ("open_ticekt", "open_ticket", True),
+        ("list_ticket", "list_tickets", True),  # the last word lacks its plural
+        ("list_tickets", "list_ticket", False),
+        ("open_tikcte", "open_ticket", False),  # two slips
+        ("open_tickat", "open_ticket", False),  # another letter, or one at an end
+        ("open_icket", "open_ticket", False),
+        ("open_ticke", "open_ticket", False),
+        ("opn_tiket", "open_ticket", False),  # in two words
+        ("prse_ticket", "parse_ticket", False),  # a word so short that another is near
+        ("read_massage", "read_message", False),  # another word
+        ("read_trails", "read_trial", False),
+    ],
+)
+def test_one_slip_in_one_long_word_is_a_guess_and_more_is_an_unknown_name(
+    written: str, declared: str, meant: bool
+) -> None:
+    schema = {"type": "object", "properties": {"id": WHOLE}, "required": ["id"]}
+    tools = {declared: {"type": "function", "function": {"name": declared, "parameters": schema}}}
+    made = mapped(written, {"id": 1}, tools, lambda name: True)
+    assert [call.name for call in made.calls] == [declared if meant else written]

@@ -1,12 +1,14 @@
 """Commands, run for real: what they wrote, how they ended, and that nothing is left of them."""
 
 import asyncio
+import ctypes
 import json
 import os
 import re
 import shutil
 import socket
 import stat
+import struct
 import subprocess
 import sys
 import tracemalloc
@@ -37,9 +39,9 @@ from tests.tools import claimed, shipped, work_in
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="these are lines for sh")
 TOOLS = shipped("terminal")
 BOXES = pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
-LANDLOCK = pytest.mark.skipif(
-    landlock.find_version() < landlock.OLDEST, reason="needs Landlock in the kernel"
-)
+KERNEL = ctypes.CDLL(None).syscall(444, None, 0, 1) if sys.platform == "linux" else 0
+"""The version of Landlock, asked of the kernel itself."""
+LANDLOCK = pytest.mark.skipif(KERNEL < 3, reason="needs Landlock in the kernel")
 EACH_SANDBOX = pytest.mark.parametrize(
     "kind",
     [
@@ -550,6 +552,93 @@ def test_a_sandbox_holds_whatever_runs_in_it(
     )
 
 
+CONFINED = """
+import importlib.util, os, socket, sys
+path, version, canary, folder = sys.argv[1:]
+spec = importlib.util.spec_from_file_location("landlock", path)
+landlock = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(landlock)
+landlock.find_version = lambda: int(version)
+acts = {
+    "read": lambda: open(canary).read(),
+    "list": lambda: os.listdir(os.path.dirname(canary)),
+    "create": lambda: open(folder + "/new", "w"),
+    "truncate": lambda: os.truncate(folder + "/kept", 0),
+    "remove": lambda: os.remove(folder + "/kept"),
+    "mode": lambda: os.chmod(folder + "/kept", 0o777),
+    "socket": lambda: socket.socket(),
+    "signal": lambda: os.kill(os.getppid(), 0),
+}
+landlock.confine([folder], [], [])
+for name, act in acts.items():
+    try:
+        act()
+    except OSError:
+        continue
+    print(name)
+print(open(folder + "/kept").read(), os.listdir(folder))
+"""
+
+
+@LANDLOCK
+@pytest.mark.parametrize("version", range(3, max(KERNEL, 3) + 1))
+def test_landlock_holds_in_every_version_from_the_oldest_on(version: int, tmp_path: Path) -> None:
+    """A newer kernel does what an older one would: it holds what it is asked to, and the filter
+    holds what the older one cannot be asked for."""
+    (tmp_path / "canary").write_text("canary")
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "kept").write_text("seen")
+    given = [landlock.__file__, str(version), tmp_path / "canary", tmp_path / "inside"]
+    line = [sys.executable, "-I", "-S", "-c", CONFINED, *map(str, given)]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=30, check=False)
+    assert (done.stdout, done.stderr) == ("seen ['kept']\n", "")
+
+
+@LANDLOCK
+def test_before_the_oldest_version_nothing_runs(tmp_path: Path) -> None:
+    given = [landlock.__file__, "2", str(tmp_path / "canary"), str(tmp_path)]
+    line = [sys.executable, "-I", "-S", "-c", CONFINED, *given]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=30, check=False)
+    assert "this kernel cannot confine a program" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [
+        # Of struct landlock_ruleset_attr: files and their ioctls, network, signals and sockets.
+        (3, [0x7FFF]),
+        (4, [0x7FFF, 3]),
+        (5, [0xFFFF, 3]),
+        (6, [0xFFFF, 3, 3]),
+        (9, [0xFFFF, 3, 3]),
+    ],
+)
+def test_an_older_kernel_is_asked_for_all_that_it_knows_and_no_more(
+    version: int, words: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bytes] = []
+
+    def call(number: int, attributes: bytes, size: int, flags: int) -> int:
+        asked.append(attributes[:size])
+        return 3
+
+    monkeypatch.setattr(landlock, "_call", call)
+    landlock._create_ruleset(version)
+    assert asked == [struct.pack(f"{len(words)}Q", *words)]
+
+
+def test_a_workspace_too_large_to_be_looked_through_for_secrets_is_asked_about(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandboxes, "MOST_ENTRIES", 3)
+    (workspace / "sub").mkdir()
+    for name in ("a", "sub/b"):
+        (workspace / name).touch()
+    assert sandboxes.can_hide(workspace)
+    (workspace / "sub" / "c").touch()
+    assert not sandboxes.can_hide(workspace)
+
+
 def test_a_sandbox_that_does_not_hold_is_none(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -576,8 +665,20 @@ def with_changes(workspace: Path, writable: bool) -> list[str]:
     return sandboxes.bubblewrap(workspace, True)
 
 
+def doing(act: str) -> Sandbox:
+    """A sandbox that lets one thing through."""
+
+    def leaking(workspace: Path, writable: bool) -> list[str]:
+        return ["/bin/sh", "-c", f'{act}; exec "$@"', "sh", *sandboxes.bubblewrap(workspace, False)]
+
+    return leaking
+
+
+LEAKS = [doing(act) for act in ("chmod 644 a", "touch b", "printf x >> ../outside")]
+
+
 @BOXES
-@pytest.mark.parametrize("kind", [with_network, with_secrets, with_changes])
+@pytest.mark.parametrize("kind", [with_network, with_secrets, with_changes, *LEAKS])
 def test_a_sandbox_with_one_hole_does_not_hold(kind: Sandbox, workspace: Path) -> None:
     work_in(workspace)
     assert not sandbox.holds(kind, "bwrap", False)

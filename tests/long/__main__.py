@@ -25,7 +25,7 @@ LONG = {
     "guards": (guards.main, 20_000),
     "interrupts": (interrupts.main, 400),
     "kills": (kills.main, 1_000),
-    "mutants": (mutants.main, 0),
+    "mutants": (mutants.main, 60),
     "readers": (readers.main, 5_000),
     "sandbox": (sandbox.main, 10_000),
     "serve": (serve.main, 100_000),

@@ -1,7 +1,7 @@
 """One operator, constant, branch or step at a time is changed: some test has to fail for each.
 
-`python -m tests.long mutants 50` takes 50 of them, drawn by a fixed seed; 0 takes all. Words for
-people are left alone, as are annotations.
+`python -m tests.long mutants 50` takes 50 of each room, drawn by a fixed seed; 0 takes all. Words
+for people are left alone, as are annotations.
 """
 
 import ast
@@ -14,21 +14,46 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from copy import deepcopy
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-GUARD = ("tests/test_gate.py", "tests/test_consents.py", "tests/test_rules.py")
-TARGETS = {
-    "andy_cli/guard/gate.py": GUARD,
-    "andy_cli/guard/consents.py": GUARD,
-    "andy_cli/guard/claim.py": GUARD,
-    "andy_cli/guard/rules.py": GUARD,
-    "andy_cli/sessions/log.py": ("tests/test_session_log.py",),
+
+
+class Room(NamedTuple):
+    """Files of the program, and the tests that have to find what is wrong in them."""
+
+    files: tuple[str, ...]
+    tests: tuple[str, ...]
+
+
+def room(folder: str, files: str, tests: str) -> Room:
+    return Room(
+        tuple(f"andy_cli/{folder}/{name}.py" for name in files.split()),
+        tuple(f"tests/test_{name}.py" for name in tests.split()),
+    )
+
+
+ROOMS = {
+    "guard": room("guard", "gate consents claim rules", "gate consents rules"),
+    "log": room("sessions", "log", "session_log"),
+    "compiler": room(
+        "compiler",
+        "compiler lexer framing frame markers named native_calls visible",
+        "compiler lexer frames replies quoting native_calls dialects",
+    ),
+    "mapper": room(
+        "compiler/mapper",
+        "arrange cleaning enums fits formats given kinds mapper meaning names nodes objects"
+        " readings schemas sorting texts values words",
+        "mapper meaning meant_paths described learned spec_b",
+    ),
+    "sandbox": room("toolbox/terminal", "sandbox sandboxes landlock", "terminal"),
 }
 COPIED = ("andy_cli", "tests", "tools", "prompts", "pyproject.toml")
-PATIENCE = 120.0
+PATIENCE = 300.0
 """Seconds for the tests of a file; a mutant that never ends has failed them."""
 OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq,
@@ -51,6 +76,7 @@ OTHER: dict[type[ast.operator], ast.operator] = {
 
 
 class Mutant(NamedTuple):
+    room: str
     file: str
     line: int
     about: str
@@ -119,22 +145,29 @@ def steps_of(tree: ast.AST) -> Iterator[tuple[list[ast.stmt], int]]:
                     yield body or [], at
 
 
-def mutants_of(file: str) -> Iterator[Mutant]:
-    original = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-    for number in range(len([*nodes_of(original)])):
-        line = getattr([*nodes_of(original)][number], "lineno", 0)
-        for kind in range(len([*changes_of([*nodes_of(original)][number])])):
-            tree = deepcopy(original)
-            about, change = [*changes_of([*nodes_of(tree)][number])][kind]
-            change()
-            yield Mutant(file, line, about, ast.unparse(ast.fix_missing_locations(tree)))
-    for number, (body, at) in enumerate(steps_of(original)):
-        tree = deepcopy(original)
-        copied, place = [*steps_of(tree)][number]
-        copied[place] = ast.Pass()
+def spots_of(tree: ast.AST) -> Iterator[tuple[int, Change]]:
+    """All that can be changed in a file, each with its line, always in the same order."""
+    for node in nodes_of(tree):
+        for change in changes_of(node):
+            yield getattr(node, "lineno", 0), change
+    for body, at in steps_of(tree):
         about = f"left out: {ast.unparse(body[at])[:60]}"
-        source = ast.unparse(ast.fix_missing_locations(tree))
-        yield Mutant(file, body[at].lineno, about, source)
+        yield body[at].lineno, (about, partial(body.__setitem__, at, ast.Pass()))
+
+
+def mutants_of(name: str, most: int) -> Iterator[Mutant]:
+    """So many of a room's mutants, drawn from all of its files alike; all of them if 0."""
+    sources = {file: (ROOT / file).read_text(encoding="utf-8") for file in ROOMS[name].files}
+    places = [
+        (file, number)
+        for file, source in sources.items()
+        for number in range(sum(1 for _ in spots_of(ast.parse(source))))
+    ]
+    for file, number in random.Random(1).sample(places, most) if most else places:
+        tree = ast.parse(sources[file])
+        line, (about, change) = next(islice(spots_of(tree), number, None))
+        change()
+        yield Mutant(name, file, line, about, ast.unparse(ast.fix_missing_locations(tree)))
 
 
 def is_killed(mutant: Mutant) -> bool:
@@ -150,10 +183,9 @@ def is_killed(mutant: Mutant) -> bool:
                 shutil.copy(source, there)
         (Path(folder) / mutant.file).write_text(mutant.source, encoding="utf-8")
         options = ("-x", "-q", "-p", "no:cacheprovider", "-k", "not is_what_is_written")
-        tests = [test for test in TARGETS[mutant.file] if (ROOT / test).exists()]
         try:
             done = subprocess.run(
-                [sys.executable, "-m", "pytest", *options, *tests],
+                [sys.executable, "-m", "pytest", *options, *ROOMS[mutant.room].tests],
                 cwd=folder,
                 # Few drawn cases: thousands of runs, and what they find is seldom theirs alone.
                 env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "ANDY_DRAWN_CASES": "10"},
@@ -173,21 +205,20 @@ def look_for_survivors(mutants: Sequence[Mutant]) -> Iterator[tuple[Mutant, bool
 
 def main(most: int) -> int:
     started = time.monotonic()
-    for file in TARGETS:
-        source = (ROOT / file).read_text(encoding="utf-8")
-        assert not is_killed(Mutant(file, 0, "as it is", source)), f"{file}: its own tests fail"
-    mutants = [mutant for file in TARGETS for mutant in mutants_of(file)]
-    if most:
-        mutants = random.Random(1).sample(mutants, min(most, len(mutants)))
-    score = {file: [0, 0] for file in TARGETS}
+    for name in ROOMS:
+        file = ROOMS[name].files[0]
+        as_it_is = Mutant(name, file, 0, "", (ROOT / file).read_text(encoding="utf-8"))
+        assert not is_killed(as_it_is), f"{name}: its own tests fail"
+    mutants = [mutant for name in ROOMS for mutant in mutants_of(name, most)]
+    score = {name: [0, 0] for name in ROOMS}
     for mutant, killed in look_for_survivors(mutants):
-        score[mutant.file][not killed] += 1
+        score[mutant.room][not killed] += 1
         if not killed:
             sys.stdout.write(f"{mutant.file}:{mutant.line}: {mutant.about}\n")
             sys.stdout.flush()
-    for file, (dead, alive) in score.items():
+    for name, (dead, alive) in score.items():
         share = dead / max(1, dead + alive)
-        sys.stdout.write(f"{file:32}{dead + alive:>6} mutants{share:>8.1%} killed\n")
+        sys.stdout.write(f"{name:10}{dead + alive:>6} mutants{share:>8.1%} killed\n")
     seconds = time.monotonic() - started
     sys.stdout.write(f"mutants: {len(mutants):,}, {seconds:.0f} s\n")
     return 0

@@ -41,7 +41,6 @@ def arranged(given: Mapping[str, object], node: Node, scope: Scope, inner: Inner
             step(sorting)
     out_of_siblings(sorting)
     if sorting.rest:
-        in_order(sorting)
         into_siblings(sorting)
         out_of_unknown(sorting)
         if len(sorting.rest) <= MOST:
@@ -208,22 +207,6 @@ def by_dots(sorting: Sorting) -> None:
         if isinstance(inside, dict) and tail not in inside:
             sorting.kept[head] = {**inside, tail: sorting.rest.pop(written)}
             sorting.paid(2, f"{written} -> {head}/{tail}")
-
-
-def in_order(sorting: Sorting) -> None:
-    """`args: [...]` beside nothing else."""
-    if len(sorting.rest) != 1 or sorting.kept:
-        return
-    written, each = next(iter(sorting.rest.items()))
-    if plain(written) not in ("args", "arguments", "positional", "params", "parameters", "input"):
-        return
-    names = list(sorting.node.properties)
-    if not isinstance(each, list) or not len(sorting.node.required) <= len(each) <= len(names):
-        return
-    if len(each) > 1 or (each and not sorting.fits(each, names[0])):
-        sorting.rest.pop(written)
-        sorting.kept.update(zip(names, each, strict=False))
-        sorting.paid(3, f"{written} -> {', '.join(names[: len(each)])}")
 
 
 def out_of_siblings(sorting: Sorting) -> None:

@@ -126,7 +126,7 @@ def is_mistyped(one: str, other: str) -> bool:
 
     A letter in place of another, and any slip at the ends, too often make another word.
     """
-    if min(len(one), len(other)) < SHORTEST - 1 or len(other) < SHORTEST:
+    if len(other) < SHORTEST:
         return False
     pair = frozenset([one.rstrip("s"), other.rstrip("s")])
     if one[0] != other[0] or one[-1] != other[-1] or pair in CONFUSED:

@@ -155,7 +155,7 @@ class Node:
             made: list[dict[str, Any]] = []
             for each in self.schema.get(word, ())[:BRANCHES]:
                 branch = _both(base, merged(each, self.judges)) if isinstance(each, dict) else None
-                if branch is not None and branch not in made:
+                if branch is not None:
                     made.append(branch)
             self._branches = tuple(Node(each, self.judges) for each in made)
         return self._branches

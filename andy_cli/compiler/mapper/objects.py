@@ -13,7 +13,7 @@ from andy_cli.compiler.mapper.words import plain
 WRAPPERS = frozenset(
     "arguments args kwargs parameters params properties input inputs payload request data object "
     "body json value values toolinput functionargs argument param options root result fields "
-    "functionarguments callarguments".split()
+    "functionarguments callarguments positional".split()
 )
 CALLED = "name tool toolname function functionname call action".split()
 CALLED_WITH = frozenset("arguments args parameters params input toolinput kwargs".split())

@@ -209,17 +209,14 @@ def of_object(value: Mapping[str, object], node: Node, name: str) -> Iterator[Re
     if as_text and node.takes("string") and not node.choices:
         yield Reading(2, written(value))
     if node.takes("array") and value:
-        yield from as_list(value, node, name)
+        yield from as_list(value, node)
 
 
-def as_list(value: Mapping[str, object], node: Node, name: str) -> Iterator[Reading]:
-    """Items by number, in a wrapper, or as one list for each of their properties."""
+def as_list(value: Mapping[str, object], node: Node) -> Iterator[Reading]:
+    """Items by number, or as one list for each of their properties."""
     item = node.item(0)
-    first = next(iter(value.values()))
     if all(key.isdigit() for key in value):
         yield Reading(2, [value[key] for key in sorted(value, key=int)])
-    elif len(value) == 1 and isinstance(first, list) and is_held_under(next(iter(value)), name):
-        yield Reading(2, first)
     lists = [part for part in value.values() if isinstance(part, list)]
     even = len(lists) == len(value) and len(set(map(len, lists))) == 1
     if even and item is not None and item.takes("object"):
