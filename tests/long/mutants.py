@@ -48,7 +48,7 @@ ROOMS = {
         "compiler/mapper",
         "arrange cleaning enums fits formats given kinds mapper meaning names nodes objects"
         " readings schemas sorting texts values words",
-        "mapper meaning meant_paths described learned spec_b",
+        "mapper values meaning meant_paths described learned spec_b",
     ),
     "sandbox": room("toolbox/terminal", "sandbox sandboxes landlock", "terminal"),
 }

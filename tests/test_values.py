@@ -1,0 +1,204 @@
+"""What an argument is read as: for any tool, as a guess where nothing would happen, or not."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from andy_cli.compiler.mapper.mapper import mapped
+
+Schema = Mapping[str, object]
+TEXT, WHOLE, NUMBER = {"type": "string"}, {"type": "integer"}, {"type": "number"}
+
+
+def items(item: Schema, **more: object) -> dict[str, object]:
+    return {"type": "array", "items": item, **more}
+
+
+def properties(*required: str, **declared: Schema) -> dict[str, object]:
+    closed = {"type": "object", "additionalProperties": False}
+    return {**closed, "properties": declared, "required": [*required]}
+
+
+def read(schema: Schema, arguments: object, acts: bool, name: str = "t") -> object:
+    """The arguments by a tool's schema; None: they are asked about."""
+    tools = {"t": {"type": "function", "function": {"name": "t", "parameters": schema}}}
+    made = mapped(name, arguments, tools, lambda name: not acts)
+    return None if made.problems else made.calls[0].arguments
+
+
+SURE: list[tuple[Schema, object, object]] = [
+    # Kinds that are written as one another.
+    (TEXT, False, "false"),
+    (TEXT, True, "true"),
+    (TEXT, 3, "3"),
+    (WHOLE, 3.0, 3),
+    (WHOLE, '"3"', 3),
+    (WHOLE, "1,000", 1000),
+    (WHOLE, "1_000", 1000),
+    (WHOLE, [3], 3),
+    ({"type": "boolean"}, 1, True),
+    ({"type": "boolean"}, "yes", True),
+    *[
+        ({"type": ["integer", "null"]}, word, None)
+        for word in ("", "null", "None", "undefined", "nil", "n/a")
+    ],
+    # Kinds by the names that other languages have for them, or by what else is said.
+    ({"type": "List[str]"}, "['x', 'y']", ["x", "y"]),
+    ({"type": "array<string>"}, '["x"]', ["x"]),
+    ({"enum": [1, 2]}, "two", 2),
+    ({"enum": [1, 2]}, "2.0", 2),
+    ({"enum": ["1", "2"]}, 1.0, "1"),
+    ({"enum": ["x", "y"]}, "'x'", "x"),
+    ({"enum": ["organization", "person"]}, "organisation", "organization"),
+    ({"enum": ["organizing", "idle"]}, "organising", "organizing"),
+    ({"enum": ["listing", "other"]}, "listings", "listing"),
+    # Formats.
+    ({**TEXT, "format": "date"}, "2024-03-05T10:00:00Z", "2024-03-05"),
+    ({**TEXT, "format": "time"}, "2024-03-05T10:00:00Z", "10:00:00Z"),
+    ({**TEXT, "format": "time"}, "3:05 pm", "15:05:00"),
+    ({**TEXT, "format": "uri"}, "https://x.org/a b", "https://x.org/a%20b"),
+    # Lists in a text, texts in a list, lists in lists.
+    (items(TEXT, description="comma separated"), "x,y", ["x", "y"]),
+    (items(TEXT, description="separated by hand"), "x,y", ["x,y"]),
+    (items(TEXT), "x,y", ["x,y"]),
+    (items(TEXT), "x, y", ["x", "y"]),
+    (items({**TEXT, "format": "email"}), "a@b.de,c@d.de", ["a@b.de", "c@d.de"]),
+    ({**TEXT, "description": "comma-separated"}, ["x", "y"], "x,y"),
+    ({**TEXT, "description": "a JSON list"}, ["x", "y"], '["x", "y"]'),
+    (items(items(WHOLE)), [1, 2], [[1, 2]]),
+    (items(WHOLE, uniqueItems=True), [1, 1, 2], [1, 2]),
+    (items(WHOLE), [1, 1], [1, 1]),
+    # Objects.
+    ({"type": "object", "patternProperties": {"^n_": WHOLE}}, {"n_1": "5"}, {"n_1": 5}),
+    ({"type": "object", "patternProperties": {"^n_": WHOLE}}, {"x": "5"}, {"x": "5"}),
+    (
+        {"allOf": [{"properties": {"x": WHOLE}}, {"properties": {"y": WHOLE}}]},
+        {"x": "1", "y": "2"},
+        {"x": 1, "y": 2},
+    ),
+    (properties("x", "y", x=WHOLE, y=TEXT), [1, "b"], {"x": 1, "y": "b"}),
+    (TEXT, {"type": "string", "value": "x"}, "x"),
+]
+GUESSED: list[tuple[Schema, object, object]] = [
+    (NUMBER, {"value": 5, "units": "kg"}, 5),
+    ({**NUMBER, "description": "in km"}, "5 km", 5),
+    ({**NUMBER, "description": "price in dollars"}, "$5", 5),
+    ({**NUMBER, "description": "percent"}, "5%", 5),
+    ({"enum": ["level 1", "level 2"]}, "2", "level 2"),
+    ({**TEXT, "format": "uri"}, "www.x.org/a", "https://www.x.org/a"),
+    (properties(x=WHOLE, y=WHOLE), [{"x": 1}, {"y": 2}], {"x": 1, "y": 2}),
+    (items(WHOLE), [1, None], [1]),
+]
+ASKED: list[tuple[Schema, object]] = [
+    (WHOLE, 3.5),
+    ({"type": ["integer", "null"]}, "nan"),
+    (NUMBER, "5 km"),
+    (NUMBER, "5%"),
+    ({**NUMBER, "description": "price in dollars"}, "€5"),
+    (items({**TEXT, "format": "email"}), ["nobody"]),
+    (properties("x", "y", x=WHOLE, y=WHOLE), [1, 2]),
+    ({"allOf": [{"required": ["x"]}, {"properties": {"y": WHOLE}, "required": ["y"]}]}, {"y": 1}),
+    ({"allOf": [{"required": ["x"]}, {"properties": {"y": WHOLE}, "required": ["y"]}]}, {"x": 1}),
+    (TEXT, {"value": "x", "note": "y"}),
+    ({}, object()),
+    ({}, {1, 2}),
+]
+
+
+@pytest.mark.parametrize(("schema", "given", "expected"), SURE)
+def test_what_can_mean_one_thing_only_is_taken_for_any_tool(
+    schema: Schema, given: object, expected: object
+) -> None:
+    for acts in (True, False):
+        value = read(properties("a", a=schema), {"a": given}, acts)
+        assert repr(value) == repr({"a": expected})
+
+
+@pytest.mark.parametrize(("schema", "given", "expected"), GUESSED)
+def test_a_guess_is_made_where_nothing_would_happen(
+    schema: Schema, given: object, expected: object
+) -> None:
+    assert read(properties("a", a=schema), {"a": given}, acts=False) == {"a": expected}
+    assert read(properties("a", a=schema), {"a": given}, acts=True) is None
+
+
+@pytest.mark.parametrize(("schema", "given"), ASKED)
+def test_what_says_something_else_is_asked_about(schema: Schema, given: object) -> None:
+    assert read(properties("a", a=schema), {"a": given}, acts=False) is None
+
+
+@pytest.mark.parametrize(
+    ("declared", "arguments", "expected"),
+    [
+        (properties("a", a=WHOLE), {"arguments": {"a": 1}, "type": "function"}, {"a": 1}),
+        (properties("a", a=WHOLE, b=WHOLE), {"arguments": {"a": 1}, "b": 2}, {"a": 1, "b": 2}),
+        (
+            properties("a", a=WHOLE, b=WHOLE),
+            {"arguments": [{"name": "a", "value": 1}, {"name": "b", "value": 2}]},
+            {"a": 1, "b": 2},
+        ),
+        (properties("a", a=WHOLE), {"arguments": [{"name": "a", "value": 1}, {"name": "b"}]}, None),
+        (
+            properties("path", path=TEXT, mode=TEXT),
+            {"details": {"path": "x", "mode": "y"}},
+            {"path": "x", "mode": "y"},
+        ),
+        (properties("path", path=TEXT), {"settings": {"path": "x", "other": "y"}}, None),
+        (properties("query", query=TEXT), {"search_query": "x", "q": "x"}, {"query": "x"}),
+        (properties("query", query=TEXT), {"search_query": "x", "q": "y"}, None),
+        (
+            properties("place", place=properties("city", city=TEXT), unit=TEXT),
+            {"place": {"city": "x", "unit": "m"}},
+            {"place": {"city": "x"}, "unit": "m"},
+        ),
+        (
+            properties("place", place=properties("city", city=TEXT), unit=TEXT),
+            {"city": "x", "unit": "m"},
+            {"place": {"city": "x"}, "unit": "m"},
+        ),
+        (properties("manager", manager=TEXT), {"mgr": "x"}, {"manager": "x"}),
+        (properties("artist", artist=TEXT), {"art": "x"}, None),
+        (properties("playlist_name", playlist_name=TEXT), {"name": "x"}, {"playlist_name": "x"}),
+        (properties("max_price", max_price=NUMBER), {"price": 5}, None),
+        (properties("price", price=NUMBER), {"max_price": 5}, None),
+    ],
+)
+def test_arguments_find_their_names_or_are_asked_about(
+    declared: Schema, arguments: object, expected: object
+) -> None:
+    assert read(declared, arguments, acts=True) == expected
+
+
+def test_a_letter_for_a_word_is_a_guess() -> None:
+    assert read(properties("mass", mass=NUMBER), {"m": 5}, acts=False) == {"mass": 5}
+    assert read(properties("mass", mass=NUMBER), {"m": 5}, acts=True) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "rule", "given", "expected"),
+    [
+        ("limit", {"maximum": 100}, 500, 100),
+        ("per_page", {"exclusiveMaximum": 101}, 500, 100),
+        ("num_results", {"minimum": 1}, 0, 1),
+        ("num_results", {"exclusiveMinimum": 0}, 0, 1),
+        ("limit", {"minimum": 200, "maximum": 100}, 500, None),
+        ("price", {"maximum": 100}, 500, None),
+    ],
+)
+def test_only_how_much_is_shown_is_brought_within_its_bounds(
+    name: str, rule: Schema, given: int, expected: int | None
+) -> None:
+    schema = properties(**{name: {**WHOLE, **rule}})
+    made = read(schema, {name: given}, acts=False)
+    assert made == (None if expected is None else {name: expected})
+    assert read(schema, {name: given}, acts=True) is None
+
+
+@pytest.mark.parametrize("outer", ["name", "tool", "tool_name", "function", "function_name"])
+@pytest.mark.parametrize("inner", ["arguments", "parameters", "args", "input", "params"])
+def test_a_call_that_stands_in_the_arguments_of_something_unknown_is_that_call(
+    outer: str, inner: str
+) -> None:
+    schema = properties("a", a=WHOLE)
+    assert read(schema, {outer: "t", inner: {"a": 1}}, acts=True, name="do_it") == {"a": 1}
+    assert read(schema, {outer: "u", inner: {"a": 1}}, acts=True, name="do_it") is None
