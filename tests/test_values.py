@@ -45,6 +45,18 @@ SURE: list[tuple[Schema, object, object]] = [
     # Kinds by the names that other languages have for them, or by what else is said.
     ({"type": "List[str]"}, "['x', 'y']", ["x", "y"]),
     ({"type": "array<string>"}, '["x"]', ["x"]),
+    *[
+        ({"type": kind}, {kind: value}, value)
+        for kind, value in {"boolean": True, "integer": 5, "number": 2.5, "string": "x"}.items()
+    ],
+    ({"const": 5}, "5", 5),
+    ({**WHOLE, "multipleOf": 0}, 5, 5),
+    ({"enum": [True, "x"]}, "true", True),
+    *[({"enum": ["on", "off"]}, flag, word) for flag, word in ((True, "on"), (False, "off"))],
+    *[
+        ({"enum": ["true", "false"]}, flag, word)
+        for flag, word in ((True, "true"), (False, "false"))
+    ],
     ({"enum": [1, 2]}, "two", 2),
     ({"enum": [1, 2]}, "2.0", 2),
     ({"enum": ["1", "2"]}, 1.0, "1"),
@@ -52,7 +64,11 @@ SURE: list[tuple[Schema, object, object]] = [
     ({"enum": ["organization", "person"]}, "organisation", "organization"),
     ({"enum": ["organizing", "idle"]}, "organising", "organizing"),
     ({"enum": ["listing", "other"]}, "listings", "listing"),
+    ({"enum": ["sort", "other"]}, "sorted", "sort"),
+    ({"enum": ["driver", "other"]}, "drivers", "driver"),
     # Formats.
+    ({**TEXT, "format": "time"}, "3:05 am", "03:05:00"),
+    ({**TEXT, "format": "time"}, "12:05 am", "00:05:00"),
     ({**TEXT, "format": "date"}, "2024-03-05T10:00:00Z", "2024-03-05"),
     ({**TEXT, "format": "time"}, "2024-03-05T10:00:00Z", "10:00:00Z"),
     ({**TEXT, "format": "time"}, "3:05 pm", "15:05:00"),
@@ -71,6 +87,23 @@ SURE: list[tuple[Schema, object, object]] = [
     # Objects.
     ({"type": "object", "patternProperties": {"^n_": WHOLE}}, {"n_1": "5"}, {"n_1": 5}),
     ({"type": "object", "patternProperties": {"^n_": WHOLE}}, {"x": "5"}, {"x": "5"}),
+    ({"type": "object", "patternProperties": {"^n_": {"type": "int"}}}, {"n_1": "5"}, {"n_1": 5}),
+    *[
+        (
+            properties(x=WHOLE, y=WHOLE),
+            [{key: "x", "value": 1}, {key: "y", "value": 2}],
+            {"x": 1, "y": 2},
+        )
+        for key in ("name", "key", "parameter")
+    ],
+    (
+        {
+            **properties("x", x={"const": 1}, y={"const": 2}),
+            "allOf": [{"required": ["y"], "properties": {"y": {"const": 2}}}],
+        },
+        {},
+        {"x": 1, "y": 2},
+    ),
     (
         {"allOf": [{"properties": {"x": WHOLE}}, {"properties": {"y": WHOLE}}]},
         {"x": "1", "y": "2"},
@@ -91,6 +124,9 @@ GUESSED: list[tuple[Schema, object, object]] = [
 ]
 ASKED: list[tuple[Schema, object]] = [
     (WHOLE, 3.5),
+    (items(NUMBER), "[NaN]"),
+    (items(WHOLE), None),
+    ({"enum": ["sort", "other"]}, "assorted"),
     ({"type": ["integer", "null"]}, "nan"),
     (NUMBER, "5 km"),
     (NUMBER, "5%"),
@@ -156,6 +192,9 @@ def test_what_says_something_else_is_asked_about(schema: Schema, given: object) 
             {"city": "x", "unit": "m"},
             {"place": {"city": "x"}, "unit": "m"},
         ),
+        # What need not be given, and says that it is not; a text may be that very word.
+        (properties("a", a=WHOLE, b=WHOLE), {"a": 1, "b": "none"}, {"a": 1}),
+        (properties("a", a=WHOLE, b=TEXT), {"a": 1, "b": "none"}, {"a": 1, "b": "none"}),
         (properties("manager", manager=TEXT), {"mgr": "x"}, {"manager": "x"}),
         (properties("artist", artist=TEXT), {"art": "x"}, None),
         (properties("playlist_name", playlist_name=TEXT), {"name": "x"}, {"playlist_name": "x"}),
@@ -202,3 +241,45 @@ def test_a_call_that_stands_in_the_arguments_of_something_unknown_is_that_call(
     schema = properties("a", a=WHOLE)
     assert read(schema, {outer: "t", inner: {"a": 1}}, acts=True, name="do_it") == {"a": 1}
     assert read(schema, {outer: "u", inner: {"a": 1}}, acts=True, name="do_it") is None
+
+
+@pytest.mark.parametrize(
+    ("declared", "arguments", "told"),
+    [
+        (properties("a", a=WHOLE, b=WHOLE), {"a": 1, "b": None}, "dropped b: null"),
+        (properties("a", a=WHOLE, b=WHOLE), {"a": 1, "b": "none"}, 'dropped b: "none"'),
+        (
+            properties("a_b", a_b=TEXT),
+            {"aB": "x", "A-B": "x"},
+            "dropped A-B: it says the same as aB; aB -> a_b",
+        ),
+        (
+            properties("query", query=TEXT),
+            {"search_query": "x", "q": "x"},
+            "dropped q: it says the same as search_query; search_query -> query",
+        ),
+        (
+            properties("place", place=properties("city", city=TEXT)),
+            {"place.city": "x"},
+            "place.city -> place/city",
+        ),
+        (
+            properties("place", place=properties("city", city=TEXT), n=WHOLE),
+            {"city": "x", "n": 1},
+            "city -> place/city",
+        ),
+        (
+            properties("place", "n", place=properties("city", city=TEXT), n=WHOLE),
+            {"place": {"city": "x", "n": 1}},
+            "n taken out of place",
+        ),
+        (properties("a", a=WHOLE), {"details": {"a": 1}}, "took what stood in details"),
+        (properties("a", a={"const": 5}), {}, "a = 5"),
+        (properties("a", a=items(WHOLE, uniqueItems=True)), {"a": [1, 1]}, "twice"),
+    ],
+)
+def test_each_change_is_told(declared: Schema, arguments: object, told: str) -> None:
+    tools = {"t": {"type": "function", "function": {"name": "t", "parameters": declared}}}
+    made = mapped("t", arguments, tools, lambda name: False)
+    assert not made.problems
+    assert told in "; ".join(made.changes)

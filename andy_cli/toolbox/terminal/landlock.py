@@ -37,6 +37,10 @@ FILTER_MODE, KILL = 2, 9
 LOAD, EQUAL, AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | 1  # EPERM
 NUMBER, ARCHITECTURE, SECOND_ARGUMENT = 0, 4, 24
+Step = tuple[int, int, int, int]
+"""Of a filter: what to do, how many steps to leave out where it holds and where not, with what."""
+REFUSED: Step = (RETURN, 0, 0, REFUSE)
+ALLOWED: Step = (RETURN, 0, 0, ALLOW)
 FOREIGN_CALLS = 0x40000000
 """Of x86-64: calls of another interface begin there, with numbers of their own."""
 CHANGING_IOCTLS = (0x40086602, 0x40046602, 0x401C5820, 0x5412)
@@ -133,26 +137,30 @@ def _filter_calls(machine: Machine, version: int) -> None:
     if version < SCOPED:
         refused += f" {machine.signals}"
     program = [
-        (LOAD, 0, 0, ARCHITECTURE),
+        _load(ARCHITECTURE),
         (EQUAL, 1, 0, machine.audit),
-        (RETURN, 0, 0, REFUSE),
-        (LOAD, 0, 0, NUMBER),
-        (AT_LEAST, 0, 1, FOREIGN_CALLS),
-        (RETURN, 0, 0, REFUSE),
+        REFUSED,
+        _load(NUMBER),
+        *_if(AT_LEAST, FOREIGN_CALLS, REFUSED),
     ]
     for number in map(int, refused.split()):
-        program += [(EQUAL, 0, 1, number), (RETURN, 0, 0, REFUSE)]
-    program += [
-        (EQUAL, 0, 1 + 2 * len(CHANGING_IOCTLS), machine.ioctl),
-        (LOAD, 0, 0, SECOND_ARGUMENT),
-    ]
-    for request in CHANGING_IOCTLS:
-        program += [(EQUAL, 0, 1, request), (RETURN, 0, 0, REFUSE)]
-    program.append((RETURN, 0, 0, ALLOW))
+        program += _if(EQUAL, number, REFUSED)
+    ioctls = [step for request in CHANGING_IOCTLS for step in _if(EQUAL, request, REFUSED)]
+    program += _if(EQUAL, machine.ioctl, _load(SECOND_ARGUMENT), *ioctls)
+    program.append(ALLOWED)
     code = b"".join(struct.pack("=HBBI", *step) for step in program)
     buffer = ctypes.create_string_buffer(code)
     filter = struct.pack("HxxxxxxP", len(program), ctypes.addressof(buffer))
     _prctl(SET_FILTER, FILTER_MODE, filter)
+
+
+def _load(place: int) -> Step:
+    return (LOAD, 0, 0, place)
+
+
+def _if(test: int, value: int, *steps: Step) -> list[Step]:
+    """These steps where the test holds, else on behind them."""
+    return [(test, 0, len(steps), value), *steps]
 
 
 def _call(number: int, *arguments: object) -> int:
