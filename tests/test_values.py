@@ -66,7 +66,16 @@ SURE: list[tuple[Schema, object, object]] = [
     ({"enum": ["listing", "other"]}, "listings", "listing"),
     ({"enum": ["sort", "other"]}, "sorted", "sort"),
     ({"enum": ["driver", "other"]}, "drivers", "driver"),
+    ({"enum": ["trapezoid", "cube"]}, "trapezoidal", "trapezoid"),
     # Formats.
+    ({**TEXT, "format": "email"}, "Bea <b@c.de>", "b@c.de"),
+    ({**TEXT, "format": "date"}, "March 5, 2024", "2024-03-05"),
+    ({**TEXT, "format": "date"}, "13/04/2024", "2024-04-13"),
+    ({**TEXT, "format": "date"}, "2024/03/05", "2024-03-05"),
+    ({**TEXT, "format": "date-time"}, "March 5, 2024 10:00", "2024-03-05T10:00:00"),
+    ({**TEXT, "pattern": "^[a-z]+-[a-z]+$"}, "ab_cd", "ab-cd"),
+    ({**TEXT, "pattern": "^[a-z_]+$"}, "Ab cd", "ab_cd"),
+    ({**TEXT, "pattern": "^[A-Z]{2}$"}, "de", "DE"),
     ({**TEXT, "format": "time"}, "3:05 am", "03:05:00"),
     ({**TEXT, "format": "time"}, "12:05 am", "00:05:00"),
     ({**TEXT, "format": "date"}, "2024-03-05T10:00:00Z", "2024-03-05"),
@@ -78,7 +87,15 @@ SURE: list[tuple[Schema, object, object]] = [
     (items(TEXT, description="separated by hand"), "x,y", ["x,y"]),
     (items(TEXT), "x,y", ["x,y"]),
     (items(TEXT), "x, y", ["x", "y"]),
-    (items({**TEXT, "format": "email"}), "a@b.de,c@d.de", ["a@b.de", "c@d.de"]),
+    *[
+        (items({**TEXT, "format": form}), ",".join(two), two)
+        for form, two in {
+            "email": ["a@b.de", "c@d.de"],
+            "date": ["2024-01-01", "2024-01-02"],
+            "uri": ["https://a.de", "https://b.de"],
+            "uuid": [f"123e4567-e89b-12d3-a456-42661417400{last}" for last in "01"],
+        }.items()
+    ],
     ({**TEXT, "description": "comma-separated"}, ["x", "y"], "x,y"),
     ({**TEXT, "description": "a JSON list"}, ["x", "y"], '["x", "y"]'),
     (items(items(WHOLE)), [1, 2], [[1, 2]]),
@@ -118,6 +135,12 @@ GUESSED: list[tuple[Schema, object, object]] = [
     ({**NUMBER, "description": "price in dollars"}, "$5", 5),
     ({**NUMBER, "description": "percent"}, "5%", 5),
     ({"enum": ["level 1", "level 2"]}, "2", "level 2"),
+    ({"enum": ["pending", "done"]}, "pendng", "pending"),
+    ({"enum": ["pending", "done"]}, "pnding", "pending"),
+    ({"enum": ["car", "bike"]}, "by car", "car"),
+    ({"enum": ["car", "bike"]}, "car ride", "car"),
+    ({**TEXT, "format": "date-time"}, "2024-03-05", "2024-03-05T00:00:00"),
+    ({**TEXT, "pattern": "^[0-9]{4}$"}, "12 34", "1234"),
     ({**TEXT, "format": "uri"}, "www.x.org/a", "https://www.x.org/a"),
     (properties(x=WHOLE, y=WHOLE), [{"x": 1}, {"y": 2}], {"x": 1, "y": 2}),
     (items(WHOLE), [1, None], [1]),
@@ -125,6 +148,9 @@ GUESSED: list[tuple[Schema, object, object]] = [
 ASKED: list[tuple[Schema, object]] = [
     (WHOLE, 3.5),
     (items(NUMBER), "[NaN]"),
+    ({"enum": ["pending", "done"]}, "pndng"),
+    ({"enum": ["car", "bike"]}, "premium car"),
+    ({**TEXT, "format": "date"}, "03/04/2024"),
     (items(WHOLE), None),
     ({"enum": ["sort", "other"]}, "assorted"),
     ({"type": ["integer", "null"]}, "nan"),
@@ -195,6 +221,22 @@ def test_what_says_something_else_is_asked_about(schema: Schema, given: object) 
         # What need not be given, and says that it is not; a text may be that very word.
         (properties("a", a=WHOLE, b=WHOLE), {"a": 1, "b": "none"}, {"a": 1}),
         (properties("a", a=WHOLE, b=TEXT), {"a": 1, "b": "none"}, {"a": 1, "b": "none"}),
+        (
+            properties("a", a=WHOLE, b={**TEXT, "enum": ["x"]}),
+            {"a": 1, "b": "none"},
+            {"a": 1},
+        ),
+        # By the order in which they are declared, from the first one on and without a gap.
+        (properties("a", a=WHOLE, b=WHOLE), {"arg0": 1, "arg1": 2}, {"a": 1, "b": 2}),
+        (properties("a", a=WHOLE, b=WHOLE), {"arg2": 1, "arg3": 2}, None),
+        (properties("a", a=WHOLE, b=WHOLE), {"arg1": 1, "arg2": 2, "arg3": 3}, None),
+        (properties("a", a=WHOLE, b=WHOLE), {"arg0": 1, "zz": 2}, None),
+        (properties("a", a=WHOLE, b=WHOLE), {"a": 1, "arg1": 2}, None),
+        *[
+            (properties(one, **{one: TEXT}), {many: "x"}, {one: "x"})
+            for one, many in (("watch", "watches"), ("box", "boxes"), ("city", "cities"))
+        ],
+        (properties("status", status=TEXT), {"statu": "x"}, None),
         (properties("manager", manager=TEXT), {"mgr": "x"}, {"manager": "x"}),
         (properties("artist", artist=TEXT), {"art": "x"}, None),
         (properties("playlist_name", playlist_name=TEXT), {"name": "x"}, {"playlist_name": "x"}),
@@ -283,3 +325,34 @@ def test_each_change_is_told(declared: Schema, arguments: object, told: str) -> 
     made = mapped("t", arguments, tools, lambda name: False)
     assert not made.problems
     assert told in "; ".join(made.changes)
+
+
+@pytest.mark.parametrize("key", ["parameters", "inputSchema", "input_schema"])
+@pytest.mark.parametrize(
+    ("arguments", "path", "rule"),
+    [
+        ({"a": "x"}, "a", "type"),
+        ({}, "a", "required"),
+        ({"a": 1, "colour": 1}, "colour", "additionalProperties"),
+        ({"a": 1, "mail": "nobody"}, "mail", "format"),
+    ],
+)
+def test_a_problem_names_its_place_wherever_the_schema_stands(
+    key: str, arguments: object, path: str, rule: str
+) -> None:
+    schema = properties("a", a=WHOLE, mail={**TEXT, "format": "email"})
+    made = mapped("t", arguments, {"t": {key: schema}}, lambda name: False)
+    assert (made.problems[0].path, made.problems[0].rule) == (path, rule)
+
+
+def test_no_more_than_a_dozen_problems_are_told() -> None:
+    names = [f"p{number}" for number in range(20)]
+    schema = properties(**dict.fromkeys(names, WHOLE))
+    made = mapped("t", dict.fromkeys(names, "x"), {"t": {"parameters": schema}}, lambda name: False)
+    assert len(made.problems) == 12
+
+
+def test_of_two_names_for_one_thing_it_is_asked_which_is_meant() -> None:
+    tools = {"t": {"parameters": properties("a_b", a_b=TEXT)}}
+    made = mapped("t", {"aB": "x", "A-B": "y"}, tools, lambda name: False)
+    assert "aB and A-B both stand for a_b" in made.problems[0].message
