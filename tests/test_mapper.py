@@ -505,9 +505,16 @@ def test_what_is_missing_where_the_property_itself_demands_it_is_a_problem() -> 
     assert mapped("t", {}, tools, lambda name: False).problems
 
 
-@pytest.mark.parametrize("word", ["dependentRequired", "dependencies"])
-def test_what_one_argument_demands_of_another_is_demanded(word: str) -> None:
-    schema = {"properties": {"a": WHOLE, "b": WHOLE}, word: {"a": ["b"]}}
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"dependentRequired": {"a": ["b"]}},
+        {"dependencies": {"a": ["b"]}},
+        {"dependencies": {"a": {"required": ["b"]}}},
+    ],
+)
+def test_what_one_argument_demands_of_another_is_demanded(rule: Mapping[str, object]) -> None:
+    schema = {"properties": {"a": WHOLE, "b": WHOLE}, **rule}
     tools = {"t": {"type": "function", "function": {"name": "t", "parameters": schema}}}
     assert mapped("t", {"a": 1}, tools, lambda name: False).problems
     assert not mapped("t", {"a": 1, "b": 2}, tools, lambda name: False).problems

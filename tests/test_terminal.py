@@ -11,8 +11,9 @@ import stat
 import struct
 import subprocess
 import sys
+import time
 import tracemalloc
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
@@ -694,6 +695,54 @@ LEAKS = [doing(act) for act in ("chmod 644 a", "touch b", "printf x >> ../outsid
 def test_a_sandbox_with_one_hole_does_not_hold(kind: Sandbox, workspace: Path) -> None:
     work_in(workspace)
     assert not sandbox.holds(kind, "bwrap", False)
+
+
+@BOXES
+def test_a_sandbox_that_may_change_the_workspace_changes_it_and_nothing_outside(
+    workspace: Path,
+) -> None:
+    def leaking(workspace: Path, writable: bool) -> list[str]:
+        act = 'printf x >> ../outside; exec "$@"'
+        return ["/bin/sh", "-c", act, "sh", *sandboxes.bubblewrap(workspace, True)]
+
+    def unchanging(workspace: Path, writable: bool) -> list[str]:
+        return sandboxes.bubblewrap(workspace, False)
+
+    assert sandbox.holds(sandboxes.bubblewrap, "bwrap", True)
+    assert not sandbox.holds(leaking, "sh", True)
+    assert not sandbox.holds(unchanging, "bwrap", True)
+
+
+def confine(folder: Path, *line: str) -> list[str]:
+    """A line confined to the programs of the system."""
+    system = [path for path in sandboxes.SYSTEM if Path(path).exists()]
+    spec = {"read": system, "list": [], "devices": [], "folder": str(folder)}
+    return [sys.executable, "-I", "-S", landlock.__file__, json.dumps(spec), *line]
+
+
+@LANDLOCK
+def test_a_confined_command_ends_with_whoever_started_it(tmp_path: Path) -> None:
+    line = confine(Path("/usr"), "/bin/sleep", "7391")
+    start = f"import subprocess; subprocess.Popen({line!r}); input()"
+    with subprocess.Popen([sys.executable, "-c", start], stdin=subprocess.PIPE) as starter:
+        assert wait_for(lambda: living("/bin/sleep 7391") != [])
+        starter.kill()
+    assert wait_for(lambda: living("/bin/sleep 7391") == [])
+
+
+def wait_for(condition: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + 10
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return condition()
+
+
+@LANDLOCK
+def test_a_sandbox_that_does_not_start_says_so_and_runs_nothing(tmp_path: Path) -> None:
+    line = confine(tmp_path / "gone", "/bin/echo", "ran")
+    done = subprocess.run(line, capture_output=True, text=True, timeout=30, check=False)
+    assert (done.returncode, done.stdout) == (126, "")
+    assert "The sandbox does not start: No such file" in done.stderr
 
 
 def test_where_no_sandbox_works_every_line_is_asked(

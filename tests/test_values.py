@@ -52,7 +52,11 @@ SURE: list[tuple[Schema, object, object]] = [
     ({"const": 5}, "5", 5),
     ({**WHOLE, "multipleOf": 0}, 5, 5),
     ({"enum": [True, "x"]}, "true", True),
-    *[({"enum": ["on", "off"]}, flag, word) for flag, word in ((True, "on"), (False, "off"))],
+    *[
+        ({"enum": [yes, no]}, flag, yes if flag else no)
+        for yes, no in (("on", "off"), ("yes", "no"))
+        for flag in (True, False)
+    ],
     *[
         ({"enum": ["true", "false"]}, flag, word)
         for flag, word in ((True, "true"), (False, "false"))
@@ -81,7 +85,11 @@ SURE: list[tuple[Schema, object, object]] = [
     ({**TEXT, "format": "date"}, "2024-03-05T10:00:00Z", "2024-03-05"),
     ({**TEXT, "format": "time"}, "2024-03-05T10:00:00Z", "10:00:00Z"),
     ({**TEXT, "format": "time"}, "3:05 pm", "15:05:00"),
-    ({**TEXT, "format": "uri"}, "https://x.org/a b", "https://x.org/a%20b"),
+    *[
+        ({**TEXT, "format": form}, "https://x.org/a b", "https://x.org/a%20b")
+        for form in ("uri", "url")
+    ],
+    ({**TEXT, "maxLength": 3}, " abc ", "abc"),
     # Lists in a text, texts in a list, lists in lists.
     (items(TEXT, description="comma separated"), "x,y", ["x", "y"]),
     (items(TEXT, description="separated by hand"), "x,y", ["x,y"]),
@@ -97,7 +105,7 @@ SURE: list[tuple[Schema, object, object]] = [
         }.items()
     ],
     ({**TEXT, "description": "comma-separated"}, ["x", "y"], "x,y"),
-    ({**TEXT, "description": "a JSON list"}, ["x", "y"], '["x", "y"]'),
+    ({**TEXT, "description": "a JSON list"}, ["x", "é"], '["x", "é"]'),
     (items(items(WHOLE)), [1, 2], [[1, 2]]),
     (items(WHOLE, uniqueItems=True), [1, 1, 2], [1, 2]),
     (items(WHOLE), [1, 1], [1, 1]),
@@ -147,6 +155,7 @@ GUESSED: list[tuple[Schema, object, object]] = [
 ]
 ASKED: list[tuple[Schema, object]] = [
     (WHOLE, 3.5),
+    ({"type": ["integer", "boolean"], "nullable": True}, "x"),
     (items(NUMBER), "[NaN]"),
     ({"enum": ["pending", "done"]}, "pndng"),
     ({"enum": ["car", "bike"]}, "premium car"),
@@ -239,6 +248,11 @@ def test_what_says_something_else_is_asked_about(schema: Schema, given: object) 
         (properties("status", status=TEXT), {"statu": "x"}, None),
         (properties("manager", manager=TEXT), {"mgr": "x"}, {"manager": "x"}),
         (properties("artist", artist=TEXT), {"art": "x"}, None),
+        (properties("start_time", start_time=TEXT), {"end_time": "x"}, None),
+        (properties("from_station", from_station=TEXT), {"arrival_station": "x"}, None),
+        (properties("line_1", line_1=TEXT), {"line_2": "x"}, None),
+        (properties("body", body=TEXT), {"body": {"x": 1}}, {"body": '{"x": 1}'}),
+        (properties("a", a=WHOLE), {"arguments": [{"value": 1}]}, None),
         (properties("playlist_name", playlist_name=TEXT), {"name": "x"}, {"playlist_name": "x"}),
         (properties("max_price", max_price=NUMBER), {"price": 5}, None),
         (properties("price", price=NUMBER), {"max_price": 5}, None),
@@ -260,6 +274,7 @@ def test_a_letter_for_a_word_is_a_guess() -> None:
     [
         ("limit", {"maximum": 100}, 500, 100),
         ("per_page", {"exclusiveMaximum": 101}, 500, 100),
+        ("depth", {"maximum": 5}, 9, 5),
         ("num_results", {"minimum": 1}, 0, 1),
         ("num_results", {"exclusiveMinimum": 0}, 0, 1),
         ("limit", {"minimum": 200, "maximum": 100}, 500, None),
@@ -317,6 +332,7 @@ def test_a_call_that_stands_in_the_arguments_of_something_unknown_is_that_call(
         ),
         (properties("a", a=WHOLE), {"details": {"a": 1}}, "took what stood in details"),
         (properties("a", a={"const": 5}), {}, "a = 5"),
+        (properties("a", a={**WHOLE, "default": 5}), {}, "a = 5"),
         (properties("a", a=items(WHOLE, uniqueItems=True)), {"a": [1, 1]}, "twice"),
     ],
 )
@@ -356,3 +372,10 @@ def test_of_two_names_for_one_thing_it_is_asked_which_is_meant() -> None:
     tools = {"t": {"parameters": properties("a_b", a_b=TEXT)}}
     made = mapped("t", {"aB": "x", "A-B": "y"}, tools, lambda name: False)
     assert "aB and A-B both stand for a_b" in made.problems[0].message
+
+
+def test_a_tool_has_the_other_names_that_it_declares() -> None:
+    function = {"name": "t", "x-aliases": ["do_it"], "parameters": properties("a", a=WHOLE)}
+    made = mapped("doIt", {"a": 1}, {"t": {"function": function}}, lambda name: False)
+    assert [call.name for call in made.calls] == ["t"]
+    assert not made.problems
