@@ -745,6 +745,39 @@ def test_a_sandbox_that_does_not_start_says_so_and_runs_nothing(tmp_path: Path) 
     assert "The sandbox does not start: No such file" in done.stderr
 
 
+@BOXES
+def test_only_what_was_switched_on_or_only_reads_is_put_in_a_sandbox(workspace: Path) -> None:
+    boxed = {}
+    for setting in ("off", "auto", "on"):
+        work_in(workspace, f"guard.sandbox={setting}")
+        for harmless in (True, False):
+            boxed[setting, harmless] = sandbox.boxed(["ls"], harmless) is not None
+    assert [each for each, is_boxed in boxed.items() if is_boxed] == [
+        ("auto", True),
+        ("on", True),
+        ("on", False),
+    ]
+
+
+def test_seatbelt_is_told_what_may_be_read_and_changed(
+    workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its profile, as text: the program itself is on macOS alone."""
+    assert sandboxes.seatbelt(workspace, False) == [] or sys.platform == "darwin"
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "sandbox-exec").write_text("")
+    (programs / "sandbox-exec").chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs))
+    (workspace / ".env").write_text("KEY=x")
+    reading = sandboxes.seatbelt(workspace, False)[2].splitlines()
+    changing = sandboxes.seatbelt(workspace, True)[2].splitlines()
+    assert f'(deny file-read* (subpath "{workspace}/.env"))' in reading
+    assert not [rule for rule in reading if rule.startswith("(allow file-write* ")]
+    assert f'(allow file-write* (subpath "{workspace}"))' in changing
+    assert {reading[1], reading[-1]} == {"(deny default)", "(deny network*)"}
+
+
 def test_where_no_sandbox_works_every_line_is_asked(
     workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -112,13 +112,12 @@ SANDBOXES: tuple[Sandbox, ...] = {
 
 def secrets_in(workspace: Path) -> Iterator[tuple[str, bool]]:
     """The files and folders of the workspace that may hold secrets, by their names, and what is no
-    file: who reads from a pipe takes from it. Whether each is a folder. Of at most MOST_ENTRIES."""
-    waiting, left = [str(workspace)], MOST_ENTRIES
-    while waiting and left > 0:
+    file: who reads from a pipe takes from it. Whether each is a folder."""
+    waiting = [str(workspace)]
+    while waiting:
         try:
             with os.scandir(waiting.pop()) as entries:
                 for entry in entries:
-                    left -= 1
                     is_folder = entry.is_dir(follow_symlinks=False)
                     if entry.is_symlink():
                         continue  # what it leads to is not there, or is met under its own name
