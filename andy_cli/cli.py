@@ -518,6 +518,10 @@ def serve(
     allow_origin: Annotated[
         list[str] | None, typer.Option(metavar="ORIGIN", help="a web page that may ask")
     ] = None,
+    drain: Annotated[
+        int,
+        typer.Option(min=0, max=86400, metavar="SECONDS", help="for open answers after SIGTERM"),
+    ] = 7,
     set_: Set = None,
 ) -> None:
     """Serve the wires of OpenAI, Anthropic and Ollama: real tool calls, from any model."""
@@ -534,6 +538,7 @@ def serve(
         token,
         allow_host or (),
         allow_origin or (),
+        drain,
         set_ or (),
     )
     raise typer.Exit(start(serving))

@@ -395,6 +395,37 @@ def test_x035_streams_that_are_open_at_the_end_are_told(
             released.touch()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("drain", "ends"), [(1, False), (30, True)])
+def test_open_answers_have_as_long_as_the_command_line_says(
+    drain: int, ends: bool, tmp_path: Path
+) -> None:
+    released = tmp_path / "released"
+    body = json.dumps({**CHAT, "stream": True}).encode()
+    with (
+        ModelServer(held(released)) as models,
+        served(tmp_path, models.url, "--drain", str(drain)) as server,
+        server.connect() as open_one,
+    ):
+        open_one.sendall(
+            written("POST", PATH, server.port, {"content-type": "application/json"}, body)
+        )
+        while not models.requests:
+            time.sleep(0.01)
+        began = time.monotonic()
+        server.process.terminate()
+        if ends:
+            time.sleep(9)  # longer than it has where nothing is said
+            released.touch()
+            with pytest.raises(ConnectionRefusedError):
+                server.get("/health")
+        got = events(read(open_one).body)
+        assert (got[-1], "error" in json.loads(got[-2])) == ("[DONE]", not ends)
+        assert server.process.wait(5) == 0
+        assert ends or drain <= time.monotonic() - began < 5
+        released.touch()
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_without_requests_a_signal_ends_it_at_once(

@@ -29,6 +29,8 @@ class Serving:
     token: str = ""
     hosts: Sequence[str] = ()
     origins: Sequence[str] = ()
+    drain: int = 7
+    """Seconds that answers under way have to end once the server is told to end."""
     set: Sequence[str] = ()
 
 

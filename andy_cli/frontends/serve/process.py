@@ -23,8 +23,6 @@ from andy_cli.models.client import Endpoint
 from andy_cli.models.server_facts import Facts, facts
 from andy_cli.settings import Settings
 
-DRAIN = 7
-"""Seconds that answers under way have to end once the server is told to."""
 FAREWELL = 1
 """Seconds for the words that tell a client why its answer ends here."""
 GARBAGE = 20_000
@@ -79,10 +77,11 @@ async def work(
             ),
             listening,
             seat,
+            serving.drain,
         )
 
 
-async def until_told(app: App, listening: socket.socket, seat: Seat) -> int:
+async def until_told(app: App, listening: socket.socket, seat: Seat, drain: int) -> int:
     """Answer until a signal or the leash says to end; 130 after Ctrl-C."""
     config = Config(
         app,
@@ -110,7 +109,7 @@ async def until_told(app: App, listening: socket.socket, seat: Seat) -> int:
         seat.leash.pull()
     for connection in list(state.connections):
         connection.shutdown()
-    await ended(state)
+    await ended(state, drain)
     return code
 
 
@@ -128,10 +127,10 @@ async def told_to_end(seat: Seat) -> int:
     return await told
 
 
-async def ended(state: ServerState) -> None:
-    """Answers under way may end; those that do not are ended, and their clients are told."""
+async def ended(state: ServerState, drain: int) -> None:
+    """Open answers may end within `drain` seconds; the others are ended, and their clients told."""
     try:
-        async with asyncio.timeout(DRAIN):
+        async with asyncio.timeout(drain):
             await nobody(state)
     except TimeoutError:
         for task in state.tasks:
