@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from tests.apart import PYTHON, there
+from tests.long.replicas import PROXIES, REPLICAS, TOKEN, run_behind
 from tests.model_server import ModelServer, streamed
 from tests.proxies import DEPLOY, MODEL, NotInstalled, Proxy, run_nginx
 from tests.served_raw import PATH, read, served, written
 from tests.shell import ROOT, andy, environment
 
-TOKEN = "of-a-test"
 FOLDER = {"type": "string", "description": "what folder"}
 FILE = {"type": "string", "description": "what file"}
 
@@ -234,8 +234,20 @@ def test_litellm_takes_turns_with_the_token_from_the_environment() -> None:
     rows = [each["litellm_params"] for each in told["model_list"]]
     assert {each["model_name"] for each in told["model_list"]} == {MODEL}
     assert {each["api_key"] for each in rows} == {"os.environ/ANDY_SERVE_TOKEN"}
-    assert len({each["api_base"] for each in rows}) == len(rows)
+    assert len({each["api_base"] for each in rows}) == len(rows) == REPLICAS
     assert told["router_settings"]["num_retries"] >= len(rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("proxy", PROXIES.values(), ids=PROXIES)
+def test_only_streams_that_were_under_way_at_a_server_that_is_killed_may_be_lost(
+    proxy: Proxy, tmp_path: Path
+) -> None:
+    try:
+        found = run_behind(proxy, tmp_path, 600)
+    except NotInstalled as error:
+        pytest.skip(str(error))
+    assert not found.faults, found
 
 
 def test_kubernetes_own_schemas_take_the_manifest() -> None:
