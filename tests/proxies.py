@@ -1,6 +1,5 @@
 """nginx and LiteLLM's proxy as docs/deploy configures them, in front of servers of a test."""
 
-import os
 import shutil
 import socket
 import subprocess
@@ -11,11 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
+from tests.peers import find_peer
 from tests.shell import ROOT, environment
 
 DEPLOY = ROOT / "docs" / "deploy"
-PEERS = os.environ.get("ANDY_PEERS_PYTHON", "")
-"""The Python of an environment with `litellm[proxy]`, which pins what andy needs newer."""
 MODEL = "my-model"
 """As litellm.yaml calls it."""
 
@@ -71,11 +69,11 @@ TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 @contextmanager
 def run_litellm(folder: Path, ports: Sequence[int], token: str) -> Iterator[str]:
     """Answers say in `x-litellm-attempted-retries` how often. Raises NotInstalled."""
-    program = Path(PEERS).with_name("litellm") if PEERS else None
-    if program is None or not program.exists():
+    program = find_peer("litellm")
+    if program is None:
         raise NotInstalled(
-            "LiteLLM is not there: pip install 'litellm[proxy]' into an environment of its own, "
-            "and give the path of its Python as ANDY_PEERS_PYTHON."
+            "LiteLLM is not there: python -m tests.benchmarks serve installs it, or give the "
+            "Python of an environment that has litellm[proxy] as ANDY_PEERS_PYTHON."
         )
     port = free_port()
     text = (DEPLOY / "litellm.yaml").read_text()

@@ -22,6 +22,7 @@ import uvloop
 
 from tests.benchmarks.instant import EVENTS
 from tests.benchmarks.load import Asking, connected, request
+from tests.peers import find_peer, install_peers, peer_version, peers_folder
 from tests.serving import MP3S, USER
 
 PLAIN = {"model": "m", "messages": [USER]}
@@ -29,8 +30,6 @@ STREAM = {**PLAIN, "stream": True}
 COMPILED = {**STREAM, "tools": MP3S, "user": "calling"}
 REQUESTS = 3000
 ROUNDS = 5
-PYTHON = os.environ.get("ANDY_PEERS_PYTHON", "")
-"""Of an environment with what andy serve is compared with."""
 PEERS = {"litellm": 0.03, "petsitter": 0.03}
 Figures = dict[str, float]
 
@@ -147,7 +146,7 @@ def memory(process: subprocess.Popen[str]) -> float:
 
 @contextmanager
 def litellm(url: str, port: int) -> Iterator[None]:
-    """`pip install 'litellm[proxy]'` into the environment of $ANDY_PEERS_PYTHON."""
+    """Its proxy, with one model."""
     model = ("--model", "openai/m", "--api_base", url, "--port", str(port), "--telemetry", "False")
     alone = "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY"
     known = {
@@ -163,7 +162,7 @@ def litellm(url: str, port: int) -> Iterator[None]:
 
 @contextmanager
 def petsitter(url: str, port: int) -> Iterator[None]:
-    """`pip install petsitter` into the same."""
+    """With its settings in a folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
         settings = {"model_url": url.removesuffix("/v1"), "model_name": "m", "api_key": "none"}
         Path(folder, "config.json").write_text(json.dumps(settings), encoding="utf-8")
@@ -175,10 +174,10 @@ def petsitter(url: str, port: int) -> Iterator[None]:
 
 @contextmanager
 def program(name: str, *words: str, env: Mapping[str, str]) -> Iterator[None]:
-    """One beside the Python of the peers."""
+    """One that is installed with the peers."""
     with tempfile.TemporaryDirectory() as home:
         process = subprocess.Popen(
-            [Path(PYTHON).with_name(name), *words],
+            [peers_folder() / name, *words],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env={**os.environ, **env, "HOME": home},
@@ -200,13 +199,15 @@ def peers(stack: ExitStack, url: str) -> dict[str, int]:
     """Those that are installed, and where they listen."""
     found = {}
     for name, start in (("litellm", litellm), ("petsitter", petsitter)):
-        if PYTHON and Path(PYTHON).with_name(name).exists():
+        if find_peer(name):
             found[name] = free_port()
             stack.enter_context(start(url, found[name]))
     return found
 
 
 def main() -> None:
+    if said := install_peers():
+        print(f"Without peers: {said}")
     model, bare, ours, taught = (free_port() for _ in range(4))
     url = f"http://127.0.0.1:{model}/v1"
     serve = ("andy_cli", "serve", "--upstream", url, "--model", "m")
@@ -233,6 +234,12 @@ def main() -> None:
             found = runner.run(measured({**ports, **peers(stack, url)}))
         after = memory(process)
     report(found)
+    there = [name for name in PEERS if name in found]
+    print(
+        "beside " + ", ".join(f"{name} {peer_version(name)}" for name in there)
+        if there
+        else "alone"
+    )
     listening, answered = statistics.median(starts), statistics.median(firsts)
     print(f"start to listening {listening:.2f} s (goal 0.3), to the first answer {answered:.2f} s")
     print(f"idle {idle:.0f} MB (goal 60), after all of this {after:.0f} MB")
