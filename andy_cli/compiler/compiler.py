@@ -10,10 +10,12 @@ from typing import Literal, NamedTuple, Protocol
 from andy_cli.compiler.bodies.calls import says_no_call
 from andy_cli.compiler.control_tokens import FENCES, PROMPTED
 from andy_cli.compiler.dialect import Parsed, Tools
+from andy_cli.compiler.frame import Frame
 from andy_cli.compiler.framing import LETTER, LONE_OBJECT
 from andy_cli.compiler.lexer import SHOWN, Lexer, Segment
 from andy_cli.compiler.markers import Markers
 from andy_cli.compiler.native_calls import NativeCalls
+from andy_cli.compiler.open_calls import OpenCall
 from andy_cli.compiler.visible import Gaps
 from andy_cli.messages import Chunk, ToolRequest
 
@@ -173,6 +175,35 @@ class Compiler:
         """The white space at the end that is not shown yet; None if more than that is held back."""
         held = self._lexer.holding or self._lexer.reasoning or self._waiting
         return None if held else self._gaps.blank
+
+    @property
+    def _open_frame(self) -> Frame | None:
+        """Where the first call of the reply is being written."""
+        first = self._runs and not (self._parsed or self._waiting)
+        return self._lexer.open_frame if first else None
+
+    @property
+    def open_text(self) -> str:
+        """The first call of the reply as it was written in the text so far."""
+        frame = self._open_frame
+        return frame.written if frame is not None else ""
+
+    @property
+    def open_size(self) -> int:
+        """Characters of the first call of the reply, while it is being written."""
+        frame = self._open_frame
+        return self._native.open_size or (frame.size if frame is not None else 0)
+
+    def read_open_call(self) -> OpenCall | None:
+        """Read the first call of the reply while it is being written, as far as it is sure.
+
+        A server's own call is read as it came. This costs as much as reading all of it: ask now
+        and then.
+        """
+        if native := self._native.open_call:
+            return native
+        frame = self._open_frame
+        return frame.read_open(self._markers.protocol) if frame is not None else None
 
     @property
     def followed(self) -> tuple[ToolRequest, ...]:

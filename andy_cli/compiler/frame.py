@@ -11,6 +11,7 @@ from andy_cli.compiler.bodies.ends import AnyContents
 from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.framing import FRAMING
+from andy_cli.compiler.open_calls import OpenCall, read_open_call
 
 WEAK = "{[\\"
 """Openers that begin with one of these, and no marker, may as well be text."""
@@ -45,6 +46,7 @@ class Frame:
         self.body, self._tools = body, tools  # the body finds the end
         self._mid_line, self._quote = mid_line, quote
         self._collected: list[str] = []
+        self._size = 0
         self.ended = False
         """Its end was found, and what follows on its line is perhaps not known yet."""
 
@@ -52,6 +54,11 @@ class Frame:
     def written(self) -> str:
         """All of it so far, opener included."""
         return self.opener + "".join(self._collected)
+
+    @property
+    def size(self) -> int:
+        """Characters of it so far."""
+        return len(self.opener) + self._size
 
     @property
     def fence(self) -> bool:
@@ -72,6 +79,7 @@ class Frame:
         end = self.body.feed(text) if text else None
         if end is None or end >= 0:
             self._collected.append(text[:end])
+            self._size += len(self._collected[-1])
             self.ended = end is not None
         return end
 
@@ -82,7 +90,7 @@ class Frame:
         """
         if not self._strong or not self._asks or isinstance(self.body, AnyContents):
             return None
-        text, self._collected = "".join(self._collected) + text, []
+        text, self._collected, self._size = "".join(self._collected) + text, [], 0
         closers = {each for dialect in self.readers for each in dialect.closers if len(each) > 1}
         self.body = AnyContents(closers, self.opener, self._tools)
         return text
@@ -125,6 +133,17 @@ class Frame:
         if self._strong and self._asks:
             return self._read_contents(at_end) or doubtful
         return doubtful
+
+    def read_open(self, protocol: str) -> OpenCall | None:
+        """Read a call whose end has not come, as far as it is sure.
+
+        None in a sentence, and where a bare bracket began it that is not of the `protocol`.
+        """
+        if self.ended or self.fence or self._mid_line or self._quote in CLOSING_MARKS:
+            return None
+        readers = [each for each in self.readers if self._strong or each.name == protocol]
+        found = (read_open_call(each, self.written, self._tools) for each in readers)
+        return next((each for each in found if each is not None), None)
 
     @property
     def _strong(self) -> bool:

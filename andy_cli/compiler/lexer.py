@@ -148,6 +148,11 @@ class Lexer:
         return self._at
 
     @property
+    def open_frame(self) -> Frame | None:
+        """What may become a request, where its end has not come."""
+        return self._frame
+
+    @property
     def holding(self) -> bool:
         """More than white space is held back."""
         return bool(self._held or self._frame)

@@ -12,6 +12,7 @@ from ast import literal_eval
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from andy_cli.compiler.open_calls import OpenCall
 from andy_cli.messages import Arguments, CallDelta, ToolRequest
 
 STRUCTURE = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
@@ -36,6 +37,19 @@ class NativeCalls:
             self._at[delta.position] = call
         if delta.id:
             self._by_id[delta.id] = call
+
+    @property
+    def open_call(self) -> OpenCall | None:
+        """The only call so far, if it has a name; its arguments may be wrong."""
+        call = self._calls[0] if len(self._calls) == 1 else None
+        if call is None or not call.name:
+            return None
+        return OpenCall(call.name, "".join(call.pieces))
+
+    @property
+    def open_size(self) -> int:
+        """Characters of its arguments."""
+        return self._calls[0].size if len(self._calls) == 1 else 0
 
     def _find(self, delta: CallDelta) -> "_Call | None":
         if delta.position is not None:
@@ -89,6 +103,8 @@ class _Call:
     id: str = ""
     name: str = ""
     pieces: list[str] = field(default_factory=list)
+    size: int = 0
+    """Characters of them."""
     depth: int = 0
     in_string: bool = False
     closed: bool = False
@@ -113,6 +129,7 @@ class _Call:
             self.name = delta.name if delta.name.startswith(self.name) else self.name + delta.name
         if delta.arguments:
             self.pieces.append(delta.arguments)
+            self.size += len(delta.arguments)
             self._follow(delta.arguments)
 
     def _follow(self, piece: str) -> None:

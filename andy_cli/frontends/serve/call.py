@@ -22,6 +22,7 @@ from andy_cli.frontends.serve.heard import Heard
 from andy_cli.frontends.serve.passing import Watching, plain_body
 from andy_cli.frontends.serve.pieces import (
     Called,
+    Calling,
     Over,
     Piece,
     Refused,
@@ -95,7 +96,9 @@ class Call:
             told = {**self.asked.fields, "messages": list(request.messages), "stop": request.stop}
             return await self._shown(source.endpoint.model, told)
         heard, thinkers = Heard(source, self.record), self.upstream.thinks_first
-        return await self._compile(emulated(self.asked, heard, taught, thinkers), heard)
+        writer = self.surface.writer(self.asked, self.asked.model or self.record.model)
+        made = emulated(self.asked, heard, taught, thinkers, writer.streams_call)
+        return await self._compile(made, writer, heard)
 
     def _note_reply(self, called: bool, counted: int) -> None:
         """Note what a complete reply shows of whether the model sees tools that are sent to it.
@@ -199,8 +202,7 @@ class Call:
         if not ended:
             raise broken_off()
 
-    async def _compile(self, pieces: Pieces, heard: Heard) -> int:
-        writer = self.surface.writer(self.asked, self.asked.model or self.record.model)
+    async def _compile(self, pieces: Pieces, writer: Writer, heard: Heard) -> int:
         if self.asked.stream:
             return await self._streamed(pieces, writer, heard)
         made: list[Piece] = []
@@ -249,7 +251,7 @@ class Call:
             self.record.compiled += f"{piece.name} {piece.arguments}\n"[:2000]
         elif isinstance(piece, Over):
             self.record.repairs = piece.repairs
-        else:
+        elif not isinstance(piece, Calling):
             self.record.compiled = (self.record.compiled + piece.text)[:ROOM]
 
 

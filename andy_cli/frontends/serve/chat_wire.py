@@ -7,7 +7,7 @@ from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 from andy_cli.frontends.serve.asked import Asked, arguments_of
-from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused, Said, Thought
+from andy_cli.frontends.serve.pieces import Called, Calling, Over, Piece, Refused, Said, Thought
 from andy_cli.frontends.serve.texted import text_of
 from andy_cli.messages import Usage
 
@@ -45,7 +45,13 @@ class ChatWriter:
         }
         self.used = Usage()
         self._begun = False
+        self._calling = ""
+        """The arguments that went on of a call that is being written."""
         self._texted = texted_tools(asked.body.get("tools"))
+
+    def streams_call(self, name: str) -> bool:
+        """Whether its arguments go on in pieces: those of a tool that takes a text do not."""
+        return name not in self._texted
 
     def event(self, piece: Piece) -> bytes:
         if isinstance(piece, Over):
@@ -54,18 +60,29 @@ class ChatWriter:
             delta: dict[str, object] = {"content": piece.text}
         elif isinstance(piece, Thought):
             delta = {"reasoning_content": piece.text}
+        elif isinstance(piece, Calling):
+            return b"".join(self._chunk(delta) for delta in self._calling_deltas(piece))
         else:
             return b"".join(self._chunk(delta) for delta in self._call_deltas(piece))
         return self._chunk(delta)
+
+    def _calling_deltas(self, piece: Calling) -> list[dict[str, object]]:
+        """More of a call that is being written."""
+        deltas = [] if self._calling else [self._opened(piece)]
+        self._calling += piece.text
+        deltas.append({"index": piece.position, "function": {"arguments": piece.text}})
+        return [{"tool_calls": [delta]} for delta in deltas]
 
     def _call_deltas(self, piece: Called) -> list[dict[str, object]]:
         if piece.name in self._texted:
             whole = {"index": piece.position, **call_of(piece, self._texted)}
             return [{"tool_calls": [whole]}]
-        rest = {"index": piece.position, "function": {"arguments": piece.arguments}}
-        return [{"tool_calls": [self._opened(piece)]}, {"tool_calls": [rest]}]
+        deltas = [] if self._calling else [self._opened(piece)]
+        text, self._calling = piece.arguments[len(self._calling) :], ""
+        deltas.append({"index": piece.position, "function": {"arguments": text}})
+        return [{"tool_calls": [delta]} for delta in deltas]
 
-    def _opened(self, piece: Called) -> dict[str, object]:
+    def _opened(self, piece: Called | Calling) -> dict[str, object]:
         """Index, id and name first; the arguments follow."""
         return {
             "index": piece.position,

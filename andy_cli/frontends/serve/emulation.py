@@ -29,7 +29,16 @@ from andy_cli.compiler.dialect import Question
 from andy_cli.compiler.markers import Markers
 from andy_cli.compiler.requested import asks_for_code
 from andy_cli.frontends.serve.asked import Asked
-from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused, Retracted, Said, Thought
+from andy_cli.frontends.serve.opening_call import OpeningCall, Reading
+from andy_cli.frontends.serve.pieces import (
+    Called,
+    Over,
+    Piece,
+    Refused,
+    Retracted,
+    Said,
+    Thought,
+)
 from andy_cli.frontends.serve.quoting import Quoting
 from andy_cli.frontends.serve.source import Source
 from andy_cli.frontends.serve.taught import DIALECTS, Taught
@@ -70,8 +79,15 @@ class Dialogue:
     repairs: tuple[str, ...] = ()
     said: bool = False
     """The client has seen text of this answer."""
+    opening: OpeningCall | None = None
+    """The first call, which goes on while it is written; None where it may not."""
     unsaid: list[str] = field(default_factory=list)
     """What the model said instead of calls to use; if `said`, the client saw the first."""
+
+    @property
+    def opened(self) -> OpeningCall | None:
+        """The first call, once its client knows of it."""
+        return self.opening if self.opening is not None and self.opening.begun else None
 
     @property
     def results(self) -> list[str]:
@@ -133,11 +149,30 @@ class Dialogue:
 
 
 async def emulated(
-    asked: Asked, source: Source, taught: Taught, thinks_first: set[str]
+    asked: Asked,
+    source: Source,
+    taught: Taught,
+    thinks_first: set[str],
+    streams_call: Callable[[str], bool],
 ) -> AsyncGenerator[Piece | Retracted, None]:
-    """The answer, in pieces as it is made. Raises Refused."""
-    async for piece in converse(Dialogue(asked, source, taught, thinks_first)):
+    """The answer, in pieces as it is made. Raises Refused.
+
+    `streams_call`: whether the client can be shown a call of this tool while it is written.
+    """
+    dialogue = Dialogue(asked, source, taught, thinks_first)
+    dialogue.opening = open_call(dialogue, streams_call)
+    async for piece in converse(dialogue):
         yield piece
+
+
+def open_call(dialogue: Dialogue, streams_call: Callable[[str], bool]) -> OpeningCall | None:
+    """What shows a call while it is written; None where one has to be whole first."""
+    asked = dialogue.asked
+    if not (asked.stream and asked.tools) or asked.choice.how == "none" or dialogue.source.guided:
+        return None
+    names = [asked.choice.name] if asked.choice.name else asked.tools
+    tools = {name: asked.tools[name] for name in names if streams_call(name)}
+    return OpeningCall(tools, dialogue.results)
 
 
 async def converse(
@@ -145,34 +180,34 @@ async def converse(
 ) -> AsyncGenerator[Piece | Retracted, None]:
     """As above, for a dialogue of which something may have been said already."""
     asked, source = dialogue.asked, dialogue.source
+    behind: list[Piece] = []
+    """What is said behind a call that is being written: its client gets one after the other."""
     for attempt in range(1, tries + 1):
         last = attempt == tries
         # Said once, the same in other words is not said again.
         silent = dialogue.said or (dialogue.must and not last)
+        reading = reader(dialogue)
         reply = Reply(
             source.reply(dialogue.request(constraint=next_step(dialogue)), dialogue.fields),
-            reader(dialogue),
+            reading,
             room=WHOLE,
         )
-        async for piece in words_of(dialogue, reply, silent):
-            yield piece
-        dialogue.count(reply.usage)
-        if reply.compiled.thought_first:
-            dialogue.thinks_first.add(source.endpoint.model)
-        if silent:
-            dialogue.unsaid.append(reply.compiled.text.strip())
-        elif dialogue.said:
-            dialogue.unsaid = [reply.compiled.text.strip()]
+        async for piece in words_of(dialogue, reply, silent, reading):
+            if dialogue.opened and isinstance(piece, Said | Thought):
+                behind.append(piece)
+            else:
+                yield piece
+        note_reply(dialogue, reply, silent)
         compiled, raw = find_in_reasoning(dialogue, reply)
         found = await understood(dialogue, compiled, raw)
         note = found.note or (dialogue.demand if dialogue.must else "")
         calls = found.calls or (found.unfit if last else ())
         if calls or last or not note:
-            for each in closing_words(dialogue, found):
-                yield Said(each)
-            for call in calls:
-                yield call
+            for piece in closing_pieces(dialogue, found, calls, behind):
+                yield piece
             break
+        if dialogue.opened:
+            dialogue.opened.note_unfit(found.unfit)
         dialogue.side += [
             {"role": "assistant", "content": reply.raw.strip() or "..."},
             {"role": "user", "content": note},
@@ -181,6 +216,18 @@ async def converse(
         yield dialogue.over("tool_calls", found.dialect)
     else:
         yield dialogue.over(ended(reply))._replace(stopped_at=stopped_at(asked, reply))
+
+
+def note_reply(dialogue: Dialogue, reply: Reply, silent: bool) -> None:
+    """Note what a reply said, and how; `silent`: its client saw none of its words."""
+    dialogue.count(reply.usage)
+    if reply.compiled.thought_first:
+        dialogue.thinks_first.add(dialogue.source.endpoint.model)
+    words = reply.compiled.text.strip()
+    if silent:
+        dialogue.unsaid.append(words)
+    elif dialogue.said:
+        dialogue.unsaid = [words]
 
 
 def find_in_reasoning(dialogue: Dialogue, reply: Reply) -> tuple[CompiledReply, str]:
@@ -201,6 +248,18 @@ def find_in_reasoning(dialogue: Dialogue, reply: Reply) -> tuple[CompiledReply, 
 
 WHOLE = 2**25
 """Characters of a reply: what is quoted in it is looked up."""
+
+
+def closing_pieces(
+    dialogue: Dialogue, found: "Understood", calls: tuple[Called, ...], behind: Sequence[Piece]
+) -> Iterator[Piece]:
+    """The calls, and what of the answer was not said while it came."""
+    words = [*behind, *map(Said, closing_words(dialogue, found))]
+    if dialogue.opened:
+        yield from dialogue.opened.complete(calls)
+    yield from words
+    if not dialogue.opened:
+        yield from calls
 
 
 def closing_words(dialogue: Dialogue, found: "Understood") -> Iterator[str]:
@@ -228,9 +287,12 @@ def reader(dialogue: Dialogue) -> Compiler | Quoting:
 
 
 async def words_of(
-    dialogue: Dialogue, reply: Reply, silent: bool
+    dialogue: Dialogue, reply: Reply, silent: bool, reading: Reading
 ) -> AsyncIterator[Piece | Retracted]:
-    """What of a reply may be shown, as it comes; `silent`: words are not what was asked for."""
+    """What of a reply may be shown, as it comes; `silent`: words are not what was asked for.
+
+    `reading` is who reads the reply.
+    """
     failure: Refused | None = None
     try:
         async for visible in reply:
@@ -241,6 +303,8 @@ async def words_of(
             if visible.text and not silent:
                 dialogue.said = True
                 yield Said(visible.text)
+            if dialogue.opening and (more := dialogue.opening.look(reading)):
+                yield more
     except Refused as refused:
         failure = refused
     if failure is not None:

@@ -79,6 +79,9 @@ class LegacyWriter(ChatWriter):
 
     calls_reason = "function_call"
 
+    def streams_call(self, name: str) -> bool:
+        return False
+
     def _call_deltas(self, piece: Called) -> list[dict[str, object]]:
         opened = {"name": piece.name, "arguments": ""}
         return [{"function_call": opened}, {"function_call": {"arguments": piece.arguments}}]

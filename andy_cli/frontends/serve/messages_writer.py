@@ -3,14 +3,13 @@
 Whole or streamed, an answer is made of the same blocks; a stream tells of each change of them.
 """
 
-import json
 import secrets
 from collections.abc import Mapping, Sequence
 
-from andy_cli.frontends.serve.asked import Asked
+from andy_cli.frontends.serve.asked import Asked, arguments_of
 from andy_cli.frontends.serve.chat_wire import dumped
 from andy_cli.frontends.serve.messages_wire import thinks
-from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused, Said
+from andy_cli.frontends.serve.pieces import Called, Calling, Over, Piece, Refused, Said
 
 REASONS = {"length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}
 KINDS = {
@@ -45,14 +44,22 @@ class MessagesWriter:
             "usage": {"input_tokens": 0, "output_tokens": 0},
         }
         self._begun = False
+        self._calling = ""
+        """The arguments that went on of a call that is being written."""
+
+    def streams_call(self, name: str) -> bool:
+        """Arguments of every tool go on in pieces."""
+        return True
 
     def event(self, piece: Piece) -> bytes:
         begun, self._begun = self._begun, True
         first = b"" if begun else event("message_start", message=self._message) + event("ping")
         if isinstance(piece, Over):
             return first + self._closed() + self._end(piece)
+        if isinstance(piece, Calling):
+            return first + self._calling_piece(piece)
         if isinstance(piece, Called):
-            return first + self._closed() + self._call(piece)
+            return first + self._call(piece)
         if isinstance(piece, Said):
             return first + self._grown("text", "text_delta", "text", piece.text)
         if not self._thinks:
@@ -88,12 +95,24 @@ class MessagesWriter:
         self._texts, self._open = [], ""
         return event("content_block_stop", index=len(self._blocks) - 1)
 
+    def _calling_piece(self, piece: Calling) -> bytes:
+        """More of a call that is being written."""
+        first = b"" if self._calling else self._open_call(piece)
+        self._calling += piece.text
+        return first + self._delta({"type": "input_json_delta", "partial_json": piece.text})
+
+    def _open_call(self, piece: Called | Calling) -> bytes:
+        closed = self._closed()
+        self._blocks.append({"type": "tool_use", "id": piece.id, "name": piece.name, "input": {}})
+        return closed + self._start(self._blocks[-1])
+
     def _call(self, piece: Called) -> bytes:
-        call = {"type": "tool_use", "id": piece.id, "name": piece.name}
-        self._blocks.append({**call, "input": json.loads(piece.arguments)})
-        delta = {"type": "input_json_delta", "partial_json": piece.arguments}
+        first = b"" if self._calling else self._open_call(piece)
+        text, self._calling = piece.arguments[len(self._calling) :], ""
+        self._blocks[-1] = {**self._blocks[-1], "input": arguments_of(piece.arguments)}
+        delta = {"type": "input_json_delta", "partial_json": text}
         stop = event("content_block_stop", index=len(self._blocks) - 1)
-        return self._start({**call, "input": {}}) + self._delta(delta) + stop
+        return first + self._delta(delta) + stop
 
     def _start(self, block: Mapping[str, object]) -> bytes:
         return event("content_block_start", index=len(self._blocks) - 1, content_block=block)

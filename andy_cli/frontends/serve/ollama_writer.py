@@ -27,6 +27,10 @@ class OllamaChatWriter:
         self._first = 0
         """When the first piece came."""
 
+    def streams_call(self, name: str) -> bool:
+        """Arguments are objects here, and come whole."""
+        return False
+
     def event(self, piece: Piece) -> bytes:
         if piece != Said(""):  # which only keeps the stream alive
             self._first = self._first or perf_counter_ns()

@@ -1,6 +1,6 @@
 """What an answer is made of, whatever wire it is written on.
 
-(Thought | Said | Called)* Over        or a Refused, at any point
+(Thought | Said | Calling | Called)* Over        or a Refused, at any point
 """
 
 from collections.abc import Mapping
@@ -20,6 +20,18 @@ class Thought(NamedTuple):
 
 class Retracted(NamedTuple):
     """All that was said before has turned out to be thought; a stream cannot take it back."""
+
+
+class Calling(NamedTuple):
+    """More of the arguments of a call that is being written; the first one announces it.
+
+    A `Called` with its id follows, whose arguments begin with all that came before.
+    """
+
+    position: int
+    id: str
+    name: str
+    text: str
 
 
 class Called(NamedTuple):
@@ -74,4 +86,4 @@ class ToolsRefused(Refused):
     """The model's server takes no tools."""
 
 
-Piece = Said | Thought | Called | Over
+Piece = Said | Thought | Calling | Called | Over

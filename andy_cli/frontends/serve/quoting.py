@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection
 
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Visible
+from andy_cli.compiler.open_calls import OpenCall
 from andy_cli.messages import Chunk, ToolRequest
 
 Span = tuple[int, int]
@@ -45,6 +46,20 @@ class Quoting:
     def blank(self) -> str | None:
         """As a compiler has it."""
         return self._compiler.blank
+
+    @property
+    def open_text(self) -> str:
+        """As a compiler has it."""
+        return self._compiler.open_text
+
+    @property
+    def open_size(self) -> int:
+        """As a compiler has it."""
+        return self._compiler.open_size
+
+    def read_open_call(self) -> OpenCall | None:
+        """As a compiler does."""
+        return self._compiler.read_open_call()
 
     def take(self, chunk: Chunk) -> Visible:
         self._chunks.append(chunk)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from andy_cli.frontends.serve.asked import Asked
 from andy_cli.frontends.serve.chat_wire import dumped, error
-from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused, Said
+from andy_cli.frontends.serve.pieces import Called, Calling, Over, Piece, Refused, Said
 from andy_cli.frontends.serve.responses_tools import FORMS, Offered, called, offers
 
 ECHOED = """instructions max_output_tokens metadata reasoning store temperature text tool_choice
@@ -78,15 +78,24 @@ class ResponsesWriter:
         self._open: Kind | None = None
         self._texts: list[str] = []
         """Of the item that is open."""
+        self._calling = ""
+        """The arguments that went on of a call that is being written."""
         self._count = 0
         """Events so far."""
+
+    def streams_call(self, name: str) -> bool:
+        """Whether its arguments go on in pieces: only those of functions do."""
+        tool = self._tools.get(name)
+        return tool is None or tool.kind == "function"
 
     def event(self, piece: Piece) -> bytes:
         first = b"" if self._count else self._began()
         if isinstance(piece, Over):
             return first + self._closed() + self._end(piece)
+        if isinstance(piece, Calling):
+            return first + self._calling_piece(piece)
         if isinstance(piece, Called):
-            return first + self._closed() + self._call(piece)
+            return first + self._call(piece)
         return first + self._grown(MESSAGE if isinstance(piece, Said) else REASONING, piece.text)
 
     def whole(self, pieces: Sequence[Piece]) -> bytes:
@@ -154,19 +163,34 @@ class ResponsesWriter:
     def _done(self) -> bytes:
         return self._told("response.output_item.done", output_index=self._at, item=self._items[-1])
 
-    def _call(self, piece: Called) -> bytes:
-        tool = self._tools.get(piece.name, Offered("function", piece.name, "", {}))
-        made = called(tool, piece, secrets.token_hex(12))
-        field = FORMS[tool.kind].given
-        grows = DELTAS.get(tool.kind)
-        begun = {**made, "status": "in_progress"} | ({field: ""} if grows else {})
+    def _calling_piece(self, piece: Calling) -> bytes:
+        """More of a call of a function that is being written."""
+        data = b"" if self._calling else self._open_call(Called(*piece[:3], ""))
+        self._calling += piece.text
+        return data + self._told(f"{DELTAS['function']}.delta", **self._place, delta=piece.text)
+
+    def _open_call(self, piece: Called) -> bytes:
+        closed, tool = self._closed(), self._tool(piece.name)
+        made = called(tool, piece, secrets.token_hex(12)) | {"status": "in_progress"}
         self._items.append(made)
-        data = self._told("response.output_item.added", output_index=self._at, item=begun)
+        begun = made | ({FORMS[tool.kind].given: ""} if tool.kind in DELTAS else {})
+        added = self._told("response.output_item.added", output_index=self._at, item=begun)
+        return closed + added
+
+    def _call(self, piece: Called) -> bytes:
+        data = b"" if self._calling else self._open_call(piece)
+        tool, item_id = self._tool(piece.name), str(self._items[-1]["id"])
+        self._items[-1] = made = called(tool, piece, "") | {"id": item_id}
+        field, grows = FORMS[tool.kind].given, DELTAS.get(tool.kind)
         if grows:
-            text, named = made[field], {"name": tool.name} if tool.kind == "function" else {}
-            data += self._told(f"{grows}.delta", **self._place, delta=text)
+            text, named = str(made[field]), {"name": tool.name} if tool.kind == "function" else {}
+            rest, self._calling = text[len(self._calling) :], ""
+            data += self._told(f"{grows}.delta", **self._place, delta=rest)
             data += self._told(f"{grows}.done", **self._place, **named, **{field: text})
         return data + self._done()
+
+    def _tool(self, name: str) -> Offered:
+        return self._tools.get(name, Offered("function", name, "", {}))
 
     def _end(self, over: Over) -> bytes:
         cut = CUT.get(over.reason)

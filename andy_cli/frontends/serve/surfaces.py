@@ -30,6 +30,10 @@ EVENTS = "text/event-stream; charset=utf-8"
 
 
 class Writer(Protocol):
+    def streams_call(self, name: str) -> bool:
+        """Whether the arguments of a call of this tool can go on in pieces."""
+        ...
+
     """Writes one answer."""
 
     def event(self, piece: Piece) -> bytes:

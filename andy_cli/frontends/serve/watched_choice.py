@@ -10,8 +10,15 @@ from collections.abc import AsyncIterator
 from andy_cli.agent.reply import may_ask, without_requests
 from andy_cli.compiler.compiler import CompiledReply
 from andy_cli.frontends.serve.chat_wire import call_of, line, texted_tools
-from andy_cli.frontends.serve.emulation import TRIES, Dialogue, converse, reader, understand_call
-from andy_cli.frontends.serve.pieces import Called, Over, Said
+from andy_cli.frontends.serve.emulation import (
+    TRIES,
+    Dialogue,
+    converse,
+    open_call,
+    reader,
+    understand_call,
+)
+from andy_cli.frontends.serve.pieces import Called, Calling, Over, Said
 from andy_cli.frontends.serve.reading_back import Begun
 from andy_cli.frontends.serve.records import Record
 from andy_cli.frontends.serve.streamed_calls import StreamedCalls, rename_calls
@@ -28,6 +35,9 @@ class WatchedChoice:
         self._record = record
         self._reader = reader(dialogue)
         self._calls = StreamedCalls(dialogue.taught.tools)
+        self._opening = dialogue.opening = open_call(dialogue, self._streams_call)
+        self._calling = ""
+        """The arguments that went on of a call that is being written in the text."""
         self._ahead = ""  # white space that went on before the reader showed it
         self._shown_any = False
         self._raw: list[str] = []
@@ -59,6 +69,7 @@ class WatchedChoice:
             if (shown or len(delta) > 1) and not pieces:
                 begun = {**choice, "delta": {**delta, "content": shown}, "finish_reason": None}
                 out += line({**event, "choices": [begun]})
+            out += self._show_call()
             # What is held back of it comes before the end.
             whole = line({**event, "choices": [{**choice, "delta": {}}]}) if finish else b""
         if not finish:
@@ -84,6 +95,21 @@ class WatchedChoice:
         self._shown_any = self._shown_any or bool(shown.strip())
         return shown
 
+    def _streams_call(self, name: str) -> bool:
+        return name not in texted_tools(self._dialogue.asked.body.get("tools"))
+
+    def _show_call(self) -> bytes:
+        """What may go on of a call that is being written in the text."""
+        if self._opening is None or self._calls or not (more := self._opening.look(self._reader)):
+            return b""
+        return self._write_calling(more)
+
+    def _write_calling(self, more: Calling) -> bytes:
+        opened = {"index": 0, **call_of(Called(0, more.id, more.name, ""), ())}
+        first = b"" if self._calling else self._write({"tool_calls": [opened]})
+        self._calling += more.text
+        return first + self._write_arguments(more.position, more.text)
+
     def _catch_up(self, text: str) -> str:
         """What the reader shows now, without what went on before."""
         if not text:
@@ -95,6 +121,11 @@ class WatchedChoice:
     def called(self) -> bool:
         """Whether a call came of it so far."""
         return bool(self._calls) or self._record.calls > 0
+
+    @property
+    def _opened_id(self) -> str:
+        """Of the call that is being written in the text."""
+        return self._opening.id if self._opening is not None and self._calling else ""
 
     @property
     def _reason(self) -> str:
@@ -123,6 +154,8 @@ class WatchedChoice:
         """Whether the choice stays as its server made it."""
         if self._calls:
             return self._calls.settled
+        if self._calling:
+            return False
         if compiled.requests or self._dialogue.must:
             return False
         silent = not (self._shown_any or compiled.text.strip())
@@ -157,6 +190,8 @@ class WatchedChoice:
     async def _converse(self) -> AsyncIterator[bytes | Over]:
         """What becomes of it; the model is asked again only where no call went on before."""
         opened, dialogue = self._calls.opened, self._dialogue
+        if self._calls:
+            dialogue.opening = None  # the server's own calls went on as they came
         dialogue.source = Begun(dialogue.source, self._first_reply())
         dialogue.said = self._shown_any or bool(opened)
         known = len(opened) if self._calls.mixed_up else 0
@@ -166,6 +201,12 @@ class WatchedChoice:
             match piece:
                 case Said(text):
                     yield self._write({"content": text})
+                case Calling():
+                    yield self._write_calling(piece)
+                case Called() if piece.id == self._opened_id:
+                    self._record.calls += 1
+                    rest = piece.arguments[len(self._calling) :]
+                    yield self._write_arguments(piece.position, rest)
                 case Called(position=position) if position >= known:
                     self._record.calls += 1
                     self._record.compiled += f"{piece.name} {piece.arguments}\n"[:2000]
