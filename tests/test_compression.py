@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from andy_cli.agent.compression import Compressed, compressed
 from andy_cli.agent.stubs import fitted, stub
-from andy_cli.agent.tokens import tokens, window_warning
+from andy_cli.agent.tokens import window_warning
 from andy_cli.messages import Message, ToolCall
+from andy_cli.models.token_count import tokens
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=60),

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from andy_cli.agent.stand_ins import stand_ins
 from andy_cli.agent.system_prompt import example, lesson, system_prompt
-from andy_cli.agent.tokens import tokens
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.dialect import Dialect, Tools
@@ -25,6 +24,7 @@ from andy_cli.compiler.mapper.offered import offered
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.messages import ToolRequest
+from andy_cli.models.token_count import tokens
 from andy_cli.toolbox import collection
 from andy_cli.toolbox.registry import Registry
 from tests.desk import DESK
@@ -185,7 +185,7 @@ def test_every_tool_is_named_in_the_prompt(dialect: Dialect) -> None:
 
 @pytest.mark.parametrize("first", [0, 5, 10, 20])
 def test_the_andybot_prompt_for_15_tools_is_under_600_tokens(first: int) -> None:
-    """By the estimate of agent/tokens.py: the lesson takes about 400, with the rules 530."""
+    """By the estimate of models/token_count.py: the lesson takes about 400, with the rules 530."""
     tools = [*SHIPPED, *listed("requests/house_tools.json"), *listed("requests/desk_tools.json")]
     spoken = [each for each in tools if each["function"]["name"] not in ("send_chat", "end_turn")]
     fifteen = catalogue(*spoken[first : first + 15])

@@ -14,9 +14,10 @@ from itertools import islice
 from typing import NamedTuple
 
 from andy_cli.agent.stubs import HEAD, dumped, fitted, is_error, stub
-from andy_cli.agent.tokens import MESSAGE, tokens, window_warning
+from andy_cli.agent.tokens import window_warning
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Message, ToolCall
+from andy_cli.models.token_count import MESSAGE, tokens
 
 __all__ = ["Compressed", "compressed", "fitted", "window_warning"]
 

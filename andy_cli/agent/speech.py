@@ -11,7 +11,6 @@ from pathlib import Path
 from andy_cli.agent.history import render_history
 from andy_cli.agent.injection import escape_control_tokens
 from andy_cli.agent.system_prompt import system_prompt
-from andy_cli.agent.tokens import tokens
 from andy_cli.compiler.compiler import Compiler, ProseFilter
 from andy_cli.compiler.detect import Detected, by_name
 from andy_cli.compiler.dialect import Dialect, IdForm, Tools
@@ -21,6 +20,7 @@ from andy_cli.compiler.markers import Markers
 from andy_cli.messages import Constraint, Message, Request, Schema, Wire
 from andy_cli.models.client import ModelClient
 from andy_cli.models.presets import presets
+from andy_cli.models.token_count import tokens
 from andy_cli.toolbox.registry import Registry
 
 Dialects = Mapping[str, Dialect]

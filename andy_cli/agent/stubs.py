@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import NamedTuple
 
-from andy_cli.agent.tokens import tokens
 from andy_cli.compiler.expression import Expression
+from andy_cli.models.token_count import tokens
 
 SHORTENED = "shortened"
 TRUNCATED = "truncated"

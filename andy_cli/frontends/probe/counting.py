@@ -3,10 +3,10 @@
 import json
 from collections.abc import AsyncGenerator
 
-from andy_cli.agent.tokens import MESSAGE, tokens
 from andy_cli.messages import Chunk, Request, Usage
 from andy_cli.models.client import ModelClient
 from andy_cli.models.streams import closing
+from andy_cli.models.token_count import MESSAGE, tokens
 
 
 class Counting:

@@ -9,13 +9,13 @@ the history are left out: they mean something to the servers that made them alon
 from collections.abc import Mapping
 from typing import Any
 
-from andy_cli.agent.tokens import MESSAGE, tokens
 from andy_cli.frontends.serve import fields
 from andy_cli.frontends.serve.asked import Asked, Choice, asked
 from andy_cli.frontends.serve.chat_wire import dumped
 from andy_cli.frontends.serve.messages_tools import offered
 from andy_cli.frontends.serve.pieces import Refused
 from andy_cli.frontends.serve.transcript import Part, Transcript, attached, pictured, said
+from andy_cli.models.token_count import MESSAGE, tokens
 
 FIELDS = {
     "model": ("model", fields.name),

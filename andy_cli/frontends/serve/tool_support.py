@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from andy_cli.agent.compression import size
-from andy_cli.agent.tokens import tokens
 from andy_cli.compiler.dialect import Tools
 from andy_cli.frontends.serve.asked import Asked
 from andy_cli.models.client import Endpoint
@@ -17,6 +16,7 @@ from andy_cli.models.memory import learn_called, learn_refusal
 from andy_cli.models.observed_tools import ObservedTools, Prompt
 from andy_cli.models.presets import presets
 from andy_cli.models.server_facts import Facts
+from andy_cli.models.token_count import tokens
 
 GetFacts = Callable[[Endpoint], Awaitable[Facts]]
 

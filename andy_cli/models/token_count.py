@@ -1,0 +1,31 @@
+"""How many tokens a text is, about: cheap enough to ask before every request.
+
+Characters are counted by kind, which costs microseconds. The weights were fitted to the counts of
+four real vocabularies (o200k, cl100k, Llama 3, Mistral 7B) over 21 kinds of text. The estimate
+divided by the true count: English, code and schemas 0.9 to 1.2; JSON, paths, logs, CSV and HTML
+0.8 to 1.4; other languages 0.6 to 2.3, high where a vocabulary knows the script well.
+"""
+
+import string
+from functools import lru_cache
+
+KINDS = (
+    (string.ascii_lowercase.encode(), 0.25),
+    (string.ascii_uppercase.encode(), 1.1),
+    (string.digits.encode(), 0.95),
+    (string.punctuation.encode(), 0.53),
+    (bytes(range(0xC2, 0xE0)), 0.6),  # first bytes of characters of two, three and four bytes
+    (bytes(range(0xE0, 0xF0)), 1.25),
+    (bytes(range(0xF0, 0xF5)), 2.5),
+)
+MESSAGE = 4
+"""Tokens around each message: its role and the marks of the template."""
+
+
+@lru_cache(maxsize=4096)
+def tokens(text: str) -> int:
+    """The estimated number of tokens; 0 only for the empty text."""
+    data = text.encode("utf-8", "surrogatepass")
+    size = len(data)
+    found = sum(weight * (size - len(data.translate(None, kind))) for kind, weight in KINDS)
+    return max(int(found + 0.999), bool(text))
