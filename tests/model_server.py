@@ -82,8 +82,31 @@ def refused(
     return [status(code, {**JSON, **(headers or {})}), {"op": "json", "body": body}]
 
 
+def ollama_reply(*events: Mapping[str, object]) -> list[Operation]:
+    """A streamed reply of Ollama's."""
+    said = [raw(json.dumps(each) + "\n") for each in events]
+    return [status(headers={"content-type": "application/x-ndjson"}), *said]
+
+
+def ollama_event(text: str = "", **more: object) -> dict[str, object]:
+    """One line of it."""
+    return {"model": "m", "message": {"role": "assistant", "content": text, **more}, "done": False}
+
+
+def ollama_end(reason: str = "stop", read: int = 20, written: int = 5) -> dict[str, object]:
+    """The last line."""
+    counts = {"prompt_eval_count": read, "eval_count": written}
+    return {**ollama_event(), "done": True, "done_reason": reason, **counts}
+
+
 def answered(body: object) -> list[Operation]:
     return [status(headers=JSON), {"op": "json", "body": body}]
+
+
+MISSING = [
+    status(404, {"content-type": "text/plain"}),
+    raw("404 page not found"),
+]
 
 
 class ModelServer:
@@ -93,8 +116,10 @@ class ModelServer:
         models: Sequence[str] = ("m",),
         checked: bool = True,
         facts: Mapping[str, object] | None = None,
+        ollama: bool = False,
     ) -> None:
-        """`facts`: what is answered to other paths than those of the chat API and of the models."""
+        """`facts`: what is answered to other paths than those of the chat API and of the models.
+        `ollama`: its chat API is Ollama's own, and there is no other."""
         self.requests: list[Received] = []
         """Those to the chat API; `others` are the rest."""
         self.others: list[Received] = []
@@ -103,8 +128,9 @@ class ModelServer:
         """A client has gone while an answer was at `left`."""
         self._script = script
         self._models = models
-        self._checked = checked
+        self._checked = checked and not ollama  # the rules are those of the other API
         self._facts = facts or {}
+        self._chat = "/api/chat" if ollama else "/chat/completions"
         self._closing = threading.Event()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
@@ -158,8 +184,10 @@ class ModelServer:
 
     def _answer(self, connection: socket.socket, received: Received) -> bool:
         """Whether the connection stays open."""
-        if not received.path.endswith("/chat/completions"):
+        if not received.path.endswith(self._chat):
             self.others.append(received)
+            if received.path.endswith(("/api/chat", "/chat/completions")):
+                return self._answering(connection).run(MISSING)
             listed = {"data": [{"id": name, "object": "model"} for name in self._models]}
             told = self._facts.get(received.path, listed)
             return self._answering(connection).run(answered(told))

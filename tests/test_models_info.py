@@ -83,7 +83,8 @@ def info(home: Path, *arguments: str) -> Done:
 
 @pytest.mark.parametrize("provider", ["ollama", "openai"])
 def test_ollama_tells_abilities_template_and_the_context_in_force(provider: str) -> None:
-    assert told({"/api/show": SHOW}, provider) == Facts(8192, ("completion", "tools"), HERMES)
+    known = Facts(8192, ("completion", "tools"), HERMES, longest=32768)
+    assert told({"/api/show": SHOW}, provider) == known
 
 
 def test_without_a_setting_the_context_is_the_models_own() -> None:

@@ -121,6 +121,8 @@ def test_a_chat_is_understood() -> None:
         "seed": 7,
         "max_tokens": 100,
         "stop": ["END"],
+        "num_ctx": 32768,
+        "keep_alive": "5m",
         "reasoning_effort": "high",
         "response_format": {
             "type": "json_schema",
@@ -134,7 +136,8 @@ def test_a_prompt_is_understood() -> None:
     assert (asked.model, asked.stream, asked.tools, asked.choice.how) == ("m", False, {}, "none")
     assert [message.role for message in asked.history] == ["system", "user"]
     assert asked.history[1].content.startswith("What is this?\n")
-    assert asked.fields == {"stop": ["END"], "response_format": {"type": "json_object"}}
+    form = {"type": "json_object"}
+    assert asked.fields == {"stop": ["END"], "max_tokens": -1, "response_format": form}
 
 
 @pytest.mark.parametrize(

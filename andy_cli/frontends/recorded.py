@@ -35,6 +35,11 @@ class Recorded:
         return ":".join(filter(None, [text(self.request, "provider"), text(self.request, "model")]))
 
     @property
+    def address(self) -> str:
+        """Where it was sent; the base URL, but for Ollama's own API."""
+        return text(self.request, "url")
+
+    @property
     def body(self) -> Record:
         body = self.request.get("body")
         return body if isinstance(body, dict) else {}

@@ -23,7 +23,7 @@ from andy_cli.frontends.recorded import Recorded, Recording, read
 from andy_cli.frontends.rerun import rerun
 from andy_cli.guard.neutralizer import neutralize
 from andy_cli.messages import Chunk
-from andy_cli.models.http.wire import ReplyReader
+from andy_cli.models.http.ollama_wire import reader_at
 from andy_cli.toolbox import collection
 
 COMPARED = ("dialect", "calls", "content", "reasoning", "incomplete", "faults")
@@ -139,7 +139,7 @@ async def _drained(reply: Reply) -> str:
 
 async def _chunks(recorded: Recorded, texts: list[str]) -> AsyncGenerator[Chunk, None]:
     """What the client would have yielded for these bytes."""
-    reader = ReplyReader()
+    reader = reader_at(recorded.address)
     for piece in recorded.pieces:
         for chunk in [piece] if isinstance(piece, Chunk) else reader.feed(piece):
             texts += [chunk.text] if chunk.text else []

@@ -21,7 +21,7 @@ from andy_cli.frontends.words import action_line, not_done_lines, problem
 from andy_cli.guard.gate import Gate, Proposal, Verdict
 from andy_cli.guard.neutralizer import neutralize
 from andy_cli.messages import Arguments, Chunk, Effect, Request, Status
-from andy_cli.models.http.wire import ReplyReader
+from andy_cli.models.http.ollama_wire import reader_at
 from andy_cli.settings import load
 from andy_cli.toolbox import collection
 from andy_cli.toolbox.registry import Registry
@@ -41,8 +41,9 @@ class Recalled:
     async def reply(self, request: Request) -> AsyncIterator[Chunk]:
         if not self._recorded:
             return
-        reader = ReplyReader()
-        for piece in self._recorded.popleft().pieces:
+        recorded = self._recorded.popleft()
+        reader = reader_at(recorded.address)
+        for piece in recorded.pieces:
             for chunk in [piece] if isinstance(piece, Chunk) else reader.feed(piece):
                 yield chunk
         for chunk in reader.finish():

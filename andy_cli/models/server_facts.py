@@ -38,6 +38,8 @@ class Facts(NamedTuple):
     """In Ollama's words: `completion`, `tools`, `thinking`, ...; empty when it does not say."""
     template: str = ""
     """Its chat template, in whatever language."""
+    longest: int | None = None
+    """Tokens of the longest context that its server could load it with; of Ollama alone."""
 
 
 class Source(NamedTuple):
@@ -67,6 +69,7 @@ async def facts(endpoint: Endpoint, settings: Settings, fetch: Fetch | None = No
             merged.context or each.context,
             merged.capabilities or each.capabilities,
             merged.template or each.template,
+            merged.longest or each.longest,
         )
     return merged
 
@@ -128,7 +131,8 @@ def _ollama(answer: Json, model: str) -> Facts:
     most = next((_count(info[key]) for key in info if key.endswith(".context_length")), None)
     set_to = re.search(r"^\s*num_ctx\s+(\d{1,9})\s*$", _text(answer, "parameters"), re.M)
     context = int(set_to[1]) if set_to else most
-    return Facts(context, _words(answer.get("capabilities")), _text(answer, "template"))
+    template = _text(answer, "template")
+    return Facts(context, _words(answer.get("capabilities")), template, most)
 
 
 def _llamacpp(answer: Json, model: str) -> Facts:

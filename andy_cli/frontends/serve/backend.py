@@ -7,7 +7,7 @@ each (address, headers, two timers) is there before.
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from types import TracebackType
 from typing import Self
@@ -81,8 +81,9 @@ class Backend:
     headers: CIMultiDict[str]
     """Ours alone: no header of a client is passed on, its key least of all (P10)."""
 
-    def send(self, body: bytes) -> "Sent":
-        return Sent(self, body)
+    def send(self, body: bytes, address: str = "") -> "Sent":
+        """`address`: another than that of the chat completions API."""
+        return Sent(replace(self, url=URL(address)) if address else self, body)
 
     async def fetch(self, method: str, url: str, body: Mapping[str, object] | None) -> bytes | None:
         """A short answer to a question beside the requests; None unless it is a success."""
@@ -162,6 +163,10 @@ class Sent:
         if self._task is not None and not self._late:
             self._late = True
             self._task.cancel()
+
+    @property
+    def address(self) -> str:
+        return str(self._backend.url)
 
     @property
     def status(self) -> int:

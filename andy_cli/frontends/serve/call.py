@@ -40,8 +40,8 @@ from andy_cli.frontends.serve.upstreams import Upstream, renamed
 from andy_cli.models.http.features import refuses_any_tools
 
 
-class ToolsIgnored(Exception):
-    """The answer was made by a model that did not see the tools."""
+class ToolsUnseen(Exception):
+    """The model did not see the tools, and nothing was answered yet: now it is taught them."""
 
 
 PASSED = {"x-andy-compiled": "native;repairs=0"}
@@ -60,41 +60,68 @@ class Call:
     record: Record
 
     async def answer(self) -> int:
-        """Write the answer; returns its status."""
-        source = renamed(self.upstream, self.asked.model)
+        """Write the answer; returns its status. Raises Refused, ToolsUnseen."""
+        source = self.source
+        if self.asked.parts and not isinstance(source, Remote):
+            raise Refused(400, "This model reads text alone; the request holds something else.")
+        try:
+            return await self._answer_from(source)
+        except ToolsRefused as refused:
+            if self.dialect or self.exchange.begun or self.upstream.dialect != "auto":
+                raise
+            support = self.upstream.support(self.asked.model)
+            support.note_refusal(self.asked.tools, refuses_any_tools(refused.refusal))
+            raise ToolsUnseen from refused
+
+    @property
+    def source(self) -> Source:
+        return renamed(self.upstream, self.asked.model)
+
+    @property
+    def dialect(self) -> str:
+        """The dialect of this request, if its client names one. Raises Refused."""
         wanted = self.exchange.headers.get("x-andy-dialect", "")
         if wanted and wanted not in DIALECTS:
             known = ", ".join(sorted(DIALECTS))
             raise Refused(400, f"X-Andy-Dialect: there is no {wanted!r}; there are: {known}.")
-        if self.asked.parts and not isinstance(source, Remote):
-            raise Refused(400, "This model reads text alone; the request holds something else.")
-        try:
-            return await self._answer_from(source, wanted)
-        except ToolsRefused as refused:
-            if wanted or self.exchange.begun or self.upstream.dialect != "auto":
-                raise
-            support = self.upstream.support(self.asked.model)
-            support.note_refusal(self.asked.tools, refuses_any_tools(refused.refusal))
-        except ToolsIgnored:
-            pass
-        return await self.answer()
+        return wanted
 
-    async def _answer_from(self, source: Source, wanted: str) -> int:
-        """As above; `wanted` is the dialect of this request. Raises ToolsRefused, ToolsIgnored."""
-        dialogue = bool(self.asked.tools or any(each.role == "tool" for each in self.asked.history))
-        native = dialogue and not wanted and await self.upstream.sends_tools(self.asked)
-        dry = self.exchange.headers.get("x-andy-dry-run") == "1"
-        if self.surface.passes and isinstance(source, Remote) and (native or not dialogue):
-            if dry:
-                return await self._shown(source.endpoint.model, json.loads(self._passed(source)))
-            return await self._pass(source, dialogue)
-        named = wanted or (NATIVE if native else "")
+    @property
+    def dry(self) -> bool:
+        return self.exchange.headers.get("x-andy-dry-run") == "1"
+
+    @property
+    def _with_tools(self) -> bool:
+        return bool(self.asked.tools or any(each.role == "tool" for each in self.asked.history))
+
+    async def _sends_tools(self) -> bool:
+        """Whether the model is sent the tools themselves."""
+        if self.dialect or not self._with_tools:
+            return False
+        return await self.upstream.sends_tools(self.asked)
+
+    async def find_passing(self) -> Remote | None:
+        """The server whose answer may go on as it comes; None where it is made here."""
+        source = self.source
+        if not (self.surface.passes and isinstance(source, Remote) and source.passes):
+            return None
+        return source if not self._with_tools or await self._sends_tools() else None
+
+    async def _answer_from(self, source: Source) -> int:
+        """As above. Raises ToolsRefused too."""
+        wanted = self.dialect
+        if passing := await self.find_passing():
+            if self.dry:
+                told = json.loads(self._passed(passing))
+                return await self._shown(source.endpoint.model, told)
+            return await self._pass(passing, self._with_tools)
+        named = wanted or (NATIVE if await self._sends_tools() else "")
         taught = self.upstream.taught(self.asked.tools, self.asked.model, named)
         self.record.way = taught.dialect.name
-        if dry:
+        if self.dry:
             request = Dialogue(self.asked, source, taught).request()
-            told = {**self.asked.fields, "messages": list(request.messages), "stop": request.stop}
-            return await self._shown(source.endpoint.model, told)
+            fields = {**self.asked.fields, "messages": list(request.messages), "stop": request.stop}
+            return await self._shown(source.endpoint.model, fields)
         heard, thinkers = Heard(source, self.record), self.upstream.thinks_first
         writer = self.surface.writer(self.asked, self.asked.model or self.record.model)
         made = emulated(self.asked, heard, taught, thinkers, writer.streams_call)
@@ -103,7 +130,7 @@ class Call:
     def _note_reply(self, called: bool, counted: int) -> None:
         """Note what a complete reply shows of whether the model sees tools that are sent to it.
 
-        Raises ToolsIgnored if they were left out and the client has nothing of the answer yet.
+        Raises ToolsUnseen if they were left out and the client has nothing of the answer yet.
         """
         if not self.asked.tools or self.asked.choice.how == "none":
             return
@@ -111,7 +138,7 @@ class Call:
         if self.record.way not in ("passed", NATIVE):
             support.note_taught(called)
         elif support.note_native(self.asked, called, counted) and not self.exchange.begun:
-            raise ToolsIgnored
+            raise ToolsUnseen
 
     async def _shown(self, model: str, request: Mapping[str, object]) -> int:
         """A dry run: what would be sent, and nothing is."""

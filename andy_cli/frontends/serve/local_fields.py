@@ -11,6 +11,7 @@ from andy_cli.messages import Constraint, Request, Sampling, Schema
 
 def understand_fields(request: Request, fields: Mapping[str, object]) -> Request:
     """The request with what the fields of the chat API say of it. Raises Refused (400)."""
+    refuse_unscored(fields)
     most = fields.get("max_completion_tokens") or fields.get("max_tokens")
     schema = read_response_format(fields.get("response_format"))
     constraint = request.constraint
@@ -29,6 +30,22 @@ def understand_fields(request: Request, fields: Mapping[str, object]) -> Request
         ),
         keep_whole=True,
     )
+
+
+UNSCORED = ("logprobs", "top_logprobs", "logit_bias")
+"""Fields for models whose scores of tokens are at hand."""
+
+
+def refuse_unscored(fields: Mapping[str, object]) -> None:
+    """Raise Refused (400) for a field that could only be passed over."""
+    for name in UNSCORED:
+        if fields.get(name):
+            raise Refused(
+                400,
+                f"{name} is not there for this model: the scores of its tokens are not told.",
+                code="unsupported_parameter",
+                param=name,
+            )
 
 
 def read_number(value: object) -> float | None:

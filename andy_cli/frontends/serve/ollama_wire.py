@@ -60,6 +60,7 @@ def read_request(body: Mapping[str, Any], request: Mapping[str, object]) -> Aske
             **read_options(body.get("options")),
             **read_format(body.get("format")),
             **read_effort(body.get("think")),
+            **read_keep_alive(body.get("keep_alive")),
             "model": without_latest(read_model(body)),
             "stream": True if stream is None else fields.switch(stream, "stream"),
         }
@@ -97,12 +98,19 @@ def read_format(value: object) -> dict[str, object]:
 
 
 def read_effort(think: object) -> dict[str, object]:
-    """How much it is to think, where that is said in words."""
-    if think is None or isinstance(think, bool):
+    """How much it is to think; whether at all is said to an Ollama alone."""
+    if think is None:
         return {}
+    if isinstance(think, bool):
+        return {"think": think}
     if think not in EFFORTS:
         raise Refused(400, f"think is true, false, {', '.join(EFFORTS)}.")
     return {"reasoning_effort": think}
+
+
+def read_keep_alive(value: object) -> dict[str, object]:
+    """How long the model stays loaded: for an Ollama behind."""
+    return {} if value is None else {"keep_alive": value}
 
 
 def read_whole_number(value: object, where: str) -> int:
@@ -112,10 +120,10 @@ def read_whole_number(value: object, where: str) -> int:
     return int(number)
 
 
-def read_limit(value: object, where: str) -> int | None:
-    """How many tokens at most; below 1 it means as many as there is room for."""
+def read_limit(value: object, where: str) -> int:
+    """How many tokens at most; -1 for as many as there is room for, as anything below 1 means."""
     limit = read_whole_number(value, where)
-    return limit if limit > 0 else None
+    return limit if limit > 0 else -1
 
 
 def read_stop(value: object, where: str) -> list[str] | None:
@@ -129,11 +137,12 @@ OPTIONS: Mapping[str, tuple[str, Callable[[object, str], object]]] = {
     "top_k": ("top_k", read_whole_number),
     "seed": ("seed", read_whole_number),
     "num_predict": ("max_tokens", read_limit),
+    "num_ctx": ("num_ctx", read_whole_number),
     "stop": ("stop", read_stop),
     "presence_penalty": ("presence_penalty", fields.number),
     "frequency_penalty": ("frequency_penalty", fields.number),
 }
-"""Option -> the field of the chat API that means the same."""
+"""Option -> the field of the chat API that means the same; `num_ctx` is for an Ollama behind."""
 
 
 def is_thinking_shown(body: Mapping[str, object]) -> bool:

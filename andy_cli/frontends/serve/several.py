@@ -1,4 +1,4 @@
-"""Several answers to one request (`n`), of a model that gives one at a time.
+"""Several answers to one request (`n`), of a model that gives one at a time here.
 
 They are made one after the other. Whole, they are put together in the end; streamed, the events of
 one follow those of the other, as their `index` tells.
@@ -10,31 +10,32 @@ from dataclasses import replace
 from typing import Any
 
 from andy_cli.frontends.serve.asked import Asked
-from andy_cli.frontends.serve.call import Call
+from andy_cli.frontends.serve.call import Call, ToolsUnseen
 from andy_cli.frontends.serve.chat_wire import ChatWriter, Place, dumped, new_answer_id
 from andy_cli.frontends.serve.exchange import Exchange
-from andy_cli.frontends.serve.source import Remote
 from andy_cli.messages import Usage
 
 PlacedWriter = Callable[[Asked, str, Place], ChatWriter]
 
 
-def count_answers(call: Call) -> int:
+async def count_answers(call: Call) -> int:
     """How many are to be made here: a server that is asked for several makes them itself."""
     number = call.asked.fields.get("n")
-    passes = call.surface.passes and isinstance(call.upstream.source, Remote)
-    dry = call.exchange.headers.get("x-andy-dry-run") == "1"
-    if passes or dry or call.surface.placed is None or not isinstance(number, int):
+    if not isinstance(number, int) or call.dry or call.surface.placed is None:
         return 1
-    return number
+    return 1 if await call.find_passing() else number
 
 
 async def answer_call(call: Call) -> int:
     """Write the answer, or the answers; returns the status. Raises Refused."""
-    number = count_answers(call)
-    if number < 2 or call.surface.placed is None:
-        return await call.answer()
-    return await Several(call, number, call.surface.placed).answer()
+    while True:
+        try:
+            number = await count_answers(call)
+            if number < 2 or call.surface.placed is None:
+                return await call.answer()
+            return await Several(call, number, call.surface.placed).answer()
+        except ToolsUnseen:
+            continue  # it is known from now on, and the request made otherwise
 
 
 class Several:
@@ -54,7 +55,7 @@ class Several:
         whole: dict[str, object] = {}
         for index in range(self._number):
             self._body = b""
-            await self._one(index).answer()
+            await answer_call(self._one(index))
             if not self._call.asked.stream:
                 whole = json.loads(self._body)
                 listed = whole["choices"]
@@ -72,6 +73,7 @@ class Several:
         inner.headers = call.exchange.headers
 
         def make(asked: Asked, model: str) -> ChatWriter:
+            del self._writers[index:]  # of an answer that was begun and is made otherwise
             used = [writer.used for writer in self._writers]
             before = Usage(
                 used[0].input_tokens if used else 0, sum(each.output_tokens for each in used)

@@ -1,4 +1,6 @@
-"""Where answers come from: a server that speaks the chat API, or a model inside this process."""
+"""Where answers come from: a server that speaks the chat API or Ollama's own, or a model inside
+this process.
+"""
 
 import asyncio
 import json
@@ -12,14 +14,15 @@ from andy_cli.frontends.serve.backend import LARGEST, Backend, Sent
 from andy_cli.frontends.serve.beginning import broken_off, explain_failure
 from andy_cli.frontends.serve.chat_wire import dumped
 from andy_cli.frontends.serve.limits import drop_unlimited
-from andy_cli.frontends.serve.local_fields import understand_fields
+from andy_cli.frontends.serve.local_fields import refuse_unscored, understand_fields
 from andy_cli.frontends.serve.pieces import Refused, ToolsRefused
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint, ModelClient
 from andy_cli.models.http.adapting import Adapter, Body
 from andy_cli.models.http.features import PASSING, STREAM, TOOLS, blames_value
-from andy_cli.models.http.wire import ReplyReader
+from andy_cli.models.http.ollama_wire import find_thinking, reader_at
 from andy_cli.models.memory import learn_without, recall
+from andy_cli.models.ollama_chat import OllamaChat
 
 
 class Source(Protocol):
@@ -71,6 +74,9 @@ class Adapters:
             del self._known[next(iter(self._known))]
 
 
+OLLAMAS = ("num_ctx", "think", "keep_alive")
+"""Fields of Ollama's clients that mean nothing to other servers."""
+
 MODELS = 1000
 """Of which it is kept."""
 
@@ -83,10 +89,18 @@ class Remote:
     backend: Backend
     guided: bool = False
     adapters: Adapters = field(default_factory=Adapters)
+    ollama: OllamaChat | None = None
+    """It is an Ollama."""
+
+    @property
+    def passes(self) -> bool:
+        """Whether it speaks the chat completions API, of which bytes may go on as they are."""
+        return self.ollama is None or not self.ollama.speaks
 
     @asynccontextmanager
     async def send(self, body: bytes) -> AsyncIterator[Sent]:
-        """The answer to a request, without what the server refuses of it.
+        """The answer to a request of the chat completions API, without what the server refuses of
+        it; in the words of the API that it was sent to.
 
         Raises Refused, and ToolsRefused for a request with tools that must be made otherwise.
         """
@@ -94,16 +108,27 @@ class Remote:
         if adapter.learned:
             body = dumped(adapter.adapt(json.loads(body)))
         while True:
-            async with self.backend.send(body) as sent:
+            async with await self._sent(body) as sent:
                 if sent.status == 200:
                     yield sent
                     return
                 refused = await sent.refusal()
             body = dumped(self._changed(adapter, refused, json.loads(body)))
 
+    async def _sent(self, body: bytes) -> Sent:
+        if self.ollama is None or not self.ollama.speaks:
+            return self.backend.send(body)
+        try:
+            written = await self.ollama.write(json.loads(body))
+        except BadRequestError as error:
+            raise Refused(400, str(error)) from error
+        return self.backend.send(dumped(written), self.ollama.address)
+
     def _changed(self, adapter: Adapter, refused: Refused, asked: Body) -> Body:
+        if self.ollama is not None and self.ollama.learn(refused.status, refused.refusal, asked):
+            return asked
         before = set(adapter.learned)
-        changed = adapter.learn(refused.status, refused.refusal, asked)
+        changed = adapter.learn(refused.status, find_thinking(refused.refusal), asked)
         if changed is None:
             raise refused
         if changed.get("stream") != asked.get("stream"):
@@ -122,8 +147,12 @@ class Remote:
         return changed
 
     def _body(self, request: Request, fields: Mapping[str, object]) -> bytes:
+        if not self.passes:
+            refuse_unscored(fields)
+        foreign = () if self.ollama else OLLAMAS
+        known = {name: value for name, value in fields.items() if name not in foreign}
         body: dict[str, object] = {
-            **drop_unlimited(fields),
+            **drop_unlimited(known),
             "model": self.endpoint.model,
             "messages": list(request.messages),
             "stream": True,
@@ -138,8 +167,9 @@ class Remote:
         return json.dumps(body).encode()
 
     async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
-        reader, size, ended = ReplyReader(), 0, False
+        size, ended = 0, False
         async with self.send(self._body(request, fields)) as sent:
+            reader = reader_at(sent.address)
             async for data in sent.chunks():
                 size += len(data)
                 for chunk in reader.feed(data):

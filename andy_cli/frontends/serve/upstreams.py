@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from urllib.parse import urlsplit
 
 from andy_cli.compiler.detect import NATIVE, Template, chosen, told
 from andy_cli.compiler.dialect import Dialect, Tools
@@ -15,10 +16,13 @@ from andy_cli.frontends.serve.source import Inside, Remote, Source
 from andy_cli.frontends.serve.taught import DIALECTS, Taught, taught
 from andy_cli.frontends.serve.tool_support import GetFacts, ToolSupport, no_facts
 from andy_cli.models.client import Endpoint, Provider
+from andy_cli.models.discovery import ollama_address
 from andy_cli.models.http.addresses import checked
 from andy_cli.models.memory import recall
+from andy_cli.models.ollama_chat import OllamaChat
 from andy_cli.models.presets import presets
-from andy_cli.models.select import parse_name
+from andy_cli.models.select import OLLAMA_PORT, parse_name
+from andy_cli.models.server_facts import Facts
 from andy_cli.settings import Settings
 
 
@@ -117,7 +121,7 @@ def upstreams(
     environment: Mapping[str, str] = os.environ,
     get_facts: GetFacts = no_facts,
 ) -> Upstreams:
-    """`[NAME=]URL|PROVIDER:MODEL|local:MODEL`, each. Raises UsageError."""
+    """`[NAME=][ollama+]URL|PROVIDER:MODEL|local:MODEL`, each. Raises UsageError."""
     if dialect != "auto":
         told(dialect, "--dialect", DIALECTS)
     found = []
@@ -125,7 +129,8 @@ def upstreams(
         name, equals, place = each.partition("=")
         if not equals or "://" in name or ":" in name:
             name, place = "", each
-        found.append(_upstream(name, place, model, dialect, behind, settings, environment))
+        opening = Opening(model, dialect, behind, settings, environment, get_facts)
+        found.append(opening.upstream(name, place))
     for upstream in found:
         upstream.get_facts = get_facts
     if len(found) > 1:
@@ -138,32 +143,60 @@ def upstreams(
     return Upstreams(found)
 
 
-def _upstream(
-    name: str,
-    place: str,
-    model: str,
-    dialect: str,
-    behind: Callable[[Endpoint], Backend],
-    settings: Settings,
-    environment: Mapping[str, str],
-) -> Upstream:
-    if "://" in place:
-        key = environment.get(settings.text("api_key_env") or "OPENAI_API_KEY", "")
-        endpoint = Endpoint("openai", model, checked(place), key)
-        return Upstream(name, Remote(endpoint, behind(endpoint)), dialect)
-    provider, wanted = parse_name(place)
-    if not provider:
-        raise UsageError(
-            f"{place!r} is no upstream.", "Give a URL, PROVIDER:MODEL, or local:smollm2."
-        )
-    preset = presets()[provider]
-    wanted = wanted or model or preset.default_model
-    key = next((environment[each] for each in preset.key_names if environment.get(each)), "")
-    endpoint = Endpoint(provider, wanted, preset.base_url, key)
-    if preset.connect is not None:
-        client = preset.connect(endpoint, settings)
-        return Upstream(name, Inside(endpoint, client, asyncio.Lock()), dialect, False)
-    return Upstream(name, Remote(endpoint, behind(endpoint)), dialect, preset.tools)
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What was said of all upstreams."""
+
+    model: str
+    dialect: str
+    behind: Callable[[Endpoint], Backend]
+    settings: Settings
+    environment: Mapping[str, str]
+    get_facts: GetFacts
+
+    def upstream(self, name: str, place: str) -> Upstream:
+        """One of them. Raises UsageError."""
+        if "://" in place:
+            named, url = read_address(place)
+            key = self.environment.get(self.settings.text("api_key_env") or "OPENAI_API_KEY", "")
+            return Upstream(name, self._remote(Endpoint(named, self.model, url, key)), self.dialect)
+        provider, wanted = parse_name(place)
+        if not provider:
+            raise UsageError(
+                f"{place!r} is no upstream.", "Give a URL, PROVIDER:MODEL, or local:smollm2."
+            )
+        preset = presets()[provider]
+        names = [each for each in preset.key_names if self.environment.get(each)]
+        key = self.environment[names[0]] if names else ""
+        model = wanted or self.model or preset.default_model
+        endpoint = Endpoint(provider, model, preset.base_url, key)
+        if preset.connect is not None:
+            client = preset.connect(endpoint, self.settings)
+            source = Inside(endpoint, client, asyncio.Lock())
+            return Upstream(name, source, self.dialect, False)
+        return Upstream(name, self._remote(endpoint), self.dialect, preset.tools)
+
+    def _remote(self, endpoint: Endpoint) -> Remote:
+        async def ask(model: str) -> Facts:
+            return await self.get_facts(replace(endpoint, model=model))
+
+        ollama = None
+        if endpoint.provider == "ollama":
+            context = self.settings.whole("limits.context")
+            ollama = OllamaChat(endpoint.base_url, context, ask)
+        return Remote(endpoint, self.behind(endpoint), ollama=ollama)
+
+
+def read_address(place: str) -> tuple[str, str]:
+    """Who is at an address, and its base URL: `ollama+http://HOST:PORT`, or any at Ollama's port,
+    is an Ollama, and every other a server of the chat completions API. Raises UsageError.
+    """
+    if place.startswith("ollama+"):
+        return "ollama", ollama_address(checked(place.removeprefix("ollama+")))
+    url = checked(place)
+    if urlsplit(url).port == OLLAMA_PORT:
+        return "ollama", ollama_address(url)
+    return "openai", url
 
 
 def renamed(upstream: Upstream, model: str) -> Source:

@@ -1,4 +1,4 @@
-"""The client for every server that speaks the OpenAI chat API.
+"""The client for every server that speaks the OpenAI chat API, or Ollama's own.
 
 A refusal that names a feature changes the request once, and the finding is kept: the next request
 leaves the feature out from the start. A refusal of tools is raised nevertheless (`kind` is
@@ -8,6 +8,7 @@ leaves the feature out from the start. A refusal of tools is raised nevertheless
 import json
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from time import monotonic
 from typing import Protocol
 
@@ -18,6 +19,7 @@ from andy_cli.models.http.adapting import Adapter
 from andy_cli.models.http.addresses import shown
 from andy_cli.models.http.body import Body, body_of
 from andy_cli.models.http.features import PASSING, REASONING, TOOLS, refuses_any_tools
+from andy_cli.models.http.ollama_wire import OllamaReader, reader_at
 from andy_cli.models.http.refusals import (
     Refusal,
     as_error,
@@ -30,6 +32,7 @@ from andy_cli.models.http.refusals import (
 )
 from andy_cli.models.http.transport import Answer, Transport, drain, transport
 from andy_cli.models.http.wire import ReplyReader
+from andy_cli.models.ollama_chat import OllamaChat
 from andy_cli.settings import Settings
 
 LARGEST = 32 * 2**20
@@ -69,15 +72,17 @@ class ChatClient:
         tools: bool = True,
         tap: Tap | None = None,
         learned: Iterable[str] = (),
+        ollama: OllamaChat | None = None,
         keep: Callable[[Collection[str]], object] = lambda features: None,
     ) -> None:
         """`learned`: what its server is known to refuse of requests; `keep` is told what it is
-        seen to refuse."""
+        seen to refuse. `ollama`: its server is one, and speaks its own API."""
         self.endpoint = endpoint
         self._settings = settings
         self._tools = tools
         self._tap = tap
         self._adapter = Adapter(learned)
+        self._ollama = ollama
         self._keep = keep
         self._transport: Transport | None = None
 
@@ -130,13 +135,17 @@ class ChatClient:
 
     async def _once(self, body: Body) -> AsyncGenerator[Chunk, None]:
         """One request and its reply; raises `Refused` for a status that is none of success."""
-        exchange = self._tap(self.endpoint, body) if self._tap else None
+        endpoint, address = self.endpoint, ""
+        if self._ollama and self._ollama.speaks:
+            body, address = await self._ollama.write(body), self._ollama.address
+            endpoint = replace(endpoint, base_url=address)
+        exchange = self._tap(endpoint, body) if self._tap else None
         failure: BaseException | None = None
         try:
-            async with self._carrier().send(body) as answer:
+            async with self._carrier().send(body, address) as answer:
                 if not 200 <= answer.status < 300:
                     raise await self._refused(answer, exchange)
-                async with aclosing(self._read(answer, exchange)) as chunks:
+                async with aclosing(self._read(answer, reader_at(address), exchange)) as chunks:
                     async for chunk in chunks:
                         yield chunk
         except BaseException as error:
@@ -146,8 +155,9 @@ class ChatClient:
             if exchange:
                 exchange.end(failure)
 
-    async def _read(self, answer: Answer, exchange: Exchange | None) -> AsyncGenerator[Chunk, None]:
-        reader = ReplyReader()
+    async def _read(
+        self, answer: Answer, reader: ReplyReader | OllamaReader, exchange: Exchange | None
+    ) -> AsyncGenerator[Chunk, None]:
         until = monotonic() + self._settings.number("network.total_timeout")
         size, said = 0, False
         async for data in answer.bytes:
@@ -198,6 +208,8 @@ class ChatClient:
 
     def _learn(self, refused: Refused, sent: Body) -> bool:
         """Whether the request can be changed so that it may be taken; raises where tools go."""
+        if self._ollama and self._ollama.learn(refused.status, refused.refusal, sent):
+            return True
         if self._adapter.learn(refused.status, refused.refusal, sent) is None:
             return False
         self._keep(self._adapter.learned - PASSING)

@@ -30,8 +30,8 @@ class Direct:
         self.http = _client(endpoint, settings)
 
     @asynccontextmanager
-    async def send(self, body: Body) -> AsyncIterator[Answer]:
-        url = f"{self._endpoint.base_url}/chat/completions"
+    async def send(self, body: Body, address: str = "") -> AsyncIterator[Answer]:
+        url = address or f"{self._endpoint.base_url}/chat/completions"
         try:
             async with self.http.stream(
                 "POST", url, json=body, headers=_headers(self._endpoint)

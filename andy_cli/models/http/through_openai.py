@@ -29,7 +29,11 @@ class ThroughOpenAI:
         self._api = _client(endpoint, self._direct.http)
 
     @asynccontextmanager
-    async def send(self, body: Body) -> AsyncIterator[Answer]:
+    async def send(self, body: Body, address: str = "") -> AsyncIterator[Answer]:
+        if address:  # of an API that the package does not know
+            async with self._direct.send(body, address) as answer:
+                yield answer
+            return
         url = self._endpoint.base_url
         known, extra = _split(body)
         async with AsyncExitStack() as stack:

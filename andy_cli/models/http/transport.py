@@ -29,7 +29,9 @@ class Transport(Protocol):
     `send` raises it from inside its block too, while the bytes are read.
     """
 
-    def send(self, body: Body) -> AbstractAsyncContextManager[Answer]: ...
+    def send(self, body: Body, address: str = "") -> AbstractAsyncContextManager[Answer]:
+        """`address`: another than that of the chat completions API."""
+        ...
 
     async def get(self, path: str) -> object:
         """The JSON at a path below the base URL; None whenever there is none."""

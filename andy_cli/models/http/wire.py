@@ -193,7 +193,7 @@ class ReplyReader:
             return
         events, damaged = _objects(text)
         if not events:
-            self.failure = not_a_reply(text) if _hopeless(text) else _cut_off()
+            self.failure = not_a_reply(text) if _hopeless(text) else cut_off()
             return
         for event in events:
             if isinstance(event, list):
@@ -259,7 +259,7 @@ def _given_up(reason: str) -> ModelError:
     return kinded(error, "server")
 
 
-def _cut_off() -> ModelError:
+def cut_off() -> ModelError:
     error = TransientError("The model server's answer was cut off in the middle.", "Try again.")
     return kinded(error, "protocol")
 

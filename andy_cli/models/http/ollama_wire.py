@@ -1,0 +1,262 @@
+r"""Ollama's own chat API: its requests made from those of the other API, its lines read as chunks.
+
+    POST /api/chat   {"model": "m", "messages": [...], "options": {"num_ctx": 16384}, ...}
+
+    {"message": {"role": "assistant", "content": "Hel"}, "done": false}
+    {"message": {"content": "lo"}, "done": true, "done_reason": "stop", "eval_count": 2, ...}
+
+Its chat completions API knows no `num_ctx`, and cuts what is longer than the default without a
+word: https://docs.ollama.com/openai. Fields as in https://docs.ollama.com/api/chat. Pure.
+"""
+
+import contextlib
+import json
+from collections.abc import Mapping, Sequence
+
+from andy_cli.errors import BadRequestError, ModelError
+from andy_cli.messages import Chunk, Wire
+from andy_cli.models.http.body import Body
+from andy_cli.models.http.choices import ChoiceReader
+from andy_cli.models.http.refusals import Refusal, as_error, read_refusal
+from andy_cli.models.http.wire import ReplyReader, cut_off, not_a_reply
+
+CHAT = "/api/chat"
+
+OPTIONS = {
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "top_k": "top_k",
+    "min_p": "min_p",
+    "seed": "seed",
+    "stop": "stop",
+    "presence_penalty": "presence_penalty",
+    "frequency_penalty": "frequency_penalty",
+    "repeat_penalty": "repeat_penalty",
+    "max_tokens": "num_predict",
+    "max_completion_tokens": "num_predict",
+}
+"""Field of the chat completions API -> Ollama's option that means the same."""
+
+OWN = frozenset({"think", "keep_alive"})
+"""Fields of its own that are sent as they are."""
+
+
+def chat_address(base_url: str) -> str:
+    """Where the own API of an Ollama is, from the base URL of its chat completions API."""
+    return base_url.rstrip("/").removesuffix("/v1") + CHAT
+
+
+def write_request(body: Body) -> Body:
+    """The request as Ollama wants it, but for `num_ctx`.
+
+    Raises BadRequestError for pictures that would have to be fetched, and for other kinds.
+    """
+    options = {OPTIONS[name]: body[name] for name in OPTIONS if body.get(name) is not None}
+    if isinstance(stop := options.get("stop"), str):
+        options["stop"] = [stop]
+    messages = body.get("messages")
+    request: Body = {
+        "model": body.get("model"),
+        "messages": _write_messages(messages if isinstance(messages, list | tuple) else ()),
+        "stream": body.get("stream") is not False,
+        "options": options,
+        # What does not fit is an error, and a reply ends where the context does: by default the
+        # beginning is dropped. Versions that do not know these fields pass over them.
+        "truncate": False,
+        "shift": False,
+    }
+    if body.get("tools") and body.get("tool_choice") != "none":
+        request["tools"] = body["tools"]
+    if (form := _write_format(body.get("response_format"))) is not None:
+        request["format"] = form
+    if effort := body.get("reasoning_effort"):
+        request["think"] = False if effort == "none" else effort
+    request |= {name: body[name] for name in OWN if name in body}
+    return request
+
+
+def set_context(written: Body, size: int) -> Body:
+    """The request with the tokens that its model is to be loaded with."""
+    options = written.get("options")
+    return {
+        **written,
+        "options": {**(options if isinstance(options, dict) else {}), "num_ctx": size},
+    }
+
+
+def _write_format(value: object) -> object:
+    """`json` or a schema; None for any text."""
+    if not isinstance(value, Mapping) or value.get("type") not in ("json_object", "json_schema"):
+        return None
+    named = value.get("json_schema")
+    schema = named.get("schema") if isinstance(named, Mapping) else None
+    return schema or "json"
+
+
+def _write_messages(messages: Sequence[Wire]) -> list[Wire]:
+    names: dict[object, object] = {}  # tool of each call so far: a result says whose it is
+    written: list[Wire] = []
+    for message in messages:
+        calls = find_mappings(message.get("tool_calls"))
+        names |= {call.get("id"): _function(call).get("name") for call in calls}
+        written.append(_write_message(message, [_write_call(call) for call in calls], names))
+    return written
+
+
+def _write_message(
+    message: Wire, calls: Sequence[Wire], names: Mapping[object, object]
+) -> dict[str, object]:
+    role = "system" if message.get("role") == "developer" else message.get("role")
+    text, images = _write_content(message.get("content"))
+    made: dict[str, object] = {"role": role, "content": text}
+    if images:
+        made["images"] = images
+    if thoughts := message.get("reasoning_content"):
+        made["thinking"] = thoughts
+    if calls:
+        made["tool_calls"] = calls
+    if role == "tool":
+        id = message.get("tool_call_id")
+        made["tool_name"] = names.get(id) or message.get("name") or ""
+        made["tool_call_id"] = id or ""
+    return made
+
+
+def _write_call(call: Wire) -> Wire:
+    """With arguments that are an object, as the templates of models want them."""
+    function = _function(call)
+    arguments = function.get("arguments")
+    if isinstance(arguments, str):
+        with contextlib.suppress(ValueError, RecursionError):  # else it is told as it was written
+            arguments = json.loads(arguments or "{}")
+    if not isinstance(arguments, Mapping):
+        arguments = {} if arguments is None else {"arguments": arguments}
+    named = {"name": function.get("name") or "", "arguments": arguments}
+    return {"id": call.get("id") or "", "function": named}
+
+
+def _function(call: Wire) -> Wire:
+    function = call.get("function")
+    return function if isinstance(function, Mapping) else {}
+
+
+def find_mappings(value: object) -> list[Wire]:
+    rows = value if isinstance(value, list | tuple) else ()
+    return [row for row in rows if isinstance(row, Mapping)]
+
+
+def _write_content(content: object) -> tuple[str, list[str]]:
+    """The text of a message, and its pictures in base64."""
+    if isinstance(content, str):
+        return content, []
+    parts = find_mappings(content)
+    texts = [text for part in parts if isinstance(text := part.get("text"), str)]
+    pictures = [part["image_url"] for part in parts if part.get("type") == "image_url"]
+    if foreign := {part.get("type") for part in parts} - {"text", "image_url"}:
+        kinds = ", ".join(sorted(map(str, foreign)))
+        raise BadRequestError(f"Ollama reads texts and pictures, no {kinds}.")
+    return "\n".join(texts), [_read_picture(picture) for picture in pictures]
+
+
+def _read_picture(picture: object) -> str:
+    url = picture.get("url") if isinstance(picture, Mapping) else picture
+    head, comma, data = str(url).partition(",")
+    if not (head.startswith("data:") and head.endswith(";base64") and comma):
+        raise BadRequestError("Ollama fetches no pictures: send them as data: URLs in base64.")
+    return data
+
+
+def find_thinking(refusal: Refusal) -> Refusal:
+    """The refusal with the fields that it is about, which are not called as it says."""
+    if "support thinking" not in refusal.message:
+        return refusal
+    return refusal._replace(fields=(*refusal.fields, "think", "reasoning_effort"))
+
+
+class OllamaReader:
+    """Reads one reply, streamed or whole, as `ReplyReader` reads those of the other API."""
+
+    def __init__(self) -> None:
+        self.failure: ModelError | None = None
+        self.done = False
+        """The server said that nothing follows."""
+        self._pieces: list[bytes] = []
+        """Of a line that is not whole."""
+        self._stray = ""
+        self._read_any = False
+        self._calls = 0
+        self._choices = ChoiceReader()
+
+    def feed(self, data: bytes) -> list[Chunk]:
+        if self.failure or self.done:
+            return []
+        *lines, rest = data.split(b"\n")
+        if lines:
+            lines[0] = b"".join((*self._pieces, lines[0]))
+            self._pieces = []
+        self._pieces.append(rest)
+        for line in lines:
+            self._line(line)
+        return self._choices.take()
+
+    def finish(self) -> list[Chunk]:
+        """The connection has ended."""
+        if not (self.failure or self.done):
+            self._line(b"".join(self._pieces))
+            if self._stray and not self._read_any:
+                begun = self._stray.startswith("{")
+                self.failure = cut_off() if begun else not_a_reply(self._stray)
+        return self._choices.take(last=self._choices.any)
+
+    def _line(self, line: bytes) -> None:
+        text = line.decode("utf-8", "replace").strip()
+        if not text or self.failure or self.done:
+            return
+        try:
+            event = json.loads(text)
+        except (ValueError, RecursionError):
+            event = None
+        if isinstance(event, dict) and event.get("error"):
+            self.failure = as_error(500, read_refusal(event), "The model server")
+        elif isinstance(event, dict) and isinstance(event.get("message"), dict):
+            self._take(event, event["message"], text)
+        else:
+            self._stray = self._stray or text[:200]
+
+    def _take(self, event: Mapping[str, object], message: Wire, line: str) -> None:
+        """One event, as the other API would have said it."""
+        self._read_any = True
+        calls = message.get("tool_calls")
+        delta = {
+            "content": message.get("content"),
+            "reasoning": message.get("thinking"),
+            "tool_calls": [self._number(call) for call in find_mappings(calls)],
+        }
+        ended = event.get("done") is True
+        choice = {"delta": delta, "finish_reason": self._reason(event) if ended else None}
+        said = {"choices": [choice], "usage": _usage(event)}
+        self._choices.read(said, escaped="\\u" in line, sure=not self._stray)
+        if ended:
+            self.done = True
+            self._choices.done(sure=not self._stray)
+
+    def _number(self, call: Wire) -> Wire:
+        """A call is whole wherever it stands; not every version numbers them."""
+        self._calls += 1
+        return {**call, "index": self._calls - 1}
+
+    def _reason(self, event: Mapping[str, object]) -> str:
+        if event.get("done_reason") == "length":
+            return "length"
+        return "tool_calls" if self._calls else "stop"
+
+
+def _usage(event: Mapping[str, object]) -> Wire | None:
+    counts = {"prompt_tokens": "prompt_eval_count", "completion_tokens": "eval_count"}
+    usage = {name: event[own] for name, own in counts.items() if own in event}
+    return usage or None
+
+
+def reader_at(address: str) -> ReplyReader | OllamaReader:
+    """What reads the replies to requests that are sent to an address."""
+    return OllamaReader() if address.endswith(CHAT) else ReplyReader()

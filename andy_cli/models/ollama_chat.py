@@ -1,0 +1,122 @@
+"""One Ollama, spoken to by its own API, and how much each of its models is given to read.
+
+`num_ctx` is the context that a model is loaded with: another one loads it again, which takes
+seconds. So it is what is needed in powers of two, it grows only, and a model's own maximum is its
+end. What is set (`limits.context`) is sent as it is.
+"""
+
+import json
+from collections.abc import Awaitable, Callable
+
+from andy_cli.models.http.body import Body
+from andy_cli.models.http.ollama_wire import (
+    chat_address,
+    find_mappings,
+    set_context,
+    write_request,
+)
+from andy_cli.models.http.refusals import Refusal, names_no_model, too_long
+from andy_cli.models.server_facts import Facts
+from andy_cli.models.token_count import MESSAGE, tokens
+
+LEAST = 8192
+"""Tokens that a model is loaded with at first, unless its Modelfile has `num_ctx`."""
+REPLY = 4096
+"""Tokens for a reply where its request says nothing."""
+LONGEST_REPLY = 8192
+"""Tokens that are kept free for a reply at most: clients ask for much more than they need."""
+WRONG_BY = 1.25
+"""The estimate of the prompt is multiplied by this; it may be too low by some."""
+PICTURE = 1500
+"""Tokens of a picture, about."""
+MOST = 131072
+"""Tokens that a model is loaded with at most, where its server does not say what it can."""
+MODELS = 1000
+"""Of which the size is kept: clients choose the names."""
+
+
+class OllamaChat:
+    """`speaks` until the server turns out to be none: then it is spoken to as any other."""
+
+    def __init__(self, base_url: str, context: int, ask: Callable[[str], Awaitable[Facts]]) -> None:
+        """`context`: tokens as set, or 0; `ask` tells what the server says of a model."""
+        self.address = chat_address(base_url)
+        self.speaks = True
+        self._context = context
+        self._ask = ask
+        self._sizes: dict[str, ContextSize] = {}
+
+    async def write(self, body: Body) -> Body:
+        """A request of the chat completions API in its words. Raises BadRequestError."""
+        written = write_request(body)
+        size = self._context
+        if not size:
+            needed = max(estimate_tokens(written) + count_reply(body), read_count(body, "num_ctx"))
+            size = (await self._size(str(body.get("model")))).fit(needed)
+        return set_context(written, size)
+
+    def learn(self, status: int, refusal: Refusal, body: Body) -> bool:
+        """Whether the request that was refused may be taken if it is sent once more."""
+        if not self.speaks:
+            return False
+        if status in (404, 405) and not names_no_model(status, refusal):
+            self.speaks = False
+            return True
+        size = self._sizes.get(str(body.get("model")))
+        return size is not None and too_long(refusal) and size.double()
+
+    async def _size(self, model: str) -> "ContextSize":
+        if model not in self._sizes:
+            facts = await self._ask(model)
+            if len(self._sizes) >= MODELS:
+                self._sizes.clear()
+            self._sizes.setdefault(model, ContextSize(facts))
+        return self._sizes[model]
+
+
+class ContextSize:
+    """The context that one model is loaded with, in tokens."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._most = facts.longest or facts.context or MOST
+        own = facts.context if facts.context != facts.longest else None  # of its Modelfile
+        self._size = min(own or LEAST, self._most)
+
+    def fit(self, needed: int) -> int:
+        """The size for a request that needs so many tokens; never less than before."""
+        while self._size < needed and self.double():
+            pass
+        return self._size
+
+    def double(self) -> bool:
+        """To the next power of two; returns whether it could grow."""
+        before = self._size
+        self._size = min(2 ** before.bit_length(), self._most)
+        return self._size > before
+
+
+def estimate_tokens(written: Body) -> int:
+    """Tokens of a request in Ollama's words, about, and rather too many."""
+    found = 0
+    for message in find_mappings(written["messages"]):
+        words = {name: value for name, value in message.items() if name != "images"}
+        images = message.get("images")
+        found += MESSAGE + PICTURE * (len(images) if isinstance(images, list) else 0)
+        found += count(words)
+    return int(WRONG_BY * (found + count(written.get("tools") or "")))
+
+
+def count(value: object) -> int:
+    """Tokens of a value as JSON. Not kept: what is said in conversations is long."""
+    return tokens.__wrapped__(json.dumps(value, ensure_ascii=False))
+
+
+def count_reply(body: Body) -> int:
+    """Tokens to keep free for the reply."""
+    asked = read_count(body, "max_tokens") or read_count(body, "max_completion_tokens")
+    return min(asked or REPLY, LONGEST_REPLY)
+
+
+def read_count(body: Body, name: str) -> int:
+    value = body.get(name)
+    return value if isinstance(value, int) and value > 0 else 0
