@@ -115,7 +115,9 @@ class Call:
                 told = json.loads(self._passed(passing))
                 return await self._shown(source.endpoint.model, told)
             return await self._pass(passing, self._with_tools)
-        named = wanted or (NATIVE if await self._sends_tools() else "")
+        # A server that is only asked for words is taught nothing: no stop sequences either.
+        plain = isinstance(source, Remote) and not self._with_tools
+        named = wanted or (NATIVE if plain or await self._sends_tools() else "")
         taught = self.upstream.taught(self.asked.tools, self.asked.model, named)
         self.record.way = taught.dialect.name
         if self.dry:
