@@ -491,7 +491,10 @@ def mcp_test(name: ServerName, json: AsJson = False, set_: Set = None) -> None:
 def serve(
     upstream: Annotated[
         list[str] | None,
-        typer.Option(metavar="URL|PROVIDER:MODEL|local:MODEL", help="NAME=URL where several"),
+        typer.Option(
+            metavar="URL|PROVIDER:MODEL|local:MODEL",
+            help="NAME=URL where several; ollama+URL for an Ollama",
+        ),
     ] = None,
     model: Annotated[
         str,

@@ -230,6 +230,13 @@ def test_a_long_conversation_fits_in_the_context_it_is_sent_with() -> None:
     assert all(len(each.body["messages"]) == 2 * at + 1 for at, each in enumerate(server.requests))
 
 
+def test_the_openai_package_is_no_reason_to_be_cut() -> None:
+    with ollama([FINE]) as server:
+        read = chunks(client(server, "client=openai"), words(6000))
+    assert "".join(each.text for each in read) == "Fine."
+    assert sizes(server) == [16384]
+
+
 def test_a_context_that_was_set_is_sent_as_it_is() -> None:
     with ollama([FINE]) as server:
         chunks(client(server, "limits.context=12000"), HELLO, words(20_000))

@@ -1,5 +1,6 @@
 """`andy serve` before an Ollama: each wire is answered by Ollama's own API; no prompt is cut."""
 
+import concurrent.futures
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -233,6 +234,16 @@ def test_a_server_that_is_no_ollama_is_passed_through_after_one_question(home: P
     assert len([each for each in model.others if each.path == "/api/chat"]) == 1
     assert len(model.requests) == 3
     assert events[0]["id"] == "c1"  # as its server wrote it
+
+
+def test_many_clients_at_once_find_out_that_it_is_no_ollama(home: Path) -> None:
+    with (
+        ModelServer([streamed("Hello.")]) as model,
+        serving(f"ollama+{model.url}", "--model", "m", home=home) as server,
+        concurrent.futures.ThreadPoolExecutor(8) as pool,
+    ):
+        found = list(pool.map(lambda _: joined(server.stream(USER))["text"], range(16)))
+    assert found == ["Hello."] * 16
 
 
 @pytest.mark.parametrize("name", ["logprobs", "top_logprobs", "logit_bias"])

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import anthropic
+import httpx2
 import openai
 import pytest
 
@@ -171,3 +172,52 @@ def test_what_is_too_long_is_refused_and_never_cut(
     earlier: Any = [*LONG, {"role": "assistant", "content": "Yes."}, *COLOR]
     with pytest.raises(openai.BadRequestError):
         client.chat.completions.create(model="m", messages=earlier, **functions)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_stop_sequences_end_words_and_no_command(stream: bool, client: openai.OpenAI) -> None:
+    def ask(text: str, stop: Any) -> tuple[str, list[str]]:  # noqa: ANN401
+        asked: Any = {"model": "m", "messages": [{"role": "user", "content": text}], "stop": stop}
+        asked["tools"] = [{"type": "function", "function": PLAY}]
+        if not stream:
+            message = client.chat.completions.create(**asked).choices[0].message
+            return message.content or "", [each.function.name for each in message.tool_calls or []]
+        words, names = "", []
+        for event in client.chat.completions.create(**asked, stream=True):
+            delta = event.choices[0].delta
+            words += delta.content or ""
+            names += [each.function.name for each in delta.tool_calls or [] if each.function.name]
+        return words, names
+
+    question, _ = ask("play a song", None)
+    assert question.endswith("file to play?")
+    assert ask("play a song", "file to") == (question.partition("file to")[0], [])
+    for stop in ("DEAR", "PLAY", "song1", "play_mp3", " "):
+        assert ask("play song1.mp3", stop) == ("", ["play_mp3"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("logprobs", True), ("top_logprobs", 3), ("logit_bias", {"50256": -100})]
+)
+def test_scores_of_tokens_are_refused_by_name(
+    name: str, value: object, client: openai.OpenAI
+) -> None:
+    named: Any = {"logprobs": True, name: value} if name == "top_logprobs" else {name: value}
+    with pytest.raises(openai.BadRequestError) as caught:
+        write(client, **named)
+    assert caught.value.param == ("logprobs" if name == "top_logprobs" else name)
+    assert write(client, logprobs=False, logit_bias={})
+
+
+def test_an_ollama_client_may_want_an_answer_without_a_limit(address: str) -> None:
+    hundred = {"type": "array", "items": {"const": "word"}, "minItems": 400, "maxItems": 400}
+    lengths = []
+    for limit in ({"num_predict": 50}, {}, {"num_predict": -1}):
+        body = {"model": "m", "messages": COLOR, "stream": False, "format": hundred}
+        made = httpx2.post(f"{address}/api/chat", json={**body, "options": limit}, timeout=120)
+        told = made.json()
+        lengths.append(told["eval_count"])
+    assert lengths[0] == 50
+    assert lengths[1] == 1000
+    assert lengths[2] > 1000
+    assert json.loads(told["message"]["content"]) == ["word"] * 400

@@ -56,9 +56,7 @@ class OllamaChat:
         return set_context(written, size)
 
     def learn(self, status: int, refusal: Refusal, body: Body) -> bool:
-        """Whether the request that was refused may be taken if it is sent once more."""
-        if not self.speaks:
-            return False
+        """Whether a request that was refused at `address` may be taken if it is sent once more."""
         if status in (404, 405) and not names_no_model(status, refusal):
             self.speaks = False
             return True

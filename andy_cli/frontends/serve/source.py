@@ -113,7 +113,9 @@ class Remote:
                     yield sent
                     return
                 refused = await sent.refusal()
-            body = dumped(self._changed(adapter, refused, json.loads(body)))
+            asked = json.loads(body)
+            if not self._learns(sent.address, refused, asked):
+                body = dumped(self._changed(adapter, refused, asked))
 
     async def _sent(self, body: bytes) -> Sent:
         if self.ollama is None or not self.ollama.speaks:
@@ -124,9 +126,13 @@ class Remote:
             raise Refused(400, str(error)) from error
         return self.backend.send(dumped(written), self.ollama.address)
 
+    def _learns(self, address: str, refused: Refused, asked: Body) -> bool:
+        """Whether an Ollama, or what is none, may take the same request once more."""
+        if self.ollama is None or address != self.ollama.address:
+            return False
+        return self.ollama.learn(refused.status, refused.refusal, asked)
+
     def _changed(self, adapter: Adapter, refused: Refused, asked: Body) -> Body:
-        if self.ollama is not None and self.ollama.learn(refused.status, refused.refusal, asked):
-            return asked
         before = set(adapter.learned)
         changed = adapter.learn(refused.status, find_thinking(refused.refusal), asked)
         if changed is None:

@@ -208,7 +208,8 @@ class ChatClient:
 
     def _learn(self, refused: Refused, sent: Body) -> bool:
         """Whether the request can be changed so that it may be taken; raises where tools go."""
-        if self._ollama and self._ollama.learn(refused.status, refused.refusal, sent):
+        ollama = self._ollama if self._ollama and self._ollama.speaks else None
+        if ollama and ollama.learn(refused.status, refused.refusal, sent):
             return True
         if self._adapter.learn(refused.status, refused.refusal, sent) is None:
             return False

@@ -66,10 +66,11 @@ class LocalClient:
         constraint = request.constraint or Constraint()
         if request.keep_whole and constraint.choices:
             await asyncio.to_thread(_check_length, engine, request.messages)
-        said = await asyncio.to_thread(self._said, request.messages, request.constraint)
-        if said:
+        said, stop = await asyncio.to_thread(self._said, request)
+        if said or stop:
+            usage = Usage(_estimate(request.messages), len(said) // 4 + 1)
             yield Chunk(text=said)
-            yield Chunk(finish="stop", usage=Usage(_estimate(request.messages), len(said) // 4 + 1))
+            yield Chunk(finish="stop", usage=usage, stopped_at=stop)
             return
         if constraint.choices and not constraint.schema:
             grammar = constraint.grammar or talk_grammar(request.messages, constraint.choices)
@@ -88,21 +89,34 @@ class LocalClient:
                 self._chooser = Chooser(self._engine.likelihoods)
             return self._engine
 
-    def _said(self, messages: Sequence[Wire], constraint: Constraint | None) -> str:
-        """What is chosen or asked; empty when it is talk that is due. Blocks."""
+    def _said(self, request: Request) -> tuple[str, str]:
+        """What is chosen or asked, and the stop sequence that ends it; empty when it is talk that
+        is due. Blocks.
+
+        A stop sequence is for text: a command with one in it is a command.
+        """
         assert self._chooser is not None, "engine() was called before"
+        messages, constraint = request.messages, request.constraint
         if constraint is None:  # a question that nothing fits: a value would be made up
-            return NO_ANSWER if read_turn(messages).question else ""
+            return NO_ANSWER if read_turn(messages).question else "", ""
         if not constraint.choices:
-            return ""
+            return "", ""
         if not constraint.free_text:
-            return self._chooser.answer(messages, constraint.choices).text
-        command = self._chooser.command(messages, constraint.choices)
-        return command.text if command else self._chooser.lacking(messages, constraint.choices)
+            return self._chooser.answer(messages, constraint.choices).text, ""
+        if command := self._chooser.command(messages, constraint.choices):
+            return command.text, ""
+        return cut_at_stop(self._chooser.lacking(messages, constraint.choices), request.stop)
 
     async def close(self) -> None:
         """Free the memory; a later request loads the model again."""
         self._engine = self._chooser = None
+
+
+def cut_at_stop(text: str, stops: Sequence[str]) -> tuple[str, str]:
+    """The text before the first of the stop sequences in it, and that sequence; else all of it."""
+    found = [(at, stop) for stop in stops if (at := text.find(stop)) >= 0]
+    at, stop = min(found, default=(len(text), ""))
+    return text[:at], stop
 
 
 def _body(engine: Engine, request: Request, constraint: Constraint) -> Body:
