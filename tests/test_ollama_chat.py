@@ -267,6 +267,16 @@ def test_where_the_server_says_that_it_was_too_little_it_is_given_more() -> None
     assert sizes(server) == [8192, 16384, 32768, 65536, 131072]
 
 
+def test_a_model_is_not_loaded_again_to_read_less() -> None:
+    for loaded, size in ((32768, 32768), (4096, 8192), (10**6, 40960)):
+        other = {"name": "n", "context_length": 1}
+        rows = [other, {"name": "m:latest", "context_length": loaded}]
+        facts = {"/api/show": SHOW, "/api/ps": {"models": rows}}
+        with ModelServer([FINE], facts=facts, ollama=True) as server:
+            chunks(client(server))
+        assert sizes(server) == [size]
+
+
 def test_a_model_that_reads_little_is_given_no_more() -> None:
     size = ContextSize(Facts(2048, longest=2048))
     assert (size.fit(1), size.fit(9000), size.double()) == (2048, 2048, False)

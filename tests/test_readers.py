@@ -341,7 +341,12 @@ def decode_lines(data: bytes) -> object:
 
 
 def all_facts(value: object) -> object:
-    sources = (server_facts.OLLAMA, server_facts.LLAMACPP, server_facts.LISTED)
+    sources = (
+        server_facts.OLLAMA,
+        server_facts.LOADED,
+        server_facts.LLAMACPP,
+        server_facts.LISTED,
+    )
     return [source.read(value, "m") for source in sources if isinstance(value, dict)]
 
 

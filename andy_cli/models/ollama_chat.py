@@ -1,8 +1,8 @@
 """One Ollama, spoken to by its own API, and how much each of its models is given to read.
 
 `num_ctx` is the context that a model is loaded with: another one loads it again, which takes
-seconds. So it is what is needed in powers of two, it grows only, and a model's own maximum is its
-end. What is set (`limits.context`) is sent as it is.
+seconds. So it begins with what the model is loaded with, it is what is needed in powers of two, it
+grows only, and a model's own maximum is its end. What is set (`limits.context`) is sent as it is.
 """
 
 import json
@@ -56,7 +56,7 @@ class OllamaChat:
         return set_context(written, size)
 
     def learn(self, status: int, refusal: Refusal, body: Body) -> bool:
-        """Whether a request that was refused at `address` may be taken if it is sent once more."""
+        """Whether a request that was refused at `address` may be taken if it is sent again."""
         if status in (404, 405) and not names_no_model(status, refusal):
             self.speaks = False
             return True
@@ -78,7 +78,7 @@ class ContextSize:
     def __init__(self, facts: Facts) -> None:
         self._most = facts.longest or facts.context or MOST
         own = facts.context if facts.context != facts.longest else None  # of its Modelfile
-        self._size = min(own or LEAST, self._most)
+        self._size = min(max(own or LEAST, facts.loaded or 0), self._most)
 
     def fit(self, needed: int) -> int:
         """The size for a request that needs so many tokens; never less than before."""

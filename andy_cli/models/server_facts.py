@@ -1,6 +1,7 @@
 """What a server tells about a model: how much it reads, what it can do, how it is prompted.
 
     Ollama      POST /api/show       capabilities, model_info, template, num_ctx
+                GET  /api/ps         context_length of models that are loaded
     llama.cpp   GET  /props          chat_template, chat_template_caps, n_ctx
     LM Studio   GET  /api/v0/models  capabilities, max_context_length
     any other   GET  /v1/models      max_model_len (vLLM), context_length (OpenRouter), ...
@@ -40,6 +41,8 @@ class Facts(NamedTuple):
     """Its chat template, in whatever language."""
     longest: int | None = None
     """Tokens of the longest context that its server could load it with; of Ollama alone."""
+    loaded: int | None = None
+    """Tokens that it is loaded with just now; of an Ollama that is known to be one."""
 
 
 class Source(NamedTuple):
@@ -70,12 +73,15 @@ async def facts(endpoint: Endpoint, settings: Settings, fetch: Fetch | None = No
             merged.capabilities or each.capabilities,
             merged.template or each.template,
             merged.longest or each.longest,
+            merged.loaded or each.loaded,
         )
     return merged
 
 
 def _sources(endpoint: Endpoint) -> list[Source]:
     own = {"ollama": OLLAMA, "llamacpp": LLAMACPP, "lmstudio": LMSTUDIO}
+    if endpoint.provider == "ollama":
+        return [OLLAMA, LOADED, LISTED]
     if endpoint.provider in own:
         return [own[endpoint.provider], LISTED]
     preset = presets().get(endpoint.provider)
@@ -135,6 +141,13 @@ def _ollama(answer: Json, model: str) -> Facts:
     return Facts(context, _words(answer.get("capabilities")), template, most)
 
 
+def _loaded(answer: Json, model: str) -> Facts:
+    rows = answer.get("models")
+    found = [each for each in rows if isinstance(each, dict)] if isinstance(rows, list) else []
+    row = next((each for each in found if each.get("name") in (model, f"{model}:latest")), {})
+    return Facts(loaded=_count(row.get("context_length")))
+
+
 def _llamacpp(answer: Json, model: str) -> Facts:
     caps = _map(answer, "chat_template_caps")
     takes = any(caps.get(name) is True for name in ("supports_tools", "supports_tool_calls"))
@@ -187,6 +200,7 @@ def _count(value: object) -> int | None:
 
 
 OLLAMA = Source("/api/show", _ollama, "POST")
+LOADED = Source("/api/ps", _loaded)
 LLAMACPP = Source("/props", _llamacpp)
 LMSTUDIO = Source("/api/v0/models", _listed)
 LISTED = Source("/v1/models", _listed)
