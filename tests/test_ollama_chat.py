@@ -280,6 +280,8 @@ def test_a_model_is_not_loaded_again_to_read_less() -> None:
 def test_a_model_that_reads_little_is_given_no_more() -> None:
     size = ContextSize(Facts(2048, longest=2048))
     assert (size.fit(1), size.fit(9000), size.double()) == (2048, 2048, False)
+    size = ContextSize(Facts(131072))  # as a list of models has it
+    assert (size.fit(1), size.fit(10**6)) == (8192, 131072)
 
 
 # What is no Ollama, and what it does not have.

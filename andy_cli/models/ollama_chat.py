@@ -77,8 +77,9 @@ class ContextSize:
 
     def __init__(self, facts: Facts) -> None:
         self._most = facts.longest or facts.context or MOST
-        own = facts.context if facts.context != facts.longest else None  # of its Modelfile
-        self._size = min(max(own or LEAST, facts.loaded or 0), self._most)
+        # What is in force and not the longest is what its Modelfile says.
+        set_to = facts.context if facts.longest and facts.context != facts.longest else None
+        self._size = min(max(set_to or LEAST, facts.loaded or 0), self._most)
 
     def fit(self, needed: int) -> int:
         """The size for a request that needs so many tokens; never less than before."""
