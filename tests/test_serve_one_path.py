@@ -6,6 +6,7 @@ notation of each family that there is.
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from tests.model_server import (
     answered,
     called,
     raw,
+    refused,
     status,
     streamed,
 )
@@ -45,32 +47,46 @@ def whole(message: Mapping[str, Any], finish: str = "stop") -> Answer:
 
 def answer_request(received: Received) -> Answer:
     """The reply that the user asked for by its name."""
+    if received.body.get("tools") and received.body.get("model") == "refuses":
+        return refused(400, "this model does not support tools")
     last = str(received.body["messages"][-1]["content"])
     text = NOTATIONS.get(last, "Hello there.")
     return streamed(text) if received.body.get("stream") else whole({"content": text})
 
 
+SERVERS = ("accepts", "refuses", "ignores")
+"""What a server does with tools that are sent to it."""
+NO_TOOLS = {"/props": {"chat_template_caps": {"supports_tools": False}}}
 PATHS = ("v1/chat/completions", "v1/responses", "v1/messages", "api/chat")
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with (
-        ModelServer(answer_request, checked=False) as server,
-        serving(server.url, "--model", "gpt-9", home=tmp_path_factory.mktemp("home")) as found,
-    ):
+def all_served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Served]]:
+    """A server of each kind, by what it does with tools."""
+    with ExitStack() as stack:
+        found = {}
+        for kind in SERVERS:
+            facts = NO_TOOLS if kind == "ignores" else None
+            server = stack.enter_context(ModelServer(answer_request, checked=False, facts=facts))
+            home = tmp_path_factory.mktemp(kind)
+            found[kind] = stack.enter_context(serving(server.url, "--model", kind, home=home))
         yield found
+
+
+@pytest.fixture
+def served(all_served: dict[str, Served]) -> Served:
+    return all_served["accepts"]
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("name", NOTATIONS)
+@pytest.mark.parametrize("kind", SERVERS)
 def test_a_call_in_the_text_is_a_call_on_every_wire(
-    name: str, path: str, stream: bool, served: Served
+    kind: str, name: str, path: str, stream: bool, all_served: dict[str, Served]
 ) -> None:
-    response = httpx2.post(
-        f"{served.url}/{path}", json={**request_on(path, name), "stream": stream}, timeout=30
-    )
+    url = f"{all_served[kind].url}/{path}"
+    response = httpx2.post(url, json={**request_on(path, name), "stream": stream}, timeout=30)
     assert response.status_code == 200, response.text
     assert calls_in(path, response.text, stream) == [("play_mp3", PLAY.arguments)]
 
