@@ -167,6 +167,26 @@ def test_arguments_go_on_while_the_model_writes_them(served: Served, wire: str, 
     assert longest < len("".join(pieces)) / 3
 
 
+@pytest.mark.parametrize("name", ["hermes", "native"])
+def test_a_call_whose_reply_breaks_off_behind_it_is_never_whole(tmp_path: Path, name: str) -> None:
+    def break_off(received: Received) -> Answer:
+        return [*write_slowly(received)][:-2]
+
+    with (
+        ModelServer(break_off, checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        for wire in ("responses", "messages"):
+            path, body = request_on(wire, name)
+            text = httpx2.post(f"{served.url}/{path}", json=body, timeout=30).text
+            lines = [json.loads(each[6:]) for each in text.split("\n") if each[:7] == "data: {"]
+            said = "".join(map(arguments_in, lines))
+            assert said.startswith('{"path"')
+            with pytest.raises(ValueError, match=r"Unterminated|Expecting"):
+                json.loads(said)
+            assert "error" in text
+
+
 def test_a_call_that_is_cut_off_is_never_whole(tmp_path: Path) -> None:
     def cut(received: Received) -> Answer:
         answer = [*write_slowly(received)]

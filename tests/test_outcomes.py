@@ -63,8 +63,16 @@ def test_what_is_no_answer_is_no_success(
     assert (last.subtype, last.exit_code) == (subtype, OUTCOMES[subtype].exit_code)
     assert last.is_error == OUTCOMES[subtype].is_error
     assert (last.error is not None) == last.is_error
-    if last.error is not None:
+    if last.error is not None and "<think>" not in replies[0]:
         assert last.error["message"] == OUTCOMES[subtype].sentence
+
+
+def test_a_reply_of_thoughts_alone_is_asked_for_once_more_and_named() -> None:
+    last = ended(["<think>Hm.</think>"])
+    assert last.error is not None
+    assert last.error["message"] == "The model only thought and said nothing."
+    assert last.num_turns == 2
+    assert ended(["<think>Hm.</think>", "Four."]).result == "Four."
 
 
 def test_strict_tells_the_same_in_its_json_as_by_its_exit_code() -> None:

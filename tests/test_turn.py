@@ -466,3 +466,51 @@ def test_a_generation_that_goes_on_in_somebody_elses_name_is_stopped() -> None:
     reply = asyncio.run(read())
     assert len(written) < 6
     assert (reply.cut_off, reply.compiled.text) == (False, "Two files.")
+
+
+def test_a_reply_that_says_nothing_is_asked_for_once_more_without_native_tools() -> None:
+    model = ScriptedModel(["", "Four."], tools=True)
+    chat = conversation(model)
+    assert ended(happened(chat, "2 and 2")).result == "Four."
+    assert [bool(each.tools) for each in model.requests] == [True, False]
+    assert chat.dialect.name == "native"
+
+
+@pytest.mark.parametrize(
+    ("user", "said"),
+    [
+        ("list the songs", "Sure, I'll list the songs now."),
+        ("Liste meine Lieder auf", "Klar, ich liste jetzt deine Lieder auf."),
+        ("lista mis canciones", "Claro, voy a listar tus canciones ahora."),
+        ("what is here?", "Let me have a look:"),
+        ("\u5217\u51fa\u6b4c\u66f2", "\u6211\u6765\u5217\u51fa\u6b4c\u66f2\uff1a"),
+    ],
+)
+def test_an_announcement_is_told_once_to_be_carried_out(user: str, said: str) -> None:
+    call = '<tool_call>{"name": "ping", "arguments": {}}</tool_call>'
+    model = ScriptedModel([said, call, "Done."])
+    seen = happened(conversation(model), user)
+    assert [each.tool_name for each in seen if isinstance(each, events.ToolUsed)] == ["ping"]
+    assert ended(seen).result == "Done."
+
+
+@pytest.mark.parametrize(
+    ("user", "said"),
+    [
+        ("say hello", "Hello!"),
+        ("what is the capital of France?", "The capital of France is Paris."),
+        ("tell me the capital of France", "The capital of France is Paris."),
+        ("play blue.mp3", 'Playing "blue.mp3" now.'),
+        ("list the songs", "There are 3 songs here."),
+    ],
+)
+def test_an_answer_is_no_announcement(user: str, said: str) -> None:
+    model = ScriptedModel([said])
+    last = ended(happened(conversation(model), user))
+    assert (last.result, last.num_turns) == (said, 1)
+
+
+def test_who_announces_again_when_told_has_answered() -> None:
+    model = ScriptedModel(["I will list the songs now."])
+    last = ended(happened(conversation(model), "list the songs"))
+    assert (last.num_turns, last.exit_code) == (2, 0)

@@ -227,6 +227,13 @@ class Conversation:
         elif self._native.begin_turn():
             await self._teach_tools()
 
+    def pause_native_tools(self) -> bool:
+        """Teach the tools in the prompt for the rest of the turn; returns whether to ask again."""
+        if self.dialect.name == NATIVE:
+            self._native.pause()
+            self._speak(self.client, NO_TEMPLATE)
+        return not self.client.guided
+
     async def _teach_tools(self) -> None:
         self._speak(self.client, (await self._server.ask()).template)
 

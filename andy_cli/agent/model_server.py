@@ -59,13 +59,13 @@ class NativeTools:
         self._observed = ObservedTools(server.learned.silent)
         self._asked = server.believed or server.learned.native is not None
         self._sure = server.learned.native is True
-        self._trial = False
+        self._trial = self._paused = False
         self._taken = True
 
     @property
     def sent(self) -> bool:
         """Whether it is: its server takes tools, and they are not taught for a trial."""
-        return self._taken and not self._trial
+        return self._taken and not (self._trial or self._paused)
 
     def refuse(self) -> None:
         """Note that its server takes none, or leaves them out."""
@@ -93,6 +93,10 @@ class NativeTools:
         if not self._observed.sure:
             self._server.silent(self._observed.silent)
 
+    def pause(self) -> None:
+        """Send none for the rest of the turn."""
+        self._paused = True
+
     def begin_turn(self) -> bool:
         """Begin a trial if one is due; returns whether it is."""
         self._trial = self._taken and not self._sure and self._observed.trial
@@ -100,6 +104,7 @@ class NativeTools:
 
     def end_turn(self, called: bool) -> str:
         """End a trial; returns why the model is not sent tools from now on, or nothing."""
+        self._paused = False
         if not self._trial:
             return ""
         self._trial = False

@@ -5,14 +5,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from andy_cli import events
+from andy_cli.agent.announced import only_announces
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.not_done import NotDone, find_not_done
 from andy_cli.agent.outcomes import OUTCOMES
+from andy_cli.compiler.compiler import CompiledReply
 from andy_cli.errors import AndyError, ModelError
 from andy_cli.events import Event
 from andy_cli.messages import Status, ToolCall, ToolResult, Usage
 
 REPEATED = "You did this before and got the same result. Go on with what you know."
+SAID_NOTHING = "The model said nothing."
+ONLY_THOUGHTS = "The model only thought and said nothing."
 RESENDS = 2
 """How often a reply that breaks its protocol may be sent again (R13)."""
 INSTEAD = 'If you cannot, write one line instead: @tool NAME {"argument": "value"}'
@@ -43,6 +47,11 @@ class Tally:
     stopped: str = ""
     asked: str = ""
     """What the user has to be asked before anything can go on."""
+    empty: str = ""
+    """Why the last reply says nothing, if it does."""
+    asked_empty_again: bool = False
+    announced: str = ""
+    """An answer that only announced what was to be done; the model was told to do it."""
     filtered: bool = False
     """The server held the answer back."""
     unreadable: bool = False
@@ -81,6 +90,29 @@ class Tally:
             return False
         if not lenient:
             raise ModelError("The model does not keep to its protocol.", "Try `--dialect auto`.")
+        return True
+
+    def note_empty(self, compiled: CompiledReply) -> None:
+        """Note why a reply without requests says nothing."""
+        self.empty = ""
+        if not (compiled.text.strip() or compiled.fault or compiled.incomplete):
+            self.empty = ONLY_THOUGHTS if compiled.reasoning.strip() else SAID_NOTHING
+
+    def may_ask_empty_again(self, compiled: CompiledReply) -> bool:
+        """Whether a reply that says nothing is asked for once more, and nothing was said before."""
+        if not self.empty or self.asked_empty_again or self.answer or self.cut_off:
+            return False
+        self.asked_empty_again = True
+        return True
+
+    def may_nudge(self, chat: Conversation) -> bool:
+        """Whether the answer only announces something, and the model is told to do it: once."""
+        user = chat.history[chat.turn_began].content
+        if self.announced or not chat.speech.tools or self.answer != self.spoken:
+            return False
+        if not only_announces(user, self.answer, done=self.calls > 0):
+            return False
+        self.announced, self.answer = self.answer, ""
         return True
 
     def may_resend(self) -> bool:
@@ -127,6 +159,7 @@ class Tally:
 
     def settle(self, chat: Conversation) -> Iterator[Event]:
         """Decide how the turn ended, by the table of outcomes, and say what the answer does not."""
+        self.answer = self.answer or self.announced
         self.not_done = find_not_done([each for each in chat.deeds if not each.earlier])
         if self.subtype == "success":
             self.subtype = self._shortcoming(chat)
@@ -134,7 +167,9 @@ class Tally:
         outcome = OUTCOMES[self.subtype]
         if outcome.sentence and self.error is None:
             kind = self.subtype.removeprefix("error_")
-            self.error = events.Failed("error", kind, outcome.sentence, outcome.hint)
+            empty = self.empty if self.subtype == "error_empty" else ""
+            sentence = empty or outcome.sentence
+            self.error = events.Failed("error", kind, sentence, outcome.hint)
             yield self.error
 
     def _shortcoming(self, chat: Conversation) -> events.Subtype:

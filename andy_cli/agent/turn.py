@@ -18,6 +18,7 @@ from andy_cli.events import Event
 from andy_cli.messages import Message
 
 CONTINUE = "You were cut off. Go on exactly where you stopped."
+NUDGE = "You have not done it yet. Use a tool for it now, or say plainly why you cannot."
 AGAIN = "Your request was cut off and nothing was done. Write it again, shorter."
 
 
@@ -139,6 +140,9 @@ def end_reply(
 def told_to_go_on(chat: Conversation, tally: Tally, reply: Reply) -> bool:
     """A reply without requests is the answer, unless it was cut off or could not be read."""
     compiled = reply.compiled
+    tally.note_empty(compiled)
+    if tally.may_ask_empty_again(compiled) and chat.pause_native_tools():
+        return True
     tally.answer += tally.spoken
     partial = reply.cut_off or compiled.incomplete
     chat.add(Message("assistant", compiled.text, reasoning=compiled.reasoning, partial=partial))
@@ -147,6 +151,8 @@ def told_to_go_on(chat: Conversation, tally: Tally, reply: Reply) -> bool:
     elif partial and not tally.continued:
         tally.continued = True
         chat.add(Message("user", AGAIN if compiled.incomplete else CONTINUE, note=True))
+    elif tally.may_nudge(chat):
+        chat.add(Message("user", NUDGE, note=True))
     else:
         tally.cut_off, tally.unreadable = partial, bool(compiled.fault)
         tally.filtered = reply.finish == "content_filter"

@@ -78,11 +78,13 @@ class OpeningCall:
         if (self.begun and found.name != self.name) or not found.arguments.startswith(before):
             return None
         self._arguments.add(found.arguments[len(before) :])
-        text = self._arguments.text[self._sent : self._arguments.sure]
-        if not text.strip("{ "):
+        # Its end waits for the end of the reply: a call that is cut off is never whole.
+        sure = self._arguments.sure - self._arguments.whole
+        text = self._arguments.text[self._sent : sure]
+        if not text.strip("{ ") or (self._arguments.whole and not self.begun):
             return None
         self.name = found.name
-        self._sent = self._arguments.sure
+        self._sent = sure
         return Calling(0, self.id, self.name, text)
 
     def note_unfit(self, calls: Sequence[Called]) -> None:
@@ -96,16 +98,18 @@ class OpeningCall:
 
         Without one it stays as it is, which no client takes for whole.
         """
-        first = next((call for call in calls[:1] if call.name == self.name), None)
-        rest = None
-        if first is not None:
-            rest = self._arguments.write_rest(json.loads(first.arguments))
-        if rest is not None:
-            text, others = self._text + rest, calls[1:]
-        else:
-            text, others = self._unfit or self._text, calls
-        whole = Called(0, self.id, self.name, text)
+        same = [call.arguments for call in calls[:1] if call.name == self.name]
+        text = next(filter(None, map(self._fit, same)), "")
+        others = calls[1:] if text else calls
+        whole = Called(0, self.id, self.name, text or self._unfit or self._text)
         return (whole, *(call._replace(position=at) for at, call in enumerate(others, 1)))
+
+    def _fit(self, arguments: str) -> str:
+        """These arguments so that they begin with what went on; empty if they cannot."""
+        rest = self._arguments.write_rest(json.loads(arguments))
+        if rest is not None:
+            return self._arguments.text[: self._arguments.sure] + rest
+        return arguments if arguments.startswith(self._text) else ""
 
     @property
     def _text(self) -> str:

@@ -1,0 +1,42 @@
+"""Tell an answer that only announces what it is going to do from one that says something.
+
+No words of any language are looked for. A reply that stops at a colon or an ellipsis has more to
+come. Else it is one short line that repeats a wish of the user and adds nothing to it: no figure,
+no name, no quotation, no place.
+"""
+
+import re
+
+LONGEST = 160
+"""Characters; more is an answer."""
+FEWEST = 4
+"""Words; fewer is an answer too."""
+STEM = 4
+"""Letters by which words are the same: `list` and `listing`, `Lied` and `Lieder`."""
+OPEN_END = (":", "\uff1a", "...", "\u2026")
+TOLD = re.compile(r"[\d`\"'\u2018\u201c\u201e\u00ab/\\<>\n|*#]")
+CONTRACTED = re.compile(r"(?<=\w)['\u2019](?=\w)")
+WORD = re.compile(r"[^\W\d_]+")
+
+
+def only_announces(user: str, reply: str, done: bool = False) -> bool:
+    """Whether a reply that calls nothing announces what the user asked for, and stops.
+
+    `done`: something was done before; then its end alone tells.
+    """
+    said = CONTRACTED.sub(" ", reply.strip())
+    if not said or len(said) > LONGEST or "\n" in said:
+        return False
+    if said.endswith(OPEN_END):
+        return True
+    words = [] if done else WORD.findall(said)
+    if len(words) < FEWEST or TOLD.search(said) or "?" in f"{said}{user}" or "\uff1f" in said:
+        return False
+    wished = {_stem(word) for word in WORD.findall(user)}
+    names = [word for word in words[1:] if word[0].isupper() and _stem(word) not in wished]
+    repeated = [word for word in words if len(word) >= STEM and _stem(word) in wished]
+    return bool(repeated) and not any(len(name) > 1 for name in names)
+
+
+def _stem(word: str) -> str:
+    return word.lower()[:STEM]
