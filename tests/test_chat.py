@@ -250,6 +250,65 @@ def test_a_model_of_another_server_goes_on_with_the_same_conversation() -> None:
         assert "remember 42" not in str(second.requests[1].body)
 
 
+def test_models_are_listed_with_numbers_that_choose_one() -> None:
+    with (
+        ModelServer([streamed("Hello.")], models=("m", "n")) as server,
+        Terminal("chat", *to(server), columns=120) as terminal,
+    ):
+        terminal.prompts()
+        terminal.type("/model\r")
+        text = terminal.prompts()
+        assert re.search(r"^ +1  openai:m +native +http", text, re.MULTILINE)
+        assert re.search(r"^ +2  openai:n +native +http", text, re.MULTILINE)
+        terminal.type("/model 2\r")
+        assert "openai:n: " in terminal.prompts()
+        terminal.type("/model openai:m\r")
+        assert "openai:m: " in terminal.prompts()
+        terminal.type("/model 99\r")
+        assert "There is no model number 99." in terminal.prompts()
+
+
+def test_an_unknown_model_is_refused_with_the_nearest() -> None:
+    with (
+        ModelServer([streamed("Hello.")], models=("qwen3:8b", "llama3")) as server,
+        Terminal("chat", *to(server)[:2], "--model", "llama3", "--no-session") as terminal,
+    ):
+        terminal.prompts()
+        terminal.type("/model qwen3:4b\r")
+        text = terminal.prompts()
+        assert "has no model 'qwen3:4b'" in text
+        assert "Did you mean qwen3:8b?" in text
+        terminal.type("hi\r")
+        assert "Hello." in terminal.prompts()
+
+
+def test_a_url_is_a_model_too() -> None:
+    with (
+        ModelServer([streamed("One.")]) as first,
+        ModelServer([streamed("Two.")], models=("n",)) as second,
+        Terminal("chat", *to(first)) as terminal,
+    ):
+        terminal.prompts()
+        terminal.type(f"/model {second.url}\r")
+        assert "openai:n: " in terminal.prompts()
+        terminal.type("hi\r")
+        assert "Two." in terminal.prompts()
+
+
+def test_the_mode_is_shown_and_stays_through_clear() -> None:
+    with chatting([streamed("Hello.")]) as terminal:
+        terminal.type("hi\r")
+        terminal.prompts()
+        terminal.type("/mode auto\r")
+        terminal.prompts()
+        terminal.sees("AUTO")
+        terminal.type("/clear\r")
+        terminal.prompts()
+        terminal.type("hi\r")
+        terminal.prompts()
+        terminal.sees("AUTO")
+
+
 def test_a_model_that_is_not_there_leaves_the_one_that_is() -> None:
     with chatting([streamed("Here.")]) as terminal:
         terminal.type("/model nobody:here\r")

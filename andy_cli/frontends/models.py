@@ -9,7 +9,7 @@ from andy_cli.frontends.options import Options
 from andy_cli.frontends.progress import progress_bar
 from andy_cli.models import discovery, select
 from andy_cli.models.inside import weights
-from andy_cli.settings import load, save
+from andy_cli.settings import Settings, load, save
 
 
 def list_models(options: Options, as_json: bool) -> None:
@@ -24,16 +24,7 @@ async def _list(options: Options, as_json: bool) -> None:
         used, why = f"{chosen.endpoint.provider}:{chosen.endpoint.model}", chosen.why
     except UsageError:
         used, why = "", ""
-    rows = [
-        (f"{found.provider}:{model}", found.base_url)
-        for found in await discovery.scan(settings)
-        for model in found.models
-    ]
-    rows += [(f"local:{name}", "on this machine") for name in weights.available()]
-    rows += [(name, "here after `andy models pull`") for name in _not_here()]
-    rows += [
-        (f"{each.name}:{each.default_model}", f"${key} is set") for each, key in select.keyed()
-    ]
+    rows = await find_models(settings)
     if used and used not in [name for name, _ in rows]:
         rows.insert(0, (used, why))
     if as_json:
@@ -47,6 +38,21 @@ async def _list(options: Options, as_json: bool) -> None:
     print_table([("*" if name == used else " ", name, where) for name, where in rows])
     if used:
         sys.stdout.write(f"\n* is used: {why}\n")
+
+
+async def find_models(settings: Settings) -> list[tuple[str, str]]:
+    """The models that can be used here, as `PROVIDER:NAME`, and where each is."""
+    rows = [
+        (f"{found.provider}:{model}", found.base_url)
+        for found in await discovery.scan(settings)
+        for model in found.models
+    ]
+    rows += [(f"local:{name}", "on this machine") for name in weights.available()]
+    rows += [(name, "here after `andy models pull`") for name in _not_here()]
+    rows += [
+        (f"{each.name}:{each.default_model}", f"${key} is set") for each, key in select.keyed()
+    ]
+    return rows
 
 
 def _not_here() -> list[str]:

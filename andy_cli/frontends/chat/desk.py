@@ -16,16 +16,20 @@ class Desk:
         self.tell = tell
         self.over = False
         """Set by /exit."""
+        self.listed: list[tuple[str, str]] = []
+        """Models as they were listed last, and the address of each; empty for a provider's own."""
         self.open: Opened | None = None
         self._ask = ask
 
     @property
     def status(self) -> str:
-        """The model and its dialect, once known."""
+        """The model, its dialect once known, and the mode; loudly, where nothing is asked."""
         if self.open is None:
             return self.options.model or "andy"
         chat = self.open.chat
-        return f"{chat.client.name} - {chat.dialect.name}"
+        mode = chat.gate.mode
+        shown = mode.upper() if mode == "auto" else mode
+        return f"{chat.client.name} - {chat.dialect.name} - {shown}"
 
     async def opened(self) -> Opened:
         """Raises what `open_chat` raises; the next call tries again."""

@@ -1,5 +1,6 @@
 """/mode: what needs a yes from now on."""
 
+from dataclasses import replace
 from typing import cast, get_args
 
 from andy_cli.errors import UsageError
@@ -21,6 +22,7 @@ async def mode(desk: Desk, argument: str) -> str:
         if argument not in get_args(Mode):
             raise UsageError(f"There is no mode {argument!r}.", f"There are: {', '.join(MODES)}.")
         gate.mode = cast(Mode, argument)
+        desk.options = replace(desk.options, mode=argument, yes=False)  # also after /clear
     return f"{gate.mode}: {MODES[gate.mode]}."
 
 
