@@ -558,15 +558,28 @@ def test_what_lies_outside_is_done_after_a_yes(inside: Path, outside: Path, answ
     assert "That is all." in text
 
 
-@pytest.mark.parametrize("answer", ["n", "no", "4", "no, not there", "\x04"])
+@pytest.mark.parametrize("answer", ["n", "no", "4 not there", "no, not there", "\x04", "\x1b"])
 def test_what_lies_outside_is_not_done_after_a_no(inside: Path, outside: Path, answer: str) -> None:
     with chatting(elsewhere(outside), folder=inside, columns=160) as terminal:
         terminal.type("look\r")
         terminal.sees(QUESTION)
-        terminal.type(answer if answer == "\x04" else f"{answer}\r")
+        terminal.type(answer if answer in ("\x04", "\x1b") else f"{answer}\r")
         text = terminal.prompts()
     assert f"• was not allowed to list the music in {outside}" in text
     assert "That is all." in text
+
+
+def test_four_asks_why_and_the_model_is_told(inside: Path, outside: Path) -> None:
+    with ModelServer(elsewhere(outside)) as server:
+        with Terminal("chat", *to(server), folder=inside, columns=160) as terminal:
+            terminal.prompts()
+            terminal.type("look\r")
+            terminal.sees(QUESTION)
+            terminal.type("4\r")
+            terminal.sees("\nbecause:")
+            terminal.type("that is private\r")
+            terminal.prompts()
+        assert "that is private" in str(server.requests[1].body["messages"][-1])
 
 
 def test_what_is_neither_yes_nor_no_is_asked_again(inside: Path, outside: Path) -> None:
@@ -575,6 +588,7 @@ def test_what_is_neither_yes_nor_no_is_asked_again(inside: Path, outside: Path) 
         terminal.sees(QUESTION)
         terminal.type("perhaps\r")
         terminal.wait(lambda: terminal.text.count(QUESTION) == 2, "second question")
+        terminal.sees("'perhaps' is no answer: type 1, 2, 3, 4, or Esc for no.")
         terminal.type("\r")
         terminal.wait(lambda: terminal.text.count(QUESTION) == 3, "third question")
 
@@ -608,7 +622,11 @@ def test_ctrl_c_at_a_question_is_a_no_and_stops_the_turn(inside: Path, outside: 
 def test_keys_typed_before_the_question_do_not_answer_it(inside: Path, outside: Path) -> None:
     slow = elsewhere(outside)[0]
     script = [[slow[0], {"op": "sleep", "s": 0.6}, *slow[1:]], streamed("That is all.")]
-    with chatting(script, folder=inside) as terminal:
+    with (
+        ModelServer(script) as server,
+        Terminal("chat", *to(server), folder=inside) as terminal,
+    ):
+        terminal.prompts()
         terminal.type("look\r")
         terminal.wait(lambda: terminal.raw.endswith(b"\x1b[?2004l"), "end of the prompt")
         terminal.type("y\r")
@@ -616,9 +634,11 @@ def test_keys_typed_before_the_question_do_not_answer_it(inside: Path, outside: 
         assert "• found" not in terminal.settle(0.3)
         terminal.type("n\r")
         text = terminal.sees("• was not allowed to")
-        # What was typed ahead is the next message.
+        # What was typed ahead stays to be sent, or not.
         terminal.sees("> y\n")
+        assert "That is all." in terminal.settle(0.3)
     assert "• found" not in text
+    assert len(server.requests) == 2
 
 
 def test_a_folder_of_the_users_own_words_needs_no_question(inside: Path, outside: Path) -> None:

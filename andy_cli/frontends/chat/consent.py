@@ -16,6 +16,7 @@ SESSION = ("s", "session", "2")
 ALWAYS = ("a", "always", "3")
 EDIT = ("e", "edit")
 NO = ("n", "no", "4")
+ASKS_WHY = ("4",)
 PLACES = (Effect.READ, Effect.PLAY, Effect.NETWORK)
 """A yes to these holds for the place for the session."""
 
@@ -75,8 +76,19 @@ def understood(said: str, offered: Choices) -> Answer | None:
         case word if word in ALWAYS and offered.always:
             return Answer(True, session=True, rules=offered.always)
         case word if word in NO:
-            return Answer(False, reason=reason and f"the user said: {reason.strip()}")
+            return refused(reason)
     return None
+
+
+def refused(reason: str) -> Answer:
+    """No, and why; the model is told."""
+    return Answer(False, reason=reason.strip() and f"the user said: {reason.strip()}")
+
+
+def not_understood(said: str, offered: Choices) -> str:
+    """What is said to an answer that is none of those offered."""
+    numbers = ["1", *["2"] * offered.session, *["3"] * bool(offered.always), "4"]
+    return f"{spelled(said.strip()[:40])!r} is no answer: type {', '.join(numbers)}, or Esc for no."
 
 
 def edited(text: str) -> Answer:

@@ -12,11 +12,24 @@ from collections.abc import Callable, Iterator
 from prompt_toolkit import PromptSession
 from prompt_toolkit.input import Input
 from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
-from prompt_toolkit.key_binding import KeyPress
+from prompt_toolkit.key_binding import KeyBindings, KeyPress, KeyPressEvent
 from prompt_toolkit.keys import Keys
 
 ESCAPE = 0.1
 """Seconds after which an escape character is the Esc key and not the start of another key."""
+
+
+SENDS = (Keys.ControlM, Keys.ControlJ)
+
+
+def esc_is_no() -> KeyBindings:
+    bindings = KeyBindings()
+
+    @bindings.add(Keys.Escape, eager=True)
+    def leave(event: KeyPressEvent) -> None:
+        event.app.exit(exception=EOFError())
+
+    return bindings
 
 
 class Keyboard:
@@ -47,16 +60,17 @@ class Keyboard:
     async def question(self, text: str, begun: str = "") -> str:
         """What the user answers, typed after the question was shown; `begun` is to be edited.
 
-        Raises EOFError at Ctrl-D and KeyboardInterrupt at Ctrl-C.
+        What was typed before stays in the next prompt, and is not sent from there by itself.
+        Raises EOFError at Ctrl-D and Esc, and KeyboardInterrupt at Ctrl-C.
         """
         self._forget_escape()
         self._take(self._source.read_keys())
         ahead, self._ahead = [*get_typeahead(self._source), *self._ahead], []
-        session: PromptSession[str] = PromptSession(input=self._source)
+        session: PromptSession[str] = PromptSession(input=self._source, key_bindings=esc_is_no())
         try:
             return await session.prompt_async(text, default=begun)
         finally:
-            self._ahead = ahead
+            self._ahead = [each for each in ahead if each.key not in SENDS]
 
     def _read(self) -> None:
         self._forget_escape()

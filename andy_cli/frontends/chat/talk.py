@@ -138,7 +138,11 @@ class Talk:
                 except UsageError as error:
                     self._tell(problem(str(error), error.hint))
             elif answer := consent.understood(said, choices):
-                return answer
+                if answer.yes or answer.reason or said.strip() not in consent.ASKS_WHY:
+                    return answer
+                return consent.refused(await self._question("because: ", ""))
+            elif said.strip():
+                self._tell(consent.not_understood(said, choices))
 
 
 def is_command(line: str) -> bool:
