@@ -139,7 +139,10 @@ class Compiler:
 
     def feed(self, text: str) -> Visible:
         """The next piece of text; returns what can now be shown."""
-        for segment in self._lexer.feed(text):
+        segments = self._lexer.feed(text)
+        if not segments:
+            return NOTHING
+        for segment in segments:
             self._take(segment)
         return self._visible(self._gaps.passed())
 
@@ -213,6 +216,8 @@ class Compiler:
     @property
     def settled(self) -> tuple[ToolRequest, ...]:
         """Requests in the text that are complete: nothing that may still come changes them."""
+        if not self._parsed:
+            return ()
         return self._requests(self._parsed[:-1] if self._unsettled else self._parsed)
 
     def _requests(self, parsed: Sequence[Parsed]) -> tuple[ToolRequest, ...]:

@@ -159,6 +159,16 @@ class Lexer:
 
     def feed(self, text: str) -> list[Segment]:
         """Take the next piece; returns the segments, or parts of them, that are sure."""
+        frame = self._frame
+        if frame is not None and not (self._held or frame.ended) and 0 < len(text) <= PIECE:
+            end = frame.feed(text)
+            if end is None:  # most of what stands in a call: nothing else need be looked at
+                return []
+            self._held, text = text, ""
+            self._go_on_behind(frame, end)
+            if end >= 0:
+                self._in_frame(final=False)
+            self._read("", final=False)
         for at in range(0, len(text), PIECE):
             self._read(text[at : at + PIECE], final=False)
         return self._pop_segments()
@@ -213,16 +223,25 @@ class Lexer:
         assert frame is not None
         if not frame.ended:
             end = frame.feed(self._held)
-            if end is not None and end < 0:
-                self._read_again(frame)
-                return
-            self._held = "" if end is None else self._held[end:]
-            if end is None and not final:
-                return
+            if end is None:
+                self._held = ""
+                if not final:
+                    return
+            else:
+                self._go_on_behind(frame, end)
+                if end < 0:
+                    return
         quoted = frame.in_quotation_marks(self._held, final)
         in_prose = frame.words_follow(self._held, final)
         if quoted is not None and in_prose is not None:
             self._close_frame(frame, in_prose, quoted)
+
+    def _go_on_behind(self, frame: Frame, end: int) -> None:
+        """So much of what is held belongs to the frame, or -1: it is none."""
+        if end < 0:
+            self._read_again(frame)
+        else:
+            self._held = self._held[end:]
 
     def _read_again(self, frame: Frame) -> None:
         """No dialect writes so: whatever else stands in the frame is looked at, once."""

@@ -25,6 +25,9 @@ class ReplyDelta(NamedTuple):
     calls: tuple[FittedCall, ...] = ()
 
 
+NO_DELTA = ReplyDelta()
+
+
 class ReplyReader:
     """Reads one reply, cut anywhere; each call is told once, as soon as nothing can change it."""
 
@@ -35,8 +38,10 @@ class ReplyReader:
 
     def feed(self, text: str) -> ReplyDelta:
         shown = self._stream.feed(text)
-        calls = self._take_calls(self._stream.requests)
-        return ReplyDelta(shown.text, shown.reasoning, calls)
+        requests = self._stream.requests
+        if not (shown.text or shown.reasoning) and len(requests) <= self._told:
+            return NO_DELTA
+        return ReplyDelta(shown.text, shown.reasoning, self._take_calls(requests))
 
     def finish(self, cut_off: bool = False) -> ReplyDelta:
         """End the reply: what was held back, and the calls that only its end completes."""

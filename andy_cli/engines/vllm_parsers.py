@@ -32,7 +32,7 @@ from andy_cli.engines.reasoning_splitter import (
     find_opener,
     split_reasoning,
 )
-from andy_cli.engines.reply_reader import FittedCall, ReplyDelta, ReplyReader, read_reply
+from andy_cli.engines.reply_reader import NO_DELTA, FittedCall, ReplyDelta, ReplyReader, read_reply
 
 PROMPT_END = 32
 """Tokens at the end of a prompt in which an opener of reasoning is looked for."""
@@ -98,6 +98,8 @@ class AndyToolParser(ToolParser):
         return [tool.model_dump(exclude_none=True) for tool in tools]
 
     def _write_delta(self, delta: ReplyDelta) -> DeltaMessage | None:
+        if delta is NO_DELTA:
+            return None
         calls = [self._write_call(call) for call in delta.calls]
         if not (delta.text or delta.reasoning or calls):
             return None

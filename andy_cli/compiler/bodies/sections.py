@@ -39,6 +39,9 @@ class Raw:
         self._closers = frozenset(closers)
         self._expression = any_of(*closers, extra=VALUE)
         self._reach = max(map(len, closers)) + 60
+        self._begins = frozenset({"<", *(closer[0] for closer in closers)})
+        self._far = 0  # characters since one that a tag may begin with
+        self._passed: list[str] = []  # what came since, behind the tail
         self._value = False
         self._tail = ""
         self._size = 0
@@ -47,6 +50,16 @@ class Raw:
         self._size += len(text)
         if self._size > LARGEST:
             return len(text)
+        if self._begins.isdisjoint(text):
+            self._far += len(text)
+            if self._far > self._reach + len(text):
+                self._passed.append(text)
+                return None
+        else:
+            self._far = 0
+        if self._passed:
+            self._tail += "".join(self._passed)
+            self._passed = []
         known, held = len(self._tail), self._tail + text
         for match in self._expression.finditer(held, max(0, known - self._reach)):
             if match.end() <= known:
