@@ -132,6 +132,8 @@ def test_the_environment_gives_its_secrets_away_by_their_names() -> None:
         "HOME": "/home/bea",
         "GH_TOKEN": "",
         "KEYBOARD": "de",
+        "PWD": "/home/bea/songs",
+        "OLDPWD": "/home/bea",
     }
     assert secrets_of(given_by) == ("abcdefgh1",)
 

@@ -221,10 +221,16 @@ def _merged(found: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
+FOLDERS = ("PWD", "OLDPWD")
+"""What shells set; elsewhere PWD is short for a password."""
+
+
 def secrets_of(environment: Mapping[str, str]) -> tuple[str, ...]:
     """The values that the names of an environment's variables give away as secrets."""
     return tuple(
-        value for name, value in environment.items() if value and re.search(SECRET_NAME, name)
+        value
+        for name, value in environment.items()
+        if value and name not in FOLDERS and re.search(SECRET_NAME, name)
     )
 
 
