@@ -192,10 +192,9 @@ def test_the_session_is_kept_otherwise(tmp_path: Path) -> None:
     with ModelServer(HELLO) as server:
         run(server, tmp_path, "hi")
     (path,) = tmp_path.rglob("*.jsonl")
-    assert [json.loads(line)["role"] for line in path.read_text().splitlines()] == [
-        "user",
-        "assistant",
-    ]
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    roles = [record["role"] for record in records if record["type"] == "message"]
+    assert roles == ["user", "assistant"]
 
 
 def test_what_needs_a_yes_is_refused_and_the_exit_code_says_so(tmp_path: Path) -> None:

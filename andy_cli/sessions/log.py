@@ -5,6 +5,10 @@
 `check` is the CRC-32 of the line without it: a torn line is known as such and passed over. A line
 begins on a line of its own, whatever was torn before it. Secrets are redacted, as in captures.
 
+What a list shows of a session stands in lines of type `session`: its folder, name, model, process
+and first words. One is written first, and again every CARD_EVERY bytes, so that the end of a file
+is enough to know it. Files from before there were such lines have none.
+
 Not an error that ends the turn: a disk that is full is no reason to end a conversation. What cannot
 be written is told once and kept back, and written first as soon as that is possible again.
 """
@@ -25,6 +29,16 @@ from andy_cli.messages import Message, Role, ToolCall
 Record = Mapping[str, object]
 HINT = "The conversation goes on. Make room, or give --no-session."
 ROLES: tuple[Role, ...] = get_args(Role)
+BUSY = "another andy is writing it"
+CARD = "session"
+VERSION = 2
+"""Of the file's format, as its cards tell it; files without a card are of version 1."""
+CARD_EVERY = 16_384
+"""Bytes of a session behind which its card is written again."""
+TAIL = 131_072
+"""Bytes at the end of a session that hold a card and a number, unless a line is longer."""
+TITLE = 200
+"""Characters of the first words that a card holds."""
 LOCKED_BYTE = 1 << 40
 """On Windows a byte is locked, and cannot be read then: one that no session reaches."""
 
@@ -32,10 +46,22 @@ LOCKED_BYTE = 1 << 40
 class Log:
     """One session, appended to: a 0600 file in a 0700 folder, by one process at a time."""
 
-    def __init__(self, folder: Path, session_id: str, secrets: Sequence[str] = ()) -> None:
-        """`secrets` are values known to be some. The file is opened with the first message."""
+    def __init__(
+        self,
+        folder: Path,
+        session_id: str,
+        secrets: Sequence[str] = (),
+        card: Record | None = None,
+    ) -> None:
+        """`secrets` are values known to be some. The file is opened with the first message.
+
+        `card` is what a list shall show of the session; without it the file has no cards.
+        """
         self.path = folder / f"{session_id}.jsonl"
         self.secrets = list(secrets)
+        self._card = dict(card) if card is not None else None
+        self._since_card = CARD_EVERY
+        """Bytes written behind the last card; so many at first that one is due."""
         self._descriptor = -1
         self._seq = 0
         self._waiting: list[Record] = []
@@ -48,15 +74,52 @@ class Log:
 
     def message(self, message: Message) -> None:
         """Keep a message of the conversation; it is on disk when this returns, if it can be."""
+        if message.role == "user" and self._card is not None and not self._card.get("title"):
+            self._card["title"] = " ".join(message.content[: 5 * TITLE].split())[:TITLE]
         self.append("message", **as_record(message))
 
     def append(self, type: str, **fields: object) -> None:
+        """Keep a record, behind the card if that is due."""
+        if self._since_card >= CARD_EVERY and self._card is not None:
+            self._add_card()
+        self._add(type, fields)
+        # A long record is followed by the card at once: the next may be as long.
+        if self._since_card >= CARD_EVERY and self._card is not None:
+            self._add_card()
+        self._keep()
+
+    def update_card(self, **fields: object) -> None:
+        """Change what a list shows of the session; written with the next record."""
+        if self._card is not None:
+            self._card.update(fields)
+            self._since_card = CARD_EVERY
+
+    def open(self) -> None:
+        """Be the only writer of the session from now on; nothing is written yet.
+
+        Raises OSError where that cannot be, with BUSY as its text where another process is.
+        """
+        self._open()
+
+    def write_card(self) -> None:
+        """Say in the session whose it is now."""
+        self._add_card()
+        self._keep()
+
+    def _add(self, type: str, fields: Mapping[str, object]) -> None:
         from andy_cli.guard.redactor import redact_value  # 3 ms, behind the prompt
 
         record = redact_value(fields, self.secrets)
         assert isinstance(record, dict)
         self._waiting.append({"type": type, "time": round(time.time(), 3), **record})
-        self._keep()
+        # Characters will do: it only says when the next card is due.
+        self._since_card += len(str(record)) if self._card is not None else 0
+
+    def _add_card(self) -> None:
+        assert self._card is not None
+        card = {"version": VERSION, "pid": os.getpid(), **self._card}
+        self._add(CARD, card)
+        self._since_card = 0
 
     @property
     def kept(self) -> bool:
@@ -100,12 +163,14 @@ class Log:
             return
         descriptor = open_locked(self.path)
         try:
-            data = self.path.read_bytes()
+            data = read_tail(self.path, TAIL)
+            self._seq = last_number(data)
+            if data and not self._seq:  # one line is longer than what was read
+                self._seq = last_number(self.path.read_bytes())
         except OSError:
             os.close(descriptor)
             raise
         self._torn = bool(data) and not data.endswith(b"\n")
-        self._seq = max((int_of(record, "seq") for record in intact_records(data)), default=0)
         self._descriptor = descriptor
 
     def _write(self, line: bytes) -> None:
@@ -132,6 +197,8 @@ def open_locked(path: Path) -> int:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         lock(descriptor)
+        if not os.fstat(descriptor).st_nlink:  # removed while we waited for the lock
+            raise FileNotFoundError(errno.ENOENT, "it was removed just now")
         if created:
             sync_folder(path.parent)
     except OSError:
@@ -154,7 +221,7 @@ def lock(descriptor: int) -> None:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno in (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK):
-            raise OSError(error.errno, "another andy is writing it") from error
+            raise OSError(error.errno, BUSY) from error
 
 
 def sync_folder(folder: Path) -> None:
@@ -202,6 +269,18 @@ def intact_records(data: bytes) -> Iterator[Record]:
         if record is not None:
             seen.add(line)
             yield record
+
+
+def last_number(data: bytes) -> int:
+    """The highest number in a session's bytes; 0 where there is none."""
+    return max((int_of(record, "seq") for record in intact_records(data)), default=0)
+
+
+def read_tail(path: Path, size: int) -> bytes:
+    """The last bytes of a file; the first line of them may be without its beginning."""
+    with path.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - size))
+        return file.read()
 
 
 def read_records(path: Path) -> Iterator[Record]:

@@ -1,0 +1,103 @@
+"""Read a session to go on with it: as much of its end as any model can be told."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from andy_cli.errors import UsageError
+from andy_cli.messages import Message, ToolCall
+from andy_cli.sessions.log import (
+    VERSION,
+    Log,
+    Record,
+    as_message,
+    intact_records,
+    read_tail,
+    text_of,
+)
+from andy_cli.sessions.store import SessionCard, busy
+
+ENOUGH = 4_000_000
+"""Bytes of a session that are read: about a million tokens, more than the windows of models."""
+BEGUN = "There is no result: andy was ended while it ran. It may have had its effect, in part too."
+NOT_BEGUN = "There is no result: andy was ended before it ran."
+
+
+class ResumedSession(NamedTuple):
+    """A session that this process is the writer of."""
+
+    card: SessionCard
+    log: Log
+    messages: list[Message]
+    interrupted: list[ToolCall]
+    """The calls that were running when andy was ended; none of them runs again by itself."""
+    whole: bool
+    """The messages are all there are, and not the last of them only."""
+
+
+def resume(card: SessionCard, secrets: Sequence[str] = ()) -> ResumedSession:
+    """Open a session to go on with it; calls without a result get one that says why.
+
+    Raises UsageError: another andy writes it, it cannot be read, or it is no session.
+    """
+    if card.version > VERSION:
+        raise UsageError(
+            f"The session {card.id} was written by a newer andy.", "Update andy to go on with it."
+        )
+    log = Log(card.path.parent, card.id, secrets, card.as_record())
+    try:
+        log.open()
+        records, whole = read_end(card)
+    except OSError as error:
+        raise busy(card, error, f"`andy -r {card.id}`") from error
+    except UsageError:
+        log.close()
+        raise
+    log.write_card()
+    messages = [message for record in records if (message := message_in(record))]
+    if not whole:
+        messages = from_first_turn(messages)
+    unanswered = find_unanswered(messages)
+    started = {text_of(record, "call_id") for record in records if record.get("type") == "start"}
+    for call in unanswered:
+        content = BEGUN if call.id in started else NOT_BEGUN
+        result = Message("tool", content, call_id=call.id, name=call.name)
+        log.message(result)
+        messages.append(result)
+    interrupted = [call for call in unanswered if call.id in started]
+    return ResumedSession(card, log, messages, interrupted, whole)
+
+
+def read_end(card: SessionCard) -> tuple[list[Record], bool]:
+    """The last records, and whether they are all. Raises OSError; UsageError: it is no session."""
+    size = ENOUGH
+    while True:
+        data = read_tail(card.path, size)
+        whole = len(data) < size
+        records = list(intact_records(data))
+        if any(map(message_in, records)):
+            return records, whole
+        if whole:
+            raise UsageError(f"Nothing was said in {card.path}, or it is no session.")
+        size *= 8  # the last line alone is longer
+
+
+def message_in(record: Record) -> Message | None:
+    return as_message(record) if record.get("type") == "message" else None
+
+
+def from_first_turn(messages: list[Message]) -> list[Message]:
+    """Without the turn whose beginning is not among them; all, if there is no other."""
+    for at, message in enumerate(messages):
+        if message.role == "user" and not message.note:
+            return messages[at:]
+    return messages
+
+
+def find_unanswered(messages: Iterable[Message]) -> list[ToolCall]:
+    """The calls without a result, in order. An id may come twice: the later call is waited for."""
+    waiting: dict[str, ToolCall] = {}
+    for message in messages:
+        waiting.update({call.id: call for call in message.calls})
+        if message.role == "tool":
+            waiting.pop(message.call_id, None)
+    return list(waiting.values())

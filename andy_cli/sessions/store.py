@@ -1,0 +1,198 @@
+"""Find and list the sessions that are kept. There is no index: the ends of each file are enough."""
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from andy_cli.errors import UsageError
+from andy_cli.guard.redactor import redact, secrets_of
+from andy_cli.sessions.log import (
+    BUSY,
+    CARD,
+    TAIL,
+    TITLE,
+    Log,
+    Record,
+    decode,
+    int_of,
+    intact_records,
+    open_locked,
+    read_tail,
+    text_of,
+)
+
+HEAD = 65_536
+"""Bytes at the beginning of a session in which its first card and its first message stand."""
+ALL = "`andy sessions list --all` shows what there is."
+NAMED = 3
+"""So many sessions are named where several are meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCard:
+    """What a list shows of a session."""
+
+    path: Path
+    changed: float
+    """Seconds since 1970."""
+    size: int
+    folder: str = ""
+    """Where it was begun, or gone on with last; unknown of old files."""
+    name: str = ""
+    title: str = ""
+    """The first words that the user said in it."""
+    model: str = ""
+    pid: int = 0
+    """The process that wrote to it last."""
+    version: int = 1
+
+    @property
+    def id(self) -> str:
+        return self.path.stem
+
+    def is_of(self, folder: Path) -> bool:
+        """Whether it belongs to a folder, whose path is redacted as all that is kept."""
+        path = str(folder)
+        return bool(self.folder) and self.folder in (path, redact(path, secrets_of(os.environ)))
+
+    def as_record(self) -> dict[str, object]:
+        """What a log keeps of it."""
+        return {
+            "folder": self.folder,
+            "name": self.name,
+            "title": self.title,
+            "model": self.model,
+        }
+
+
+def list_sessions(sessions: Path, of_folder: Path | None = None) -> Iterator[SessionCard]:
+    """The sessions in a folder of them, newest first; of one working folder, or of all.
+
+    Lazy: whoever wants the newest alone has no others read. What cannot be read is passed over.
+    """
+    for path, status in sorted(_files(sessions), key=_newest_first):
+        card = SessionCard(path, status.st_mtime, status.st_size)
+        try:
+            card = read_card(card)
+        except OSError:
+            continue
+        if of_folder is None or card.is_of(of_folder):
+            yield card
+
+
+def _files(sessions: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    for path in sessions.glob("*.jsonl"):
+        try:
+            yield path, path.stat()
+        except OSError:  # removed meanwhile
+            continue
+
+
+def _newest_first(file: tuple[Path, os.stat_result]) -> tuple[float, str]:
+    path, status = file
+    # The id begins with the time too: it decides between files of one moment.
+    return -status.st_mtime, "".join(chr(0x10FFFF - ord(sign)) for sign in path.stem)
+
+
+def read_card(card: SessionCard) -> SessionCard:
+    """Read what the ends of the file say of the session. Raises OSError."""
+    lines = read_tail(card.path, TAIL).split(b"\n")
+    for line in reversed(lines):
+        record = decode(line) if b'"type": "session"' in line else None
+        if record is not None and record.get("type") == CARD:
+            return with_record(card, record)
+    with card.path.open("rb") as file:
+        return with_head(card, intact_records(file.read(HEAD)))
+
+
+def with_head(card: SessionCard, records: Iterable[Record]) -> SessionCard:
+    """The card of a file whose end has none: the first one, or the user's first words."""
+    for record in records:
+        if record.get("type") == CARD:
+            card = with_record(card, record)
+        elif record.get("role") == "user" and not card.title:
+            words = " ".join(text_of(record, "content")[: 5 * TITLE].split())
+            return replace(card, title=redact(words)[:TITLE])
+    return card
+
+
+def with_record(card: SessionCard, record: Record) -> SessionCard:
+    return replace(
+        card,
+        folder=text_of(record, "folder"),
+        name=text_of(record, "name"),
+        title=text_of(record, "title"),
+        model=text_of(record, "model"),
+        pid=int_of(record, "pid"),
+        version=int_of(record, "version") or 1,
+    )
+
+
+def find_newest(sessions: Path, folder: Path) -> SessionCard:
+    """The newest session of a working folder. Raises UsageError where there is none."""
+    for card in list_sessions(sessions, folder):
+        return card
+    raise UsageError(f"No session was held in {folder} yet.", f"`andy` begins one. {ALL}")
+
+
+def find_session(sessions: Path, beginning: str) -> SessionCard:
+    """The session of this id, or of the only id that begins so. Raises UsageError."""
+    cards = {path.stem: (path, status) for path, status in _files(sessions)}
+    found = (
+        [beginning]
+        if beginning in cards
+        else sorted(id for id in cards if beginning and id.startswith(beginning))
+    )
+    if not found:
+        raise UsageError(f"There is no session {beginning!r}.", ALL)
+    if len(found) > 1:
+        named = ", ".join(found[-NAMED:]) + (", ..." if len(found) > NAMED else "")
+        raise UsageError(
+            f"{len(found)} sessions begin with {beginning!r}: {named}.", "Give more of the id."
+        )
+    path, status = cards[found[0]]
+    try:
+        return read_card(SessionCard(path, status.st_mtime, status.st_size))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def busy(card: SessionCard, error: OSError, meant: str) -> UsageError:
+    """Why a session cannot be written: another process does, or the disk says no."""
+    if error.strerror != BUSY:
+        return UsageError(f"{card.path} cannot be written: {error.strerror or error}.")
+    process = f"process {card.pid}" if card.pid else "another andy"
+    return UsageError(
+        f"The session {card.id} is open elsewhere: {process} writes to it.",
+        f"Leave it there (Ctrl-D), then {meant}.",
+    )
+
+
+def rename_session(card: SessionCard, name: str) -> None:
+    """Give a session a name. Raises UsageError where another andy writes it."""
+    log = Log(card.path.parent, card.id, card={**card.as_record(), "name": name})
+    try:
+        log.open()
+    except OSError as error:
+        raise busy(card, error, "rename it") from error
+    log.write_card()
+    log.close()
+    if problem := log.take_problem():
+        raise UsageError(problem)
+    os.utime(card.path, (card.changed, card.changed))  # nothing was said: it is no newer
+
+
+def remove_session(card: SessionCard) -> None:
+    """Remove a session's file for good. Raises UsageError where another andy writes it."""
+    try:
+        descriptor = open_locked(card.path)
+        try:
+            if os.name != "nt":
+                card.path.unlink()
+        finally:
+            os.close(descriptor)
+        if os.name == "nt":  # there an open file cannot be removed
+            card.path.unlink()
+    except OSError as error:
+        raise busy(card, error, "remove it") from error
