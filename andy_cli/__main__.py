@@ -52,10 +52,10 @@ def dispatch(arguments: list[str]) -> int:
 
 def chat_at_once(arguments: list[str], typed: bool) -> int | None:
     """Chat if that is plainly what is meant; None where Typer has to know or to complain."""
-    from andy_cli.frontends.options import SHARED, options_of, read_line
+    from andy_cli.frontends.options import SHARED, fill_values, options_of, read_line
 
     named = arguments[:1] == ["chat"]
-    line = read_line(arguments[named:], SHARED)
+    line = read_line(fill_values(arguments[named:]), SHARED)
     if line.unread or len(line.words) > 1 or not (named or typed):
         return None
     prompt = "".join(line.words)

@@ -17,7 +17,15 @@ from typer.models import CommandInfo
 
 from andy_cli import __version__
 from andy_cli.frontends.help_page import lay_out
-from andy_cli.frontends.options import BARE, RUN, SHARED, Option, Options, options_of
+from andy_cli.frontends.options import (
+    BARE,
+    RUN,
+    SHARED,
+    Option,
+    Options,
+    fill_values,
+    options_of,
+)
 
 ABOUT = """The terminal agent that makes any chat model use tools reliably.
 
@@ -42,10 +50,14 @@ tools_app = typer.Typer(help="The tools there are.", rich_markup_mode=None)
 models_app = typer.Typer(help="The models there are.", rich_markup_mode=None)
 mcp_app = typer.Typer(help="Servers that bring tools of their own.", rich_markup_mode=None)
 docs_app = typer.Typer(help="Documents that can be searched.", rich_markup_mode=None)
+sessions_app = typer.Typer(
+    help="What was said before, kept on this machine.", rich_markup_mode=None
+)
 app.add_typer(tools_app, name="tools")
 app.add_typer(mcp_app, name="mcp")
 app.add_typer(models_app, name="models")
 app.add_typer(docs_app, name="docs")
+app.add_typer(sessions_app, name="sessions")
 
 Function = TypeVar("Function", bound=Callable[..., None])
 
@@ -137,7 +149,7 @@ def main(arguments: Sequence[str], typed: bool) -> int:
     """
     from andy_cli.frontends.route import route
 
-    return run_typer(route(arguments, commands(), typed))
+    return run_typer(route(fill_values(arguments), commands(), typed))
 
 
 def complete(arguments: Sequence[str]) -> int:
@@ -622,6 +634,79 @@ def docs_update(set_: Set = None) -> None:
     from andy_cli.frontends.documents import update
 
     raise typer.Exit(update(set_ or ()))
+
+
+SessionId = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID", help="its id, or the beginning of it", autocompletion=known("sessions")
+    ),
+]
+Everywhere = Annotated[bool, typer.Option("--all", help="of every folder, not of this one alone")]
+
+
+@sessions_app.command("list")
+def sessions_list(all_: Everywhere = False, json: AsJson = False, set_: Set = None) -> None:
+    """The sessions held in this folder, newest first."""
+    from andy_cli.frontends.sessions import list_kept
+
+    list_kept(all_, json)
+
+
+@sessions_app.command("show")
+def sessions_show(id: SessionId, json: AsJson = False, set_: Set = None) -> None:
+    """What was said in a session."""
+    from andy_cli.frontends.sessions import show
+
+    show(id, json)
+
+
+@sessions_app.command("search")
+def sessions_search(
+    text: Annotated[str, typer.Argument(help="in any case of its letters")],
+    all_: Everywhere = False,
+    json: AsJson = False,
+    set_: Set = None,
+) -> None:
+    """Find what was said in the sessions of this folder; 1 if nothing is found."""
+    from andy_cli.frontends.sessions import search
+
+    raise typer.Exit(search(text, all_, json))
+
+
+@sessions_app.command("rename")
+def sessions_rename(
+    id: SessionId,
+    name: Annotated[str, typer.Argument(help="what lists shall call it")],
+    set_: Set = None,
+) -> None:
+    """Give a session a name."""
+    from andy_cli.frontends.sessions import rename
+
+    rename(id, name)
+
+
+@sessions_app.command("export")
+def sessions_export(
+    id: SessionId,
+    format: Annotated[
+        str, typer.Argument(help="md, json or jsonl", autocompletion=known("exports"))
+    ],
+    file: Annotated[str, typer.Argument(help="a new file; nothing: stdout")] = "",
+    set_: Set = None,
+) -> None:
+    """Write a session as Markdown, as one JSON object, or a message a line."""
+    from andy_cli.frontends.sessions import export
+
+    export(id, format, file)
+
+
+@sessions_app.command("rm")
+def sessions_rm(id: SessionId, set_: Set = None) -> None:
+    """Remove a session for good."""
+    from andy_cli.frontends.sessions import remove
+
+    remove(id)
 
 
 lay_out(app)

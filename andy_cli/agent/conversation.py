@@ -100,6 +100,9 @@ NARROWED = 0.75
 WORKED_ON = 60
 """So many messages back, a name of a tool in a result is one that the user works on."""
 
+PIPED = "\n\nThis was piped in:\n"
+"""What stands between the user's words and a text from a pipe that came with them."""
+
 REMEMBERED = 200
 """So many calls of earlier turns count as deeds of the session."""
 
@@ -287,6 +290,23 @@ class Conversation:
         if self._log is not None:
             self._log.message(logged or message)
         self.history.append(message)
+
+    async def restore(self, messages: Sequence[Message]) -> None:
+        """Go on behind these messages of an earlier conversation.
+
+        What the user agreed to then, and the places they named, count no more.
+        """
+        for message in messages:
+            content = message.content
+            if message.role == "user" and not message.note:
+                own, piped, attached = content.partition(PIPED)
+                self._own_words.append(own)
+                self._attached.extend([attached] if piped else [])
+            if message.role == "tool" and len(content) > LONG:
+                content = fitted(content, await self.window() // 4, message.name)
+            if message.role in ("user", "tool"):
+                content = escape_control_tokens(content)
+            self.history.append(message._replace(content=content))
 
     def session_problem(self) -> Iterator[events.Event]:
         """Tell, once, that the session cannot be written."""

@@ -6,6 +6,7 @@ is run, nothing large is imported.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 from andy_cli.errors import AndyError
@@ -20,8 +21,6 @@ TOOL = re.compile(r"^@tool\b.*?^(?:async )?def (\w+)\(", re.MULTILINE | re.DOTAL
 EFFECT = re.compile(r'effect="(\w+)"')
 NEWEST = 50
 """Sessions that are offered at most."""
-BEGINNING = 65_536
-"""Bytes of a session in which its first message stands."""
 FIRST_WORDS = 60
 """Characters of it that are shown."""
 
@@ -129,22 +128,24 @@ def servers() -> list[Offer]:
     return [(each.name, each.url or each.command) for each in found]
 
 
+def exports() -> list[Offer]:
+    return [
+        ("md", "to read"),
+        ("json", "one object"),
+        ("jsonl", "a message a line"),
+    ]
+
+
 def sessions() -> list[Offer]:
-    """The ids of the newest sessions, each with the first words said in it."""
-    files = sorted((state_folder() / "sessions").glob("*.jsonl"), reverse=True)
-    return [(file.stem, first_words(file)) for file in files[:NEWEST]]
+    """The ids of the newest sessions, each with its name or the first words said in it."""
+    from andy_cli.sessions.store import list_sessions  # see models
+
+    newest = islice(list_sessions(state_folder() / "sessions"), NEWEST)
+    return [(card.id, shorten(card.name or card.title)) for card in newest]
 
 
-def first_words(file: Path) -> str:
-    from andy_cli.sessions.log import intact_records  # see models
-
-    with file.open("rb") as opened:
-        beginning = opened.read(BEGINNING)
-    for record in intact_records(beginning):
-        if record.get("role") == "user" and isinstance(record.get("content"), str):
-            words = " ".join(str(record["content"]).split())
-            return neutralize(words if len(words) <= FIRST_WORDS else f"{words[:FIRST_WORDS]}...")
-    return ""
+def shorten(words: str) -> str:
+    return neutralize(words if len(words) <= FIRST_WORDS else f"{words[:FIRST_WORDS]}...")
 
 
 def quietly(values: Callable[[], list[Offer]]) -> Callable[[], list[Offer]]:
@@ -164,6 +165,7 @@ VALUES: Mapping[str, Callable[[], list[Offer]]] = {
     for name, values in {
         "addresses": addresses,
         "dialects": dialects,
+        "exports": exports,
         "formats": formats,
         "models": models,
         "modes": modes,

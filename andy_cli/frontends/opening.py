@@ -21,6 +21,7 @@ from andy_cli.models import select
 from andy_cli.models.memory import learn_called, learn_refusal, learn_silent, recall
 from andy_cli.models.select import Chosen
 from andy_cli.sessions.log import Log
+from andy_cli.sessions.resuming import ResumedSession
 from andy_cli.settings import Settings, load, save, state_folder
 from andy_cli.toolbox import situation
 from andy_cli.toolbox.collection import Collection
@@ -54,19 +55,28 @@ async def open_chat(
     settings: Settings,
     tell: Callable[[str], None],
     ask: Asker | None = None,
+    resumed: ResumedSession | None = None,
 ) -> Opened:
     """Raises UsageError, ModelError: no model, no such setting, a folder that cannot be written.
 
     `tell` gets what the user should know while it goes on: retries, a download's progress.
+    `resumed` is a session to go on with, in its own file; else a new one is begun.
     """
     chosen = await select.choose(settings)
     if chosen.provider.name == "local":
         await fetched(chosen.endpoint.model)
     client = select.connect(chosen, settings, tell, options.no_session)
     folder = Path.cwd()
+    card = {"folder": str(folder), "model": client.name}
     session_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{new_id()[:4]}"
     secrets = secrets_in_use(chosen)
-    log = None if options.no_session else Log(state_folder() / "sessions", session_id, secrets)
+    log = None
+    if resumed is not None:
+        log, session_id = resumed.log, resumed.card.id
+        log.secrets += secrets
+        log.update_card(**card)
+    elif not options.no_session:
+        log = Log(sessions_folder(), session_id, secrets, card)
     enter_workspace(options, settings, session_id)
     tools = Collection(settings, folder.resolve())
     for sentence in (*settings.notes, *tools.told()):
@@ -82,10 +92,16 @@ async def open_chat(
     )
     hub.start()
     chat = Conversation(client, tools.registry, gate, settings, folder, log, session_id, server)
+    if resumed is not None:
+        await chat.restore(resumed.messages)
     # The door switched it off; what is loaded by now stays and need not be looked at again.
     gc.freeze()
     gc.enable()
     return Opened(chat, chosen.why, tools, hub, log)
+
+
+def sessions_folder() -> Path:
+    return state_folder() / "sessions"
 
 
 def secrets_in_use(chosen: Chosen) -> list[str]:

@@ -6,6 +6,7 @@ it, and the shell completes by it. A new option is a row here and a field of `Op
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
 from andy_cli.settings import Settings, load
@@ -26,6 +27,13 @@ class Options:
     mode: str = ""
     yes: bool = False
     mcp_config: Sequence[str] = ()
+    continue_last: bool = False
+    resume: str = ""
+    """An id, its beginning, or ANY."""
+
+    @property
+    def resumes(self) -> bool:
+        return self.continue_last or bool(self.resume)
 
     def settings(self) -> Settings:
         """The settings with these flags on top. Raises UsageError."""
@@ -37,6 +45,12 @@ class Options:
             "ui.plain": "true" if self.plain else "",
         }
         return load(self.set, flags)
+
+
+ANY = "?"
+"""The value of `--resume` where none was written: the user chooses."""
+NO_ID = "-r needs the id of a session where nobody is there to choose one."
+WHICH_ID = "`andy sessions list` shows them; -c takes the newest of this folder."
 
 
 class Option(NamedTuple):
@@ -51,6 +65,8 @@ class Option(NamedTuple):
     values: str = ""
     """A key of `completion_values.VALUES`."""
     default: str = ""
+    alone: str = ""
+    """Its value where it is written without one; then a word with a blank is none of its own."""
 
 
 SHARED = (
@@ -76,6 +92,15 @@ SHARED = (
     ),
     Option("yes", ("-y",), "mode auto: run everything but destruction", bool),
     Option("mcp_config", ("--mcp-config",), "servers from another file too", list, "FILE"),
+    Option("continue_last", ("--continue", "-c"), "go on with this folder's newest session", bool),
+    Option(
+        "resume",
+        ("--resume", "-r"),
+        "go on with a session: its id or the beginning of it; without one, choose from a list",
+        metavar="[ID]",
+        values="sessions",
+        alone=ANY,
+    ),
 )
 """What both chat and run take."""
 
@@ -155,6 +180,18 @@ def read_line(
             line.unread = word
             break
     return line
+
+
+def fill_values(arguments: Sequence[str]) -> list[str]:
+    """The arguments, with the value of each option that was written without one and may be."""
+    alone = {flag: each.alone for each in SHARED for flag in each.flags if each.alone}
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    filled = []
+    for word, following in pairwise([*arguments[:end], ""]):
+        filled.append(word)
+        if word in alone and (not following or following.startswith("-") or " " in following):
+            filled.append(alone[word])
+    return [*filled, *arguments[end:]]
 
 
 def take_option(

@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from andy_cli import events
+from andy_cli.agent.conversation import PIPED
 from andy_cli.agent.turn import turn
 from andy_cli.errors import AndyError, Cancelled, OutputError, UsageError
 from andy_cli.events import Event, Subtype
 from andy_cli.frontends.opening import Opened, open_chat
-from andy_cli.frontends.options import Options
+from andy_cli.frontends.options import NO_ID, WHICH_ID, Options
 from andy_cli.frontends.words import (
     PUT_RIGHT,
     action_line,
@@ -27,6 +28,7 @@ from andy_cli.frontends.words import (
     problem,
 )
 from andy_cli.guard.neutralizer import Neutralizer, neutralize, one_line
+from andy_cli.sessions.resuming import ResumedSession
 from andy_cli.toolbox import player
 
 FIRST_BYTE = 0.3
@@ -65,7 +67,8 @@ async def _run(task: Task) -> int:
         settings = task.options.settings()
         words, piped = whole_task(task)
         end_on_sigterm(printer)
-        opened = await open_chat(task.options, settings, printer.tell)
+        resumed = resume_wanted(task.options, printer) if task.options.resumes else None
+        opened = await open_chat(task.options, settings, printer.tell, resumed=resumed)
     except AndyError as error:
         return printer.never_started(error)
     opened.chat.registry.progress = printer.progress
@@ -80,6 +83,18 @@ async def _run(task: Task) -> int:
     if printer.lost:
         raise printer.lost
     return code
+
+
+def resume_wanted(options: Options, printer: "Printer") -> ResumedSession:
+    """Open the session that the options name, and tell of it. Raises UsageError."""
+    from andy_cli.frontends import resuming  # seldom wanted
+
+    card = resuming.find_wanted(options)
+    if card is None:
+        raise UsageError(NO_ID, WHICH_ID)
+    resumed = resuming.open_session(card)
+    printer.tell(resuming.summarize(resumed))
+    return resumed
 
 
 def end_on_sigterm(printer: "Printer") -> None:
@@ -274,7 +289,7 @@ def whole_task(task: Task) -> tuple[str, str]:
         return "", piped.strip()
     if not piped.strip():
         return task.text, ""
-    return task.text, f"\n\nThis was piped in:\n```\n{piped.rstrip()}\n```"
+    return task.text, f"{PIPED}```\n{piped.rstrip()}\n```"
 
 
 def piped_text(wait: bool) -> str:

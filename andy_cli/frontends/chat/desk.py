@@ -2,9 +2,13 @@
 
 from collections.abc import Callable
 
+from andy_cli.errors import UsageError
 from andy_cli.frontends.opening import Opened, open_chat
 from andy_cli.frontends.options import Options
+from andy_cli.frontends.resuming import offer_sessions, open_session, summarize
 from andy_cli.guard.gate import Asker
+from andy_cli.sessions.resuming import ResumedSession
+from andy_cli.sessions.store import SessionCard
 
 
 class Desk:
@@ -19,6 +23,10 @@ class Desk:
         self.listed: list[tuple[str, str]] = []
         """Models as they were listed last, and the address of each; empty for a provider's own."""
         self.open: Opened | None = None
+        self.resumed: ResumedSession | None = None
+        """The session that the next conversation goes on with."""
+        self.offered: list[SessionCard] = []
+        """The list of sessions that was shown last: numbers are of this one."""
         self._ask = ask
 
     @property
@@ -35,10 +43,47 @@ class Desk:
         """Raises what `open_chat` raises; the next call tries again."""
         if self.open is None:
             settings = self.options.settings()
-            self.open = await open_chat(self.options, settings, self.tell, self._ask)
+            resumed = self.resumed
+            self.open = await open_chat(self.options, settings, self.tell, self._ask, resumed)
+            self.resumed = None
         return self.open
 
+    @property
+    def session_id(self) -> str:
+        """Of the session that is written to; empty before anything was said."""
+        if self.resumed is not None:
+            return self.resumed.card.id
+        return self.open.chat.session_id if self.open is not None else ""
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether there is a session on disk that can be gone on with."""
+        if self.open is None:
+            return self.resumed is not None
+        return self.open.log is not None and self.open.log.path.exists()
+
+    def offer(self) -> list[SessionCard]:
+        self.offered = offer_sessions(without=self.session_id)
+        return self.offered
+
+    async def resume(self, card: SessionCard) -> str:
+        """Go on with a session; returns what the user is told of it. Raises UsageError.
+
+        The conversation so far is left only when the other could be opened.
+        """
+        if self.options.no_session:
+            raise UsageError("With --no-session nothing is gone on with.", "Start andy without it.")
+        if card.id == self.session_id:
+            raise UsageError(f"{card.id} is this conversation.")
+        resumed = open_session(card)
+        await self.close()
+        self.resumed = resumed
+        return summarize(resumed)
+
     async def close(self) -> None:
+        if self.resumed is not None:
+            self.resumed.log.close()
+            self.resumed = None
         if self.open is not None:
             await self.open.close()
             self.open = None

@@ -24,9 +24,10 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import create_output
 from prompt_toolkit.styles import Style
 
+from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.input_history import open_history
 from andy_cli.frontends.chat.keyboard import Keyboard
-from andy_cli.frontends.options import Options
+from andy_cli.frontends.options import ANY, NO_ID, WHICH_ID, Options
 
 BEHIND_THE_PROMPT = "andy_cli.frontends.chat.talk"
 """Everything a turn needs hangs on it."""
@@ -34,6 +35,7 @@ ENDING = (signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []
 """What ends andy and all it started: to be asked to, and a terminal that is closed."""
 TWICE = 1.0
 """Seconds within which a second Ctrl-C leaves."""
+AGAIN = "resume with `andy -c`\n"
 GREETING = "andy - /help says what there is, Ctrl-D leaves"
 # Quieter than the inverted bar that is the default.
 LOOK = Style.from_dict({"bottom-toolbar": "noreverse ansibrightblack"})
@@ -80,15 +82,30 @@ class Repl:
 
     async def run(self, prompt: str) -> int:
         end_on_sigterm()
-        line = prompt or await self._line()
+        kept = False
         try:
+            if self._options.resumes:
+                await self._resume()
+            line = prompt or await self._line()
             while line is not None:
                 await self._answer(line)
                 line = None if self._talk and self._talk.over else await self._line()
+            kept = self._talk is not None and self._talk.kept
+        except EOFError:  # at the question which session
+            return 0
         finally:
             if self._talk:
                 await self._talk.close()
+        if kept and self._session:
+            sys.stderr.write(AGAIN)
         return 0
+
+    async def _resume(self) -> None:
+        """Raises UsageError where there is no such session, EOFError where none is chosen."""
+        if self._session is None and self._options.resume == ANY:
+            raise UsageError(NO_ID, WHICH_ID)
+        talk = await self._open_talk()
+        await talk.resume()
 
     async def _answer(self, line: str) -> None:
         """One turn; Ctrl-C ends the turn and not the chat."""
@@ -104,6 +121,10 @@ class Repl:
             sys.stdout.write("stopped\n")
 
     async def _turn(self, line: str) -> None:
+        talk = await self._open_talk()
+        await talk.answer(line)
+
+    async def _open_talk(self) -> "Talker":
         # Loaded by now or nearly so: the first key started it.
         self._load(None)
         assert self._loading is not None
@@ -112,7 +133,7 @@ class Repl:
 
         if self._talk is None:
             self._talk = Talk(self._options, self._keyboard.question if self._keyboard else nobody)
-        await self._talk.answer(line)
+        return self._talk
 
     async def _line(self) -> str | None:
         """The next line with something on it; None when the user leaves."""
@@ -168,6 +189,11 @@ class Talker(Protocol):
     def playing(self) -> bool: ...
 
     def status(self) -> str: ...
+
+    @property
+    def kept(self) -> bool: ...
+
+    async def resume(self) -> None: ...
 
     async def answer(self, line: str) -> None: ...
 

@@ -14,10 +14,13 @@ from andy_cli.frontends.chat.command import Command
 from andy_cli.frontends.chat.consent import Choices
 from andy_cli.frontends.chat.desk import Desk
 from andy_cli.frontends.chat.view import View
+from andy_cli.frontends.opening import sessions_folder
 from andy_cli.frontends.options import Options
+from andy_cli.frontends.resuming import find_wanted, numbered, pick_session
 from andy_cli.frontends.words import problem
 from andy_cli.guard.gate import Answer, Proposal
 from andy_cli.guard.neutralizer import neutralize
+from andy_cli.sessions.store import SessionCard, find_newest
 from andy_cli.toolbox import player
 from andy_cli.toolbox.songs import clock
 
@@ -60,6 +63,30 @@ class Talk:
             raise
         except AndyError as error:
             self._console.print(paint.styled(problem(str(error), error.hint), paint.ERROR))
+
+    @property
+    def kept(self) -> bool:
+        return self.desk.is_kept
+
+    async def resume(self) -> None:
+        """Go on with the session that the options name, or that the user chooses.
+
+        Raises UsageError, and EOFError or KeyboardInterrupt where the user leaves instead.
+        """
+        card = find_wanted(self.desk.options) or await self._choose_session()
+        self._tell(await self.desk.resume(card))
+
+    async def _choose_session(self) -> SessionCard:
+        offered = self.desk.offer()
+        if not offered:
+            return find_newest(sessions_folder(), Path.cwd())  # which says that there is none
+        self._tell(numbered(offered))
+        while True:
+            said = await self._question("Which one? ", "")
+            try:
+                return pick_session(said, offered)
+            except UsageError as error:
+                self._tell(problem(str(error), error.hint))
 
     async def close(self) -> None:
         await self.desk.close()
