@@ -9,7 +9,7 @@ import gc
 import os
 import sys
 
-from andy_cli.errors import AndyError, ClosedPipeError
+from andy_cli.errors import AndyError, ClosedPipeError, UsageError
 from andy_cli.frontends.streams import prepare_streams
 
 COMPLETE = "_ANDY_COMPLETE"
@@ -42,12 +42,24 @@ def dispatch(arguments: list[str]) -> int:
         from andy_cli.cli import complete
 
         return complete(arguments)
+    require_folder()
     typed = sys.stdin is not None and sys.stdin.isatty()
     if (code := chat_at_once(arguments, typed)) is not None:
         return code
     from andy_cli.cli import main as typer_main
 
     return typer_main(arguments, typed)
+
+
+def require_folder() -> None:
+    """Raise UsageError where the current folder was removed: nothing could be said of any path."""
+    try:
+        os.getcwd()  # noqa: PTH109 - pathlib is not loaded yet
+    except FileNotFoundError:
+        raise UsageError(
+            "The current folder is gone.",
+            "Go to another: cd ~. `andy sessions list --all` shows what was said in it.",
+        ) from None
 
 
 def chat_at_once(arguments: list[str], typed: bool) -> int | None:

@@ -190,6 +190,57 @@ def test_after_kill_9_in_the_middle_nothing_runs_again_and_the_session_goes_on(
     assert ("It does not run again by itself." in done.err) == (BEGUN in interrupted)
 
 
+SLOW_TOOL = '''
+"""Do something that takes its time."""
+
+import os
+import time
+
+from andy_cli.toolbox.tool import tool
+
+
+@tool(effect="write", action="build {what}")
+def build(what: str) -> str:
+    """Build something"""
+    with open(os.environ["MARKS"], "a") as marks:
+        marks.write(f"{what}\\n")
+    time.sleep(60)
+    return "built"
+'''
+
+
+def test_a_tool_that_ran_when_andy_was_killed_is_told_of_and_does_not_run_again(
+    home: Path, here: Path
+) -> None:
+    config, marks = home / "config", home / "marks"
+    (config / "tools").mkdir(parents=True)
+    (config / "tools" / "build.py").write_text(SLOW_TOOL)
+    more = {"ANDY_CONFIG_DIR": str(config), "MARKS": str(marks)}
+    script = [called("build", '{"what": "the house"}'), streamed("Let me see first.")]
+    with ModelServer(script) as server:
+        flags = ("--base-url", server.url, "--model", "m", "--no-stdin")
+        killed = subprocess.Popen(
+            [str(ANDY), "run", "-y", *flags, "Build the house"],
+            cwd=here,
+            env=environment(home, **more),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        give_up = time.monotonic() + 30
+        while not (marks.exists() and marks.read_text()):
+            assert time.monotonic() < give_up
+            time.sleep(0.02)
+        killed.kill()
+        killed.wait()
+        done = andy("run", *flags, "-c", "Is it done?", home=home, cwd=here, **more)
+        told = [each for each in server.requests[-1].body["messages"] if each["role"] == "tool"]
+    assert done.out == "Let me see first.\n"
+    assert "andy was ended in the middle of: build the house. Whether it had its" in done.err
+    assert [each["content"] for each in told] == [BEGUN]
+    assert marks.read_text() == "the house\n"
+
+
 def as_first_written(records: Sequence[dict[str, object]]) -> bytes:
     """As the first version did: no cards, no notes, half surrogates as question marks."""
     lines = []
@@ -227,6 +278,34 @@ def test_a_session_whose_folder_is_gone_goes_on_where_the_user_is(home: Path, he
         done = run(server, "-r", "s", "Are you there?", home=home, cwd=here)
     assert done.code == 0
     assert f"It was held in {home / 'gone'}, which is gone; tools work in {here} now." in done.err
+
+
+def test_a_folder_that_was_removed_under_andy_is_one_sentence(home: Path, here: Path) -> None:
+    for command in ("run -c hi", "sessions list", "run hi"):
+        here.mkdir(exist_ok=True)
+        done = subprocess.run(
+            ["sh", "-c", f'rmdir "{here}" && exec "{ANDY}" {command}'],
+            cwd=here,
+            env=environment(home),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith("andy: The current folder is gone.\n  Go to another: cd ~.")
+
+
+@pytest.mark.slow
+def test_a_chat_that_cannot_go_on_ends_at_once_and_says_why(home: Path, here: Path) -> None:
+    for flags, said in (
+        (("-c",), "No session was held in"),
+        (("-r",), "No session was held in"),
+        (("-r", "nonsense"), "There is no session 'nonsense'."),
+    ):
+        with Terminal(*flags, folder=here, columns=200) as terminal:
+            terminal.sees(f"andy: {said}")
+            assert terminal.leaves() == 2
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from andy_cli.frontends.opening import sessions_folder
 from andy_cli.frontends.options import ANY, Options
 from andy_cli.guard.neutralizer import neutralize, one_line
 from andy_cli.guard.redactor import redact, secrets_of
-from andy_cli.messages import Message
+from andy_cli.messages import Message, ToolCall
 from andy_cli.sessions.resuming import ResumedSession, resume
 from andy_cli.sessions.store import (
     SessionCard,
@@ -118,9 +118,16 @@ def summary_lines(resumed: ResumedSession) -> Iterator[str]:
         yield from shortened("  ", answer.content)
     for call in resumed.interrupted:
         yield (
-            f"andy was ended while {call.name} ran: whether it had its effect only you can see. "
-            "It does not run again by itself."
+            f"andy was ended in the middle of: {describe_call(call)}. Whether it had its effect "
+            "only you can see. It does not run again by itself."
         )
+
+
+def describe_call(call: ToolCall) -> str:
+    """The call in words: `move songs/a.mp3 songs/old`."""
+    values = " ".join(str(value) for value in call.arguments.values())
+    words = one_line(f"{call.name.replace('_', ' ')} {values}".strip())
+    return words if len(words) <= WIDTH else f"{words[:WIDTH]}..."
 
 
 def last_answer(messages: Sequence[Message]) -> Message | None:

@@ -131,6 +131,7 @@ async def switch(desk: Desk, opened: Opened, found: Chosen, settings: Settings) 
     opened.why = found.why
     if opened.log is not None:
         opened.log.secrets += secrets_in_use(found)
+        opened.log.update_card(model=client.name)
     await before.close()
 
 
