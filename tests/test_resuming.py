@@ -374,6 +374,8 @@ def test_a_session_is_chosen_from_a_list_by_its_number(home: Path, here: Path) -
         assert text.index("1  new") < text.index("2  old")
         terminal.type("7\r")
         terminal.sees("There is no number 7 in the list.")
+        # An answer counts that was typed after the question was shown.
+        terminal.wait(lambda: terminal.text.count("Which one?") == 2, "second question")
         terminal.type("2\r")
         terminal.sees("Going on with old.")
         terminal.prompts()
