@@ -49,6 +49,7 @@ app = typer.Typer(
 tools_app = typer.Typer(help="The tools there are.", rich_markup_mode=None)
 models_app = typer.Typer(help="The models there are.", rich_markup_mode=None)
 mcp_app = typer.Typer(help="Servers that bring tools of their own.", rich_markup_mode=None)
+config_app = typer.Typer(help="The settings, and where each comes from.", rich_markup_mode=None)
 docs_app = typer.Typer(help="Documents that can be searched.", rich_markup_mode=None)
 sessions_app = typer.Typer(
     help="What was said before, kept on this machine.", rich_markup_mode=None
@@ -58,6 +59,7 @@ app.add_typer(mcp_app, name="mcp")
 app.add_typer(models_app, name="models")
 app.add_typer(docs_app, name="docs")
 app.add_typer(sessions_app, name="sessions")
+app.add_typer(config_app, name="config")
 
 Function = TypeVar("Function", bound=Callable[..., None])
 
@@ -139,6 +141,7 @@ ModelName = Annotated[
 ]
 ToolName = Annotated[str, typer.Argument(autocompletion=known("tools"))]
 ServerName = Annotated[str, typer.Argument(autocompletion=known("servers"))]
+Key = Annotated[str, typer.Argument(metavar="KEY", autocompletion=known("keys"))]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 
@@ -314,6 +317,50 @@ def trust(
     from andy_cli.frontends.trust import trust as trust_folder
 
     trust_folder(folder, list_, remove, json)
+
+
+@config_app.command("show")
+def config_show(json: AsJson = False, set_: Set = None) -> None:
+    """Every setting, its value, and the file, variable or flag it comes from."""
+    from andy_cli.frontends.config import show_settings
+
+    show_settings(set_ or (), json)
+
+
+@config_app.command("get")
+def config_get(key: Key, json: AsJson = False, set_: Set = None) -> None:
+    """The value of one setting."""
+    from andy_cli.frontends.config import get_setting
+
+    get_setting(key, set_ or (), json)
+
+
+@config_app.command("set")
+def config_set(
+    key: Key,
+    value: Annotated[str, typer.Argument(help="several of a list stand with : between them")],
+    set_: Set = None,
+) -> None:
+    """Keep a value in your settings; comments in the file stay."""
+    from andy_cli.frontends.config import set_setting
+
+    set_setting(key, value)
+
+
+@config_app.command("edit")
+def config_edit(set_: Set = None) -> None:
+    """Open your settings in $VISUAL or $EDITOR, and check them afterwards."""
+    from andy_cli.frontends.config import edit_settings
+
+    raise typer.Exit(edit_settings())
+
+
+@config_app.command("path")
+def config_path(json: AsJson = False, set_: Set = None) -> None:
+    """Where your settings are kept."""
+    from andy_cli.frontends.config import show_path
+
+    show_path(json)
 
 
 @models_app.command("list")

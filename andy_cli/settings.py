@@ -132,6 +132,15 @@ def setting_of(key: str) -> Setting | None:
     return BY_KEY.get(f"{first}.*.{last}") if name else BY_KEY.get(key)
 
 
+def check_key(key: str, where: str = "") -> Setting:
+    """The setting of that key. Raises UsageError, with `where` in front, that names the nearest."""
+    setting = setting_of(key)
+    if setting is None:
+        there = "there" if where else "There"
+        raise UsageError(f"{where}{there} is no setting {key!r}.{_nearest(key)}")
+    return setting
+
+
 class Settings:
     """The values in force. Ask by the type you need; the key must be one of `SETTINGS`."""
 
@@ -142,6 +151,10 @@ class Settings:
 
     def __getitem__(self, key: str) -> Value:
         return self._values[key]
+
+    def items(self) -> list[tuple[str, Value]]:
+        """Every setting in force, the user's own names included."""
+        return list(self._values.items())
 
     def text(self, key: str) -> str:
         return str(self._values[key].value)
@@ -275,9 +288,7 @@ TRUE, FALSE = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
 
 def _fit(key: str, value: object, origin: str) -> str | int | float | bool | tuple[str, ...]:
     """The value in the type of the key's default."""
-    setting = setting_of(key)
-    if setting is None:
-        raise UsageError(f"{origin}: there is no setting {key!r}.{_nearest(key)}")
+    setting = check_key(key, f"{origin}: ")
     default = setting.default
     text = str(value).strip()
     if setting.choices and text not in setting.choices:
@@ -368,6 +379,8 @@ def save(key: str, value: str | Sequence[str]) -> Path:
         *folders, name = key.split(".")
         for folder in folders:
             table = table.setdefault(folder, tomlkit.table())
+            if not isinstance(table, dict):
+                raise ValueError(f"{folder} is no table there")
         table[name] = list(fitted) if isinstance(fitted, tuple) else fitted
         replaced(path, tomlkit.dumps(document))
     except (OSError, ValueError, RecursionError) as error:

@@ -85,6 +85,10 @@ def settings() -> list[Offer]:
     return [(f"{each.key}=", each.about) for each in SETTINGS if "*" not in each.key]
 
 
+def keys() -> list[Offer]:
+    return [(each.key, each.about) for each in SETTINGS if "*" not in each.key]
+
+
 def modes() -> list[Offer]:
     return [
         ("ask", "ask before anything is changed, sent or run"),
@@ -167,6 +171,7 @@ VALUES: Mapping[str, Callable[[], list[Offer]]] = {
         "dialects": dialects,
         "exports": exports,
         "formats": formats,
+        "keys": keys,
         "models": models,
         "modes": modes,
         "parts": parts,

@@ -1,0 +1,115 @@
+"""`andy config` from a shell."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.shell import andy
+
+SECRET = "sk-proj-4Fh2kQ9xT7bLmZ0wYcRv8uNa"
+
+
+def own_file(home: Path, text: str = "") -> Path:
+    path = home / ".config" / "andy" / "config.toml"
+    if text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return path
+
+
+def test_every_setting_is_shown_with_where_it_comes_from(tmp_path: Path) -> None:
+    path = own_file(tmp_path, 'model = "m"\n[custom.draw]\ncommand = "convert {file} o.png"\n')
+    given = ("--json", "--set", "limits.rounds=3")
+    done = andy("config", "show", *given, home=tmp_path, ANDY_MODE="plan")
+    shown = {each["key"]: (each["value"], each["origin"]) for each in json.loads(done.out)}
+    assert shown["model"] == ("m", str(path))
+    assert shown["custom.draw.command"] == ("convert {file} o.png", str(path))
+    assert shown["guard.mode"] == ("plan", "$ANDY_MODE")
+    assert shown["limits.rounds"] == (3, "--set")
+    assert shown["network.tries"] == (4, "default")
+    lines = andy("config", "show", home=tmp_path).out.splitlines()
+    assert ["model", "m", str(path)] in [line.split() for line in lines]
+
+
+def test_no_secret_in_a_setting_is_shown(tmp_path: Path) -> None:
+    own_file(
+        tmp_path,
+        f'base_url = "http://me:hunter22@h.example/v1"\n'
+        f"[custom.send]\ncommand = \"curl -H 'Authorization: Bearer {SECRET}' h.example\"\n",
+    )
+    for arguments in (["show"], ["show", "--json"], ["get", "base_url"]):
+        done = andy("config", *arguments, home=tmp_path)
+        assert done.code == 0
+        assert "h.example" in done.out
+        assert "hunter22" not in done.out
+        assert SECRET not in done.out
+
+
+def test_a_value_that_is_set_is_in_the_file_and_in_force(tmp_path: Path) -> None:
+    path = own_file(tmp_path, "# mine\n[limits]\ncalls = 7 # few\n")
+    assert andy("config", "set", "limits.rounds", "5", home=tmp_path).out == f"Kept in {path}.\n"
+    assert andy("config", "get", "limits.rounds", home=tmp_path).out == "5\n"
+    assert "# mine" in path.read_text()
+    assert "calls = 7 # few" in path.read_text()
+    assert andy("config", "set", "guard.deny", "Bash(rm *):write_file", home=tmp_path).code == 0
+    got = json.loads(andy("config", "get", "guard.deny", "--json", home=tmp_path).out)
+    assert got == {"key": "guard.deny", "value": ["Bash(rm *)", "write_file"], "origin": str(path)}
+
+
+def test_what_comes_before_a_value_that_is_set_is_named(tmp_path: Path) -> None:
+    done = andy("config", "set", "model", "b", home=tmp_path, ANDY_MODEL="a")
+    assert done.code == 0
+    assert "$ANDY_MODEL comes before it" in done.err
+
+
+@pytest.mark.parametrize("command", [["get", "modle"], ["set", "modle", "x"]])
+def test_a_misspelt_key_is_met_with_the_one_that_was_meant(
+    command: list[str], tmp_path: Path
+) -> None:
+    done = andy("config", *command, home=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert "There is no setting 'modle'. Did you mean model?" in done.err
+    assert not own_file(tmp_path).exists()
+
+
+@pytest.mark.parametrize(
+    "value", [["limits.rounds", "many"], ["guard.sandbox", "maybe"], ["api_key_env", SECRET]]
+)
+def test_what_does_not_fit_is_not_kept(value: list[str], tmp_path: Path) -> None:
+    done = andy("config", "set", *value, home=tmp_path)
+    assert done.code == 2
+    assert not own_file(tmp_path).exists()
+    assert SECRET not in done.err
+
+
+def test_a_key_beneath_what_is_no_table_is_refused(tmp_path: Path) -> None:
+    path = own_file(tmp_path, "limits = 5\n")
+    done = andy("config", "set", "limits.rounds", "3", home=tmp_path)
+    assert done.code == 2
+    assert "limits is no table there" in done.err
+    assert path.read_text() == "limits = 5\n"
+
+
+def test_an_editor_opens_the_file_and_what_it_wrote_is_checked(tmp_path: Path) -> None:
+    editor = tmp_path / "my editor"
+    editor.write_text('#!/bin/sh\necho "$1" >> "$2"\n')
+    editor.chmod(0o755)
+    path = own_file(tmp_path)
+    done = andy("config", "edit", home=tmp_path, EDITOR=f"'{editor}' 'modle = 1'")
+    assert done.code == 2
+    assert "Did you mean model?" in done.err
+    # What does not load can still be mended.
+    mend = tmp_path / "mend"
+    mend.write_text('#!/bin/sh\necho \'model = "m"\' > "$1"\n')
+    mend.chmod(0o755)
+    assert andy("config", "edit", home=tmp_path, VISUAL=str(mend), EDITOR="false").code == 0
+    assert andy("config", "get", "model", home=tmp_path).out == "m\n"
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_where_the_file_is_needs_no_file(tmp_path: Path) -> None:
+    assert andy("config", "path", home=tmp_path).out == f"{own_file(tmp_path)}\n"
+    own_file(tmp_path, "modle = 1\n")
+    told = json.loads(andy("config", "path", "--json", home=tmp_path).out)
+    assert told == {"path": str(own_file(tmp_path)), "exists": True}
