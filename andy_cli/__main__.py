@@ -75,7 +75,7 @@ def chat_at_once(arguments: list[str], typed: bool) -> int | None:
         return None  # perhaps a command
     from andy_cli.frontends.chat.repl import start
 
-    return start(options_of(line.given), prompt)
+    return start(options_of(line.given).in_their_folder(), prompt)
 
 
 def failed(error: Exception) -> int:

@@ -7,6 +7,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -211,7 +212,7 @@ def chat(
     """Talk with a model that can do things (also plain `andy`)."""
     from andy_cli.frontends.chat.repl import start
 
-    raise typer.Exit(start(options_of(given), prompt))
+    raise typer.Exit(start(options_of(given).in_their_folder(), prompt))
 
 
 @app.command()
@@ -224,6 +225,11 @@ def run(
     from andy_cli.errors import UsageError
     from andy_cli.frontends import run as front
 
+    options = replace(
+        options_of(given),
+        max_turns=str(given["max_turns"]),
+        max_tokens=str(given["max_tokens"]),
+    )
     written = "json" if given["json"] else str(given["output_format"])
     try:
         format = front.Format(written)
@@ -240,7 +246,9 @@ def run(
                 strict=bool(given["strict"]),
                 wait=not given["no_wait"],
                 stdin=not given["no_stdin"],
-                options=options_of(given),
+                verbose=bool(given["verbose"]),
+                timeout=str(given["timeout"]),
+                options=options,
             )
         )
     )

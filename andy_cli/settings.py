@@ -255,8 +255,20 @@ def _layers(
         if not equals:
             raise UsageError(f"--set takes KEY=VALUE, not {override!r}.")
         found.append((key.strip(), text.strip(), "--set"))
-    found += [(key, text, f"--{key.replace('_', '-')}") for key, text in flags.items() if text]
+    found += [(key, text, flag_of(key)) for key, text in flags.items() if text]
     return found
+
+
+FLAGS = {
+    "guard.mode": "--permission-mode",
+    "limits.rounds": "--max-turns",
+    "ui.plain": "--plain",
+}
+
+
+def flag_of(key: str) -> str:
+    """The flag that sets a key, where that has one of its own."""
+    return FLAGS.get(key) or f"--{key.replace('_', '-')}"
 
 
 def _from_file(path: Path) -> Layer:

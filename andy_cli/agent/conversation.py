@@ -24,6 +24,7 @@ from andy_cli.agent.background import Background
 from andy_cli.agent.compression import Compressed, fitted, room_for_reply, window_warning
 from andy_cli.agent.grounding.claim import Deed
 from andy_cli.agent.injection import escape_control_tokens, is_quoted, repeats_foreign
+from andy_cli.agent.instructions import NO_INSTRUCTIONS, Instructions
 from andy_cli.agent.model_server import NO_SERVER, NativeTools, Server
 from andy_cli.agent.output_filter import OutputFilter
 from andy_cli.agent.pairs import new_id
@@ -121,6 +122,7 @@ class Conversation:
         log: Log | None = None,
         session_id: str = "",
         server: Server = NO_SERVER,
+        instructions: Instructions = NO_INSTRUCTIONS,
     ) -> None:
         self.registry = registry
         self.gate = gate
@@ -155,6 +157,7 @@ class Conversation:
             settings.whole("limits.calls"),
         )
         self.folder = folder
+        self._place = (folder, instructions)
         self._log = log
         self.dialects = {each.name: each for each in discover(dialects, Dialect, "DIALECT")}
         self.use(client, server)
@@ -175,7 +178,7 @@ class Conversation:
         self._thinks_first = self._thinks_first or opens_reasoning(template.text)
         found = self._dialect(client, template)
         self._tools = self.registry.version
-        self.speech = speech(client, found, self.registry, self.dialects, self.folder)
+        self.speech = speech(client, found, self.registry, self.dialects, *self._place)
 
     def follow(self, written: str) -> None:
         """The model wrote its requests in another dialect than it was taught: speak that (C18).
@@ -189,7 +192,7 @@ class Conversation:
         dialect = self.dialects[written]
         if self.dialect.name != NATIVE and dialect.lesson:
             found = Detected(dialect, "it writes so")
-            self.speech = speech(self.client, found, self.registry, self.dialects, self.folder)
+            self.speech = speech(self.client, found, self.registry, self.dialects, *self._place)
 
     @property
     def client(self) -> ModelClient:
@@ -384,7 +387,7 @@ class Conversation:
         if self._tools != self.registry.version:
             self._tools = self.registry.version
             found = Detected(self.dialect, self.speech.why)
-            self.speech = speech(self.client, found, self.registry, self.dialects, self.folder)
+            self.speech = speech(self.client, found, self.registry, self.dialects, *self._place)
         request = self.request(constraint=self._next_step())
         wants_code = asks_for_code(self.history[self.turn_began].content)
         compiler = self.speech.compiler(self._thinks_first, wants_code, self._titles())

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from andy_cli.agent.history import render_history
 from andy_cli.agent.injection import escape_control_tokens
+from andy_cli.agent.instructions import Instructions
 from andy_cli.agent.system_prompt import system_prompt
 from andy_cli.compiler.compiler import Compiler, ProseFilter
 from andy_cli.compiler.detect import Detected, by_name
@@ -82,7 +83,12 @@ class Speech:
 
 
 def speech(
-    client: ModelClient, found: Detected, registry: Registry, dialects: Dialects, folder: Path
+    client: ModelClient,
+    found: Detected,
+    registry: Registry,
+    dialects: Dialects,
+    folder: Path,
+    instructions: Instructions,
 ) -> Speech:
     """`folder` is where the user works."""
     dialect = found.dialect
@@ -94,7 +100,7 @@ def speech(
     ready = registry.ready(known)
     names = offered_names(known)
     taught = {name: offered(tool) for name, tool in ready.items()}
-    system = system_prompt(dialect, taught, folder, date.today())
+    system = system_prompt(dialect, taught, folder, date.today(), instructions)
     schemas = tuple(as_taken(client, ready, names)) if native else ()
     schema_tokens = sum(tokens(str(each)) for each in schemas)
     return Speech(

@@ -4,16 +4,23 @@ from datetime import date
 from pathlib import Path
 from string import Template
 
+from andy_cli.agent.instructions import NO_INSTRUCTIONS, Instructions
 from andy_cli.agent.stand_ins import stand_ins
 from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.messages import ToolRequest
 from andy_cli.resources import bundled
 
 
-def system_prompt(dialect: Dialect, tools: Tools, folder: Path, today: date) -> str:
+def system_prompt(
+    dialect: Dialect,
+    tools: Tools,
+    folder: Path,
+    today: date,
+    instructions: Instructions = NO_INSTRUCTIONS,
+) -> str:
     """Both as one text; the lesson is left out when the dialect has none or there is no tool."""
     rules = template("system").substitute(folder=folder, date=today.isoformat())
-    return "\n\n".join(filter(None, [rules.strip(), lesson(dialect, tools)]))
+    return "\n\n".join(filter(None, [instructions.around(rules), lesson(dialect, tools)]))
 
 
 def lesson(dialect: Dialect, tools: Tools) -> str:

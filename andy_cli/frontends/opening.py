@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import cast, get_args
 
 from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.instructions import Instructions
 from andy_cli.agent.model_server import Known, Server
 from andy_cli.agent.pairs import new_id
 from andy_cli.compiler.detect import Template
@@ -91,7 +92,17 @@ async def open_chat(
         servers(settings, folder.resolve(), map(Path, options.mcp_config)), tools.registry, tell
     )
     hub.start()
-    chat = Conversation(client, tools.registry, gate, settings, folder, log, session_id, server)
+    chat = Conversation(
+        client,
+        tools.registry,
+        gate,
+        settings,
+        folder,
+        log,
+        session_id,
+        server,
+        instructions_of(options),
+    )
     if resumed is not None:
         await chat.restore(resumed.messages)
     # The door switched it off; what is loaded by now stays and need not be looked at again.
@@ -117,6 +128,12 @@ def enter_workspace(options: Options, settings: Settings, session_id: str = "") 
     situation.enter(settings, Path.cwd(), session_id, journals)
 
 
+def instructions_of(options: Options) -> Instructions:
+    """What the model is told beside the rules of the house."""
+    folders = tuple(map(Path, options.add_dir))
+    return Instructions(options.system, options.append_system_prompt, folders)
+
+
 def gate_of(options: Options, settings: Settings, folder: Path, ask: Asker | None) -> Gate:
     """The gate with the user's rules. Raises UsageError for what is no rule or no mode."""
     mode = settings["guard.mode"]
@@ -129,7 +146,8 @@ def gate_of(options: Options, settings: Settings, folder: Path, ask: Asker | Non
         (*settings.texts("guard.allow"), *options.allow),
     )
     folders = settings.texts("music.folders")
-    return Gate(folder, folders, rules, cast(Mode, mode.value), ask)
+    further = tuple(map(Path, options.add_dir))
+    return Gate(folder, folders, rules, cast(Mode, mode.value), ask, further)
 
 
 def keep_rules(rules: Sequence[str]) -> Path:

@@ -4,11 +4,14 @@ The door reads a command line by it before Typer is loaded, `cli.py` makes Typer
 it, and the shell completes by it. A new option is a row here and a field of `Options`.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from andy_cli.errors import UsageError
 from andy_cli.settings import Settings, load
 
 
@@ -27,6 +30,12 @@ class Options:
     mode: str = ""
     yes: bool = False
     mcp_config: Sequence[str] = ()
+    system: str = ""
+    append_system_prompt: str = ""
+    cwd: str = ""
+    add_dir: Sequence[str] = ()
+    max_turns: str = ""
+    max_tokens: str = ""
     continue_last: bool = False
     resume: str = ""
     """An id, its beginning, or ANY."""
@@ -43,8 +52,50 @@ class Options:
             "api_key_env": self.api_key_env,
             "guard.mode": "auto" if self.yes else self.mode,
             "ui.plain": "true" if self.plain else "",
+            "limits.rounds": self.max_turns,
+            "max_tokens": self.max_tokens,
         }
         return load(self.set, flags)
+
+    def in_their_folder(self) -> "Options":
+        """Go to the folder of --cwd; returns the options as they are to be read there.
+
+        Files and folders in them are looked up from where the shell is. Raises UsageError.
+        """
+        entered = replace(
+            self,
+            system=text_or_file(self.system),
+            append_system_prompt=text_or_file(self.append_system_prompt),
+            add_dir=[existing_folder(each, "--add-dir") for each in self.add_dir],
+            mcp_config=[str(Path(each).absolute()) for each in self.mcp_config],
+            cwd="",
+        )
+        if self.cwd:
+            folder = existing_folder(self.cwd, "--cwd")
+            try:
+                os.chdir(folder)
+            except OSError as error:
+                raise UsageError(f"--cwd: {folder} cannot be entered: {error.strerror}.") from error
+        return entered
+
+
+def text_or_file(written: str) -> str:
+    """The text itself, or with an @ in front that of a file. Raises UsageError."""
+    if not written.startswith("@"):
+        return written
+    path = Path(written[1:]).expanduser()
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {error}.") from error
+
+
+def existing_folder(written: str, flag: str) -> str:
+    """The folder with its whole path. Raises UsageError where there is none."""
+    folder = Path(written).expanduser()
+    if not folder.is_dir():
+        raise UsageError(f"{flag}: {written} is no folder.")
+    return str(folder.resolve())
 
 
 ANY = "?"
@@ -101,6 +152,23 @@ SHARED = (
         values="sessions",
         alone=ANY,
     ),
+    Option(
+        "system", ("--system",), "say this to the model in place of andy's rules", str, "TEXT|@FILE"
+    ),
+    Option(
+        "append_system_prompt",
+        ("--append-system-prompt",),
+        "say this to the model behind andy's rules",
+        metavar="TEXT|@FILE",
+    ),
+    Option("cwd", ("--cwd",), "work in this folder", metavar="DIR"),
+    Option(
+        "add_dir",
+        ("--add-dir",),
+        "a further folder to read in and, in mode edits, to write in",
+        list,
+        "DIR",
+    ),
 )
 """What both chat and run take."""
 
@@ -114,6 +182,17 @@ RUN = (
         default="text",
     ),
     Option("json", ("--json",), "the same as -o json", bool),
+    Option("max_turns", ("--max-turns",), "replies at most; exit 4 behind them", metavar="N"),
+    Option("max_tokens", ("--max-tokens",), "tokens in one reply at most", metavar="N"),
+    Option(
+        "timeout",
+        ("--timeout",),
+        "seconds until the answer at most; exit 4, what was said is kept",
+        metavar="SECONDS",
+    ),
+    Option(
+        "verbose", ("--verbose", "-v"), "each call with its arguments and seconds on stderr", bool
+    ),
     Option("quiet", ("--quiet", "-q"), "no progress on stderr", bool),
     Option(
         "strict",

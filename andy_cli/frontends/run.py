@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import select
 import shlex
@@ -9,12 +10,14 @@ import shutil
 import signal
 import stat
 import sys
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from andy_cli import events
-from andy_cli.agent.conversation import PIPED
+from andy_cli.agent.conversation import PIPED, Conversation
+from andy_cli.agent.not_done import find_not_done
 from andy_cli.agent.turn import turn
 from andy_cli.errors import AndyError, Cancelled, OutputError, UsageError
 from andy_cli.events import Event, Subtype
@@ -28,6 +31,7 @@ from andy_cli.frontends.words import (
     problem,
 )
 from andy_cli.guard.neutralizer import Neutralizer, neutralize, one_line
+from andy_cli.messages import Arguments, Status
 from andy_cli.sessions.resuming import ResumedSession
 from andy_cli.toolbox import player
 
@@ -50,6 +54,9 @@ class Task:
     strict: bool = False
     wait: bool = True
     stdin: bool = True
+    verbose: bool = False
+    timeout: str = ""
+    """Seconds, as they were written."""
     options: Options = field(default_factory=Options)
 
 
@@ -64,18 +71,19 @@ def run(task: Task) -> int:
 async def _run(task: Task) -> int:
     printer = Printer(task)
     try:
-        settings = task.options.settings()
+        seconds = seconds_of(task.timeout)
+        options = task.options.in_their_folder()
+        settings = options.settings()
         words, piped = whole_task(task)
         end_on_sigterm(printer)
-        resumed = resume_wanted(task.options, printer) if task.options.resumes else None
-        opened = await open_chat(task.options, settings, printer.tell, resumed=resumed)
+        resumed = resume_wanted(options, printer) if options.resumes else None
+        opened = await open_chat(options, settings, printer.tell, resumed=resumed)
     except AndyError as error:
         return printer.never_started(error)
     opened.chat.registry.progress = printer.progress
     opened.chat.strict = task.strict
     try:
-        await opened.wait_for_servers(words or piped)
-        code = await carried_out(opened, printer, words, piped)
+        code = await in_time(opened, printer, words, piped, seconds)
     except asyncio.CancelledError:
         code = printer.cancelled(opened.chat.session_id)
     finally:
@@ -121,9 +129,37 @@ async def carried_out(opened: Opened, printer: "Printer", words: str, piped: str
     if wanting := opened.chat.gate.wanting:
         rules = " ".join(f"--allow {shlex.quote(each)}" for each in wanting)
         printer.tell(f"To let this happen: {rules}, or -y for everything but destruction.")
+    return code
+
+
+async def in_time(
+    opened: Opened, printer: "Printer", words: str, piped: str, seconds: float | None
+) -> int:
+    """Carry out the task; what is not done after so many seconds is broken off."""
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            await opened.wait_for_servers(words or piped)
+            code = await carried_out(opened, printer, words, piped)
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        return printer.out_of_time(opened.chat, seconds or 0)
     if printer.task.wait:
         await listen(printer)
     return code
+
+
+def seconds_of(written: str) -> float | None:
+    """The value of --timeout; None where there is no limit. Raises UsageError."""
+    if not written:
+        return None
+    try:
+        seconds = float(written)
+    except ValueError:
+        seconds = 0
+    if not 0 < seconds < 1e9:
+        raise UsageError(f"--timeout takes seconds, such as 90, not {written!r}.")
+    return seconds
 
 
 async def listen(printer: "Printer") -> None:
@@ -154,6 +190,9 @@ class Printer:
         self._streams = task.format is Format.TEXT and sys.stdout.isatty()
         self._streamed = False
         self._said = ""
+        self._answer = ""
+        """What the model has said to the user so far."""
+        self._started = time.monotonic()
         self._told_between = False
         """Something else was written behind the answer, or within."""
         self._neutralizer = Neutralizer()
@@ -164,7 +203,11 @@ class Printer:
     def show(self, event: Event) -> None:
         if self.lost:
             return
+        if isinstance(event, events.Said) and event.role == "assistant":
+            self._answer = self._answer + event.content if event.delta else event.content
         try:
+            if self.task.verbose:
+                self._show_details(event)
             self._show(event)
         except OutputError as error:
             self.lost = error
@@ -191,6 +234,18 @@ class Printer:
                 self.tell(f"andy: nothing that was found supports: {named}", always=True)
             case events.Ended():
                 self._end(event)
+
+    def _show_details(self, event: Event) -> None:
+        """Tell what only -v asks for: the model, and what each call is made with."""
+        match event:
+            case events.Init():
+                self.tell(f"{event.model}, {event.dialect}, {len(event.tools)} tools")
+            case events.Corrected():
+                self.tell(f"  corrected: {'; '.join(event.changes)}")
+            case events.ToolUsed():
+                self.tell(f"  {event.tool_name} {shown_arguments(event.parameters)}")
+            case events.ToolAnswered() if event.status is not Status.SUCCESS:
+                self.tell(f"  {event.status.value} after {event.seconds:.1f} s")
 
     def _stream(self, event: events.Said) -> None:
         """A piece as it comes; a whole answer takes the place of its pieces."""
@@ -244,6 +299,28 @@ class Printer:
             self.tell("andy: stopped.", always=True)
         return code
 
+    def out_of_time(self, chat: Conversation, seconds: float) -> int:
+        """Print how a turn ended that --timeout broke off, with what had been said."""
+        message, hint = f"Stopped after {seconds:g} seconds.", "A larger --timeout gives it more."
+        replies = [each for each in chat.history[chat.turn_began :] if each.role == "assistant"]
+        deeds = [each for each in chat.deeds if not each.earlier]
+        self.show(events.Failed("error", "limit", message, hint))
+        ended = events.Ended(
+            "error_limit",
+            True,
+            self._answer,
+            self._answer,
+            chat.session_id,
+            len(replies),
+            round((time.monotonic() - self._started) * 1000),
+            exit_code=4,
+            usage=chat.usage._asdict(),
+            not_done=tuple(each._asdict() for each in find_not_done(deeds)),
+            error={"kind": "limit", "message": message, "hint": hint},
+        )
+        self.show(ended)
+        return ended.exit_code
+
     def _end_early(
         self, subtype: Subtype, error: AndyError, code: int, session_id: str = ""
     ) -> None:
@@ -272,6 +349,14 @@ class Printer:
             sys.stderr.write("\r\x1b[K" + one_line(line)[:width])
             sys.stderr.flush()
             self._line = line
+
+
+def shown_arguments(arguments: Arguments) -> str:
+    """The arguments of a call in one line, without secrets."""
+    from andy_cli.guard.redactor import redact_value, secrets_of  # 3 ms, for -v alone
+
+    safe = redact_value(dict(arguments), secrets_of(os.environ))
+    return json.dumps(safe, ensure_ascii=False, default=str)
 
 
 def out(text: str) -> None:

@@ -13,8 +13,8 @@ changed; `auto` asks for nothing. Rules come before modes: deny beats ask beats 
 that may not be the model's own (it stood in a quotation, or repeats what a tool returned) always
 needs a yes of its own. Where nobody can be asked, what would have to be asked is refused.
 
-Inside is the folder andy was started in, `music.folders`, and what the user named in a request; an
-address that the user named is looked at unasked.
+Inside is the folder andy was started in, those of `--add-dir`, `music.folders`, and what the user
+named in a request; an address that the user named is looked at unasked.
 """
 
 import re
@@ -28,7 +28,15 @@ from andy_cli.guard.claim import NO_GRANTS, NOTHING, Claim, Grants
 from andy_cli.guard.consents import Consents, always, suggested
 from andy_cli.guard.perils import peril, secret
 from andy_cli.guard.rules import Asked, Rules
-from andy_cli.guard.workspace import contain, inside, named_places, resolve, too_wide
+from andy_cli.guard.workspace import (
+    Contained,
+    Operation,
+    contain,
+    inside,
+    named_places,
+    resolve,
+    too_wide,
+)
 from andy_cli.messages import NO_ARGUMENTS, Arguments, Effect
 
 Mode = Literal["ask", "plan", "edits", "auto"]
@@ -92,9 +100,13 @@ class Gate:
         rules: Rules = Rules(),  # noqa: B008
         mode: Mode = "ask",
         ask: Asker | None = None,
+        further: Iterable[Path] = (),
     ) -> None:
+        """`folders` count as inside for reading and playing, `further` ones for changes too."""
         self._workspace = workspace.resolve()
-        self._roots = [self._workspace, *(resolve(each, workspace) for each in folders)]
+        self._further = [each.resolve() for each in further]
+        known = [resolve(each, workspace) for each in folders]
+        self._roots = [self._workspace, *self._further, *known]
         self._alone: list[Path] = []  # places that count, but not what is in them
         self._named: list[Path] = []
         self._addresses: set[str] = set()
@@ -212,10 +224,18 @@ class Gate:
                 if why := self._unread([written], [place]):
                     return why
                 continue
-            contained = contain(written, self._workspace, operation, place)
+            contained = self._contain(written, operation, place)
             if contained.verdict != "inside":
                 return contained.reason or f"{written} is outside the workspace"
         return ""
+
+    def _contain(self, written: str, operation: Operation, place: Path) -> Contained:
+        """Judge a path by the workspace, and one outside it by the further folders."""
+        judged = contain(written, self._workspace, operation, place)
+        for folder in self._further:
+            if judged.verdict == "outside":
+                judged = contain(str(place), folder, operation, place)
+        return judged
 
     async def _asked(
         self, proposal: Proposal, places: tuple[Path, ...], why: str, once: bool = False
