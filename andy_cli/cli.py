@@ -321,7 +321,7 @@ def trust(
     json: AsJson = False,
     set_: Set = None,
 ) -> None:
-    """Let a folder's .andy tighten the settings and bring tools of its own."""
+    """Let a folder's .andy tighten the settings and bring tools, and read its AGENTS.md."""
     from andy_cli.frontends.trust import trust as trust_folder
 
     trust_folder(folder, list_, remove, json)

@@ -157,6 +157,7 @@ class Conversation:
             settings.whole("limits.calls"),
         )
         self.folder = folder
+        self.instructions = instructions
         self._place = (folder, instructions)
         self._log = log
         self.dialects = {each.name: each for each in discover(dialects, Dialect, "DIALECT")}

@@ -20,11 +20,11 @@ from andy_cli.messages import Message
 
 def evidence(chat: Conversation, tally: Tally) -> Evidence:
     """The results of this turn, and what was said and found before it; the model knows the
-    folder too."""
+    folder too, and what it was told at the top."""
     now = chat.turn_began
     before = chat.history[max(0, now - REMEMBERED) : now]
     known = [each.content for each in before if each.role != "system"]
-    known += [str(chat.folder), str(Path.home())]
+    known += [str(chat.folder), str(Path.home()), *chat.instructions.texts()]
     return Evidence(tuple(tally.results), chat.history[now].content, tuple(known), (*chat.deeds,))
 
 

@@ -100,7 +100,8 @@ def speech(
     ready = registry.ready(known)
     names = offered_names(known)
     taught = {name: offered(tool) for name, tool in ready.items()}
-    system = system_prompt(dialect, taught, folder, date.today(), instructions)
+    told = instructions.without_files() if client.guided else instructions
+    system = system_prompt(dialect, taught, folder, date.today(), told)
     schemas = tuple(as_taken(client, ready, names)) if native else ()
     schema_tokens = sum(tokens(str(each)) for each in schemas)
     return Speech(

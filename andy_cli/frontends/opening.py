@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import cast, get_args
 
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.instructions import Instructions
+from andy_cli.agent.instructions import Instructions, find_files
 from andy_cli.agent.model_server import Known, Server
 from andy_cli.agent.pairs import new_id
 from andy_cli.compiler.detect import Template
@@ -92,6 +92,7 @@ async def open_chat(
         servers(settings, folder.resolve(), map(Path, options.mcp_config)), tools.registry, tell
     )
     hub.start()
+    instructions = instructions_of(options, settings, folder, client.guided, tell)
     chat = Conversation(
         client,
         tools.registry,
@@ -101,7 +102,7 @@ async def open_chat(
         log,
         session_id,
         server,
-        instructions_of(options),
+        instructions,
     )
     if resumed is not None:
         await chat.restore(resumed.messages)
@@ -128,10 +129,24 @@ def enter_workspace(options: Options, settings: Settings, session_id: str = "") 
     situation.enter(settings, Path.cwd(), session_id, journals)
 
 
-def instructions_of(options: Options) -> Instructions:
+def instructions_of(
+    options: Options,
+    settings: Settings,
+    folder: Path,
+    guided: bool,
+    tell: Callable[[str], None],
+) -> Instructions:
     """What the model is told beside the rules of the house."""
-    folders = tuple(map(Path, options.add_dir))
-    return Instructions(options.system, options.append_system_prompt, folders)
+    further = tuple(map(Path, options.add_dir))
+    found = find_files(settings, folder)
+    names = ", ".join(each.name for each in found.files)
+    if names and guided:
+        tell(f"Not told to this model, which is too small for it: {names}.")
+    elif names:
+        tell(f"Told the model what {names} says.")
+    for sentence in found.notes:
+        tell(sentence)
+    return Instructions(options.system, options.append_system_prompt, further, found.files)
 
 
 def gate_of(options: Options, settings: Settings, folder: Path, ask: Asker | None) -> Gate:

@@ -1,4 +1,4 @@
-"""`andy trust`: folders whose `.andy` may tighten the settings and bring tools."""
+"""`andy trust`: folders whose `.andy` may tighten and bring tools, whose `AGENTS.md` is read."""
 
 import sys
 from pathlib import Path
@@ -28,5 +28,5 @@ def trust(folder: str, listed: bool, remove: bool, as_json: bool) -> None:
     save("trust.folders", [*trusted, *([path] * (path not in trusted))])
     sys.stdout.write(
         f"{path} is trusted: its .andy/config.toml may tighten what is allowed, and the tools in"
-        " its .andy/tools are loaded.\n"
+        " its .andy/tools are loaded; its AGENTS.md tells the model how to work.\n"
     )
