@@ -314,6 +314,22 @@ def tools_enable(name: ToolName, set_: Set = None) -> None:
 
 
 @app.command()
+def doctor(
+    json: AsJson = False,
+    model: Model = "",
+    base_url: BaseUrl = "",
+    api_key_env: KeyName = "",
+    set_: Set = None,
+) -> None:
+    """Look at settings, models, MCP servers, rules and disk, and name what mends them; 1 if
+    something fails."""
+    from andy_cli.frontends.doctor.command import examine
+
+    options = Options(model=model, base_url=base_url, api_key_env=api_key_env, set=set_ or ())
+    raise typer.Exit(examine(options, json))
+
+
+@app.command()
 def trust(
     folder: Annotated[str, typer.Argument(help="nothing: the current one")] = "",
     list_: Annotated[bool, typer.Option("--list", help="show what is trusted")] = False,

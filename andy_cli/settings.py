@@ -206,6 +206,30 @@ def load(
     return Settings(values, notes)
 
 
+def load_what_fits(
+    overrides: Sequence[str] = (), flags: Mapping[str, str] | None = None
+) -> tuple[Settings, list[UsageError]]:
+    """The settings without what is wrong in any layer, and all that is wrong, for whoever mends."""
+    values = {each.key: Value(each.default, "default") for each in SETTINGS if "*" not in each.key}
+    faults: list[UsageError] = []
+    try:
+        layers = _layers(overrides, flags or {}, os.environ)
+    except UsageError as error:
+        faults.append(error)
+        layers = []
+    for key, value, origin in layers:
+        try:
+            values[key] = Value(_fit(key, value, origin), origin)
+        except UsageError as error:
+            faults.append(error)
+    notes: list[str] = []
+    try:
+        notes = _tightened(values, Path.cwd())
+    except UsageError as error:
+        faults.append(error)
+    return Settings(values, notes), faults
+
+
 ADDED = ("guard.deny", "guard.ask", "tools.disabled")
 STRICTEST = (("guard.mode", "plan"), ("guard.sandbox", "on"))
 LESS = ("limits.rounds", "limits.calls_per_reply", "limits.calls")

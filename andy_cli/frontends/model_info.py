@@ -44,6 +44,12 @@ async def _record(options: Options) -> dict[str, object]:
     endpoint = found.endpoint
     listed = await select.models_at(endpoint, settings) if endpoint.base_url else []
     _there(found, listed)
+    return await record_of(found, listed, settings)
+
+
+async def record_of(found: Chosen, listed: Sequence[str], settings: Settings) -> dict[str, object]:
+    """All that is known of a model, at a server that lists these."""
+    endpoint = found.endpoint
     known = await facts(endpoint, settings)
     template = Template(known.template, await rendered(known.template))
     learned = recall(endpoint)

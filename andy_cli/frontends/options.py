@@ -46,7 +46,11 @@ class Options:
 
     def settings(self) -> Settings:
         """The settings with these flags on top. Raises UsageError."""
-        flags = {
+        return load(self.set, self.flags())
+
+    def flags(self) -> dict[str, str]:
+        """The settings that have a flag of their own, as they were given."""
+        return {
             "model": self.model,
             "base_url": self.base_url,
             "api_key_env": self.api_key_env,
@@ -55,7 +59,6 @@ class Options:
             "limits.rounds": self.max_turns,
             "max_tokens": self.max_tokens,
         }
-        return load(self.set, flags)
 
     def in_their_folder(self) -> "Options":
         """Go to the folder of --cwd; returns the options as they are to be read there.

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from andy_cli.errors import AuthError, TransientError, UsageError
@@ -133,6 +134,11 @@ def keyed(environment: Mapping[str, str] = os.environ) -> list[tuple[Provider, s
     ]
 
 
+def key_of(name: str, environment: Mapping[str, str] = os.environ) -> str:
+    """The key in a variable."""
+    return environment.get(name, "").strip()
+
+
 async def models_at(endpoint: Endpoint, settings: Settings) -> list[str]:
     """What the server there lists; empty when it does not say or does not answer."""
     from andy_cli.models.http.chat import ChatClient  # see _client
@@ -142,6 +148,47 @@ async def models_at(endpoint: Endpoint, settings: Settings) -> list[str]:
         return await client.models()
     finally:
         await client.close()
+
+
+class Listing(NamedTuple):
+    """What a server says when it is asked for its models."""
+
+    models: list[str]
+    status: int = 0
+    """0 where it did not answer."""
+    problem: str = ""
+
+
+async def listing_at(endpoint: Endpoint, settings: Settings) -> Listing:
+    """As `models_at`, and why there is nothing where there is nothing. Never raises."""
+    import httpx2  # see _client
+
+    from andy_cli.models.http.chat import model_names
+    from andy_cli.models.http.direct import Direct, explain_silence, headers_for
+
+    direct = Direct(endpoint, settings)
+    try:
+        answer = await direct.http.get(
+            f"{endpoint.base_url}/models", headers=headers_for(endpoint), timeout=PATIENCE
+        )
+        if answer.status_code in (401, 403):
+            return Listing([], answer.status_code, "the key is missing or wrong")
+        if answer.status_code >= 500:
+            return Listing([], answer.status_code, f"it answers {answer.status_code}")
+        # Some servers have no list and chat all the same.
+        return Listing(
+            model_names(answer.json() if answer.is_success else None), answer.status_code
+        )
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        return Listing([], 0, str(await explain_silence(error, endpoint.base_url)))
+    except (ValueError, RecursionError):
+        return Listing([], 0, "what answers there is no server of models")
+    finally:
+        await direct.close()
+
+
+PATIENCE = 4.0
+"""Seconds for a list of models that somebody waits for."""
 
 
 async def _at_address(choosing: Choosing, named: str, model: str) -> Chosen:

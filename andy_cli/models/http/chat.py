@@ -118,10 +118,7 @@ class ChatClient:
 
     async def models(self) -> list[str]:
         """What the server lists; empty when it does not say."""
-        listed = await self._carrier().get("models")
-        data = listed.get("data") if isinstance(listed, dict) else None
-        rows = data if isinstance(data, list) else []
-        return [str(row["id"]) for row in rows if isinstance(row, dict) and row.get("id")]
+        return model_names(await self._carrier().get("models"))
 
     async def close(self) -> None:
         if self._transport:
@@ -256,3 +253,10 @@ class ChatClient:
         from andy_cli.guard.redactor import redact  # 3 ms, and only failures need it
 
         return redact(text, (self.endpoint.key,))
+
+
+def model_names(listed: object) -> list[str]:
+    """The names in a list of models as servers write it; none where it is no such list."""
+    data = listed.get("data") if isinstance(listed, dict) else None
+    rows = data if isinstance(data, list) else []
+    return [str(row["id"]) for row in rows if isinstance(row, dict) and row.get("id")]

@@ -34,7 +34,7 @@ class Direct:
         url = address or f"{self._endpoint.base_url}/chat/completions"
         try:
             async with self.http.stream(
-                "POST", url, json=body, headers=_headers(self._endpoint)
+                "POST", url, json=body, headers=headers_for(self._endpoint)
             ) as response:
                 yield Answer(response.status_code, response.headers, response.aiter_bytes())
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
@@ -44,7 +44,7 @@ class Direct:
         try:
             response = await self.http.get(
                 f"{self._endpoint.base_url}/{path}",
-                headers=_headers(self._endpoint),
+                headers=headers_for(self._endpoint),
                 timeout=QUICK,
             )
             return response.json() if response.is_success else None
@@ -85,7 +85,7 @@ def _trust(url: str) -> ssl.SSLContext | bool:
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-def _headers(endpoint: Endpoint) -> dict[str, str]:
+def headers_for(endpoint: Endpoint) -> dict[str, str]:
     headers = {
         "accept": "text/event-stream, application/json",
         # Packing a stream makes servers hold it back.

@@ -1,0 +1,17 @@
+"""What one look of `andy doctor` found."""
+
+from typing import Literal, NamedTuple
+
+Grade = Literal["ok", "warn", "fail"]
+
+
+class Finding(NamedTuple):
+    subject: str
+    grade: Grade
+    message: str
+    fix: str = ""
+    """The command that mends it, as it is typed."""
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
