@@ -4,6 +4,7 @@ import json
 import os
 import socket
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -44,10 +45,15 @@ def listing(context: int | None) -> dict[str, object]:
     return {"/v1/models": {"data": [row]}}
 
 
+# No test asks the provider itself.
+NOBODY = {"HTTPS_PROXY": "http://127.0.0.1:9"}
+
+
 def test_all_is_well_where_a_server_answers(tmp_path: Path) -> None:
     with ModelServer([streamed("unused")], facts=listing(32_000)) as server:
         to = ("--base-url", server.url, "--model", "m")
-        done = andy("doctor", *QUIET, *to, home=tmp_path, cwd=tmp_path, OPENAI_API_KEY=SECRET)
+        keyed = {"OPENAI_API_KEY": SECRET, **NOBODY}
+        done = andy("doctor", *QUIET, *to, home=tmp_path, cwd=tmp_path, **keyed)
         assert not server.requests, "no model is asked to say anything"
     assert done.code == 0
     assert SECRET not in done.out + done.err
@@ -159,3 +165,29 @@ def test_a_state_folder_that_cannot_be_written_fails(tmp_path: Path) -> None:
     found = examine(tmp_path, "-m", "x", XDG_STATE_HOME=str(tmp_path / "file"))
     assert found["state"][0]["grade"] == "fail"
     assert found["data"][0]["grade"] == "ok"
+
+
+def test_a_provider_that_cannot_be_reached_fails_only_where_it_is_used(tmp_path: Path) -> None:
+    (used,) = examine(tmp_path, OPENAI_API_KEY=SECRET, **NOBODY)["model openai"]
+    assert (used["grade"], "curl -i https://api.openai.com/v1/models") == ("fail", used["fix"])
+    with ModelServer([streamed("unused")]) as server:
+        to = ("--base-url", server.url, "--model", "m")
+        found = examine(tmp_path, *to, GROQ_API_KEY=SECRET, **NOBODY)
+    assert found["model openai"][0]["grade"] == "ok"
+    assert found["model groq"][0]["grade"] == "warn"
+
+
+def test_a_key_that_is_refused_names_its_variable(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=refuse_key, args=(listening,), daemon=True)
+        thread.start()
+        to = ("--base-url", f"http://127.0.0.1:{listening.getsockname()[1]}/v1", "--model", "m")
+        (found,) = examine(tmp_path, *to, "--api-key-env", "MY_KEY", MY_KEY=SECRET)["model openai"]
+    assert (found["grade"], found["fix"]) == ("fail", "export MY_KEY=...")
+
+
+def refuse_key(listening: socket.socket) -> None:
+    connection, _ = listening.accept()
+    with connection:
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n")

@@ -5,6 +5,7 @@ order of the presets; then a server on this machine; then the model inside this 
 """
 
 import os
+import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -157,6 +158,8 @@ class Listing(NamedTuple):
     status: int = 0
     """0 where it did not answer."""
     problem: str = ""
+    seconds: float = 0.0
+    """Until it answered."""
 
 
 async def listing_at(endpoint: Endpoint, settings: Settings) -> Listing:
@@ -167,6 +170,7 @@ async def listing_at(endpoint: Endpoint, settings: Settings) -> Listing:
     from andy_cli.models.http.direct import Direct, explain_silence, headers_for
 
     direct = Direct(endpoint, settings)
+    began = time.monotonic()
     try:
         answer = await direct.http.get(
             f"{endpoint.base_url}/models", headers=headers_for(endpoint), timeout=PATIENCE
@@ -176,9 +180,8 @@ async def listing_at(endpoint: Endpoint, settings: Settings) -> Listing:
         if answer.status_code >= 500:
             return Listing([], answer.status_code, f"it answers {answer.status_code}")
         # Some servers have no list and chat all the same.
-        return Listing(
-            model_names(answer.json() if answer.is_success else None), answer.status_code
-        )
+        models = model_names(answer.json() if answer.is_success else None)
+        return Listing(models, answer.status_code, seconds=time.monotonic() - began)
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         return Listing([], 0, str(await explain_silence(error, endpoint.base_url)))
     except (ValueError, RecursionError):

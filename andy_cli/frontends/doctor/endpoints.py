@@ -1,7 +1,6 @@
 """How each server of models is: whether it answers, what it has, and whether andy's prompt fits."""
 
 import asyncio
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -101,9 +100,8 @@ async def look_at_endpoint(chosen: Chosen, settings: Settings, folder: Path, use
     if not endpoint.base_url:
         return await look_inside(chosen, settings, subject, mark)
     where = f"{endpoint.model or 'no model'} at {shown(endpoint.base_url)}, {mark}"
-    began = time.monotonic()
     listing = await select.listing_at(endpoint, settings)
-    latency = f"{1000 * (time.monotonic() - began):.0f} ms"
+    latency = f"{1000 * listing.seconds:.0f} ms"
     # What nobody uses is worth a warning and no failure.
     bad: Grade = "fail" if used else "warn"
     if listing.problem:
@@ -175,7 +173,8 @@ def fix_for(chosen: Chosen, status: int) -> str:
     if status in (401, 403):
         names = chosen.provider.key_names
         return f"export {endpoint.key_from or next(iter(names), 'OPENAI_API_KEY')}=..."
-    start = START.get(endpoint.provider, "andy models list")
+    # What no command of ours starts: how to see for oneself why it does not answer.
+    start = START.get(endpoint.provider, f"curl -i {shown(endpoint.base_url)}/models")
     return start.replace("{model}", endpoint.model or "MODEL")
 
 
