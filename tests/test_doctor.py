@@ -191,3 +191,20 @@ def refuse_key(listening: socket.socket) -> None:
     with connection:
         connection.recv(65536)
         connection.sendall(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n")
+
+
+def test_what_a_project_says_and_may_not_say_yet_is_told(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("Be brief.")
+    (tmp_path / ".andy").mkdir()
+    (tmp_path / ".andy" / "config.toml").write_text('model = "theirs"\n')
+    found = examine(tmp_path, "-m", "x")
+    for subject in ("settings", "instructions"):
+        assert [(each["grade"], each["fix"]) for each in found[subject]] == [("warn", "andy trust")]
+    assert andy("trust", home=tmp_path, cwd=tmp_path).code == 0
+    found = examine(tmp_path, "-m", "x")
+    assert [(each["grade"], each["message"]) for each in found["instructions"]] == [
+        ("ok", "AGENTS.md")
+    ]
+    (told,) = found["settings"]
+    assert (told["grade"], told["fix"]) == ("warn", "")
+    assert "may not set model" in told["message"]

@@ -65,7 +65,8 @@ class Instructions:
 
     def texts(self) -> list[str]:
         """What an answer may rest on, as it stands in the prompt."""
-        return [self.system, self.appended, *(each.text for each in self.files)]
+        texts = [self.system, self.appended, *(each.text for each in self.files)]
+        return [each for each in texts if each]
 
 
 NO_INSTRUCTIONS = Instructions()

@@ -13,6 +13,7 @@ from andy_cli.frontends.doctor.endpoints import endpoints_to_check, look_at_endp
 from andy_cli.frontends.doctor.finding import Finding, counted
 from andy_cli.frontends.doctor.machine import (
     look_at_disk,
+    look_at_instructions,
     look_at_keys,
     look_at_python,
     look_at_rules,
@@ -35,7 +36,8 @@ def examine(options: Options, as_json: bool) -> int:
     """Print what was found; returns 1 where something fails."""
     findings = [look_at_python(), look_at_terminal()]
     settings, about_settings = look_at_settings(options)
-    findings += [*about_settings, *look_at_keys(), *look_at_rules(settings)]
+    findings += [*about_settings, *look_at_instructions(settings)]
+    findings += [*look_at_keys(), *look_at_rules(settings)]
     findings += asyncio.run(look_around(settings))
     findings += look_at_disk()
     print_findings([each._replace(message=redact(each.message)) for each in findings], as_json)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from andy_cli import __version__
+from andy_cli.agent.instructions import find_files
 from andy_cli.errors import UsageError
 from andy_cli.frontends.doctor.finding import Finding, counted
 from andy_cli.frontends.options import Options
@@ -51,12 +52,29 @@ def look_at_settings(options: Options) -> tuple[Settings, list[Finding]]:
     """Read the settings as far as they can be read, and what is wrong with the rest."""
     settings, faults = load_what_fits(options.set, options.flags())
     findings = [Finding("settings", "fail", str(each), EDIT) for each in faults]
-    findings += [Finding("settings", "warn", each, "andy trust") for each in settings.notes]
+    findings += [Finding("settings", "warn", each, fix_in(each)) for each in settings.notes]
     if not findings:
         path = config_folder() / "config.toml"
         there = "" if path.is_file() else ", not there: all at their defaults"
         findings.append(Finding("settings", "ok", f"{path}{there}"))
     return settings, findings
+
+
+def look_at_instructions(settings: Settings) -> list[Finding]:
+    """Name the files like AGENTS.md that models are told, and those that they are not."""
+    found = find_files(settings, Path.cwd())
+    findings = [Finding("instructions", "warn", each, fix_in(each)) for each in found.notes]
+    if found.files:
+        names = ", ".join(each.name for each in found.files)
+        findings.append(Finding("instructions", "ok", names))
+    return findings
+
+
+def fix_in(note: str) -> str:
+    """The command that a sentence names, if it does."""
+    _, _, rest = note.partition("`")
+    command, end, _ = rest.partition("`")
+    return command if end else ""
 
 
 def look_at_keys() -> list[Finding]:
