@@ -136,7 +136,8 @@ def test_two_turns_and_a_switch_after_any_reply(said: str, tools: bool) -> None:
 
 @pytest.mark.parametrize("said", BLANK_REPLIES)
 def test_a_blank_reply_is_kept_as_it_was_and_not_sent(said: str) -> None:
-    model = ScriptedModel([BLANK_REPLIES[said], "Hello."], tools=True)
+    # It is asked for once more.
+    model = ScriptedModel([BLANK_REPLIES[said], BLANK_REPLIES[said], "Hello."], tools=True)
     chat = desk(model)
     speak(chat, "one")
     speak(chat, "two")
@@ -465,11 +466,12 @@ def thinking(text: str) -> list[Mapping[str, Any]]:
 def test_a_chat_goes_on_after_an_empty_reply(
     model: str, blank: Sequence[Mapping[str, Any]]
 ) -> None:
-    script = [streamed("Hello."), blank, called("gmail_list", "{}"), streamed("Hello again.")]
+    calls = called("gmail_list", "{}")
+    script = [streamed("Hello."), blank, blank, calls, streamed("Hello again.")]
     with ModelServer(script) as server:
         chat = desk(client(server.url, model))
         speak(chat, "one")
-        speak(chat, "two")  # nothing is said to it
+        speak(chat, "two")  # nothing is said to it, also when it is asked again
         for words in ("three", "four"):
             ended: Any = speak(chat, words)[-1]
             assert ended.exit_code == 0
@@ -477,7 +479,7 @@ def test_a_chat_goes_on_after_an_empty_reply(
     for body in bodies:
         assert broken_rules(body["messages"], *EVERY_FAMILY) == []
     assert json.dumps(bodies[-1]).count('"Hello."') == 1
-    said = [each["content"] for each in bodies[2]["messages"][1:]]
+    said = [each["content"] for each in bodies[3]["messages"][1:]]
     assert said == ["one", "Hello.", "two\n\nthree"]
 
 

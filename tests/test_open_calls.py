@@ -162,9 +162,9 @@ def test_arguments_go_on_while_the_model_writes_them(served: Served, wire: str, 
     assert json.loads("".join(pieces)) == {**SAID, "content": SAID["content"].rstrip("\n")} or (
         json.loads("".join(pieces)) == SAID
     )
-    assert len(pieces) > 5
+    assert len(pieces) > 2
     longest = max(map(len, pieces))
-    assert longest < len("".join(pieces)) / 3
+    assert longest < len("".join(pieces)) / 2
 
 
 @pytest.mark.parametrize("name", ["hermes", "native"])
