@@ -1,5 +1,6 @@
 """The chat, in a real terminal, against a real server."""
 
+import base64
 import os
 import re
 import signal
@@ -293,6 +294,46 @@ def test_a_url_is_a_model_too() -> None:
         assert "openai:n: " in terminal.prompts()
         terminal.type("hi\r")
         assert "Two." in terminal.prompts()
+
+
+def test_copy_gives_the_answer_or_a_code_block_to_the_terminals_clipboard() -> None:
+    answer = "Try this:\n\n```sh\nls -l\n```\n\nIt lists."
+    with chatting([streamed(answer)]) as terminal:
+        terminal.type("/copy\r")
+        assert "There is no answer yet." in terminal.prompts()
+        terminal.type("how?\r")
+        terminal.prompts()
+        terminal.type("/copy 1\r")
+        assert "Code block 1 was given to the clipboard" in terminal.prompts()
+        assert b"\x1b]52;c;" + base64.b64encode(b"ls -l\n") in terminal.raw
+        terminal.type("/copy\r")
+        terminal.prompts()
+        assert b"\x1b]52;c;" + base64.b64encode(answer.encode()) in terminal.raw
+        terminal.type("/copy 2\r")
+        assert "There is no code block '2' in the answer: it has 1." in terminal.prompts()
+
+
+def test_music_plays_and_stops_without_a_model() -> None:
+    song = sorted((ROOT / "tests" / "music").glob("*.mp3"))[0]
+    with Terminal("chat", "--no-session", folder=ROOT, columns=120) as terminal:
+        terminal.prompts()
+        terminal.type(f"/play {song}\r")
+        assert f"started {song.name}" in terminal.prompts()
+        terminal.type("/stop\r")
+        assert re.search(r"^(stopped|nothing was playing)", terminal.prompts(), re.MULTILINE)
+        terminal.type("/play nothing-of-this-name\r")
+        assert "andy: " in terminal.prompts()
+
+
+def test_context_tells_what_fills_the_window() -> None:
+    with chatting([streamed("Hello.")]) as terminal:
+        terminal.type("hi\r")
+        terminal.prompts()
+        terminal.type("/context\r")
+        text = terminal.prompts()
+    assert re.search(r"^\d+ tools +about +[\d,]+ tokens$", text, re.MULTILINE)
+    assert re.search(r"^2 messages +about +\d+ tokens$", text, re.MULTILINE)
+    assert re.search(r"^in all +about +[\d,]+ of 64,000, \d+%$", text, re.MULTILINE)
 
 
 def test_the_mode_is_shown_and_stays_through_clear() -> None:

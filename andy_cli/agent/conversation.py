@@ -565,9 +565,13 @@ class Conversation:
             self._window = self.settings.whole("limits.context") or known.context or WINDOW
         return self._window
 
+    def history_tokens(self) -> int:
+        """Tokens of what is told of the history, about."""
+        return self._told.tokens(self.history)
+
     def _estimate(self) -> int:
         """Tokens of all that is sent, about."""
-        return self.speech.fixed + self._told.tokens(self.history)
+        return self.speech.fixed + self.history_tokens()
 
     async def make_room(self, failed: Collection[str]) -> AsyncIterator[events.Event]:
         """The history may have outgrown the model's window: shorten what is told of it (C30)."""

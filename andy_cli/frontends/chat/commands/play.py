@@ -1,0 +1,20 @@
+"""/play: a song, without a model; /stop ends the music."""
+
+from pathlib import Path
+
+from andy_cli.errors import UsageError
+from andy_cli.frontends.chat.command import Command
+from andy_cli.frontends.chat.desk import Desk
+from andy_cli.frontends.chat.run_tool import run_tool
+
+
+async def play(desk: Desk, argument: str) -> str:
+    if not argument:
+        raise UsageError("/play takes a song: a file, or a part of its name.")
+    path = Path(argument).expanduser()
+    if path.is_file():
+        return await run_tool(desk, "play_mp3", {"file": path.name, "path": str(path.parent)})
+    return await run_tool(desk, "play_mp3", {"file": argument})
+
+
+COMMAND = Command("play", "/play SONG", "play a song", play)

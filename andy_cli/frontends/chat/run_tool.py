@@ -1,0 +1,30 @@
+"""Run one tool because the user said so: no model is needed, and nobody is asked."""
+
+from pathlib import Path
+
+from andy_cli.errors import ToolError, UsageError
+from andy_cli.frontends.chat.desk import Desk
+from andy_cli.frontends.lists import known_tool, tools_here
+from andy_cli.frontends.opening import enter_workspace
+from andy_cli.guard.workspace import resolve
+from andy_cli.messages import Arguments, ToolCall
+
+
+async def run_tool(desk: Desk, name: str, arguments: Arguments) -> str:
+    """What it did, in words. Raises UsageError for what it cannot do."""
+    if desk.open is not None:
+        tools = desk.open.chat.registry
+    else:
+        enter_workspace(desk.options, desk.options.settings())
+        tools = tools_here()
+    known_tool(name, tools)
+    call = ToolCall("typed", name, arguments)
+    try:
+        claim = tools.claim(call)
+        granted = claim.grants([resolve(path, Path.cwd(), op) for path, op in claim.uses])
+    except ToolError as error:
+        raise UsageError(str(error)) from error
+    result = await tools.call(call, granted)
+    if not result.ok:
+        raise UsageError(result.problem or result.content)
+    return f"{result.did}."
