@@ -497,7 +497,7 @@ class Silent(NamedTuple):
 
 
 def test_what_the_models_server_tells_is_shown() -> None:
-    async def get_facts(endpoint: Endpoint) -> Facts:
+    async def get_facts(endpoint: Endpoint, sure: bool = False) -> Facts:
         return Facts(
             32768, ("completion", "vision", "insert"), f"{{{{ .Tools }}}} {endpoint.model}"
         )

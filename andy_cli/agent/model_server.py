@@ -22,8 +22,6 @@ class Known(NamedTuple):
     template: Template = NO_TEMPLATE
     context: int | None = None
     """Tokens of prompt and reply together."""
-    takes_tools: bool | None = None
-    """None where it does not say."""
 
 
 async def know_nothing() -> Known:
@@ -31,11 +29,18 @@ async def know_nothing() -> Known:
     return Known()
 
 
+async def do_not_say() -> bool | None:
+    """What a server says of tools that says nothing."""
+    return None
+
+
 class Server(NamedTuple):
     """Where a model is served, as far as it matters here."""
 
     ask: Callable[[], Awaitable[Known]] = know_nothing
     """What it tells of the model; asked when that is needed, and not before."""
+    takes_tools: Callable[[], Awaitable[bool | None]] = do_not_say
+    """Whether it says that the model takes tools; None where it does not say."""
     learned: Learned = NOTHING_LEARNED
     """What is remembered of the model there."""
     believed: bool = True
@@ -76,7 +81,7 @@ class NativeTools:
         if self._asked or not self._taken:
             return ""
         self._asked = True
-        self._taken = (await self._server.ask()).takes_tools is not False
+        self._taken = await self._server.takes_tools() is not False
         return "" if self._taken else TOLD
 
     def note_reply(self, called: bool, prompt: Prompt) -> None:

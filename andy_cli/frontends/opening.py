@@ -189,7 +189,22 @@ def server_of(chosen: Chosen, settings: Settings, forget: bool = False) -> Serve
             learn_silent(chosen.endpoint, replies)
 
     believed = not chosen.endpoint.base_url or chosen.provider.is_hosted(chosen.endpoint.base_url)
-    return Server(facts_of(chosen, settings), kept, believed, refused, called, silent)
+    return Server(
+        ask=facts_of(chosen, settings),
+        takes_tools=lambda: takes_tools(chosen, settings),
+        learned=kept,
+        believed=believed,
+        refused=refused,
+        called=called,
+        silent=silent,
+    )
+
+
+async def takes_tools(chosen: Chosen, settings: Settings) -> bool | None:
+    """Whether the chosen model's server says that it takes tools."""
+    from andy_cli.models import server_facts  # once for a server of the user's own
+
+    return await server_facts.takes_tools(chosen.endpoint, settings)
 
 
 def facts_of(chosen: Chosen, settings: Settings) -> Callable[[], Awaitable[Known]]:
@@ -203,8 +218,7 @@ def facts_of(chosen: Chosen, settings: Settings) -> Callable[[], Awaitable[Known
         if not known:
             told = await server_facts.facts(chosen.endpoint, settings)
             template = Template(told.template, await rendering.rendered(told.template))
-            takes = "tools" in told.capabilities if told.capabilities else None
-            known.append(Known(template, told.context, takes))
+            known.append(Known(template, told.context))
         return known[0]
 
     return ask

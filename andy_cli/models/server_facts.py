@@ -57,14 +57,19 @@ Fetch = Callable[[str, str, Json | None], Awaitable[bytes | None]]
 """Asks a server of models: the method, the address and the body; None unless it is a success."""
 
 
-async def facts(endpoint: Endpoint, settings: Settings, fetch: Fetch | None = None) -> Facts:
-    """Never raises; takes `PATIENCE` at most. `fetch`: asks through connections that are there."""
+async def facts(
+    endpoint: Endpoint, settings: Settings, fetch: Fetch | None = None, sure: bool = False
+) -> Facts:
+    """Never raises; takes `PATIENCE` at most. `fetch`: asks through connections that are there.
+
+    `sure`: a server that may be any is asked only what no server can take for a request.
+    """
     if not endpoint.base_url:
         return Facts()
     import asyncio  # it runs us
 
     found = await asyncio.gather(
-        *(_ask(endpoint, settings, each, fetch) for each in _sources(endpoint))
+        *(_ask(endpoint, settings, each, fetch) for each in _sources(endpoint, sure))
     )
     merged = Facts()
     for each in found:
@@ -78,7 +83,18 @@ async def facts(endpoint: Endpoint, settings: Settings, fetch: Fetch | None = No
     return merged
 
 
-def _sources(endpoint: Endpoint) -> list[Source]:
+async def takes_tools(
+    endpoint: Endpoint, settings: Settings, fetch: Fetch | None = None
+) -> bool | None:
+    """Whether the server says that the model takes tools; None where it does not say.
+
+    An Ollama at an unusual address is not asked: it refuses by itself.
+    """
+    told = (await facts(endpoint, settings, fetch, sure=True)).capabilities
+    return "tools" in told if told else None
+
+
+def _sources(endpoint: Endpoint, sure: bool) -> list[Source]:
     own = {"ollama": OLLAMA, "llamacpp": LLAMACPP, "lmstudio": LMSTUDIO}
     if endpoint.provider == "ollama":
         return [OLLAMA, LOADED, LISTED]
@@ -86,7 +102,8 @@ def _sources(endpoint: Endpoint) -> list[Source]:
         return [own[endpoint.provider], LISTED]
     preset = presets().get(endpoint.provider)
     usual = preset is not None and endpoint.base_url == preset.base_url
-    return [LISTED] if usual else [*own.values(), LISTED]
+    every = [LISTED] if usual else [*own.values(), LISTED]
+    return [each for each in every if each.method == "GET" or not sure]
 
 
 async def _ask(

@@ -50,8 +50,8 @@ async def work(
     ) as http:
         reached = partial(backend, http, patience)
 
-        async def get_facts(endpoint: Endpoint) -> Facts:
-            return await facts(endpoint, settings, reached(endpoint).fetch)
+        async def get_facts(endpoint: Endpoint, sure: bool = False) -> Facts:
+            return await facts(endpoint, settings, reached(endpoint).fetch, sure)
 
         behind = upstreams(
             serving.upstream,

@@ -5,8 +5,8 @@ different sets, is not sent any more. What one client sends never decides for al
 """
 
 import json
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from andy_cli.agent.compression import size
 from andy_cli.compiler.dialect import Tools
@@ -18,10 +18,14 @@ from andy_cli.models.presets import presets
 from andy_cli.models.server_facts import Facts
 from andy_cli.models.token_count import tokens
 
-GetFacts = Callable[[Endpoint], Awaitable[Facts]]
+
+class GetFacts(Protocol):
+    """Asks a server about a model; `sure` as models/server_facts.py has it."""
+
+    async def __call__(self, endpoint: Endpoint, sure: bool = False) -> Facts: ...
 
 
-async def no_facts(endpoint: Endpoint) -> Facts:
+async def no_facts(endpoint: Endpoint, sure: bool = False) -> Facts:
     """What is known of a server that is not asked."""
     return Facts()
 
@@ -57,7 +61,7 @@ class ToolSupport:
         if self.asked or self.sure or hosted or not self.native:
             return
         self.asked = True
-        told = (await get_facts(self.endpoint)).capabilities
+        told = (await get_facts(self.endpoint, sure=True)).capabilities
         if told and "tools" not in told:
             self._give_up(TOLD)
 
