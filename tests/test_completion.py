@@ -88,16 +88,16 @@ def test_tab_completes_the_word(shell: str, typed: str, completed: str, home: Pa
 def test_what_is_offered_is_explained(shell: str, home: Path) -> None:
     with typing(shell, home) as terminal:
         terminal.type("andy tools \t")
-        text = terminal.sees("One tool: its parameters")
-    for name in ("add", "disable", "enable", "info", "list", "test"):
-        assert name in text
+        terminal.sees("One tool: its parameters")
+        for name in ("add", "disable", "enable", "info", "list", "test"):
+            terminal.sees(name)
 
 
 def test_bash_lists_what_is_offered(home: Path) -> None:
     with typing("bash", home) as terminal:
         terminal.type("andy tools \t\t")
-        shown = terminal.sees("disable").partition("andy tools")[2].split()
-    assert {"add", "disable", "enable", "info", "list", "test"} <= set(shown)
+        for name in ("add", "disable", "enable", "info", "list", "test"):
+            terminal.sees(name)
 
 
 @pytest.mark.parametrize("shell", SHELLS)
