@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -273,6 +274,27 @@ def test_the_tools_of_one_client_do_not_decide_for_all(home: Path) -> None:
         messages = [served.message(USER, tools=[TOOLS[name]], model=MODEL) for name in asked]
     assert [name for each in messages for name, _ in calls_of(each)] == asked
     assert names_sent(server) == [["play_mp3"], [], ["ping"], [], ["ping"]]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("path", ["v1/chat/completions", "v1/messages"])
+def test_what_a_server_does_not_take_of_a_request_is_told(
+    home: Path, path: str, stream: bool
+) -> None:
+    def answer(received: Received) -> Answer:
+        if "temperature" in received.body:
+            return refused(400, "Unsupported parameter: 'temperature' is not supported.")
+        return streamed("Hello.") if received.body["stream"] else whole({"content": "Hello."})
+
+    body = {"model": "m", "messages": [USER], "max_tokens": 9, "stream": stream}
+    with ModelServer(answer) as server, serving(server.url, home=home) as served:
+        told = [
+            httpx2.post(f"{served.url}/{path}", json={**body, **more}, timeout=30).headers
+            for more in ({"temperature": 0.5}, {"temperature": 0.5}, {})
+        ]
+    found = [each["x-andy-compiled"].partition(";without=")[2] for each in told]
+    assert found == ["temperature", "temperature", ""]
+    assert len(server.requests) == 4
 
 
 def test_a_value_of_one_client_that_is_too_large_changes_nothing_for_others(home: Path) -> None:

@@ -44,7 +44,6 @@ class ToolsUnseen(Exception):
     """The model did not see the tools, and nothing was answered yet: now it is taught them."""
 
 
-PASSED = {"x-andy-compiled": "native;repairs=0"}
 Pieces = AsyncGenerator[Piece | Retracted, None]
 
 
@@ -142,6 +141,13 @@ class Call:
         elif support.note_native(self.asked, called, counted) and not self.exchange.begun:
             raise ToolsUnseen
 
+    def _told(self, made: str) -> dict[str, str]:
+        """The header that says how the answer was made, and what its server did not take."""
+        source = renamed(self.upstream, self.asked.model)
+        left_out = source.find_left_out(self.asked.body) if isinstance(source, Remote) else []
+        without = f";without={','.join(left_out)}" if left_out else ""
+        return {"x-andy-compiled": made + without}
+
     async def _shown(self, model: str, request: Mapping[str, object]) -> int:
         """A dry run: what would be sent, and nothing is."""
         told = {**request, "model": model or self.asked.model}
@@ -162,7 +168,7 @@ class Call:
                 self.record.wrote(data[:ROOM].decode("utf-8", "replace"))
                 return await self._read_back(data, sent.kind, source, tools)
             chunks = await begin_reply(sent.chunks())
-            await self.exchange.start(200, sent.kind, PASSED)
+            await self.exchange.start(200, sent.kind, self._told("native;repairs=0"))
             if tools:
                 await self._watched(chunks, source)
             else:
@@ -172,15 +178,15 @@ class Call:
 
     async def _read_back(self, data: bytes, kind: str, source: Remote, tools: bool) -> int:
         """A whole answer: as it came, unless its client has to have another."""
-        headers = PASSED
+        made = "native;repairs=0"
         if tools:
             data, over, called, counted = await read_back(data, lambda: self._begin(source))
             self._note_reply(called, counted)
             if over is not None:
-                headers = {"x-andy-compiled": how(over)}
+                made = how(over)
                 self.record.repairs, self.record.compiled = over.repairs, data.decode()[:ROOM]
                 self.record.calls += over.reason == "tool_calls"
-        await self.exchange.respond(200, data, kind, headers)
+        await self.exchange.respond(200, data, kind, self._told(made))
         return 200
 
     def _begin(self, source: Remote) -> Dialogue:
@@ -246,17 +252,18 @@ class Call:
         self._note_reply(self.record.calls > 0, over.input_tokens if heard.replies == 1 else 0)
         data = writer.whole(made)
         self.record.compiled = data.decode()[:ROOM]
-        await self.exchange.respond(200, data, headers={"x-andy-compiled": how(over)})
+        await self.exchange.respond(200, data, headers=self._told(how(over)))
         return 200
 
     async def _streamed(self, pieces: Pieces, writer: Writer, heard: Heard) -> int:
         """Events as they are made; an error before the first of them is an answer of its own."""
-        headers = {"x-andy-compiled": self.record.way}
         self.exchange.failed = writer.failed
 
         async def keep_alive() -> None:
             if heard.begun and not self.exchange.begun:
-                await self.exchange.start(200, self.surface.streamed_as, headers)
+                await self.exchange.start(
+                    200, self.surface.streamed_as, self._told(self.record.way)
+                )
             if self.exchange.begun:
                 await self.exchange.write(self.surface.comment or writer.event(Said("")))
 
@@ -266,7 +273,9 @@ class Call:
                 piece = Said("\n\n") if isinstance(made, Retracted) else made
                 self._note(piece)
                 if not self.exchange.begun:
-                    await self.exchange.start(200, self.surface.streamed_as, headers)
+                    await self.exchange.start(
+                        200, self.surface.streamed_as, self._told(self.record.way)
+                    )
                 await self.exchange.write(writer.event(piece))
                 if isinstance(piece, Over):
                     once = heard.replies == 1

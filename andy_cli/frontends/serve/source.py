@@ -18,7 +18,7 @@ from andy_cli.frontends.serve.local_fields import refuse_unscored, understand_fi
 from andy_cli.frontends.serve.pieces import Refused, ToolsRefused
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint, ModelClient
-from andy_cli.models.http.adapting import Adapter, Body
+from andy_cli.models.http.adapting import Adapter, Body, adapt_body
 from andy_cli.models.http.features import PASSING, STREAM, TOOLS, blames_value
 from andy_cli.models.http.ollama_wire import find_thinking, reader_at
 from andy_cli.models.memory import learn_without, recall
@@ -96,6 +96,11 @@ class Remote:
     def passes(self) -> bool:
         """Whether it speaks the chat completions API, of which bytes may go on as they are."""
         return self.ollama is None or not self.ollama.speaks
+
+    def find_left_out(self, body: Mapping[str, object]) -> list[str]:
+        """What of a client's request its server is known to refuse, so that it went otherwise."""
+        learned = self.adapters.find(self.endpoint).learned
+        return sorted(each for each in learned if adapt_body(body, {each}) != body)
 
     @asynccontextmanager
     async def send(self, body: bytes) -> AsyncIterator[Sent]:
