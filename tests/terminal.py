@@ -21,6 +21,7 @@ import pyte
 
 ANDY = str(Path(sys.executable).parent / "andy")
 PATIENCE = 20.0
+MEANWHILE = "Enter queues"
 ESCAPE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 """One escape sequence: CSI, OSC, or a short one."""
 
@@ -51,8 +52,8 @@ class Terminal:
         self._stream = pyte.ByteStream(self.screen)
         self.raw = b""
         """Everything the program wrote."""
-        self._before = 0
-        """How often a prompt had been opened when the last key was pressed."""
+        self._sent = 0
+        """Lines that were sent, as the screen shows them, once the last keys have arrived."""
         self._program = pexpect.spawn(
             command,
             list(arguments),
@@ -95,7 +96,8 @@ class Terminal:
         return "\n".join([*self.scrolled, *self.lines]).rstrip()
 
     def type(self, keys: str) -> None:
-        self._before = self._opened()
+        # Between turns Enter sends a line, which then stands above the prompt.
+        self._sent = self._lines_sent() + (self._idle() and "\r" in keys)
         self._program.send(keys.encode())
 
     def paste(self, text: str) -> None:
@@ -112,25 +114,32 @@ class Terminal:
         return self.text
 
     def prompts(self, seconds: float = PATIENCE) -> str:
-        """Wait for an empty prompt, opened since the last key; returns everything there is then."""
-        self.wait(lambda: self._opened() > self._before and self._at_prompt(), "prompt", seconds)
+        """Wait until what was sent is done, and nothing typed; returns everything there is then."""
+        self.wait(self._done, "prompt", seconds)
         return self.text
 
     def prompts_or_ends(self, seconds: float = PATIENCE) -> bool:
         """Wait for an empty prompt, or for the end of the program; returns whether it prompts."""
         end = time.monotonic() + seconds
-        while not (self._opened() > self._before and self._at_prompt()):
+        while not self._done():
             assert time.monotonic() < end, f"neither a prompt nor an end:\n{self.text}"
             if not self._read(0.2):
                 return False
         return True
 
-    def _opened(self) -> int:
-        """How often a prompt was opened: each asks the terminal where its cursor is."""
-        return self.raw.count(b"\x1b[6n")
+    def _done(self) -> bool:
+        at_prompt = self.lines[self.screen.cursor.y] == ">" and self.screen.cursor.x == 2
+        return at_prompt and self._lines_sent() >= self._sent
 
-    def _at_prompt(self) -> bool:
-        return self.lines[self.screen.cursor.y] == ">" and self.screen.cursor.x == 2
+    def _idle(self) -> bool:
+        """Whether no turn runs: an empty prompt says then what Enter and Esc do."""
+        return MEANWHILE not in self.text and any(line.startswith(">") for line in self.lines)
+
+    def _lines_sent(self) -> int:
+        """Lines above the prompt that begin as the prompt does."""
+        return max(
+            0, sum(line.startswith("> ") or line == ">" for line in self.text.split("\n")) - 1
+        )
 
     def wait(self, true: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
         end = time.monotonic() + seconds

@@ -165,8 +165,7 @@ def test_whoever_leaves_leaves_with_0(way: str) -> None:
 def test_ctrl_c_leaves_an_empty_line_the_second_time() -> None:
     with chatting([streamed("x")]) as terminal:
         terminal.type("\x03")
-        text = terminal.prompts()
-        assert "Ctrl-C again or Ctrl-D leaves." in text
+        terminal.sees("Ctrl-C again or Ctrl-D leaves.")
         terminal.type("\x03")
         assert terminal.leaves() == 0
 
@@ -539,14 +538,91 @@ def test_music_goes_on_while_one_types_and_ends_with_the_chat() -> None:
         assert terminal.leaves(2) == 0
 
 
-def test_keys_pressed_during_an_answer_wait_for_the_next_prompt() -> None:
-    slow = [*streamed("Slow ")[:-2], {"op": "sleep", "s": 0.5}, *streamed("but sure.")[1:]]
-    with chatting([slow]) as terminal:
+SLOW = [*streamed("Slow ")[:-2], {"op": "sleep", "s": 1}, *streamed("but sure.")[1:]]
+
+
+def test_what_is_typed_during_an_answer_is_shown_and_stays_in_the_prompt() -> None:
+    with chatting([SLOW]) as terminal:
         terminal.type("hello\r")
         terminal.sees("Slow")
         terminal.type("and then")
-        text = terminal.sees("> and then")
-    assert "Slow but sure.\n" in text
+        assert "sure" not in terminal.sees("> and then")
+        text = terminal.sees("Slow but sure.\n")
+        assert terminal.lines[terminal.screen.cursor.y] == "> and then"
+    assert text.count("> and then") == 1
+
+
+def test_enter_during_an_answer_queues_a_line_that_is_sent_after_it() -> None:
+    with ModelServer([SLOW, streamed("The second.")]) as server:
+        with Terminal("chat", *to(server), folder=ROOT) as terminal:
+            terminal.prompts()
+            terminal.type("hello\r")
+            terminal.sees("Slow")
+            terminal.type("and then?\r")
+            assert "sure" not in terminal.sees("queued: and then?")
+            text = terminal.sees("The second.")
+        asked = [each.body["messages"][-1]["content"] for each in server.requests]
+    assert "> hello\nSlow but sure.\n\n> and then?\nThe second.\n" in text
+    assert "queued:" not in text
+    assert asked == ["hello", "and then?"]
+
+
+def test_up_takes_back_what_is_queued() -> None:
+    with ModelServer([SLOW]) as server:
+        with Terminal("chat", *to(server), folder=ROOT) as terminal:
+            terminal.prompts()
+            terminal.type("hello\r")
+            terminal.sees("Slow")
+            terminal.type("and then?\r")
+            terminal.sees("queued: and then?")
+            terminal.type("\x1b[A")
+            terminal.sees("> and then?")
+            text = terminal.sees("Slow but sure.\n")
+            assert "queued" not in text
+        assert len(server.requests) == 1
+
+
+def test_ctrl_c_gives_back_what_was_queued_instead_of_sending_it() -> None:
+    with ModelServer([STALLED]) as server:
+        with Terminal("chat", *to(server), folder=ROOT) as terminal:
+            terminal.prompts()
+            terminal.type("hello\r")
+            terminal.sees("The first half")
+            terminal.type("and then?\r")
+            terminal.sees("queued: and then?")
+            terminal.type("\x03")
+            terminal.sees("stopped\n> and then?")
+        assert len(server.requests) == 1
+
+
+def test_the_status_line_stays_during_an_answer() -> None:
+    with chatting([STALLED]) as terminal:
+        terminal.type("hello\r")
+        terminal.sees("The first half")
+        assert terminal.lines[terminal.screen.cursor.y + 1] == "openai:m - native - ask"
+
+
+def test_what_the_editor_wrote_comes_back_to_the_prompt(tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\necho "\nline two" >> "$1"\n')
+    editor.chmod(0o755)
+    with ModelServer([streamed("Hello.")]) as server:
+        with Terminal("chat", *to(server), folder=ROOT, VISUAL=str(editor)) as terminal:
+            for keys in ("\x07", "\x18\x05"):
+                terminal.prompts()
+                terminal.type(f"line one{keys}")
+                terminal.sees("> line one\n  line two")
+                terminal.type("\x03")
+        assert not server.requests
+
+
+def test_ctrl_o_sends_nothing() -> None:
+    with ModelServer([streamed("Hello.")]) as server:
+        with Terminal("chat", *to(server), folder=ROOT) as terminal:
+            terminal.prompts()
+            terminal.type("some words\x0f and more")
+            terminal.sees("> some words and more")
+        assert not server.requests
 
 
 def test_a_model_that_answers_with_nothing_is_said_to_have() -> None:
@@ -669,8 +745,9 @@ def test_keys_typed_before_the_question_do_not_answer_it(inside: Path, outside: 
     ):
         terminal.prompts()
         terminal.type("look\r")
-        terminal.wait(lambda: terminal.raw.endswith(b"\x1b[?2004l"), "end of the prompt")
+        terminal.sees("Enter queues")
         terminal.type("y\r")
+        terminal.sees("queued: y")
         terminal.sees(QUESTION)
         assert "• found" not in terminal.settle(0.3)
         terminal.type("n\r")
@@ -716,33 +793,24 @@ def test_lines_from_a_pipe_are_answered_one_by_one(home: Path) -> None:
 
 
 LOADED = """
-import asyncio, sys
-from prompt_toolkit.application import create_app_session
-from prompt_toolkit.input import create_pipe_input
-from prompt_toolkit.output import DummyOutput
+import sys
+from pathlib import Path
 import andy_cli.__main__ as door
+from andy_cli.frontends.chat import repl
 
-class Watching(DummyOutput):
-    def flush(self):
-        if not Watching.seen:
-            Watching.seen = sorted(sys.modules)
-            keys.send_text("\\x04")
-    seen = []
-
-sys.argv = ["andy"]
-sys.stdin.isatty = sys.stdout.isatty = lambda: True
-with create_pipe_input() as keys, create_app_session(keys, Watching()):
-    code = door.main()
-print(code, *Watching.seen)
+file = Path(sys.argv.pop())
+repl.load_the_rest = lambda: file.write_text(" ".join(sys.modules))
+sys.exit(door.main())
 """
 
 
-def test_what_is_loaded_at_the_first_prompt() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True, cwd=ROOT
-    )
-    code, *loaded = done.stdout.split()
-    assert code == "0", done.stdout
+def test_what_is_loaded_at_the_first_prompt(tmp_path: Path) -> None:
+    written = tmp_path / "loaded"
+    with Terminal("-c", LOADED, str(written), command=sys.executable, folder=ROOT) as terminal:
+        terminal.prompts()
+        terminal.type("\x04")
+        assert terminal.leaves() == 0
+    loaded = written.read_text().split()
     assert "prompt_toolkit" in loaded
     heavy = "openai mcp aiohttp jsonschema rich pydantic typer httpx2 xllamacpp miniaudio"
     assert not set(heavy.split()) & set(loaded)

@@ -44,19 +44,26 @@ class Tail:
         if not console.is_terminal or console.width != self._width:
             return False
         rows = sum(len(console.render_lines(each, pad=False)) for each in printed)
-        if rows >= console.height - MARGIN:
+        if rows >= self._room:
             return False
-        with console:
+        self._go_back(rows)
+        return True
+
+    def _go_back(self, rows: int) -> None:
+        with self._console:
             self._erase(0)
             self._drawn = []
             line = (ControlType.CARRIAGE_RETURN,), (ControlType.ERASE_IN_LINE, 2)
             above = (ControlType.CURSOR_UP, 1), (ControlType.ERASE_IN_LINE, 2)
-            console.control(Control(*line, *(above * rows)))
-        return True
+            self._console.control(Control(*line, *(above * rows)))
+
+    @property
+    def _room(self) -> int:
+        """Rows of the screen that a tail may fill."""
+        return max(1, self._console.height - MARGIN)
 
     def _lines(self, tail: RenderableType) -> list[Line]:
-        lines = self._console.render_lines(tail, pad=False)
-        return lines[-max(1, self._console.height - MARGIN) :]
+        return self._console.render_lines(tail, pad=False)[-self._room :]
 
     def _alike(self, lines: list[Line]) -> int:
         """How many lines can stay; never the last one, where the cursor stands."""

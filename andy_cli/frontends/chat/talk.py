@@ -13,6 +13,9 @@ from andy_cli.frontends.chat import commands, consent, view
 from andy_cli.frontends.chat.command import Command
 from andy_cli.frontends.chat.consent import Choices
 from andy_cli.frontends.chat.desk import Desk
+from andy_cli.frontends.chat.live_prompt import LivePrompt
+from andy_cli.frontends.chat.live_tail import LiveTail
+from andy_cli.frontends.chat.tail import Tail
 from andy_cli.frontends.chat.view import View
 from andy_cli.frontends.opening import sessions_folder
 from andy_cli.frontends.options import Options
@@ -29,12 +32,19 @@ class Talk:
     """One chat, from its first line to its last.
 
     `question` shows a text, with a second one to be edited behind it, and returns what is typed; it
-    raises EOFError at Ctrl-D and KeyboardInterrupt at Ctrl-C.
+    raises EOFError at Ctrl-D and is cancelled at Ctrl-C.
     """
 
-    def __init__(self, options: Options, question: Callable[[str, str], Awaitable[str]]) -> None:
+    def __init__(
+        self,
+        options: Options,
+        question: Callable[[str, str], Awaitable[str]],
+        prompt: LivePrompt | None = None,
+    ) -> None:
+        """`prompt` is the one that stays on the screen, if there is one."""
         self._console = paint.console(options.settings().flag("ui.plain"))
         self._question = question
+        self._prompt = prompt
         self._view: View | None = None
         self._asking = False
         """Nothing may be drawn while a question is on the screen."""
@@ -71,7 +81,7 @@ class Talk:
     async def resume(self) -> None:
         """Go on with the session that the options name, or that the user chooses.
 
-        Raises UsageError, and EOFError or KeyboardInterrupt where the user leaves instead.
+        Raises UsageError, and EOFError where the user leaves instead.
         """
         card = find_wanted(self.desk.options) or await self._choose_session()
         self._tell(await self.desk.resume(card))
@@ -92,7 +102,7 @@ class Talk:
         await self.desk.close()
 
     async def _turn(self, line: str) -> None:
-        self._view = shown = View(self._console)
+        self._view = shown = View(self._console, tail=self._tail())
         alive = asyncio.create_task(self._keep_alive(shown))
         try:
             opened = await self.desk.opened()
@@ -110,6 +120,9 @@ class Talk:
             alive.cancel()
             shown.close()
             self._view = None
+
+    def _tail(self) -> Tail:
+        return LiveTail(self._console, self._prompt) if self._prompt else Tail(self._console)
 
     async def _keep_alive(self, shown: View) -> None:
         # Where nothing can be printed the turn itself finds out, and ends the chat.
@@ -149,8 +162,6 @@ class Talk:
             return await self._answered(choices)
         except EOFError:
             return Answer(False)
-        except KeyboardInterrupt:
-            raise asyncio.CancelledError from None
         finally:
             self._asking = False
 

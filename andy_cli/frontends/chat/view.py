@@ -45,11 +45,12 @@ class View:
         busy: str = "andy is getting ready",
         clock: Callable[[], float] = time.monotonic,
         audit: Callable[[str], str] = str,
+        tail: Tail | None = None,
     ) -> None:
         """`audit` looks at each block once more before it is printed, and says what to print."""
         self.audit = audit
         self._console = console
-        self._tail = Tail(console)
+        self._tail = tail or Tail(console)
         self._clock = clock
         self._pieces: list[str] = []
         self._neutralizer = Neutralizer()

@@ -5,8 +5,10 @@ from andy_cli.frontends.chat import commands
 from andy_cli.frontends.chat.command import Command
 from andy_cli.frontends.chat.desk import Desk
 
-KEYS = """Enter sends, Alt-Enter or Ctrl-J starts a new line, Up and Ctrl-R find what was said.
-Ctrl-C stops what is going on, or clears the line; twice on an empty line, or Ctrl-D, leaves."""
+KEYS = """Enter sends; while an answer is written it queues, and Up takes back what is queued.
+Alt-Enter or Ctrl-J starts a new line, Ctrl-G opens your editor, Up and Ctrl-R find what was said.
+Esc and Ctrl-C stop what is going on; Ctrl-C clears the line, twice on an empty one leaves, as
+Ctrl-D does."""
 
 
 async def help(desk: Desk, argument: str) -> str:
