@@ -108,7 +108,7 @@ def test_finished_blocks_are_written_once() -> None:
     assert max(shown.written.count(f"paragraph{number}\n") for number in range(50)) <= 2
 
 
-def test_the_screen_is_drawn_at_most_fifteen_times_a_second() -> None:
+def test_the_screen_is_drawn_at_most_ten_times_a_second() -> None:
     drawings = Shown().show(*["x"] * 1_000).written.count("\r")
     assert drawings <= 1_000 * STEP / REFRESH + 1
 

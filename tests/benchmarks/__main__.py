@@ -13,6 +13,7 @@ from tests.benchmarks import (
     sessions,
     startup,
     stream,
+    terminal,
     tools,
 )
 
@@ -27,6 +28,7 @@ BENCHMARKS = {
     "sessions": sessions.main,
     "startup": startup.main,
     "stream": stream.main,
+    "terminal": terminal.main,
     "tools": tools.main,
 }
 

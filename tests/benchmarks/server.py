@@ -1,13 +1,15 @@
 """A server that answers at once: the floor for everything that is measured over HTTP.
 
-    python -m tests.benchmarks.server PORT TOKENS [tool]
+    python -m tests.benchmarks.server PORT TOKENS [tool] [pace=N]
 
 Prints `ready` when it listens. The whole reply is written in one go, so its time is nearly all
-the client's. With `tool` it asks for a listing first, then answers.
+the client's. With `tool` it asks for a listing first, then answers; with `pace=60` it writes 60
+events a second.
 """
 
 import json
 import sys
+import time
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
@@ -16,6 +18,9 @@ PART = (
     "## Part\n\nThis paragraph carries **bold** and `code`, and it runs long enough to wrap on a "
     "usual terminal.\n\n- first point\n- second point\n\n```python\nreturn 1\n```\n\n"
 )
+
+END = "The end."
+"""What every answer ends with."""
 
 
 def words(tokens: int) -> list[str]:
@@ -31,7 +36,7 @@ def event(delta: Mapping[str, object], finish: str | None = None) -> bytes:
 
 
 def answer(tokens: int) -> bytes:
-    events = [event({"content": word}) for word in words(tokens)]
+    events = [event({"content": word}) for word in [*words(tokens), f"\n\n{END}"]]
     return b"".join([*events, event({}, "stop"), b"data: [DONE]\n\n"])
 
 
@@ -47,6 +52,8 @@ class Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     reply: ClassVar[bytes] = b""
     call: ClassVar[bytes] = b""
+    pace: ClassVar[float] = 0.0
+    """Events a second; 0 is all at once."""
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -64,17 +71,30 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        if not self.pace or kind == "application/json":
+            self.wfile.write(body)
+            return
+        started = time.monotonic()
+        for number, piece in enumerate(body.split(b"\n\n")[:-1]):
+            time.sleep(max(0.0, started + number / self.pace - time.monotonic()))
+            self.wfile.write(piece + b"\n\n")
+            self.wfile.flush()
 
     def log_message(self, format: str, *args: object) -> None:
         pass
 
 
+class Server(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Whoever stops a turn closes the connection."""
+
+
 def main() -> None:
     port, tokens = int(sys.argv[1]), int(sys.argv[2])
     Handler.reply = answer(tokens)
-    Handler.call = call("list_mp3s", '{"path": "tests/music"}') if sys.argv[3:] else b""
-    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    Handler.call = call("list_mp3s", '{"path": "tests/music"}') if "tool" in sys.argv else b""
+    Handler.pace = float(next((each[5:] for each in sys.argv if each.startswith("pace=")), 0))
+    server = Server(("127.0.0.1", port), Handler)
     print("ready", server.server_address[1], flush=True)
     server.serve_forever()
 

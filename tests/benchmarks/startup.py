@@ -24,8 +24,8 @@ def hello(name: str) -> None:
 app()
 """
 
-PROMPT = "m>[ \x08]"
-"""A style's end, the sign, and what prompt-toolkit does for a blank."""
+PROMPT = "m>[ \x08\x1b]"
+"""A style's end, the sign, and what prompt-toolkit does for a blank, or leaves out."""
 
 BARE_PROMPT = "from prompt_toolkit import PromptSession\nPromptSession().prompt('> ')\n"
 

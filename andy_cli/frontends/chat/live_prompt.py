@@ -22,6 +22,7 @@ from contextlib import AbstractContextManager, nullcontext
 from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import Completer
+from prompt_toolkit.data_structures import Point
 from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition, has_completions, has_focus, is_searching
 from prompt_toolkit.formatted_text import StyleAndTextTuples
@@ -46,6 +47,7 @@ from prompt_toolkit.layout.processors import (
     HighlightSelectionProcessor,
 )
 from prompt_toolkit.output import ColorDepth, Output, create_output
+from prompt_toolkit.renderer import Renderer
 from prompt_toolkit.styles import Style
 from prompt_toolkit.utils import get_cwidth, suspend_to_background_supported
 from prompt_toolkit.widgets.toolbars import SearchToolbar
@@ -66,6 +68,8 @@ TWICE = 1.0
 LEAVES = "Ctrl-C again or Ctrl-D leaves.\n"
 ESCAPE = 0.1
 """Seconds after which an escape character is the Esc key and not the start of another key."""
+STEP = 3
+"""Rows by which the prompt moves down."""
 MARGIN = 2
 """Rows of the screen that are left free above what is being written."""
 QUIET = "class:quiet"
@@ -74,11 +78,50 @@ LOOK = Style.from_dict({"quiet": "ansibrightblack", "completion-menu": "norevers
 Line = StyleAndTextTuples
 
 
+class StayingRenderer(Renderer):
+    """Draws the end of the screen, whose first rows may be left where they are."""
+
+    def leave(self, rows: int) -> None:
+        """Let so many rows at the top be what was printed: they are never drawn again."""
+        if (screen := self.last_rendered_screen) is None:
+            return
+        for row in sorted(screen.data_buffer):
+            cells = screen.data_buffer.pop(row)
+            if row >= rows:
+                screen.data_buffer[row - rows] = cells
+        screen.height -= rows
+        self._cursor_pos = Point(self._cursor_pos.x, self._cursor_pos.y - rows)
+
+    def broken_rows(self, columns: int) -> int:
+        """Rows above the cursor that a terminal adds when it is made so narrow."""
+        if (screen := self.last_rendered_screen) is None:
+            return 0
+        rows = [screen.data_buffer[row] for row in range(self._cursor_pos.y)]
+        ends = [
+            max((at for at, cell in row.items() if cell.char != " "), default=0) for row in rows
+        ]
+        return sum(end // columns for end in [*ends, self._cursor_pos.x])
+
+
 class StayingApplication(Application[None]):
     """Draws when it is told to, also at once; after a resize it erases what was really drawn."""
 
     drawing = True
     """False while nothing may be drawn: the terminal is only ever added to."""
+
+    def __init__(self, layout: Layout, bindings: KeyBindings, output: Output) -> None:
+        super().__init__(
+            layout=layout,
+            key_bindings=bindings,
+            style=LOOK,
+            include_default_pygments_style=False,
+            erase_when_done=True,
+            color_depth=ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else None,
+            output=output,
+        )
+        self.ttimeoutlen = self.timeoutlen = ESCAPE
+        self.own_renderer = StayingRenderer(self.renderer.style, output)
+        self.renderer = self.own_renderer
 
     def draw(self) -> None:
         """Bring the end of the screen up to date."""
@@ -89,16 +132,9 @@ class StayingApplication(Application[None]):
             super()._redraw(render_as_done)
 
     def _on_resize(self) -> None:
-        screen = self.renderer.last_rendered_screen
-        columns = self.output.get_size().columns
-        if screen is not None and self.drawing:
-            # A terminal that was made narrower has broken the lines that no longer fit.
-            cursor = screen.get_cursor_position(self.layout.current_window)
-            rows = [screen.data_buffer[row] for row in range(cursor.y)]
-            ends = [
-                max((at for at, cell in row.items() if cell.char != " "), default=0) for row in rows
-            ]
-            self.output.cursor_up(sum(end // columns for end in [*ends, cursor.x]))
+        if self.drawing:
+            broken = self.own_renderer.broken_rows(self.output.get_size().columns)
+            self.output.cursor_up(broken)
         super()._on_resize()
 
 
@@ -120,6 +156,8 @@ class LivePrompt:
         """Sent and not taken yet, which are shown; None is the end."""
         self._news = asyncio.Event()
         self._live: Sequence[Line] = ()
+        self._height = 0
+        """Rows for what is live, some of them empty."""
         self._rows = 0
         """Of what is live and queued, when that was drawn last."""
         self._stop: Callable[[], object] | None = None
@@ -140,16 +178,7 @@ class LivePrompt:
         )
         self._answer_buffer = Buffer(accept_handler=self._accept_answer, multiline=False)
         self._output = find_output()
-        self._application = StayingApplication(
-            layout=self._layout(),
-            key_bindings=self._keys(),
-            style=LOOK,
-            include_default_pygments_style=False,
-            erase_when_done=True,
-            color_depth=ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else None,
-            output=self._output,
-        )
-        self._application.ttimeoutlen = self._application.timeoutlen = ESCAPE
+        self._application = StayingApplication(self._layout(), self._keys(), self._output)
         self._application.after_render += self._painted
         self._thread = threading.get_ident()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -189,7 +218,7 @@ class LivePrompt:
         """
         self._stop = stop
         with self._step():
-            if self._can_draw():
+            if self.draws:
                 self._application.renderer.erase()
             self._application.drawing = not self._plain
             shown = line.replace("\n", f"\n{CONTINUED}")
@@ -197,7 +226,7 @@ class LivePrompt:
         try:
             yield
         finally:
-            self._stop, self._live = None, ()
+            self._stop, self._live, self._height = None, (), 0
             self._application.drawing = True
             self.show()
 
@@ -226,21 +255,39 @@ class LivePrompt:
             self.print_above(f"{said}\n")
 
     def show_live(self, lines: Sequence[Line]) -> None:
-        """Let these lines stand above the prompt, once something is drawn."""
+        """Let these lines stand above the prompt, once something is drawn.
+
+        The prompt moves down by steps, as it is drawn anew each time, and up when the turn is over.
+        """
         self._live = lines
+        needed = len(lines) + (len(lines) > 0)
+        if self._height < needed:
+            self._height = needed + (STEP - 1 if len(lines) > 1 else 0)
+
+    def leave(self, rows: int) -> None:
+        """Let the first of the live lines, which are drawn, be printed ones from now on."""
+        self._live = self._live[rows:]
+        self._height -= rows
+        self._rows -= rows
+        self._application.own_renderer.leave(rows)
+
+    @property
+    def draws(self) -> bool:
+        """Whether something is drawn again; else all is only added."""
+        return self._application.is_running and self._application.drawing
 
     @property
     def live_rows(self) -> int:
         """Rows that there are for what is being written."""
         size = self._output.get_size()
         typed = self._buffer.text.count("\n") + 1
-        return max(1, size.rows - MARGIN - 1 - typed - min(len(self._sent), QUEUE_SHOWN + 1))
+        return max(1, size.rows - MARGIN - STEP - 1 - typed - min(len(self._sent), QUEUE_SHOWN + 1))
 
     def show(self) -> None:
         """Bring the end of the screen up to date."""
-        rows = len(self._live) + len(self._sent)
+        rows = self._height + len(self._sent)
         with self._step():
-            if rows < self._rows and self._can_draw():
+            if rows < self._rows and self.draws:
                 # What becomes shorter would leave empty rows below the status line.
                 self._application.renderer.erase()
             self._rows = rows
@@ -259,7 +306,7 @@ class LivePrompt:
             self._pending += text
             return
         with self._step():
-            if self._can_draw():
+            if self.draws:
                 self._application.renderer.erase()
             if back:
                 self._output.cursor_up(back)
@@ -268,15 +315,12 @@ class LivePrompt:
                 self._output.write_text(text)
             else:
                 self._output.write_raw(text)
-            self._rows = len(self._live) + len(self._sent)
-            if self._can_draw():
+            self._rows = self._height + len(self._sent)
+            if self.draws:
                 self._application.draw()
             else:
                 self._output.flush()
         self._raise_if_lost()
-
-    def _can_draw(self) -> bool:
-        return self._application.is_running and self._application.drawing
 
     def _step(self) -> AbstractContextManager[None]:
         return self._output.step() if isinstance(self._output, StepwiseOutput) else nullcontext()
@@ -456,7 +500,7 @@ class LivePrompt:
         menu = Float(CompletionsMenu(max_height=MENU, scroll_offset=1), xcursor=True, ycursor=True)
         parts = HSplit(
             [
-                text_window(self._above, Condition(lambda: bool(self._live or self._sent))),
+                text_window(self._above, Condition(lambda: bool(self._height or self._sent))),
                 text_window(
                     lambda: [("", self._asked()[0])], Condition(lambda: bool(self._asked()[0]))
                 ),
@@ -480,7 +524,7 @@ class LivePrompt:
         return (self._question.rstrip(), PROMPT) if wide else ("", self._question)
 
     def _above(self) -> StyleAndTextTuples:
-        lines = list(self._live)
+        lines = [*self._live, *[[] for _ in range(self._height - len(self._live))]]
         waiting = [each for each in self._sent if each is not None]
         first = waiting if len(waiting) <= QUEUE_SHOWN else waiting[: QUEUE_SHOWN - 1]
         lines += [[(QUIET, f"queued: {' '.join(each.split())}")] for each in first]

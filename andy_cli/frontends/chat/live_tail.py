@@ -4,6 +4,7 @@ from functools import cache
 
 from rich.color import Color, ColorType
 from rich.console import Console, RenderableType
+from rich.segment import Segment, Segments
 from rich.style import Style
 
 from andy_cli.frontends.chat.live_prompt import Line as PromptLine
@@ -27,22 +28,27 @@ ATTRIBUTES = {
 
 
 class LiveTail(Tail):
+    """Draws what is finished where it grew, and leaves it there: most of it is on the screen."""
+
     def __init__(self, console: Console, prompt: LivePrompt) -> None:
         super().__init__(console)
         self._prompt = prompt
 
     def print(self, *finished: RenderableType, tail: RenderableType | None = None) -> None:
         console = self._console
-        lines = [] if tail is None or not console.is_terminal else self._lines(tail)
-        self._prompt.show_live([convert_line(line) for line in lines])
         self._width = console.width
-        if not finished:
+        printed = [piece for each in finished for piece in console.render(each)]
+        rows = list(Segment.split_lines(printed))
+        growing = [] if tail is None else self._lines(tail)
+        fits = len(rows) + len(growing) <= self._room and self._prompt.draws
+        if fits and all(Segment.get_line_length(row) <= console.width for row in rows):
+            self._prompt.show_live([convert_line(row) for row in [*rows, *growing]])
             self._prompt.show()
-            return
-        with console:
-            for each in finished:
-                # Not cropped: a long line of code is broken by the terminal, and copied whole.
-                console.print(each, crop=False)
+            self._prompt.leave(len(rows))
+        else:
+            self._prompt.show_live([convert_line(row) for row in growing])
+            # Not cropped: a long line of code is broken by the terminal, and copied whole.
+            console.print(Segments(printed), crop=False, end="")
 
     def _go_back(self, rows: int) -> None:
         self._prompt.print_above("", back=rows)

@@ -9,7 +9,7 @@ from typing import TextIO
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
-from prompt_toolkit.styles import Attrs
+from prompt_toolkit.styles import DEFAULT_ATTRS, Attrs
 
 from andy_cli.errors import OutputError
 
@@ -69,7 +69,8 @@ class StepwiseOutput(Vt100_Output):
         self.flush()
 
     def set_attributes(self, attrs: Attrs, color_depth: ColorDepth) -> None:
-        if (wanted := (attrs, color_depth)) != self._attributes:
+        wanted = () if attrs == DEFAULT_ATTRS else (attrs, color_depth)
+        if wanted != self._attributes:
             self._attributes = wanted
             super().set_attributes(attrs, color_depth)
 

@@ -1,6 +1,6 @@
 """Events -> terminal. Output is appended and never drawn again; only an open block is live.
 
-Events only add to what is waiting; at most 15 times a second the blocks of markdown that are
+Events only add to what is waiting; at most ten times a second the blocks of markdown that are
 finished are printed, rendered, all in one go, and what is still being written stands below them.
 Rendering the whole answer at each step would cost the square of its length.
 """
@@ -26,7 +26,7 @@ from andy_cli.frontends.words import (
 )
 from andy_cli.guard.neutralizer import Neutralizer, neutralize
 
-REFRESH = 1 / 15
+REFRESH = 1 / 10
 """Seconds between two drawings."""
 SHARE = 10
 """A drawing that took long is followed by a pause so many times as long."""
