@@ -24,8 +24,8 @@ def hello(name: str) -> None:
 app()
 """
 
-PROMPT = "m>[ \x08\x1b]"
-"""A style's end, the sign, and what prompt-toolkit does for a blank, or leaves out."""
+PROMPT = ">[ \x08\x1b\r]"
+"""The sign, and what follows it: the blank may be left out."""
 
 BARE_PROMPT = "from prompt_toolkit import PromptSession\nPromptSession().prompt('> ')\n"
 
