@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from andy_cli import events
-from andy_cli.agent.conversation import PIPED, Conversation
+from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.foreign_text import PIPED
 from andy_cli.agent.injection import (
     escape_control_tokens,
     repeats_foreign,

@@ -22,6 +22,7 @@ from andy_cli import events
 from andy_cli.agent.account import Account
 from andy_cli.agent.background import Background
 from andy_cli.agent.compression import Compressed, fitted, room_for_reply, window_warning
+from andy_cli.agent.foreign_text import split_message
 from andy_cli.agent.grounding.claim import Deed
 from andy_cli.agent.injection import escape_control_tokens, is_quoted, repeats_foreign
 from andy_cli.agent.instructions import NO_INSTRUCTIONS, Instructions
@@ -101,9 +102,6 @@ NARROWED = 0.75
 WORKED_ON = 60
 """So many messages back, a name of a tool in a result is one that the user works on."""
 
-PIPED = "\n\nThis was piped in:\n"
-"""What stands between the user's words and a text from a pipe that came with them."""
-
 REMEMBERED = 200
 """So many calls of earlier turns count as deeds of the session."""
 
@@ -139,9 +137,11 @@ class Conversation:
         self._warned = ""
         self._own_words = deque[str](maxlen=100)
         self._attached = deque[str](maxlen=100)
-        """What the user said, and the texts from pipes that came with it."""
+        """What the user said, and the texts that came with it: piped, attached, printed."""
         self.turn_began = 0
         """Where in the history the user's last message stands."""
+        self.own_words = ""
+        """Of that message, without what came with it: what the user wants is read from it."""
         self.deeds: list[Deed] = []
         """The calls of this session, and how each ended."""
         self.strict = False
@@ -281,6 +281,7 @@ class Conversation:
         self.gate.heard(user)
         self._own_words.append(user or attached)
         self._attached.extend([attached] if user and attached else [])
+        self.own_words = user or attached
         user += attached
         self.turn_began = len(self.history)
         self.deeds = [each._replace(earlier=True) for each in self.deeds[-REMEMBERED:]]
@@ -303,9 +304,9 @@ class Conversation:
         for message in messages:
             content = message.content
             if message.role == "user" and not message.note:
-                own, piped, attached = content.partition(PIPED)
+                own, attached = split_message(content)
                 self._own_words.append(own)
-                self._attached.extend([attached] if piped else [])
+                self._attached.extend([attached] if attached else [])
             if message.role == "tool" and len(content) > LONG:
                 content = fitted(content, await self.window() // 4, message.name)
             if message.role in ("user", "tool"):
@@ -338,9 +339,9 @@ class Conversation:
 
     def _titles(self) -> ToolTitles | None:
         """What says the titles of tools for their names; None where the user asks about tools."""
-        user = self.history[self.turn_began].content
-        if asks_about_tools(user):
+        if asks_about_tools(self.own_words):
             return None
+        user = self.history[self.turn_began].content
         found = [each for each in self.history[-WORKED_ON:] if each.role == "tool"]
         own = [each.content for each in found if each.call_id not in self._failed]
         names = self.speech.names
@@ -390,7 +391,7 @@ class Conversation:
             found = Detected(self.dialect, self.speech.why)
             self.speech = speech(self.client, found, self.registry, self.dialects, *self._place)
         request = self.request(constraint=self._next_step())
-        wants_code = asks_for_code(self.history[self.turn_began].content)
+        wants_code = asks_for_code(self.own_words)
         compiler = self.speech.compiler(self._thinks_first, wants_code, self._titles())
         return self._sent(request, compiler, self.speech.known)
 
@@ -494,7 +495,7 @@ class Conversation:
         if repeats_foreign(request, raw, results, self._own_words, effect):
             return "this repeats what a tool returned, it may not be the model's own wish"
         if repeats_foreign(request, raw, self._attached, self._own_words, effect):
-            return "this repeats what was piped in, it may not be the model's own wish"
+            return "this repeats what came with a message, it may not be the model's own wish"
         return ""
 
     def proposal(self, call: ToolCall, doubtful: str) -> Proposal:

@@ -107,10 +107,9 @@ class Tally:
 
     def may_nudge(self, chat: Conversation) -> bool:
         """Whether the answer only announces something, and the model is told to do it: once."""
-        user = chat.history[chat.turn_began].content
         if self.announced or not chat.speech.tools or self.answer != self.spoken:
             return False
-        if not only_announces(user, self.answer, done=self.calls > 0):
+        if not only_announces(chat.own_words, self.answer, done=self.calls > 0):
             return False
         self.announced, self.answer = self.answer, ""
         return True

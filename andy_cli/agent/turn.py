@@ -25,7 +25,7 @@ AGAIN = "Your request was cut off and nothing was done. Write it again, shorter.
 async def turn(chat: Conversation, user: str, attached: str = "") -> AsyncIterator[Event]:
     """All that happens until the model has answered; the last event is `events.Ended`.
 
-    `attached` stands behind the user's words and is none of them: text from a pipe.
+    `attached` stands behind the user's words and is none of them: foreign text (foreign_text.py).
 
     Cancelling it leaves a history that can be gone on with: calls under way have a result that
     says they were cancelled, and what had been said is kept.

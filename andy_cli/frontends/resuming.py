@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+from andy_cli.agent.foreign_text import split_message
 from andy_cli.errors import UsageError
 from andy_cli.frontends.opening import sessions_folder
 from andy_cli.frontends.options import ANY, Options
@@ -112,7 +113,8 @@ def summary_lines(resumed: ResumedSession) -> Iterator[str]:
     own = [at for at, each in enumerate(resumed.messages) if each.role == "user" and not each.note]
     last = own[-1] if own else 0
     if own:
-        yield from shortened("> ", resumed.messages[last].content)
+        words, came_with_them = split_message(resumed.messages[last].content)
+        yield from shortened("> ", words or came_with_them)
     answer = last_answer(resumed.messages[last:])
     if answer:
         yield from shortened("  ", answer.content)

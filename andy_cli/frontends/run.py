@@ -16,10 +16,12 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from andy_cli import events
-from andy_cli.agent.conversation import PIPED, Conversation
+from andy_cli.agent.attachments import attach
+from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.foreign_text import PIPED, fence
 from andy_cli.agent.not_done import find_not_done
 from andy_cli.agent.turn import turn
-from andy_cli.errors import AndyError, Cancelled, OutputError, UsageError
+from andy_cli.errors import AndyError, Cancelled, ConsentError, OutputError, UsageError
 from andy_cli.events import Event, Subtype
 from andy_cli.frontends.opening import Opened, open_chat
 from andy_cli.frontends.options import NO_ID, WHICH_ID, Options
@@ -120,16 +122,29 @@ def end_on_sigterm(printer: "Printer") -> None:
 
 
 async def carried_out(opened: Opened, printer: "Printer", words: str, piped: str) -> int:
-    stream: AsyncIterator[Event] = turn(opened.chat, words, piped)
+    try:
+        attached = await attach(opened.chat, words)
+    except AndyError as error:
+        code = printer.never_started(error)
+        tell_wanting(opened, printer)
+        return code
+    for sentence in attached.told:
+        printer.tell(sentence)
+    stream: AsyncIterator[Event] = turn(opened.chat, words, attached.text + piped)
     code = 1
     async for event in stream:
         printer.show(event)
         if isinstance(event, events.Ended):
             code = event.exit_code
+    tell_wanting(opened, printer)
+    return code
+
+
+def tell_wanting(opened: Opened, printer: "Printer") -> None:
+    """Tell which options would have allowed what nobody could be asked about."""
     if wanting := opened.chat.gate.wanting:
         rules = " ".join(f"--allow {shlex.quote(each)}" for each in wanting)
         printer.tell(f"To let this happen: {rules}, or -y for everything but destruction.")
-    return code
 
 
 async def in_time(
@@ -287,7 +302,11 @@ class Printer:
 
     def never_started(self, error: AndyError) -> int:
         """There is no turn to tell of, but scripts that read JSON get their object all the same."""
-        subtype: Subtype = "error_usage" if isinstance(error, UsageError) else "error_provider"
+        subtype: Subtype = "error_provider"
+        if isinstance(error, UsageError):
+            subtype = "error_usage"
+        elif isinstance(error, ConsentError):
+            subtype = "error_permission"
         self._end_early(subtype, error, error.exit_code)
         self.tell(problem(str(error), error.hint), always=True)
         return error.exit_code
@@ -374,7 +393,7 @@ def whole_task(task: Task) -> tuple[str, str]:
         return "", piped.strip()
     if not piped.strip():
         return task.text, ""
-    return task.text, f"{PIPED}```\n{piped.rstrip()}\n```"
+    return task.text, f"{PIPED}{fence(piped)}"
 
 
 def piped_text(wait: bool) -> str:

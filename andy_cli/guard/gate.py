@@ -14,9 +14,10 @@ that may not be the model's own (it stood in a quotation, or repeats what a tool
 needs a yes of its own. Where nobody can be asked, what would have to be asked is refused.
 
 Inside is the folder andy was started in, those of `--add-dir`, `music.folders`, and what the user
-named in a request; an address that the user named is looked at unasked.
+named in a request or attached to it; an address that the user named is looked at unasked.
 """
 
+import os
 import re
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -32,6 +33,7 @@ from andy_cli.guard.workspace import (
     Contained,
     Operation,
     contain,
+    expand_home,
     inside,
     named_places,
     resolve,
@@ -127,6 +129,17 @@ class Gate:
             self._named.append(place)
             (self._alone if too_wide(place) else self._roots).append(place)
 
+    def attached(self, written: str) -> None:
+        """The user attached this path to a request: it counts as inside from now on.
+
+        Not a link that leads out of what was inside, which others may have put there; and what may
+        hold secrets still needs its yes. Raises ToolError for what no file system can name.
+        """
+        spelled = Path(os.path.normpath(self._workspace / expand_home(written)))
+        if not inside(spelled, self._roots):
+            place = resolve(written, self._workspace)
+            (self._alone if too_wide(place) else self._roots).append(place)
+
     async def decide(self, proposal: Proposal) -> Verdict:
         try:
             uses = proposal.claim.uses
@@ -139,20 +152,9 @@ class Gate:
         return verdict._replace(granted=proposal.claim.grants(places))
 
     async def _decided(self, proposal: Proposal, places: tuple[Path, ...]) -> Verdict:
-        never = self._never(proposal, places)
-        if never:
-            return Verdict(False, never)
-        asked = Asked(
-            proposal.tool,
-            proposal.effect,
-            proposal.claim,
-            proposal.arguments,
-            self._workspace,
-            places,
-            proposal.fingerprint,
-        )
-        if rule := self.rules.denied(asked):
-            return Verdict(False, f"the rule {rule.text} forbids it")
+        asked = self._as_asked(proposal, places)
+        if why := self._forbidden(proposal, asked):
+            return Verdict(False, why)
         doubt = self._doubt(proposal, places)
         if self.mode == "plan" and doubt and proposal.effect in CHANGING:
             return Verdict(False, "in plan mode nothing is changed: say what you would do")
@@ -169,6 +171,25 @@ class Gate:
         if self._consents.cover(proposal, places):
             return Verdict(True, "agreed to in this session")
         return await self._asked(proposal, places, doubt)
+
+    def _as_asked(self, proposal: Proposal, places: tuple[Path, ...]) -> Asked:
+        """The call as rules see it."""
+        return Asked(
+            proposal.tool,
+            proposal.effect,
+            proposal.claim,
+            proposal.arguments,
+            self._workspace,
+            places,
+            proposal.fingerprint,
+        )
+
+    def _forbidden(self, proposal: Proposal, asked: Asked) -> str:
+        """Why a call is refused without asking, in every mode, or nothing."""
+        if never := self._never(proposal, asked.places):
+            return never
+        rule = self.rules.denied(asked)
+        return f"the rule {rule.text} forbids it" if rule else ""
 
     def _rule_asks(self, asked: Asked) -> str:
         """Why a rule wants a yes, or nothing."""

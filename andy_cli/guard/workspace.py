@@ -95,7 +95,7 @@ def resolve(written: str, workspace: Path, op: Operation = "read") -> Path:
     if "\0" in written:
         raise ToolError("A path cannot hold a NUL character.")
     try:
-        entry = workspace / _expanded(written)
+        entry = workspace / expand_home(written)
         if op in DELETING and entry.name not in ("", ".."):
             return entry.parent.resolve() / entry.name
         return entry.resolve()
@@ -103,7 +103,7 @@ def resolve(written: str, workspace: Path, op: Operation = "read") -> Path:
         raise ToolError(f"{written!r} is not a usable path: {error}.") from error
 
 
-def _expanded(written: str) -> Path:
+def expand_home(written: str) -> Path:
     """Two slashes mean one, `~` the home; `~nobody` is a name."""
     path = Path(re.sub(r"^/+", "/", written))
     try:

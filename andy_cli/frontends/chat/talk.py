@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from andy_cli.agent.attachments import attach
 from andy_cli.agent.turn import turn
 from andy_cli.discover import discover
 from andy_cli.errors import AndyError, OutputError, UsageError
@@ -114,7 +115,10 @@ class Talk:
             shown.audit = opened.chat.cleaned
             opened.chat.registry.progress = shown.at
             shown.busy = f"{opened.chat.client.name} is working"
-            async for event in turn(opened.chat, line):
+            attached = await attach(opened.chat, line)
+            for sentence in attached.told:
+                self._tell(sentence)
+            async for event in turn(opened.chat, line, attached.text):
                 shown.show(event)
         finally:
             alive.cancel()

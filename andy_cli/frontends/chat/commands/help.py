@@ -5,6 +5,7 @@ from andy_cli.frontends.chat import commands
 from andy_cli.frontends.chat.command import Command
 from andy_cli.frontends.chat.desk import Desk
 
+MARKS = """@PATH attaches a file or a folder: @notes.txt, @src/a.py:10-20, @"with blanks.txt"."""
 KEYS = """Enter sends; while an answer is written it queues, and Up takes back what is queued.
 Alt-Enter or Ctrl-J starts a new line, Ctrl-G opens your editor, Up and Ctrl-R find what was said.
 Esc and Ctrl-C stop what is going on; Ctrl-C clears the line, twice on an empty one leaves, as
@@ -15,7 +16,7 @@ async def help(desk: Desk, argument: str) -> str:
     found = discover(commands, Command, "COMMAND")
     width = max(len(each.usage) for each in found)
     lines = [f"{each.usage.ljust(width)}  {each.about}" for each in found]
-    return "\n".join([*lines, "", KEYS])
+    return "\n".join([*lines, "", MARKS, KEYS])
 
 
 COMMAND = Command("help", "/help", "this page", help, aliases=("?",))

@@ -1,0 +1,194 @@
+"""Attach what a message names with `@`: files, parts of files, folders.
+
+    why does @src/a.py:10-20 fail? the log is @"build logs/last one.txt"
+
+A word that begins with `@` and is the path of something that is there is attached; any other stays
+as it is: an address (`a@b.c`), a package (`@types/node`), a decorator, whatever stands in a fence
+of code. It is read by the tools that read for a model, and by way of the same gate: rules that
+forbid hold, and what may hold secrets needs a yes. A text is attached from its beginning, as much
+of it as there is room for; both the user and the model are told how much that is.
+"""
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from andy_cli.agent.compression import fitted
+from andy_cli.agent.conversation import LONG, Conversation
+from andy_cli.agent.foreign_text import ATTACHED, fence
+from andy_cli.agent.pairs import new_id
+from andy_cli.errors import ConsentError, ToolError
+from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.workspace import resolve
+from andy_cli.messages import Arguments, Status, ToolCall, ToolResult
+from andy_cli.models.token_count import tokens
+from andy_cli.toolbox.files.names import count
+
+MOST = 20
+"""Attachments of one message."""
+SHARE = 2
+"""The attachments of a message take one part in so many of the model's window."""
+
+MENTION = re.compile(r"(?<![^\s(])@(?:\"(?P<quoted>[^\"\n]+)(?:\"|$)|(?P<plain>[^\s\"]+))", re.M)
+CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+LINES = re.compile(r"(?P<path>.+?):(?P<first>[1-9]\d{0,8})(?:-(?P<last>[1-9]\d{0,8}))?")
+BEHIND = ".,;:!?)]}'"
+"""What may follow a path in a sentence."""
+
+
+class Mention(NamedTuple):
+    """A path that is there, and which lines of it."""
+
+    path: str
+    is_folder: bool
+    first: int | None = None
+    last: int | None = None
+
+
+class Attached(NamedTuple):
+    text: str = ""
+    """What stands behind the user's words."""
+    told: tuple[str, ...] = ()
+    """What the user is told of it, a sentence each."""
+
+
+async def attach(chat: Conversation, words: str) -> Attached:
+    """Read what the user's words name with `@`. Raises ConsentError for what may not be read."""
+    if "@" not in words:
+        return Attached()
+    mentions, told = find_mentions(words, chat.folder)
+    blocks: list[str] = []
+    room = 0
+    for mention in mentions[:MOST]:
+        result = await read(chat, mention)
+        content, cut = result.content, ""
+        if len(content) + sum(map(len, blocks)) > LONG:
+            room = room or await chat.window() // SHARE
+            content, cut = shorten(result, room - sum(map(tokens, blocks)), mention)
+        told.append(summarize(mention, result, cut))
+        blocks.append(render(mention, result, content))
+    if len(mentions) > MOST:
+        rest = f"Only the first {MOST} of {len(mentions)} are attached."
+        told.append(rest)
+        blocks.append(rest)
+    return Attached(ATTACHED + "\n\n".join(blocks) if blocks else "", tuple(told))
+
+
+def find_mentions(words: str, folder: Path) -> tuple[list[Mention], list[str]]:
+    """The mentions of a message, each once; and what is said of words that nearly are one."""
+    found: dict[Mention, None] = {}
+    hints: list[str] = []
+    for match in MENTION.finditer(CODE.sub(lambda code: "x" * len(code[0]), words)):
+        written = match["quoted"] or match["plain"]
+        plain = () if match["quoted"] else (written.rstrip(BEHIND),)
+        mention = next(filter(None, (look_up(each, folder) for each in (written, *plain))), None)
+        if mention is not None:
+            found[mention] = None
+        elif near := nearest(written.rstrip(BEHIND), folder):
+            hints.append(f"There is no file {spelled(written)}; the nearest is {spelled(near)}.")
+    return list(found), hints
+
+
+def look_up(written: str, folder: Path) -> Mention | None:
+    """What a word behind `@` names; None where nothing is there."""
+    if (place := existing(written, folder)) is not None:
+        return Mention(written, place.is_dir())
+    lines = LINES.fullmatch(written)
+    place = existing(lines["path"], folder) if lines else None
+    if lines is None or place is None or place.is_dir():
+        return None
+    first = int(lines["first"])
+    return Mention(lines["path"], False, first, int(lines["last"] or first))
+
+
+def existing(written: str, folder: Path) -> Path | None:
+    if not written:
+        return None
+    try:
+        place = resolve(written, folder)
+        return place if place.exists() else None
+    except (ToolError, OSError):
+        return None
+
+
+def nearest(written: str, folder: Path) -> str:
+    """A path beside the one that is not there; empty unless what was written looks like a path."""
+    if "://" in written or not ("/" in written or Path(written).suffix):
+        return ""
+    try:
+        names = [each.name for each in resolve(written, folder).parent.iterdir()]
+    except (ToolError, OSError):
+        return ""
+    close = difflib.get_close_matches(Path(written).name, names, n=1, cutoff=0.75)
+    return str(Path(written).with_name(close[0])) if close else ""
+
+
+async def read(chat: Conversation, mention: Mention) -> ToolResult:
+    """Read it as a model's own calls would. Raises ConsentError where the gate does not let it."""
+    lines = {"start_line": mention.first, "end_line": mention.last, "line_numbers": True}
+    part = lines if mention.first is not None else {}
+    if mention.is_folder:
+        ways: Sequence[tuple[str, Arguments]] = [("list_directory", {})]
+    else:
+        # What is no text may be a document.
+        ways = [("read_file", part), *([("file_ingest", {})] if not part else [])]
+    result = ToolResult("", "", "", Status.FAILED, problem="no tool that could read it is enabled")
+    try:
+        chat.gate.attached(mention.path)
+    except ToolError as error:
+        return result._replace(problem=str(error))
+    for name, arguments in ways:
+        if chat.registry.get(name) is not None:
+            result = await call(chat, name, {"path": mention.path, **arguments})
+        if result.ok:
+            break
+    return result
+
+
+async def call(chat: Conversation, name: str, arguments: Arguments) -> ToolResult:
+    requested = ToolCall(new_id(), name, arguments)
+    proposal = chat.proposal(requested, "")
+    verdict = await chat.consent(requested, proposal)
+    if not verdict.allowed:
+        path = spelled(str(arguments["path"]))
+        raise ConsentError(f"{path} is not attached: {verdict.reason}.", "Nothing was sent.")
+    return await chat.registry.call(requested, verdict.granted)
+
+
+def shorten(result: ToolResult, room: int, mention: Mention) -> tuple[str, str]:
+    """The content in so many tokens, and in words how much of it that is where it is not all.
+
+    Of a text these are its first lines; data stays valid.
+    """
+    content = result.content
+    if not result.ok or tokens(content) <= room:
+        return content, ""
+    if mention.is_folder:
+        return fitted(content, room, "list_directory"), "room for a part of it"
+    kept = list(leading_lines(content, room))
+    cut = f"room for the first {count(len(kept), 'line')}" if kept else "no room for any of it"
+    return "\n".join([*kept, f"[There was {cut}; read_file shows the rest.]"]), cut
+
+
+def leading_lines(content: str, room: int) -> Iterator[str]:
+    for line in content.split("\n"):
+        room -= tokens(line) + 1
+        if room < 0:
+            return
+        yield line
+
+
+def render(mention: Mention, result: ToolResult, content: str) -> str:
+    """What the model is told of one attachment."""
+    if not result.ok:
+        return f"@{mention.path}: its path alone, for {result.problem}"
+    return f"@{mention.path} ({result.did}):\n{fence(content)}"
+
+
+def summarize(mention: Mention, result: ToolResult, cut: str) -> str:
+    """What the user is told of one attachment."""
+    if not result.ok:
+        return f"Attached {spelled(mention.path)} by its path alone: {result.problem}"
+    return f"Attached: {result.did}; there was {cut}." if cut else f"Attached: {result.did}."
