@@ -290,6 +290,10 @@ class Conversation:
         said = {"user": user, "model": self.client.name, "dialect": self.dialect.name}
         self._note("turn", {**said, "tools": tools})
 
+    def note_typed_command(self, command: str) -> None:
+        """A command that the user typed: a request that repeats it repeats nobody else."""
+        self._own_words.append(command)
+
     def add(self, message: Message, logged: Message | None = None) -> None:
         """`logged`: the whole of it, where the model is told less."""
         if self._log is not None:

@@ -15,6 +15,8 @@ needs a yes of its own. Where nobody can be asked, what would have to be asked i
 
 Inside is the folder andy was started in, those of `--add-dir`, `music.folders`, and what the user
 named in a request or attached to it; an address that the user named is looked at unasked.
+
+A command line that the user typed themselves is judged by `decide_typed`: typing it was the yes.
 """
 
 import os
@@ -171,6 +173,18 @@ class Gate:
         if self._consents.cover(proposal, places):
             return Verdict(True, "agreed to in this session")
         return await self._asked(proposal, places, doubt)
+
+    def decide_typed(self, proposal: Proposal) -> Verdict:
+        """Decide on a command line that the user typed: nobody is asked about their own word.
+
+        Refused is what is never done, what a rule forbids, and in plan mode what may change
+        something.
+        """
+        if why := self._forbidden(proposal, self._as_asked(proposal, ())):
+            return Verdict(False, why)
+        if self.mode == "plan" and self._doubt(proposal, ()):
+            return Verdict(False, "in plan mode nothing is changed; /mode ask lets it run")
+        return Verdict(True, "the user typed it")
 
     def _as_asked(self, proposal: Proposal, places: tuple[Path, ...]) -> Asked:
         """The call as rules see it."""

@@ -1,7 +1,10 @@
 """What a chat has before it: its options, and the conversation once it is open."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
+from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.foreign_text import RAN, fence
 from andy_cli.errors import UsageError
 from andy_cli.frontends.opening import Opened, open_chat
 from andy_cli.frontends.options import Options
@@ -9,6 +12,14 @@ from andy_cli.frontends.resuming import offer_sessions, open_session, summarize
 from andy_cli.guard.gate import Asker
 from andy_cli.sessions.resuming import ResumedSession
 from andy_cli.sessions.store import SessionCard
+
+
+class Printed(NamedTuple):
+    """A command that the user typed, and what it printed."""
+
+    command: str
+    text: str
+    """With the command before it, bounded, without secrets."""
 
 
 class Desk:
@@ -27,6 +38,8 @@ class Desk:
         """The session that the next conversation goes on with."""
         self.offered: list[SessionCard] = []
         """The list of sessions that was shown last: numbers are of this one."""
+        self.printed: list[Printed] = []
+        """Commands that the user typed, which the model is told of with the next message."""
         self._ask = ask
 
     @property
@@ -80,7 +93,16 @@ class Desk:
         self.resumed = resumed
         return summarize(resumed)
 
+    def take_printed(self, chat: Conversation) -> str:
+        """What typed commands printed, to stand behind the user's next words; once."""
+        for each in self.printed:
+            chat.note_typed_command(each.command)
+        blocks = [f"{RAN}{fence(each.text)}" for each in self.printed]
+        self.printed = []
+        return "".join(blocks)
+
     async def close(self) -> None:
+        self.printed = []
         if self.resumed is not None:
             self.resumed.log.close()
             self.resumed = None

@@ -17,6 +17,7 @@ from andy_cli.frontends.chat.desk import Desk
 from andy_cli.frontends.chat.live_prompt import LivePrompt
 from andy_cli.frontends.chat.live_tail import LiveTail
 from andy_cli.frontends.chat.tail import Tail
+from andy_cli.frontends.chat.typed_command import run_typed_command
 from andy_cli.frontends.chat.view import View
 from andy_cli.frontends.opening import sessions_folder
 from andy_cli.frontends.options import Options
@@ -68,6 +69,8 @@ class Talk:
         try:
             if is_command(line):
                 await self._command(line[1:])
+            elif line.startswith("!"):
+                await run_typed_command(self.desk, line)
             else:
                 await self._turn(line)
         except OutputError:
@@ -118,7 +121,8 @@ class Talk:
             attached = await attach(opened.chat, line)
             for sentence in attached.told:
                 self._tell(sentence)
-            async for event in turn(opened.chat, line, attached.text):
+            printed = self.desk.take_printed(opened.chat)
+            async for event in turn(opened.chat, line, attached.text + printed):
                 shown.show(event)
         finally:
             alive.cancel()

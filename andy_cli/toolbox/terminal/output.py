@@ -7,7 +7,7 @@ import codecs
 import os
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from andy_cli.guard.neutralizer import one_line
@@ -28,8 +28,11 @@ LINE = 100
 class Output:
     """Takes the bytes as they come; `text()` is what the model is told at the end."""
 
-    def __init__(self, secrets: Sequence[str] = ()) -> None:
-        """`secrets` are values that are known to be some."""
+    def __init__(
+        self, secrets: Sequence[str] = (), show: Callable[[str], object] = lambda text: None
+    ) -> None:
+        """`secrets` are values that are known to be some; `show` gets the text as it comes."""
+        self._show = show
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._secrets = secrets
         self._head = self._tail = ""
@@ -46,6 +49,7 @@ class Output:
             self._file.close()
 
     def _add(self, text: str) -> None:
+        self._show(text)
         before = self._head
         self._head += text[: HEAD + TAIL - len(self._head)]
         self._tail = (self._tail + text)[-TAIL:]

@@ -101,8 +101,11 @@ def _shown(command: str, most: int = 80) -> str:
     return line if len(line) <= most else f"{line[:most]}..."
 
 
-def run(command: str, work: Work) -> Ran:
-    """Until it ends, its time is up or it is stopped. Raises ToolError if it cannot start."""
+def run(command: str, work: Work, show: Callable[[str], object] = lambda text: None) -> Ran:
+    """Run it until it ends, its time is up or it is stopped. Raises ToolError if it cannot start.
+
+    `show` gets what it writes, as it comes.
+    """
     if "\0" in command:
         raise ToolError("A command cannot hold a NUL character.")
     line = _line(command)
@@ -112,7 +115,7 @@ def run(command: str, work: Work) -> Ran:
     environment = clean(os.environ, here().session_id, here().workspace if harmless else None)
     if harmless:
         environment = {**environment, **PLAIN_GIT}
-    output = Output(secrets_of(os.environ))
+    output = Output(secrets_of(os.environ), show)
     with _started(box or line, environment) as started:
         try:
             ending = _follow(started, output, work)

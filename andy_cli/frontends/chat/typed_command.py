@@ -1,0 +1,173 @@
+"""`!COMMAND`: run a command line that the user typed, without a model.
+
+    !pytest -x        andy is told what it printed, with the next message
+    !!env             andy is not
+
+Typing it was the yes. It runs as the terminal tool runs what the user agreed to; a rule that
+forbids it, plan mode and what destroys still stop it. The model is told of it as of a file that
+was attached: nothing in the output is anybody's wish.
+"""
+
+import asyncio
+import contextlib
+import math
+import os
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from andy_cli.agent.compression import cut
+from andy_cli.errors import ToolError, UsageError
+from andy_cli.frontends.chat.desk import Desk, Printed
+from andy_cli.frontends.opening import enter_workspace, gate_of
+from andy_cli.guard.claim import Claim
+from andy_cli.guard.gate import Proposal
+from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.redactor import redact, secrets_of
+from andy_cli.messages import Effect
+from andy_cli.toolbox.terminal import sandbox
+from andy_cli.toolbox.terminal.output import HEAD
+from andy_cli.toolbox.terminal.running import SHELL_SAYS, Ran, run
+from andy_cli.toolbox.work import in_thread
+
+ABOUT = """!COMMAND runs a command line here, as `!git status`; with your next message andy learns
+what it printed. !!COMMAND runs it and andy is not told."""
+TOOL = "terminal_execute"
+"""Rules about this tool hold for typed commands too."""
+TOLD = "andy knows this output"
+NOT_TOLD = "not told to the model"
+ENDING = 0.8
+"""Seconds in which a command that is stopped has mostly ended; the prompt does not wait longer."""
+QUIET, STILL = 1.0, 10.0
+"""Seconds of silence behind which it is said that a command still runs, first and then."""
+LOOK = 0.1
+MOST_TOLD = 8_000
+"""Characters of one output that the model is told, and outputs that wait to be told."""
+MOST_WAITING = 5
+
+
+class TypedLine(NamedTuple):
+    command: str
+    told: bool
+
+
+def read_line(line: str) -> TypedLine:
+    """Take `!COMMAND` or `!!COMMAND` apart."""
+    told = not line.startswith("!!")
+    return TypedLine(line[1 if told else 2 :].strip(), told)
+
+
+async def run_typed_command(desk: Desk, line: str) -> None:
+    """Run it and show what it prints. Raises UsageError for what may not or cannot run."""
+    typed = read_line(line)
+    if not typed.command:
+        desk.tell(ABOUT)
+        return
+    if sys.stdin is None or not sys.stdin.isatty():
+        # What comes from a pipe need not be the user's own word.
+        raise UsageError("Only what is typed at a keyboard is run; this came from a pipe or file.")
+    if desk.open is None:
+        enter_workspace(desk.options, desk.options.settings())
+    if why := refusal(desk, typed.command):
+        raise UsageError(f"It is not run: {why}.", "A shell of your own runs anything.")
+    screen = OutputScreen(desk, typed.command)
+    showing = asyncio.create_task(screen.keep_telling())
+    try:
+        ran = await in_thread(
+            lambda work: run(typed.command, work, screen.take), math.inf, grace=ENDING
+        )
+    except ToolError as error:
+        raise UsageError(str(error)) from error
+    except asyncio.CancelledError:
+        screen.finish(screen.head)
+        note(desk, typed, screen.head, "stopped by the user")
+        raise
+    finally:
+        showing.cancel()
+    screen.finish(ran.output)
+    ended = ending(ran)
+    note(desk, typed, ran.output, ended)
+    known = TOLD if typed.told else NOT_TOLD
+    desk.tell(f"[{ended}; {known}]" if ended else f"[{known}]")
+
+
+def refusal(desk: Desk, command: str) -> str:
+    """Why the gate does not let it run, or nothing."""
+    if desk.open is not None:
+        gate = desk.open.chat.gate
+    else:
+        gate = gate_of(desk.options, desk.options.settings(), Path.cwd(), None)
+    claim = Claim(command=command, contained=sandbox.contains(command))
+    arguments = {"command": command}
+    proposal = Proposal(TOOL, Effect.RUN, "run a command", claim, arguments=arguments)
+    return "" if (verdict := gate.decide_typed(proposal)).allowed else verdict.reason
+
+
+def ending(ran: Ran) -> str:
+    """How it ended, where there is something to say of that."""
+    left = ["a program goes on in the background"] * (ran.ending == "left")
+    code = [f"exit code {ran.code}"] * bool(ran.code)
+    says = [SHELL_SAYS[ran.code].rstrip(".").lower()] if ran.code in SHELL_SAYS else []
+    return "; ".join([*code, *says, *left])
+
+
+def note(desk: Desk, typed: TypedLine, output: str, ended: str) -> None:
+    """Keep what it printed for the model, if that is wanted."""
+    if typed.told:
+        text = f"$ {typed.command}\n{cut(output, MOST_TOLD).rstrip()}\n[{ended or 'exit code 0'}]"
+        safe = redact(text, secrets_of(os.environ))
+        desk.printed = [*desk.printed, Printed(typed.command, safe)][-MOST_WAITING:]
+
+
+class OutputScreen:
+    """Shows what a command prints: its first lines as they come, the rest at the end.
+
+    Between them a line tells from time to time that it still runs.
+    """
+
+    def __init__(self, desk: Desk, command: str) -> None:
+        self._desk = desk
+        self._command = spelled(command.partition("\n")[0])[:40]
+        self._loop = asyncio.get_running_loop()
+        self.head = ""
+        """The first characters that came."""
+        self._shown = 0
+        """How many of them are on the screen: whole lines, none that is blank at the end."""
+        self._heard = time.monotonic()
+        self._patience = QUIET
+
+    def take(self, text: str) -> None:
+        """A piece of output; from any thread."""
+        if len(self.head) < HEAD:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody looks
+                self._loop.call_soon_threadsafe(self._show, text[:HEAD])
+
+    async def keep_telling(self) -> None:
+        """Tell that it still runs, where nothing was seen of it for a while."""
+        while True:
+            await asyncio.sleep(LOOK)
+            if time.monotonic() - self._heard > self._patience:
+                self._tell(f"{self._command} is running (Ctrl-C stops it)")
+                self._patience = STILL
+
+    def finish(self, output: str) -> None:
+        """Show what is not on the screen of an output that begins as it came."""
+        if rest := output[self._shown :].strip("\n"):
+            self._tell(last_written(rest))
+
+    def _show(self, text: str) -> None:
+        self.head = (self.head + text)[:HEAD]
+        new = self.head[self._shown : self.head.rfind("\n") + 1].rstrip()
+        if new:
+            self._tell(last_written(new))
+            self._shown += len(new) + 1
+
+    def _tell(self, text: str) -> None:
+        self._heard = time.monotonic()
+        self._desk.tell(text)
+
+
+def last_written(text: str) -> str:
+    """The lines as they stand in the end, where a program went back to write one anew."""
+    return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
