@@ -17,6 +17,7 @@ from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.foreign_text import ATTACHED, fence, split_message
 from andy_cli.agent.turn import turn
 from andy_cli.errors import ConsentError
+from andy_cli.frontends.chat.commands.why import lines
 from andy_cli.guard.gate import Answer, Asker, Gate, Proposal
 from andy_cli.guard.rules import Rules, made
 from andy_cli.messages import Chunk, Message
@@ -26,6 +27,7 @@ from andy_cli.toolbox.collection import Collection
 from tests.fakes import ScriptedModel, native
 from tests.model_server import ModelServer, called, streamed
 from tests.office_files import make_docx
+from tests.shell import andy
 from tests.terminal import Terminal
 from tests.test_run import run
 
@@ -60,10 +62,10 @@ def chat_in(
     return Conversation(model, tools, Gate(folder, (), rules, ask=ask), chosen, folder)
 
 
-def say(terminal: Terminal, line: str) -> None:
+def say(terminal: Terminal, line: str, end: str = "\r") -> None:
     """Type a line, once there is an empty prompt for it."""
     terminal.wait(lambda: terminal.lines[terminal.screen.cursor.y] == ">", "empty prompt")
-    terminal.type(f"{line}\r")
+    terminal.type(f"{line}{end}")
 
 
 def attached(chat: Conversation, words: str) -> Attached:
@@ -323,7 +325,7 @@ def test_chat_attaches_and_a_session_that_is_gone_on_with_knows_it(folder: Path)
             say(terminal, "sum up @notes.txt")
             terminal.sees("Attached: read notes.txt, 1 line.")
             terminal.sees("It sings.")
-            terminal.type("\x04")
+            say(terminal, "", end="\x04")
             terminal.leaves()
         with Terminal("chat", *to, "-c", folder=folder) as terminal:
             terminal.sees("Going on with")
@@ -445,3 +447,24 @@ def test_the_history_keeps_what_a_message_attached(folder: Path) -> None:
         f"sum up @notes.txt{ATTACHED}@notes.txt (read notes.txt, 1 line):\n"
         "```\nThe canary sings.\n```",
     )
+
+
+def test_a_session_is_named_by_the_users_words_and_not_by_what_came_with_them(
+    folder: Path, home: Path
+) -> None:
+    (folder / "notes.txt").write_text("The canary sings.\n")
+    with ModelServer([streamed("It sings.")]) as server:
+        run(server, home, "sum up @notes.txt", cwd=folder)
+    listed = andy("sessions", "list", "--json", home=home, cwd=folder)
+    assert [each["title"] for each in json.loads(listed.out)] == ["sum up @notes.txt"]
+
+
+def test_why_names_an_attached_file_as_what_a_sentence_rests_on(folder: Path) -> None:
+    (folder / "notes.txt").write_text("The report is in quarterly_figures_q3.xlsx\n")
+    chat = chat_in(folder, ["It is in `quarterly_figures_q3.xlsx`."])
+    played(chat, "where is the report? @notes.txt")
+    assert chat.account is not None
+    assert [*lines(chat.account)] == [
+        "It is in `quarterly_figures_q3.xlsx`.",
+        "    what came with your message: The report is in quarterly_figures_q3.xlsx",
+    ]

@@ -11,3 +11,5 @@ class Account(NamedTuple):
     changes: tuple[str, ...] = ()
     """What was corrected in requests: `file -> path`."""
     unsupported: tuple[str, ...] = ()
+    attached: str = ""
+    """What came with the user's message."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from andy_cli import events
 from andy_cli.agent.account import Account
 from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.foreign_text import split_message
 from andy_cli.agent.grounding.audit import (
     Claim,
     Evidence,
@@ -66,8 +67,9 @@ def look_back(chat: Conversation, tally: Tally) -> Iterator[Event]:
     for failure in chat.background.failures():
         problem = f"Could not {failure.did}: {failure.problem or failure.content}"
         yield events.Failed("warning", "background", problem)
+    _, attached = split_message(chat.history[chat.turn_began].content)
     chat.account = Account(
-        tally.answer, evidence(chat, tally), tuple(tally.changes), tally.unsupported
+        tally.answer, evidence(chat, tally), tuple(tally.changes), tally.unsupported, attached
     )
 
 

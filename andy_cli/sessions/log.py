@@ -75,7 +75,7 @@ class Log:
     def message(self, message: Message) -> None:
         """Keep a message of the conversation; it is on disk when this returns, if it can be."""
         if message.role == "user" and self._card is not None and not self._card.get("title"):
-            self._card["title"] = " ".join(message.content[: 5 * TITLE].split())[:TITLE]
+            self._card["title"] = first_words(message.content)[:TITLE]
         self.append("message", **as_record(message))
 
     def append(self, type: str, **fields: object) -> None:
@@ -188,6 +188,11 @@ class Log:
         except OSError:
             self._written = 0
             raise
+
+
+def first_words(content: str) -> str:
+    """What names a session, of a user's message: its first paragraph, as files may stand behind."""
+    return " ".join(content.lstrip()[: 5 * TITLE].partition("\n\n")[0].split())
 
 
 def open_locked(path: Path) -> int:

@@ -15,6 +15,7 @@ from andy_cli.sessions.log import (
     Log,
     Record,
     decode,
+    first_words,
     int_of,
     intact_records,
     open_locked,
@@ -112,7 +113,7 @@ def with_head(card: SessionCard, records: Iterable[Record]) -> SessionCard:
         if record.get("type") == CARD:
             card = with_record(card, record)
         elif record.get("role") == "user" and not card.title:
-            words = " ".join(text_of(record, "content")[: 5 * TITLE].split())
+            words = first_words(text_of(record, "content"))
             return replace(card, title=redact(words)[:TITLE])
     return card
 

@@ -10,6 +10,8 @@ from andy_cli.guard.neutralizer import neutralize
 
 NOTHING = "There is no answer yet."
 OWN_WORDS = "no result: the model's own words"
+FOUND = "what was found"
+ATTACHED = "what came with your message"
 
 
 async def why(desk: Desk, argument: str) -> str:
@@ -21,14 +23,16 @@ async def why(desk: Desk, argument: str) -> str:
 
 def lines(account: Account) -> Iterator[str]:
     did = [each.did or each.action for each in account.evidence.deeds or ()]
-    steps = did[len(did) - len(account.evidence.results) :] if did else []
-    for sentence, result, snippet in backing(account.answer, account.evidence):
+    results = account.evidence.results
+    steps = dict(enumerate(did[len(did) - len(results) :] if did else []))
+    steps[len(results)] = ATTACHED
+    known = account.evidence._replace(results=(*results, account.attached))
+    for sentence, result, snippet in backing(account.answer, known):
         yield " ".join(sentence.split())
         if result is None:
             yield f"    {OWN_WORDS}"
         else:
-            step = steps[result] if result < len(steps) else "what was found"
-            yield f"    {step}: {' '.join(snippet.split())}"
+            yield f"    {steps.get(result, FOUND)}: {' '.join(snippet.split())}"
     if account.unsupported:
         yield f"Nothing supports: {', '.join(account.unsupported)}"
     for change in account.changes:
