@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -192,18 +192,16 @@ def test_options_hold_before_a_model_is_there(folder: Path, options: Options, sa
     assert not (folder / "PWNED").exists()
 
 
-def in_chat(
-    server: ModelServer, folder: Path, *arguments: str, **environment: str
-) -> Callable[[], Terminal]:
+def in_chat(server: ModelServer, folder: Path, *arguments: str) -> Terminal:
     to = ("--base-url", server.url, "--model", "m", "--no-session")
-    return lambda: Terminal("chat", *to, *arguments, folder=folder, **environment)
+    return Terminal("chat", *to, *arguments, folder=folder)
 
 
 @pytest.mark.slow
 def test_the_model_learns_with_the_next_message_what_was_printed(folder: Path) -> None:
     with (
         ModelServer([streamed("A file is missing."), streamed("Yes.")]) as server,
-        in_chat(server, folder)() as terminal,
+        in_chat(server, folder) as terminal,
     ):
         say(terminal, "!cat canary.txt")
         terminal.sees("[exit code 1; andy knows this output]")
@@ -224,7 +222,7 @@ def test_the_model_learns_with_the_next_message_what_was_printed(folder: Path) -
 
 @pytest.mark.slow
 def test_a_command_is_stopped_within_a_second_with_what_it_started(folder: Path) -> None:
-    with ModelServer([streamed("Well.")]) as server, in_chat(server, folder)() as terminal:
+    with ModelServer([streamed("Well.")]) as server, in_chat(server, folder) as terminal:
         say(terminal, "!echo begun; sleep 300 & echo $! > pid; trap '' TERM; wait; sleep 300")
         terminal.sees("begun\n")
         terminal.sees("is running (Ctrl-C stops it)")
@@ -256,7 +254,7 @@ def test_orders_in_what_was_printed_are_nobodys_and_the_typed_command_is_the_use
         called("terminal_execute", '{"command": "cp log.txt again.txt"}'),
         streamed("Copied."),
     ]
-    with ModelServer(script) as server, in_chat(server, folder, "-y")() as terminal:
+    with ModelServer(script) as server, in_chat(server, folder, "-y") as terminal:
         say(terminal, "!cat log.txt")
         terminal.sees("andy knows this output")
         say(terminal, "what does it say?")
@@ -275,7 +273,7 @@ def test_orders_in_what_was_printed_are_nobodys_and_the_typed_command_is_the_use
 @pytest.mark.slow
 def test_sequences_that_a_command_prints_do_not_drive_the_terminal(folder: Path) -> None:
     (folder / "evil.txt").write_text("a\x1b]0;PWNED\x07b\x1b[2Jc\n")
-    with ModelServer([streamed("Well.")]) as server, in_chat(server, folder)() as terminal:
+    with ModelServer([streamed("Well.")]) as server, in_chat(server, folder) as terminal:
         say(terminal, "!cat evil.txt")
         terminal.sees("abc")
         assert b"PWNED" not in terminal.raw

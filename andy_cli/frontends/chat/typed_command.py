@@ -158,7 +158,7 @@ class OutputScreen:
 
     def _show(self, text: str) -> None:
         self.head = (self.head + text)[:HEAD]
-        new = self.head[self._shown : self.head.rfind("\n") + 1].rstrip()
+        new = self.head[self._shown : self.head.rfind("\n") + 1].rstrip("\n")
         if new:
             self._tell(last_written(new))
             self._shown += len(new) + 1

@@ -76,7 +76,8 @@ class Output:
         lines = self._lines - head.count("\n") - tail.count("\n")
         size = amount(self._size - len(head) - len(tail))
         left = f"[... {count(max(lines, 0), 'line')}, {size} left out; {self._file.said} ...]"
-        return f"{head.rstrip()}\n{left}\n{tail}"
+        ended = head.rstrip("\n")
+        return f"{ended}\n{left}\n{tail}"
 
 
 class Spool:
