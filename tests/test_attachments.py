@@ -468,3 +468,11 @@ def test_why_names_an_attached_file_as_what_a_sentence_rests_on(folder: Path) ->
         "It is in `quarterly_figures_q3.xlsx`.",
         "    what came with your message: The report is in quarterly_figures_q3.xlsx",
     ]
+
+
+def test_a_model_that_is_chosen_for_is_not_told_and_that_is_said(folder: Path) -> None:
+    (folder / "notes.txt").write_text(HOSTILE)
+    chat = chat_in(folder)
+    chat.use(ScriptedModel(["Well."], name="local:small", guided=True))
+    expected = "notes.txt is not attached: this model is too small for it."
+    assert attached(chat, "sum up @notes.txt") == Attached("", (expected,))

@@ -26,6 +26,8 @@ def workspace(tmp_path: Path) -> Path:
         ('"notes.md"', "notes.md"),
         ("'a b.md'", "a b.md"),
         ("NOTES.md", "notes.md"),
+        ("@notes.md", "notes.md"),
+        ("@types/node.d.ts", "@types/node.d.ts"),
         ("reports/may.CSV", "Reports/May.csv"),
         (" odd.txt ", " odd.txt "),  # is there as it was written
         ("`tick`", "`tick`"),

@@ -9,6 +9,7 @@ forbid hold, and what may hold secrets needs a yes. A text is attached from its 
 of it as there is room for; both the user and the model are told how much that is.
 """
 
+import contextlib
 import difflib
 import re
 from collections.abc import Iterator, Sequence
@@ -62,6 +63,12 @@ async def attach(chat: Conversation, words: str) -> Attached:
     blocks: list[str] = []
     room = 0
     for mention in mentions[:MOST]:
+        with contextlib.suppress(ToolError):  # it went away: whoever reads it says so
+            chat.gate.attached(mention.path)
+        if chat.client.guided:
+            # It takes each word of a message for what is wanted; its tools find the path.
+            told.append(f"{spelled(mention.path)} is not attached: this model is too small for it.")
+            continue
         result = await read(chat, mention)
         content, cut = result.content, ""
         if len(content) + sum(map(len, blocks)) > LONG:
@@ -135,10 +142,6 @@ async def read(chat: Conversation, mention: Mention) -> ToolResult:
         # What is no text may be a document.
         ways = [("read_file", part), *([("file_ingest", {})] if not part else [])]
     result = ToolResult("", "", "", Status.FAILED, problem="no tool that could read it is enabled")
-    try:
-        chat.gate.attached(mention.path)
-    except ToolError as error:
-        return result._replace(problem=str(error))
     for name, arguments in ways:
         if chat.registry.get(name) is not None:
             result = await call(chat, name, {"path": mention.path, **arguments})

@@ -434,7 +434,9 @@ class Conversation:
         return [each.content for each in self.history[start:] if each.role == "tool"]
 
     def last_words(self) -> list[str]:
-        return [each.content for each in self.history if each.role == "user"]
+        """What the user said, oldest first; a text from a pipe where that is all there is."""
+        said = [each.content for each in self.history if each.role == "user"]
+        return [split_message(each)[0] or each for each in said]
 
     def interviewer(
         self, dialect: Dialect, request: ToolRequest

@@ -1,4 +1,4 @@
-"""Find the path that a model meant, where it wrote it as an address, in quotes, or in another case.
+"""Find the path that a model meant: written as an address, in quotes, with an @, in another case.
 
 A path that is there as it was written is what was meant. The disk is looked at inside the workspace
 only; whether a path may be used is judged afterwards, of the path that was found.
@@ -48,6 +48,9 @@ def find_meant_path(written: str, workspace: Path) -> str:
         if _is_there(written, workspace):
             return written
         plain = _plain(written)
+        # As users attach it to a message.
+        if plain.startswith("@") and _is_there(plain[1:], workspace):
+            return plain[1:]
         return plain if _is_there(plain, workspace) else _in_other_case(plain, workspace)
     except (ToolError, OSError, ValueError):
         return written

@@ -95,11 +95,14 @@ class Desk:
 
     def take_printed(self, chat: Conversation) -> str:
         """What typed commands printed, to stand behind the user's next words; once."""
-        for each in self.printed:
+        printed, self.printed = self.printed, []
+        if printed and chat.client.guided:
+            # As of attached files: it takes each word of a message for what is wanted.
+            self.tell("This model is not told what commands printed: it is too small for it.")
+            return ""
+        for each in printed:
             chat.note_typed_command(each.command)
-        blocks = [f"{RAN}{fence(each.text)}" for each in self.printed]
-        self.printed = []
-        return "".join(blocks)
+        return "".join(f"{RAN}{fence(each.text)}" for each in printed)
 
     async def close(self) -> None:
         self.printed = []

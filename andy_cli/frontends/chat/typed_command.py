@@ -31,8 +31,8 @@ from andy_cli.toolbox.terminal.output import HEAD
 from andy_cli.toolbox.terminal.running import SHELL_SAYS, Ran, run
 from andy_cli.toolbox.work import in_thread
 
-ABOUT = """!COMMAND runs a command line here, as `!git status`; with your next message andy learns
-what it printed. !!COMMAND runs it and andy is not told."""
+ABOUT = """!COMMAND runs a command line, as `!git status`, and andy learns what it printed with
+your next message; !!COMMAND runs it and andy is not told."""
 TOOL = "terminal_execute"
 """Rules about this tool hold for typed commands too."""
 TOLD = "andy knows this output"
@@ -115,7 +115,8 @@ def ending(ran: Ran) -> str:
 def note(desk: Desk, typed: TypedLine, output: str, ended: str) -> None:
     """Keep what it printed for the model, if that is wanted."""
     if typed.told:
-        text = f"$ {typed.command}\n{cut(output, MOST_TOLD).rstrip()}\n[{ended or 'exit code 0'}]"
+        printed = cut(output, MOST_TOLD).rstrip() or "(it printed nothing)"
+        text = f"$ {typed.command}\n{printed}\n[{ended or 'exit code 0'}]"
         safe = redact(text, secrets_of(os.environ))
         desk.printed = [*desk.printed, Printed(typed.command, safe)][-MOST_WAITING:]
 

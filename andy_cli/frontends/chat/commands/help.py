@@ -5,8 +5,8 @@ from andy_cli.frontends.chat import commands
 from andy_cli.frontends.chat.command import Command
 from andy_cli.frontends.chat.desk import Desk
 
-MARKS = """!COMMAND runs a command line, and andy knows what it printed; !!COMMAND runs it alone.
-@PATH attaches a file or a folder: @notes.txt, @src/a.py:10-20, @"with blanks.txt"."""
+MARKS = """!COMMAND runs a command line and andy learns what it printed; !!COMMAND: it does not.
+@PATH attaches a file or folder: @notes.txt, @src/a.py:10-20, @"with blanks"."""
 KEYS = """Enter sends; while an answer is written it queues, and Up takes back what is queued.
 Alt-Enter or Ctrl-J starts a new line, Ctrl-G opens your editor, Up and Ctrl-R find what was said.
 Esc and Ctrl-C stop what is going on; Ctrl-C clears the line, twice on an empty one leaves, as
