@@ -29,6 +29,8 @@ from andy_cli.toolbox.files.names import count
 
 MOST = 20
 """Attachments of one message."""
+MEANT = 100
+"""Words with `@` in one message; of more, which somebody pasted, no misspelt one is told of."""
 SHARE = 2
 """The attachments of a message take one part in so many of the model's window."""
 
@@ -87,13 +89,15 @@ def find_mentions(words: str, folder: Path) -> tuple[list[Mention], list[str]]:
     """The mentions of a message, each once; and what is said of words that nearly are one."""
     found: dict[Mention, None] = {}
     hints: list[str] = []
-    for match in MENTION.finditer(CODE.sub(lambda code: "x" * len(code[0]), words)):
-        written = match["quoted"] or match["plain"]
-        plain = () if match["quoted"] else (written.rstrip(BEHIND),)
-        mention = next(filter(None, (look_up(each, folder) for each in (written, *plain))), None)
+    outside_code = CODE.sub(lambda code: "x" * len(code[0]), words)
+    matches = dict.fromkeys(MENTION.findall(outside_code))
+    for quoted, plain in matches:
+        written = quoted or plain
+        ways = (written,) if quoted else (written, written.rstrip(BEHIND))
+        mention = next(filter(None, (look_up(each, folder) for each in ways)), None)
         if mention is not None:
             found[mention] = None
-        elif near := nearest(written.rstrip(BEHIND), folder):
+        elif len(matches) <= MEANT and (near := nearest(written.rstrip(BEHIND), folder)):
             hints.append(f"There is no file {spelled(written)}; the nearest is {spelled(near)}.")
     return list(found), hints
 
