@@ -140,11 +140,12 @@ def exports() -> list[Offer]:
     ]
 
 
-def sessions() -> list[Offer]:
-    """The ids of the newest sessions, each with its name or the first words said in it."""
+def sessions(of_folder: Path | None = None) -> list[Offer]:
+    """The ids of the newest sessions, each with its name or the first words said in it; of one
+    folder, or of all."""
     from andy_cli.sessions.store import list_sessions  # see models
 
-    newest = islice(list_sessions(state_folder() / "sessions"), NEWEST)
+    newest = islice(list_sessions(state_folder() / "sessions", of_folder), NEWEST)
     return [(card.id, shorten(card.name or card.title)) for card in newest]
 
 

@@ -46,17 +46,20 @@ def show_tool(name: str, as_json: bool) -> None:
     if as_json:
         print_json({**as_record(tool), "source": tool.source, "needs": tool.needs()})
         return
-    sys.stdout.write(f"{tool.name}: {tool.description}\neffect: {tool.effect}\n")
-    if tool.source:
-        sys.stdout.write(f"from: {tool.source}\n")
-    if tool.needs():
-        sys.stdout.write(f"needs: {tool.needs()}\n")
+    sys.stdout.write(describe_tool(tool) + "\n")
+
+
+def describe_tool(tool: Tool) -> str:
+    """What a tool does, what it needs, and its parameters."""
+    lines = [f"{tool.name}: {tool.description}", f"effect: {tool.effect}"]
+    lines += [f"from: {tool.source}"] if tool.source else []
+    lines += [f"needs: {tool.needs()}"] if tool.needs() else []
     required = tool.schema["required"]
     rows = [
         (f"  {each}", kind(schema), "required" if each in required else "", about(schema))
         for each, schema in tool.schema["properties"].items()
     ]
-    print_table(rows)
+    return "\n".join([*lines, *format_table(rows)])
 
 
 def kind(schema: dict[str, object]) -> str:
@@ -81,8 +84,11 @@ def print_json(value: object) -> None:
 
 
 def print_table(rows: Sequence[Sequence[str]]) -> None:
-    """Columns as wide as they need to be, the last one free."""
+    sys.stdout.write("".join(f"{line}\n" for line in format_table(rows)))
+
+
+def format_table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of columns as wide as they need to be, the last one free."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        sys.stdout.write("  ".join(cells).rstrip() + "\n")
+    padded = ([cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in rows)
+    return ["  ".join(cells).rstrip() for cells in padded]

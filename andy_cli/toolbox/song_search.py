@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.songs import Song, in_folder, lies_in, shown
+from andy_cli.toolbox.songs import Song, in_folder, lies_in, paths_in, shown
 
 USUAL = (Path("~/Music"), Path("~/mp3"))
 _listed: list[Path] = []
@@ -79,6 +79,16 @@ def _searched(file: str) -> Path:
         if there and folder in own:
             nearest = nearest or missing(file, there, said(folder))
     raise nearest or ToolError(f"There is no song {file!r} here.", "Ask the user for its folder.")
+
+
+def known_names() -> Iterator[str]:
+    """The names of all songs that are found without their folder, by their files alone."""
+    for folder in (Path.cwd(), *_listed, *map(expanded, USUAL)):
+        try:
+            found = paths_in(folder)
+        except ToolError:
+            continue
+        yield from (name for _, name in found)
 
 
 def _chosen(song: Song, folder: Path) -> Path:

@@ -1,9 +1,17 @@
 """What a slash command is."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
 from andy_cli.frontends.chat.desk import Desk
+
+Offer = tuple[str, str]
+"""All that may stand behind a command's name, and what it means."""
+
+
+def takes_nothing(desk: Desk | None, typed: str) -> Iterable[Offer]:
+    """Complete the argument of a command that has none."""
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,3 +22,8 @@ class Command:
     run: Callable[[Desk, str], Awaitable[str]]
     """(the desk, what stood behind the name) -> what to print."""
     aliases: tuple[str, ...] = ()
+    complete: Callable[[Desk | None, str], Iterable[Offer]] = takes_nothing
+    """(the desk once there is one, what stands behind the name) -> what could stand there.
+
+    Called in a thread, without a network: who pressed Tab waits for it.
+    """

@@ -10,17 +10,19 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from importlib import import_module
+from pathlib import Path
 from typing import Protocol
 
-from prompt_toolkit.completion import CompleteEvent, Completer, Completion
-from prompt_toolkit.document import Document
+from prompt_toolkit.completion import merge_completers
 
 from andy_cli.errors import UsageError
+from andy_cli.frontends.chat.completer import LineCompleter
 from andy_cli.frontends.chat.input_history import open_history
 from andy_cli.frontends.chat.live_prompt import LivePrompt
+from andy_cli.frontends.chat.path_completer import AttachmentCompleter
 from andy_cli.frontends.options import ANY, NO_ID, WHICH_ID, Options
 
 BEHIND_THE_PROMPT = "andy_cli.frontends.chat.talk"
@@ -65,7 +67,9 @@ class Repl:
 
     def _live_prompt(self) -> LivePrompt:
         plain = self._options.settings().flag("ui.plain")
-        prompt = LivePrompt(open_history(self._options.no_session), Slash(), plain)
+        commands = LineCompleter(lambda: self._talk.desk if self._talk else None)
+        completer = merge_completers([commands, AttachmentCompleter(Path.cwd())])
+        prompt = LivePrompt(open_history(self._options.no_session), completer, plain)
         prompt.status = self._status
         prompt.started = self._load
         return prompt
@@ -162,6 +166,9 @@ class Talker(Protocol):
     """What of `Talk` is used here, before Talk is loaded."""
 
     @property
+    def desk(self) -> object: ...
+
+    @property
     def over(self) -> bool: ...
 
     @property
@@ -209,17 +216,3 @@ def end_on_sigterm() -> None:
 
 def load_the_rest() -> None:
     import_module(BEHIND_THE_PROMPT)
-
-
-class Slash(Completer):
-    """Completes the names of slash commands."""
-
-    def get_completions(self, document: Document, event: CompleteEvent) -> Iterable[Completion]:
-        typed = document.text_before_cursor
-        if not typed.startswith("/") or " " in typed:
-            return
-        from andy_cli.frontends.chat.talk import command_names  # imports the commands
-
-        for name in command_names():
-            if name.startswith(typed[1:]):
-                yield Completion(f"/{name}", start_position=-len(typed))

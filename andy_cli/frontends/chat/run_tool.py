@@ -4,19 +4,17 @@ from pathlib import Path
 
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.chat.desk import Desk
-from andy_cli.frontends.lists import known_tool, tools_here
+from andy_cli.frontends.lists import known_tool
 from andy_cli.frontends.opening import enter_workspace
 from andy_cli.guard.workspace import resolve
 from andy_cli.messages import Arguments, ToolCall
+from andy_cli.toolbox.collection import Collection
+from andy_cli.toolbox.registry import Registry
 
 
 async def run_tool(desk: Desk, name: str, arguments: Arguments) -> str:
     """What it did, in words. Raises UsageError for what it cannot do."""
-    if desk.open is not None:
-        tools = desk.open.chat.registry
-    else:
-        enter_workspace(desk.options, desk.options.settings())
-        tools = tools_here()
+    tools = find_tools(desk)
     known_tool(name, tools)
     call = ToolCall("typed", name, arguments)
     try:
@@ -28,3 +26,15 @@ async def run_tool(desk: Desk, name: str, arguments: Arguments) -> str:
     if not result.ok:
         raise UsageError(result.problem or result.content)
     return f"{result.did}."
+
+
+def find_tools(desk: Desk) -> Registry:
+    """The tools of the conversation; before there is one, those that need no server."""
+    if desk.open is not None:
+        return desk.open.chat.registry
+    settings = desk.options.settings()
+    enter_workspace(desk.options, settings)
+    found = Collection(settings, Path.cwd().resolve())
+    for sentence in found.told():
+        desk.tell(sentence)
+    return found.registry

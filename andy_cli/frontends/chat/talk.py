@@ -7,15 +7,14 @@ from pathlib import Path
 
 from andy_cli.agent.attachments import attach
 from andy_cli.agent.turn import turn
-from andy_cli.discover import discover
 from andy_cli.errors import AndyError, OutputError, UsageError
 from andy_cli.frontends import paint
-from andy_cli.frontends.chat import commands, consent, view
-from andy_cli.frontends.chat.command import Command
+from andy_cli.frontends.chat import consent, view
 from andy_cli.frontends.chat.consent import Choices
 from andy_cli.frontends.chat.desk import Desk
 from andy_cli.frontends.chat.live_prompt import LivePrompt
 from andy_cli.frontends.chat.live_tail import LiveTail
+from andy_cli.frontends.chat.slash import find_command
 from andy_cli.frontends.chat.tail import Tail
 from andy_cli.frontends.chat.typed_command import run_typed_command
 from andy_cli.frontends.chat.view import View
@@ -142,13 +141,9 @@ class Talk:
 
     async def _command(self, line: str) -> None:
         name, argument = (*line.split(maxsplit=1), "", "")[:2]
-        for command in discover(commands, Command, "COMMAND"):
-            if name.lower() in (command.name, *command.aliases):
-                said = await command.run(self.desk, argument.strip())
-                if said:
-                    self._console.print(paint.styled(said, paint.NORMAL))
-                return
-        self._tell(f"There is no /{name}. /help lists what there is.")
+        said = await find_command(name).run(self.desk, argument.strip())
+        if said:
+            self._console.print(paint.styled(said, paint.NORMAL))
 
     def _tell(self, text: str) -> None:
         if self._view is not None:
@@ -203,7 +198,3 @@ def music() -> str:
         return ""
     at = f"{clock(state.position)} / {clock(state.length)}"
     return neutralize(f"{'paused' if state.paused else 'playing'} {state.song.name} {at}")
-
-
-def command_names() -> list[str]:
-    return [each.name for each in discover(commands, Command, "COMMAND")]

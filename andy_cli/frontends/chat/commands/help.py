@@ -1,12 +1,13 @@
 """/help: what can be typed here."""
 
-from andy_cli.discover import discover
-from andy_cli.frontends.chat import commands
-from andy_cli.frontends.chat.command import Command
+from collections.abc import Iterable
+
+from andy_cli.frontends.chat import slash
+from andy_cli.frontends.chat.command import Command, Offer
 from andy_cli.frontends.chat.desk import Desk
 
-MARKS = """!COMMAND runs a command line and andy learns what it printed; !!COMMAND: it does not.
-@PATH attaches a file or folder: @notes.txt, @src/a.py:10-20, @"with blanks"."""
+MARKS = """!COMMAND runs a command line, and andy knows what it printed; !!COMMAND runs it alone.
+@PATH attaches a file or a folder: @notes.txt, @src/a.py:10-20, @"with blanks.txt"."""
 KEYS = """Enter sends; while an answer is written it queues, and Up takes back what is queued.
 Alt-Enter or Ctrl-J starts a new line, Ctrl-G opens your editor, Up and Ctrl-R find what was said.
 Esc and Ctrl-C stop what is going on; Ctrl-C clears the line, twice on an empty one leaves, as
@@ -14,10 +15,22 @@ Ctrl-D does."""
 
 
 async def help(desk: Desk, argument: str) -> str:
-    found = discover(commands, Command, "COMMAND")
+    """Raises UsageError for a command that is none."""
+    if argument:
+        return describe(slash.find_command(argument.removeprefix("/")))
+    found = slash.list_commands()
     width = max(len(each.usage) for each in found)
     lines = [f"{each.usage.ljust(width)}  {each.about}" for each in found]
     return "\n".join([*lines, "", MARKS, KEYS])
 
 
-COMMAND = Command("help", "/help", "this page", help, aliases=("?",))
+def describe(command: Command) -> str:
+    also = ", ".join(f"/{alias}" for alias in command.aliases)
+    return f"{command.usage}  {command.about}" + (f"\nalso: {also}" if also else "")
+
+
+def complete(desk: Desk | None, typed: str) -> Iterable[Offer]:
+    return [(command.name, command.about) for command in slash.list_commands()]
+
+
+COMMAND = Command("help", "/help [COMMAND]", "this page", help, ("?",), complete)

@@ -1,10 +1,11 @@
 """/mode: what needs a yes from now on."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import cast, get_args
 
 from andy_cli.errors import UsageError
-from andy_cli.frontends.chat.command import Command
+from andy_cli.frontends.chat.command import Command, Offer
 from andy_cli.frontends.chat.desk import Desk
 from andy_cli.guard.gate import Mode
 
@@ -26,4 +27,10 @@ async def mode(desk: Desk, argument: str) -> str:
     return f"{gate.mode}: {MODES[gate.mode]}."
 
 
-COMMAND = Command("mode", "/mode [ask|plan|edits|auto]", "what needs a yes", mode)
+def complete(desk: Desk | None, typed: str) -> Iterable[Offer]:
+    return MODES.items()
+
+
+COMMAND = Command(
+    "mode", "/mode [ask|plan|edits|auto]", "what needs a yes", mode, complete=complete
+)

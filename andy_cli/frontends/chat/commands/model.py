@@ -1,13 +1,15 @@
 """/model: which model answers, or another one from now on (C17)."""
 
 import difflib
+from collections.abc import Iterable
 from dataclasses import replace
 
 from andy_cli.agent.conversation import Conversation
 from andy_cli.compiler.detect import NO_TEMPLATE, chosen
 from andy_cli.errors import UsageError
-from andy_cli.frontends.chat.command import Command
+from andy_cli.frontends.chat.command import Command, Offer
 from andy_cli.frontends.chat.desk import Desk
+from andy_cli.frontends.completion_values import VALUES
 from andy_cli.frontends.models import find_models
 from andy_cli.frontends.opening import Opened, fetched, secrets_in_use, server_of
 from andy_cli.frontends.options import Options
@@ -135,4 +137,12 @@ async def switch(desk: Desk, opened: Opened, found: Chosen, settings: Settings) 
     await before.close()
 
 
-COMMAND = Command("model", "/model [NAME]", "show or change the model", model, ("models",))
+def complete(desk: Desk | None, typed: str) -> Iterable[Offer]:
+    """The models that were listed last, then those that are known without asking a server."""
+    listed = desk.listed if desk is not None else []
+    return [*((name, where or "listed") for name, where in listed), *VALUES["models"]()]
+
+
+COMMAND = Command(
+    "model", "/model [NAME]", "show or change the model", model, ("models",), complete
+)

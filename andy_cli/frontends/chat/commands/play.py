@@ -1,11 +1,13 @@
 """/play: a song, without a model; /stop ends the music."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from andy_cli.errors import UsageError
-from andy_cli.frontends.chat.command import Command
+from andy_cli.frontends.chat.command import Command, Offer
 from andy_cli.frontends.chat.desk import Desk
 from andy_cli.frontends.chat.run_tool import run_tool
+from andy_cli.toolbox.song_search import known_names
 
 
 async def play(desk: Desk, argument: str) -> str:
@@ -17,4 +19,8 @@ async def play(desk: Desk, argument: str) -> str:
     return await run_tool(desk, "play_mp3", {"file": argument})
 
 
-COMMAND = Command("play", "/play SONG", "play a song", play)
+def complete(desk: Desk | None, typed: str) -> Iterable[Offer]:
+    return ((name, "") for name in known_names())
+
+
+COMMAND = Command("play", "/play SONG", "play a song", play, complete=complete)

@@ -1,13 +1,21 @@
-"""/tools: what andy can do, in the user's words."""
+"""/tools: what andy can do, in the user's words; no model is needed."""
 
-from andy_cli.frontends.chat.command import Command
+from collections.abc import Iterable
+
+from andy_cli.frontends.chat.command import Command, Offer
 from andy_cli.frontends.chat.desk import Desk
+from andy_cli.frontends.chat.run_tool import find_tools
+from andy_cli.frontends.completion_values import VALUES
+from andy_cli.frontends.lists import describe_tool, known_tool
 from andy_cli.messages import Effect
 
 
 async def tools(desk: Desk, argument: str) -> str:
-    opened = await desk.opened()
-    there = [tool for tool in opened.chat.registry if tool.effect is not Effect.PROTOCOL]
+    """Raises UsageError for a name that is none."""
+    registry = find_tools(desk)
+    if argument:
+        return describe_tool(known_tool(argument, registry))
+    there = [tool for tool in registry if tool.effect is not Effect.PROTOCOL]
     width = max((len(tool.name) for tool in there), default=0)
     lines: dict[str, list[str]] = {}
     for tool in there:
@@ -20,4 +28,10 @@ async def tools(desk: Desk, argument: str) -> str:
     return "\n".join(groups)
 
 
-COMMAND = Command("tools", "/tools", "what andy can do", tools)
+def complete(desk: Desk | None, typed: str) -> Iterable[Offer]:
+    if desk is None or desk.open is None:
+        return VALUES["tools"]()
+    return [(tool.name, str(tool.effect)) for tool in list(desk.open.chat.registry)]
+
+
+COMMAND = Command("tools", "/tools [NAME]", "what andy can do", tools, complete=complete)

@@ -1,0 +1,88 @@
+"""Find the slash command that is meant, and complete one while it is typed."""
+
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from andy_cli.discover import discover
+from andy_cli.errors import AndyError, UsageError
+from andy_cli.frontends.chat import commands
+from andy_cli.frontends.chat.command import Command, Offer
+from andy_cli.frontends.chat.desk import Desk
+from andy_cli.guard.neutralizer import neutralize
+
+OFFERED = 200
+"""Values of an argument that are offered at most."""
+NEAREST = 3
+SIMILAR = 0.6
+"""How much of a name has to be right for it to be recognised."""
+
+
+class Replacement(NamedTuple):
+    """What may take the place of the last characters before the cursor."""
+
+    replaced: int
+    value: str
+    about: str
+
+
+def list_commands() -> list[Command]:
+    """All commands, by their names."""
+    return sorted(discover(commands, Command, "COMMAND"), key=lambda command: command.name)
+
+
+def find_command(name: str) -> Command:
+    """The command of exactly this name or alias. Raises UsageError that names the nearest."""
+    known = list_commands()
+    for command in known:
+        if name.lower() in (command.name, *command.aliases):
+            return command
+    near = " or ".join(f"/{word}" for word in find_nearest(name.lower(), known))
+    meant = f" Did you mean {near}?" if near else ""
+    raise UsageError(f"There is no /{name}.{meant} /help lists what there is.")
+
+
+def find_nearest(name: str, known: Sequence[Command]) -> list[str]:
+    """The names and aliases that begin with this one, else those most like it; one a command."""
+    owners = {word: command.name for command in known for word in (command.name, *command.aliases)}
+    begun = [word for word in owners if name and word.startswith(name)]
+    words: dict[str, str] = {}
+    for word in begun or difflib.get_close_matches(name, owners, n=NEAREST, cutoff=SIMILAR):
+        words.setdefault(owners[word], word)
+    return list(words.values())[:NEAREST]
+
+
+def find_offers(typed: str, desk: object) -> list[Replacement]:
+    """What may stand at the end of a line that begins with a slash, before its cursor.
+
+    Nothing where there is something wrong: in the middle of a line nobody can be told.
+    """
+    name, space, argument = typed[1:].partition(" ")
+    if not space:
+        return [Replacement(len(typed), f"/{each}", about) for each, about in offer_names(name)]
+    argument = argument.lstrip()
+    try:
+        command = find_command(name)
+        offers = list(command.complete(desk if isinstance(desk, Desk) else None, argument))
+    except (AndyError, OSError, RuntimeError, ValueError):
+        # RuntimeError: tools may come while they are listed, as this is another thread.
+        return []
+    return [Replacement(len(argument), *offer) for offer in matching(offers, argument)]
+
+
+def offer_names(begun: str) -> Iterator[Offer]:
+    """The commands whose name begins so; by an alias where only that does."""
+    for command in list_commands():
+        names = [command.name, *(command.aliases if begun else ())]
+        name = next((each for each in names if each.startswith(begun.lower())), None)
+        if name is not None:
+            yield name, neutralize(command.about)
+
+
+def matching(offers: Iterable[Offer], typed: str) -> list[Offer]:
+    """The offers that begin so, else those that hold it somewhere; none with odd characters."""
+    sought = typed.lower()
+    shown = [offer for offer in dict(offers).items() if neutralize(offer[0]) == offer[0]]
+    begun = [offer for offer in shown if offer[0].lower().startswith(sought)]
+    found = begun or [offer for offer in shown if sought in offer[0].lower()]
+    return [(value, neutralize(about)) for value, about in found[:OFFERED]]
