@@ -1,13 +1,18 @@
 """Slash commands: found, completed and carried out in a real terminal."""
 
+import json
 import re
+import socket
+import sys
+import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.slash import find_command, find_offers, list_commands
-from tests.model_server import ModelServer, streamed
+from tests.model_server import ModelServer, raw, streamed
 from tests.terminal import Terminal
 from tests.test_chat import ROOT, chatting, to
 from tests.test_resuming import kept
@@ -26,6 +31,13 @@ def offered(typed: str) -> dict[str, str]:
     return {value: about for _, value, about in find_offers(typed, None)}
 
 
+def enter(terminal: Terminal, line: str, wanted: str) -> str:
+    """Type a line and wait for what it says, then for the next prompt."""
+    terminal.type(f"{line}\r")
+    terminal.sees(wanted)
+    return terminal.prompts()
+
+
 def test_no_two_commands_share_a_name_or_an_alias() -> None:
     names = [name for each in list_commands() for name in (each.name, *each.aliases)]
     assert len(names) == len(set(names))
@@ -38,6 +50,7 @@ def test_no_two_commands_share_a_name_or_an_alias() -> None:
         ("hlep", "Did you mean /help? "),
         ("resum", "Did you mean /resume? "),
         ("qiut", "Did you mean /quit? "),
+        ("DCOTOR", "Did you mean /doctor? "),
         ("xyzzy", ""),
     ],
 )
@@ -63,6 +76,10 @@ def test_a_name_is_offered_with_what_it_does_and_an_alias_once_it_is_begun() -> 
         ("/models local:", "local:smollm2"),
         ("/tools play_", "play_mp3"),
         ("/help und", "undo"),
+        ("/export j", "jsonl"),
+        ("/config g", "get"),
+        ("/config set ui.pl", "set ui.plain"),
+        ("/settings get network.id", "get network.idle_timeout"),
     ],
 )
 def test_an_argument_is_completed(typed: str, value: str) -> None:
@@ -116,8 +133,7 @@ def test_tab_completes_names_and_arguments_before_anything_was_said() -> None:
         terminal.sees("nothing is changed")
         terminal.type("pl\t")
         terminal.sees("> /mode plan")
-        terminal.type("\r")
-        terminal.sees("plan: nothing is changed.")
+        enter(terminal, "", "plan: nothing is changed.")
 
 
 @slow
@@ -125,8 +141,9 @@ def test_a_name_that_is_nearly_right_is_not_run_and_not_sent() -> None:
     with ModelServer([streamed("x")]) as server:
         with Terminal("chat", *to(server)) as terminal:
             terminal.prompts()
-            terminal.type("/exi\r")
-            terminal.sees("There is no /exi. Did you mean /exit? /help lists what there is.")
+            enter(
+                terminal, "/exi", "There is no /exi. Did you mean /exit? /help lists what there is."
+            )
         assert not server.requests
 
 
@@ -139,8 +156,107 @@ def test_tools_are_listed_and_explained_without_a_model() -> None:
         terminal.wait(
             lambda: bool(re.search(r"^play_mp3 +play ", terminal.text, re.MULTILINE)), "tool"
         )
-        terminal.type("/tools play_mp3\r")
-        terminal.sees("which song (file name, title or number)")
-        terminal.type("/tools play_mp4\r")
-        text = terminal.sees("Did you mean play_mp3?")
+        enter(terminal, "/tools play_mp3", "which song (file name, title or number)")
+        text = enter(terminal, "/tools play_mp4", "Did you mean play_mp3?")
     assert "models" not in text
+
+
+@slow
+def test_mcp_servers_are_told_with_why_they_fail_and_what_to_type_next(home: Path) -> None:
+    script = {"command": sys.executable, "args": ["-m", "tests.memory_server"], "cwd": str(ROOT)}
+    add_servers(home, memory=script, broken={"command": "no-such-program"})
+    with chatting([streamed("Hello.")], columns=120) as terminal:
+        enter(
+            terminal,
+            "/mcp",
+            "broken  not started, they start with the first message  no-such-program",
+        )
+        enter(terminal, "hi, memory and broken", "Hello.")
+        for _ in range(2):  # why it failed stays to be seen
+            text = enter(
+                terminal, "/mcp", "mend: `andy mcp test broken`, then /clear starts it again"
+            )
+            assert "broken  failed: there is no program 'no-such-program'" in text
+            assert re.search(r"^memory +ready, \d+ tools", text, re.MULTILINE)
+            enter(terminal, "/context", "in all")
+        enter(terminal, "/mcp memory", "-m tests.memory_server")
+        enter(terminal, "/mcp memry", "There is no server 'memry'.")
+
+
+def add_servers(home: Path, **entries: Mapping[str, object]) -> None:
+    config = home / ".config" / "andy"
+    config.mkdir(parents=True)
+    (config / "mcp.json").write_text(json.dumps({"mcpServers": entries}))
+
+
+@slow
+def test_settings_are_shown_read_and_kept_in_the_chat(home: Path) -> None:
+    with chatting([streamed("x")], "--set", "ui.plain=false", columns=120) as terminal:
+        enter(terminal, "/config", "network.idle_timeout")
+        enter(terminal, "/config get ui.plain", "false  (--set)")
+        enter(
+            terminal,
+            "/config set network.idle_timeout 77",
+            "/clear begins one.",
+        )
+        enter(terminal, "/config get network.idle_timeout", "77.0  (")
+        enter(terminal, "/config set network.idle_timeot 7", "andy: ")
+        enter(terminal, "/config get", "/config takes nothing, get KEY or set KEY VALUE")
+    assert "idle_timeout = 77" in (home / ".config" / "andy" / "config.toml").read_text()
+
+
+@slow
+def test_the_doctor_looks_around_in_the_chat() -> None:
+    with chatting([streamed("x")], columns=120, rows=60) as terminal:
+        text = enter(terminal, "/doctor", "\nok    data ")
+    assert re.search(r"^ok +python +andy ", text, re.MULTILINE)
+    assert re.search(r"model openai", text)
+
+
+@slow
+def test_ctrl_c_ends_the_doctors_look() -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as nobody,
+        Terminal(
+            "chat", "--base-url", f"http://127.0.0.1:{nobody.getsockname()[1]}/v1", "--model", "m"
+        ) as terminal,
+    ):
+        terminal.prompts()
+        terminal.type("/doctor\r")
+        terminal.sees("Looking, for five seconds at most")
+        began = time.monotonic()
+        terminal.type("\x03")
+        terminal.sees("stopped")
+        assert time.monotonic() - began < 2
+        enter(terminal, "/cost", "Nothing has been sent yet.")
+
+
+@slow
+def test_this_session_is_exported_and_nothing_is_overwritten(home: Path) -> None:
+    with (
+        ModelServer([streamed("It is blue.")]) as server,
+        Terminal("chat", *to(server)[:4], folder=home, columns=120) as terminal,
+    ):
+        terminal.prompts()
+        enter(terminal, "/export", "Nothing has been said yet.")
+        enter(terminal, "Which colour?", "It is blue.")
+        enter(terminal, "/export", "Written to andy-")
+        enter(terminal, "/export", "is there already.")
+        enter(terminal, "/export talk.jsonl", "Written to talk.jsonl.")
+        enter(terminal, "/export json other talk", "Written to other talk.")
+    (markdown,) = home.glob("andy-*.md")
+    assert "## You\n\nWhich colour?\n\n## andy\n\nIt is blue.\n" in markdown.read_text()
+    assert markdown.stat().st_mode & 0o077 == 0
+    lines = (home / "talk.jsonl").read_text().splitlines()
+    assert [json.loads(line)["content"] for line in lines] == ["Which colour?", "It is blue."]
+    assert json.loads((home / "other talk").read_text())["messages"]
+
+
+@slow
+def test_cost_tells_the_tokens_and_that_no_price_is_known() -> None:
+    usage = {"prompt_tokens": 1200, "completion_tokens": 34}
+    counted = [*streamed("Hello.")[:-1], {"op": "sse", "data": {"choices": [], "usage": usage}}]
+    with chatting([[*counted, raw("data: [DONE]\n\n")]]) as terminal:
+        enter(terminal, "hi", "Hello.")
+        enter(terminal, "/cost", "1,200 tokens in, 34 out")
+        terminal.sees("cost: unknown")

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from andy_cli.errors import UsageError
 from andy_cli.frontends.lists import print_json, print_table
@@ -29,30 +30,51 @@ EDITORS = ("nano", "vim", "vi", "notepad")
 def show_settings(overrides: Sequence[str], as_json: bool) -> None:
     """Print every setting with its value and its origin, secrets left out."""
     settings = load(overrides)
-    records = [as_record(key, value) for key, value in settings.items()]
     if as_json:
-        print_json(records)
+        print_json([as_record(key, value) for key, value in settings.items()])
         return
-    rows = [(str(each["key"]), as_text(each["value"]), str(each["origin"])) for each in records]
-    print_table([tuple(map(neutralize, row)) for row in rows])
+    print_table(list_settings(settings))
     tell_notes(settings)
+
+
+def list_settings(settings: Settings) -> list[tuple[str, ...]]:
+    """Key, value and origin of every setting, secrets left out."""
+    records = [as_record(key, value) for key, value in settings.items()]
+    rows = [(str(each["key"]), as_text(each["value"]), str(each["origin"])) for each in records]
+    return [tuple(map(neutralize, row)) for row in rows]
 
 
 def get_setting(key: str, overrides: Sequence[str], as_json: bool) -> None:
     """Print one value. Raises UsageError for a key that is none, or that was not set."""
-    check_key(key)
-    found = dict(load(overrides).items())
-    if key not in found:
-        raise UsageError(f"{key} is not set.", f"`andy config set {key} VALUE` sets it.")
-    record = as_record(key, found[key])
+    record = find_setting(load(overrides), key)
     if as_json:
         print_json(record)
     else:
         sys.stdout.write(neutralize(as_text(record["value"])) + "\n")
 
 
+def find_setting(settings: Settings, key: str) -> dict[str, object]:
+    """One setting as a record. Raises UsageError for a key that is none, or that was not set."""
+    check_key(key)
+    found = dict(settings.items())
+    if key not in found:
+        raise UsageError(f"{key} is not set.", f"`andy config set {key} VALUE` sets it.")
+    return as_record(key, found[key])
+
+
 def set_setting(key: str, value: str) -> None:
     """Keep a value in the user's file. Raises UsageError for what does not fit the key."""
+    path, instead = keep_setting(key, value)
+    sys.stdout.write(f"Kept in {path}.\n")
+    if instead:
+        sys.stderr.write(f"andy: {instead}\n")
+
+
+def keep_setting(key: str, value: str) -> tuple[Path, str]:
+    """Keep a value; returns the file, and a sentence where something else comes before it.
+
+    Raises UsageError for what does not fit the key.
+    """
     check_key(key)
     address = "://" in value  # may hold a password, which is not shown
     if not address and redact(value, secrets_of(os.environ)) != value:
@@ -61,10 +83,9 @@ def set_setting(key: str, value: str) -> None:
             "Put it into an environment variable; `api_key_env` names that variable.",
         )
     path = save(key, value)
-    sys.stdout.write(f"Kept in {path}.\n")
     now = load()[key]
-    if now.origin != str(path):
-        sys.stderr.write(f"andy: {now.origin} comes before it and is used instead.\n")
+    used = now.origin == str(path)
+    return path, "" if used else f"{now.origin} comes before it and is used instead."
 
 
 def edit_settings() -> int:

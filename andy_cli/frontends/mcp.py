@@ -180,5 +180,12 @@ async def tried(server: Server) -> tuple[str, list[Tool]]:
         await hub.close()
 
 
+def mcp_fix(server: Server, state: str = "") -> str:
+    """The command that mends a server which cannot be used, or tells more of why."""
+    if "andy mcp login" in state:
+        return f"andy mcp login {server.name}"
+    return f"andy mcp test {server.name}"
+
+
 def say(text: str) -> None:
     sys.stdout.write(text + "\n")

@@ -136,11 +136,18 @@ def remove(id: str) -> None:
 def export(id: str, format: str, file: str) -> None:
     if format not in EXPORTS:
         raise UsageError(f"There is no format {format!r}.", f"Give {', '.join(EXPORTS)}.")
-    pieces = EXPORTS[format](find(id))
+    card = find(id)
     if file in ("", "-"):
-        for piece in pieces:
+        for piece in EXPORTS[format](card):
             sys.stdout.write(piece)
         return
+    write_export(card, format, file)
+    sys.stdout.write(f"Written to {file}.\n")
+
+
+def write_export(card: SessionCard, format: str, file: str) -> None:
+    """Write a session to a new file. Raises UsageError where there is one, or none can be."""
+    pieces = EXPORTS[format](card)
     try:
         # As private as the session; what is there is nobody's to overwrite by a slip.
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -150,7 +157,6 @@ def export(id: str, format: str, file: str) -> None:
         raise UsageError(f"{file} is there already.", "Name another file.") from None
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror}.") from error
-    sys.stdout.write(f"Written to {file}.\n")
 
 
 def as_markdown(card: SessionCard) -> Iterator[str]:

@@ -14,7 +14,7 @@ from andy_cli.guard.neutralizer import neutralize
 OFFERED = 200
 """Values of an argument that are offered at most."""
 NEAREST = 3
-SIMILAR = 0.6
+SIMILAR = 0.65
 """How much of a name has to be right for it to be recognised."""
 
 

@@ -5,7 +5,7 @@ All looks are made at once and given five seconds; what is not known by then is 
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from andy_cli.errors import AndyError
@@ -21,7 +21,7 @@ from andy_cli.frontends.doctor.machine import (
     look_at_terminal,
 )
 from andy_cli.frontends.lists import print_json
-from andy_cli.frontends.mcp import tried
+from andy_cli.frontends.mcp import mcp_fix, tried
 from andy_cli.frontends.options import Options
 from andy_cli.guard.neutralizer import neutralize
 from andy_cli.guard.redactor import redact
@@ -34,14 +34,20 @@ PATIENCE = 5.0
 
 def examine(options: Options, as_json: bool) -> int:
     """Print what was found; returns 1 where something fails."""
+    findings = asyncio.run(look_at_everything(options))
+    print_findings(findings, as_json)
+    return 1 if any(each.grade == "fail" for each in findings) else 0
+
+
+async def look_at_everything(options: Options) -> list[Finding]:
+    """All that is found, in the order in which it is told, secrets left out."""
     findings = [look_at_python(), look_at_terminal()]
     settings, about_settings = look_at_settings(options)
     findings += [*about_settings, *look_at_instructions(settings)]
     findings += [*look_at_keys(), *look_at_rules(settings)]
-    findings += asyncio.run(look_around(settings))
+    findings += await look_around(settings)
     findings += look_at_disk()
-    print_findings([each._replace(message=redact(each.message)) for each in findings], as_json)
-    return 1 if any(each.grade == "fail" for each in findings) else 0
+    return [each._replace(message=redact(each.message)) for each in findings]
 
 
 async def look_around(settings: Settings) -> list[Finding]:
@@ -107,20 +113,17 @@ async def look_at_server(server: Server) -> Finding:
     return Finding(subject, "ok", f"{counted(len(tools), 'tool')}, {seconds:.1f} s")
 
 
-def mcp_fix(server: Server, state: str = "") -> str:
-    if "andy mcp login" in state:
-        return f"andy mcp login {server.name}"
-    return f"andy mcp test {server.name}"
-
-
 def print_findings(findings: Sequence[Finding], as_json: bool) -> None:
     if as_json:
         failed = any(each.grade == "fail" for each in findings)
         print_json({"ok": not failed, "findings": [each._asdict() for each in findings]})
         return
+    sys.stdout.write("".join(f"{neutralize(line)}\n" for line in format_findings(findings)))
+
+
+def format_findings(findings: Sequence[Finding]) -> Iterator[str]:
     width = max(len(each.subject) for each in findings)
     for each in findings:
-        line = f"{each.grade:<4}  {each.subject.ljust(width)}  {each.message}"
-        sys.stdout.write(neutralize(line) + "\n")
+        yield f"{each.grade:<4}  {each.subject.ljust(width)}  {each.message}"
         if each.fix:
-            sys.stdout.write(neutralize(f"      {' ' * width}  mend: {each.fix}") + "\n")
+            yield f"      {' ' * width}  mend: {each.fix}"

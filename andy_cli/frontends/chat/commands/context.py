@@ -20,11 +20,8 @@ async def context(desk: Desk, argument: str) -> str:
     width = max(len(name) for name, _ in rows)
     lines = [f"{name.ljust(width)}  about {size:>7,} tokens" for name, size in rows if size]
     lines.append(f"{'in all'.ljust(width)}  about {whole:>7,} of {window:,}, {whole / window:.0%}")
-    used = chat.usage
-    if any(used):
-        lines.append(f"used so far: {used.input_tokens:,} tokens in, {used.output_tokens:,} out")
     lines += [f"told: {each.name}" for each in chat.instructions.files]
     return "\n".join(lines)
 
 
-COMMAND = Command("context", "/context", "how full the window is", context, ("tokens", "cost"))
+COMMAND = Command("context", "/context", "how full the window is", context, ("tokens",))
