@@ -12,7 +12,7 @@ import pytest
 
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.slash import find_command, find_offers, list_commands
-from tests.model_server import ModelServer, raw, streamed
+from tests.model_server import ModelServer, event, raw, status, streamed
 from tests.terminal import Terminal
 from tests.test_chat import ROOT, chatting, to
 from tests.test_resuming import kept
@@ -228,6 +228,7 @@ def test_ctrl_c_ends_the_doctors_look() -> None:
         terminal.type("\x03")
         terminal.sees("stopped")
         assert time.monotonic() - began < 2
+        terminal.prompts()
         enter(terminal, "/cost", "Nothing has been sent yet.")
 
 
@@ -260,3 +261,51 @@ def test_cost_tells_the_tokens_and_that_no_price_is_known() -> None:
         enter(terminal, "hi", "Hello.")
         enter(terminal, "/cost", "1,200 tokens in, 34 out")
         terminal.sees("cost: unknown")
+
+
+STORY = "It was a long story. " * 100
+
+
+@slow
+def test_compact_tells_what_was_folded_and_the_next_session_goes_on_from_it(home: Path) -> None:
+    script = [streamed(STORY), streamed(STORY), streamed("Done."), streamed("A king died.")]
+    with ModelServer([*script, streamed("Of old age.")]) as server:
+        with Terminal("chat", *to(server)[:4], folder=home, columns=100) as terminal:
+            terminal.prompts()
+            enter(terminal, "/compact", "There is nothing to fold")
+            for words in ("tell me", "go on", "the end?"):
+                terminal.type(f"{words}\r")
+                terminal.prompts()
+            text = enter(terminal, "/compact the king matters", "folded 3 messages: ")
+            assert re.search(r"^folded 3 messages: 1,0\d\d -> \d\d tokens$", text, re.MULTILINE)
+            terminal.type("/exit\r")
+            assert terminal.leaves() == 0
+        assert "the king matters" in str(server.requests[3].body)
+        with Terminal("-c", *to(server)[:4], folder=home, columns=100) as terminal:
+            terminal.prompts()
+            terminal.sees("It was compacted: the model is told the summary")
+            enter(terminal, "how?", "Of old age.")
+            enter(terminal, "/export jsonl all.jsonl", "Written to all.jsonl.")
+        told = str(server.requests[4].body)
+    assert "A king died." in told
+    assert STORY.strip() not in told
+    assert (home / "all.jsonl").read_text().count(STORY.strip()) == 2
+
+
+@slow
+def test_ctrl_c_while_the_summary_is_written_leaves_everything_as_it_was() -> None:
+    stalled = [status(), event({"content": "A king"}), {"op": "stall"}]
+    script = [streamed(STORY), streamed(STORY), stalled, streamed("Here.")]
+    with ModelServer(script) as server, Terminal("chat", *to(server)) as terminal:
+        terminal.prompts()
+        for words in ("tell me", "go on"):
+            terminal.type(f"{words}\r")
+            terminal.prompts()
+        terminal.type("/compact\r")
+        terminal.sees("openai:m writes a summary")
+        terminal.wait(lambda: len(server.requests) == 3, "request for a summary")
+        terminal.type("\x03")
+        terminal.sees("stopped")
+        terminal.prompts()
+        enter(terminal, "still there?", "Here.")
+        assert str(server.requests[3].body).count(STORY.strip()) == 2

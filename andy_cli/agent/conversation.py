@@ -21,7 +21,8 @@ from typing import NamedTuple
 from andy_cli import events
 from andy_cli.agent.account import Account
 from andy_cli.agent.background import Background
-from andy_cli.agent.compression import Compressed, fitted, room_for_reply, window_warning
+from andy_cli.agent.compaction import Compacted, is_worth_it, summary_request, with_summary
+from andy_cli.agent.compression import Compressed, fitted, room_for_reply, size, window_warning
 from andy_cli.agent.foreign_text import split_message
 from andy_cli.agent.grounding.claim import Deed
 from andy_cli.agent.injection import escape_control_tokens, is_quoted, repeats_foreign
@@ -69,6 +70,7 @@ from andy_cli.messages import (
 from andy_cli.models.client import ModelClient
 from andy_cli.models.observed_tools import Prompt
 from andy_cli.sessions.log import HINT, Log
+from andy_cli.sessions.resuming import Compaction
 from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
 
@@ -300,22 +302,61 @@ class Conversation:
             self._log.message(logged or message)
         self.history.append(message)
 
-    async def restore(self, messages: Sequence[Message]) -> None:
-        """Go on behind these messages of an earlier conversation.
+    async def restore(
+        self, messages: Sequence[Message], compaction: Compaction | None = None
+    ) -> None:
+        """Go on behind these messages of an earlier conversation, as they were compacted last.
 
         What the user agreed to then, and the places they named, count no more.
         """
         for message in messages:
-            content = message.content
             if message.role == "user" and not message.note:
-                own, attached = split_message(content)
+                own, attached = split_message(message.content)
                 self._own_words.append(own)
                 self._attached.extend([attached] if attached else [])
-            if message.role == "tool" and len(content) > LONG:
-                content = fitted(content, await self.window() // 4, message.name)
-            if message.role in ("user", "tool"):
-                content = escape_control_tokens(content)
-            self.history.append(message._replace(content=content))
+            self.history.append(await self._as_told(message))
+        if compaction is not None:
+            told = [await self._as_told(message) for message in compaction.messages]
+            self._told.compact(self.history, compaction.stands_for, told)
+
+    async def _as_told(self, message: Message) -> Message:
+        """A message of a session, as it was told when it was new."""
+        content = message.content
+        if message.role == "tool" and len(content) > LONG:
+            content = fitted(content, await self.window() // 4, message.name)
+        if message.role in ("user", "tool"):
+            content = escape_control_tokens(content)
+        return message._replace(content=content)
+
+    async def compact(self, wishes: str = "") -> Compacted:
+        """Tell a summary that the model writes, after the user's wishes, in place of the past.
+
+        The history and the session stay whole. Raises ModelError; whatever goes wrong, what is
+        told stays as it was.
+        """
+        told, before = self.told_history(), self.history_tokens()
+        if not is_worth_it(told):
+            return Compacted(0, before, before)
+        request = Request(summary_request(told, await self.window(), wishes))
+        reply = self._sent(request, self.speech.compiler(self._thinks_first, False), {})
+        try:
+            async for _ in reply:
+                pass
+        finally:
+            self.count(reply.usage)
+        summary = reply.compiled.text.strip()
+        if reply.cut_off or not summary:
+            raise ModelError(
+                f"{self.client.name} wrote no whole summary.", "Everything stays as it was."
+            )
+        messages = with_summary(told, summary)
+        after = sum(map(size, messages))
+        if after >= before:
+            return Compacted(0, before, before)
+        if self._log is not None:
+            self._log.compaction(messages)
+        self._told.compact(self.history, len(self.history), messages)
+        return Compacted(len(told) - len(messages) + 1, before, after)
 
     def session_problem(self) -> Iterator[events.Event]:
         """Tell, once, that the session cannot be written."""
@@ -497,7 +538,7 @@ class Conversation:
             return "the model wrote this in a quotation, it may not be its own wish"
         tool = self.registry.get(call.name)
         effect = tool.effect if tool else Effect.ACT
-        results = [each.content for each in self.told_history() if each.role == "tool"]
+        results = self._told.results(self.history)
         if repeats_foreign(request, raw, results, self._own_words, effect):
             return "this repeats what a tool returned, it may not be the model's own wish"
         if repeats_foreign(request, raw, self._attached, self._own_words, effect):

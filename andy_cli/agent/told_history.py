@@ -5,8 +5,9 @@ only then: so the requests in between begin with the same words, which servers h
 and a turn costs no more after a thousand others.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
+from andy_cli.agent.compaction import is_summary
 from andy_cli.agent.compression import Compressed, compressed, size
 from andy_cli.messages import Message
 
@@ -19,14 +20,18 @@ class ToldHistory:
 
     def __init__(self) -> None:
         self._history: list[Message] = []
+        self._compacted: list[Message] = []
+        self._stands_for = 0
+        """So many messages of the history are told as `_compacted`, whatever the model."""
         self.reset()
 
     def reset(self) -> None:
         """Tell everything again: another model has another window."""
-        self._shortened: list[Message] = []
-        self._covered = 0
+        self._shortened = [*self._compacted]
+        self._covered = self._stands_for
         """How many messages of the history stand in `_shortened`."""
-        self._counted = self._tokens = 0
+        self._counted = self._stands_for
+        self._tokens = sum(map(size, self._compacted))
 
     def messages(self, history: list[Message]) -> list[Message]:
         """What is told, oldest first."""
@@ -40,12 +45,31 @@ class ToldHistory:
         self._counted = len(history)
         return self._tokens
 
+    def compact(self, history: list[Message], stands_for: int, messages: Sequence[Message]) -> None:
+        """From now on tell these in place of the first messages of the history."""
+        self._history = history
+        self._compacted, self._stands_for = [*messages], stands_for
+        self.reset()
+
+    def results(self, history: list[Message]) -> list[str]:
+        """What tools returned, as far as it is told or was summed up in what is told."""
+        told = self.messages(history)
+        known = (*history[: self._stands_for], *told)
+        return [message.content for message in known if message.role == "tool"]
+
     def shorten(
         self, history: list[Message], window: int, fixed: int, failed: Collection[str]
     ) -> Compressed:
         """Shorten what is told to GOAL of what `window` tokens leave beside `fixed` ones."""
+        told = self.messages(history)
         done = compressed(
-            self.messages(history), window, fixed, failed=failed, goal=GOAL, leave_out=True
+            told,
+            window,
+            fixed,
+            decisions=[at for at, message in enumerate(told) if is_summary(message)],
+            failed=failed,
+            goal=GOAL,
+            leave_out=True,
         )
         self._shortened = list(done.history)
         self._covered = self._counted = len(history)
@@ -54,6 +78,8 @@ class ToldHistory:
 
     def _follow(self, history: list[Message]) -> None:
         """Begin anew with another history, or one from which something was taken back."""
+        if history is not self._history or len(history) < self._stands_for:
+            self._compacted, self._stands_for = [], 0
         if history is not self._history or len(history) < self._counted:
             self._history = history
             self.reset()

@@ -105,7 +105,7 @@ async def open_chat(
         instructions,
     )
     if resumed is not None:
-        await chat.restore(resumed.messages)
+        await chat.restore(resumed.messages, resumed.compaction)
     # The door switched it off; what is loaded by now stays and need not be looked at again.
     gc.freeze()
     gc.enable()

@@ -110,6 +110,8 @@ def summary_lines(resumed: ResumedSession) -> Iterator[str]:
     if not resumed.whole:
         number = len(resumed.messages)
         yield f"It is long: the model is told of the last {number:,} messages at most."
+    if resumed.compaction is not None:
+        yield "It was compacted: the model is told the summary, the file keeps all."
     own = [at for at, each in enumerate(resumed.messages) if each.role == "user" and not each.note]
     last = own[-1] if own else 0
     if own:

@@ -31,6 +31,7 @@ HINT = "The conversation goes on. Make room, or give --no-session."
 ROLES: tuple[Role, ...] = get_args(Role)
 BUSY = "another andy is writing it"
 CARD = "session"
+COMPACTION = "compaction"
 VERSION = 2
 """Of the file's format, as its cards tell it; files without a card are of version 1."""
 CARD_EVERY = 16_384
@@ -77,6 +78,13 @@ class Log:
         if message.role == "user" and self._card is not None and not self._card.get("title"):
             self._card["title"] = first_words(message.content)[:TITLE]
         self.append("message", **as_record(message))
+
+    def compaction(self, messages: Sequence[Message]) -> None:
+        """Keep what the model is told from now on in place of all that was said so far.
+
+        An andy that does not know this kind of line tells the model the whole.
+        """
+        self.append(COMPACTION, messages=[as_record(message) for message in messages])
 
     def append(self, type: str, **fields: object) -> None:
         """Keep a record, behind the card if that is due."""

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from andy_cli.errors import UsageError
 from andy_cli.messages import Message, ToolCall
 from andy_cli.sessions.log import (
+    COMPACTION,
     VERSION,
     Log,
     Record,
@@ -22,6 +23,14 @@ BEGUN = "There is no result: andy was ended while it ran. It may have had its ef
 NOT_BEGUN = "There is no result: andy was ended before it ran."
 
 
+class Compaction(NamedTuple):
+    """What is told in place of the beginning of a session, because the user asked for it."""
+
+    stands_for: int
+    """So many messages."""
+    messages: tuple[Message, ...]
+
+
 class ResumedSession(NamedTuple):
     """A session that this process is the writer of."""
 
@@ -32,6 +41,7 @@ class ResumedSession(NamedTuple):
     """The calls that were running when andy was ended; none of them runs again by itself."""
     whole: bool
     """The messages are all there are, and not the last of them only."""
+    compaction: Compaction | None = None
 
 
 def resume(card: SessionCard, secrets: Sequence[str] = ()) -> ResumedSession:
@@ -54,8 +64,10 @@ def resume(card: SessionCard, secrets: Sequence[str] = ()) -> ResumedSession:
         raise
     log.write_card()
     messages = [message for record in records if (message := message_in(record))]
+    compaction = find_compaction(records)
     if not whole:
-        messages = from_first_turn(messages)
+        messages, before = from_first_turn(messages), len(messages)
+        compaction = without_first(compaction, before - len(messages))
     unanswered = find_unanswered(messages)
     started = {text_of(record, "call_id") for record in records if record.get("type") == "start"}
     for call in unanswered:
@@ -64,7 +76,7 @@ def resume(card: SessionCard, secrets: Sequence[str] = ()) -> ResumedSession:
         log.message(result)
         messages.append(result)
     interrupted = [call for call in unanswered if call.id in started]
-    return ResumedSession(card, log, messages, interrupted, whole)
+    return ResumedSession(card, log, messages, interrupted, whole, compaction)
 
 
 def read_end(card: SessionCard) -> tuple[list[Record], bool]:
@@ -83,6 +95,26 @@ def read_end(card: SessionCard) -> tuple[list[Record], bool]:
 
 def message_in(record: Record) -> Message | None:
     return as_message(record) if record.get("type") == "message" else None
+
+
+def find_compaction(records: Iterable[Record]) -> Compaction | None:
+    """The last time that the conversation was compacted; None where it never was."""
+    found, said = None, 0
+    for record in records:
+        kept = record.get("messages")
+        if message_in(record):
+            said += 1
+        elif record.get("type") == COMPACTION and isinstance(kept, list):
+            told = [as_message(each) for each in kept if isinstance(each, dict)]
+            found = Compaction(said, tuple(each for each in told if each is not None))
+    return found
+
+
+def without_first(compaction: Compaction | None, count: int) -> Compaction | None:
+    """The same where so many of the first messages are not read."""
+    if compaction is None:
+        return None
+    return compaction._replace(stands_for=max(0, compaction.stands_for - count))
 
 
 def from_first_turn(messages: list[Message]) -> list[Message]:
