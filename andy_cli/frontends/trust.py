@@ -1,4 +1,5 @@
-"""`andy trust`: folders whose `.andy` may tighten and bring tools, whose `AGENTS.md` is read."""
+"""`andy trust`: folders whose `.andy` may tighten, bring tools and commands, whose `AGENTS.md` is
+read."""
 
 import sys
 from pathlib import Path
@@ -28,5 +29,6 @@ def trust(folder: str, listed: bool, remove: bool, as_json: bool) -> None:
     save("trust.folders", [*trusted, *([path] * (path not in trusted))])
     sys.stdout.write(
         f"{path} is trusted: its .andy/config.toml may tighten what is allowed, and the tools in"
-        " its .andy/tools are loaded; its AGENTS.md tells the model how to work.\n"
+        " its .andy/tools are loaded; its AGENTS.md tells the model how to work; chat offers the"
+        " commands in its .andy/commands.\n"
     )

@@ -9,7 +9,9 @@ from andy_cli.errors import AndyError, UsageError
 from andy_cli.frontends.chat import commands
 from andy_cli.frontends.chat.command import Command, Offer
 from andy_cli.frontends.chat.desk import Desk
+from andy_cli.frontends.chat.markdown_commands import FoundCommands, find_markdown_commands
 from andy_cli.guard.neutralizer import neutralize
+from andy_cli.settings import load
 
 OFFERED = 200
 """Values of an argument that are offered at most."""
@@ -27,16 +29,31 @@ class Replacement(NamedTuple):
 
 
 def list_commands() -> list[Command]:
-    """All commands, by their names."""
+    """Andy's own commands, by their names."""
     return sorted(discover(commands, Command, "COMMAND"), key=lambda command: command.name)
 
 
-def find_command(name: str) -> Command:
+def list_added(desk: Desk | None) -> FoundCommands:
+    """The commands in files of the user and of the project, and what is wrong with others."""
+    taken = [name for command in list_commands() for name in (command.name, *command.aliases)]
+    try:
+        settings = desk.options.settings() if desk is not None else load()
+    except UsageError as error:
+        return FoundCommands(notes=(str(error),))
+    return find_markdown_commands(settings, taken)
+
+
+def find_command(name: str, desk: Desk | None) -> Command:
     """The command of exactly this name or alias. Raises UsageError that names the nearest."""
     known = list_commands()
     for command in known:
         if name.lower() in (command.name, *command.aliases):
             return command
+    added = list_added(desk).commands
+    for command in added:
+        if name.lower() == command.name:
+            return command
+    known += added
     near = " or ".join(f"/{word}" for word in find_nearest(name.lower(), known))
     meant = f" Did you mean {near}?" if near else ""
     raise UsageError(f"There is no /{name}.{meant} /help lists what there is.")
@@ -58,21 +75,22 @@ def find_offers(typed: str, desk: object) -> list[Replacement]:
     Nothing where there is something wrong: in the middle of a line nobody can be told.
     """
     name, space, argument = typed[1:].partition(" ")
+    opened = desk if isinstance(desk, Desk) else None
     if not space:
-        return [Replacement(len(typed), f"/{each}", about) for each, about in offer_names(name)]
+        names = offer_names(name, opened)
+        return [Replacement(len(typed), f"/{each}", about) for each, about in names]
     argument = argument.lstrip()
     try:
-        command = find_command(name)
-        offers = list(command.complete(desk if isinstance(desk, Desk) else None, argument))
+        offers = list(find_command(name, opened).complete(opened, argument))
     except (AndyError, OSError, RuntimeError, ValueError):
         # RuntimeError: tools may come while they are listed, as this is another thread.
         return []
     return [Replacement(len(argument), *offer) for offer in matching(offers, argument)]
 
 
-def offer_names(begun: str) -> Iterator[Offer]:
+def offer_names(begun: str, desk: Desk | None) -> Iterator[Offer]:
     """The commands whose name begins so; by an alias where only that does."""
-    for command in list_commands():
+    for command in (*list_commands(), *list_added(desk).commands):
         names = [command.name, *(command.aliases if begun else ())]
         name = next((each for each in names if each.startswith(begun.lower())), None)
         if name is not None:

@@ -10,6 +10,7 @@ from andy_cli.agent.turn import turn
 from andy_cli.errors import AndyError, OutputError, UsageError
 from andy_cli.frontends import paint
 from andy_cli.frontends.chat import consent, view
+from andy_cli.frontends.chat.command import Prompt
 from andy_cli.frontends.chat.consent import Choices
 from andy_cli.frontends.chat.desk import Desk
 from andy_cli.frontends.chat.live_prompt import LivePrompt
@@ -104,7 +105,7 @@ class Talk:
     async def close(self) -> None:
         await self.desk.close()
 
-    async def _turn(self, line: str) -> None:
+    async def _turn(self, line: str, attached: str = "") -> None:
         self._view = shown = View(self._console, tail=self._tail())
         alive = asyncio.create_task(self._keep_alive(shown))
         try:
@@ -113,15 +114,15 @@ class Talk:
             for sentence in opened.tools.told():
                 self._tell(sentence)
             shown.busy = "waiting for the MCP servers"
-            await opened.wait_for_servers(line)
+            await opened.wait_for_servers(line + attached)
             shown.audit = opened.chat.cleaned
             opened.chat.registry.progress = shown.at
             shown.busy = f"{opened.chat.client.name} is working"
-            attached = await attach(opened.chat, line)
-            for sentence in attached.told:
+            found = await attach(opened.chat, line)
+            for sentence in found.told:
                 self._tell(sentence)
-            printed = self.desk.take_printed(opened.chat)
-            async for event in turn(opened.chat, line, attached.text + printed):
+            attached += found.text + self.desk.take_printed(opened.chat)
+            async for event in turn(opened.chat, line, attached):
                 shown.show(event)
         finally:
             alive.cancel()
@@ -141,8 +142,11 @@ class Talk:
 
     async def _command(self, line: str) -> None:
         name, argument = (*line.split(maxsplit=1), "", "")[:2]
-        said = await find_command(name).run(self.desk, argument.strip())
-        if said:
+        said = await find_command(name, self.desk).run(self.desk, argument.strip())
+        if isinstance(said, Prompt):
+            # Attached: what a file says names no places that may be read.
+            await self._turn("", said.text)
+        elif said:
             self._console.print(paint.styled(said, paint.NORMAL))
 
     def _tell(self, text: str) -> None:

@@ -5,23 +5,29 @@ from collections.abc import Iterable
 from andy_cli.frontends.chat import slash
 from andy_cli.frontends.chat.command import Command, Offer
 from andy_cli.frontends.chat.desk import Desk
+from andy_cli.frontends.lists import format_table
 
 MARKS = """!COMMAND runs a command line, and andy knows what it printed; !!COMMAND runs it alone.
 @PATH attaches a file or a folder: @notes.txt, @src/a.py:10-20, @"with blanks.txt"."""
 KEYS = """Enter sends; while an answer is written it queues, and Up takes back what is queued.
 Alt-Enter or Ctrl-J starts a new line, Ctrl-G opens your editor, Up and Ctrl-R find what was said.
 Esc and Ctrl-C stop what is going on; Ctrl-C clears the line, twice on an empty one leaves, as
-Ctrl-D does."""
+Ctrl-D does. Tab completes commands, what they take, and paths behind an @."""
+
+
+ADDED = "Of your own, or of this project:"
 
 
 async def help(desk: Desk, argument: str) -> str:
     """Raises UsageError for a command that is none."""
     if argument:
-        return describe(slash.find_command(argument.removeprefix("/")))
-    found = slash.list_commands()
-    width = max(len(each.usage) for each in found)
-    lines = [f"{each.usage.ljust(width)}  {each.about}" for each in found]
-    return "\n".join([*lines, "", MARKS, KEYS])
+        return describe(slash.find_command(argument.removeprefix("/"), desk))
+    added = slash.list_added(desk)
+    lines = format_table([(each.usage, each.about) for each in slash.list_commands()])
+    if added.commands:
+        rows = [(each.usage, each.about) for each in added.commands]
+        lines += ["", ADDED, *format_table(rows)]
+    return "\n".join([*lines, *added.notes, "", MARKS, KEYS])
 
 
 def describe(command: Command) -> str:
@@ -30,7 +36,8 @@ def describe(command: Command) -> str:
 
 
 def complete(desk: Desk | None, typed: str) -> Iterable[Offer]:
-    return [(command.name, command.about) for command in slash.list_commands()]
+    known = (*slash.list_commands(), *slash.list_added(desk).commands)
+    return [(command.name, command.about) for command in known]
 
 
 COMMAND = Command("help", "/help [COMMAND]", "this page", help, ("?",), complete)

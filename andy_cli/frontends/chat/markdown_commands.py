@@ -1,0 +1,154 @@
+"""Slash commands in Markdown files: the user's own, and those of a project that is trusted.
+
+    ---
+    description: say what a change does
+    argument-hint: FILE [LANGUAGE]
+    ---
+    Read $1 and say in $2 what changed in it. $ARGUMENTS is all that was typed.
+
+`~/.config/andy/commands/review.md` is /review, `.andy/commands/git/commit.md` is /git:commit. What
+such a file says is sent as the user's message and permits nothing: the places it names are not
+taken for named by the user, no command line in it is run, and what else its front matter says is
+passed over.
+"""
+
+import re
+import shlex
+from collections.abc import Collection, Iterable, Mapping
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from andy_cli.agent.instructions import leads_astray, read_some
+from andy_cli.errors import UsageError
+from andy_cli.frontends.chat.command import Command, Prompt
+from andy_cli.frontends.chat.desk import Desk
+from andy_cli.settings import Settings, config_folder, trusts
+
+LARGEST = 64_000
+"""Bytes of a file."""
+MOST = 200
+"""Files of a folder."""
+ABOUT = 100
+"""Characters of what a command does that are shown."""
+NAME = re.compile(r"\w[\w.-]*(?::\w[\w.-]*)*")
+FRONT = re.compile(r"---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+FIELD = re.compile(r"^([A-Za-z][\w-]*)[ \t]*:[ \t]*(.*?)[ \t]*\r?$", re.MULTILINE)
+SLOT = re.compile(r"\$(ARGUMENTS\b|[1-9](?!\d))")
+UNDERSTOOD = ("description", "argument-hint")
+UNTRUSTED = "Not offered: the commands in {folder}. `andy trust` lets this folder bring them."
+
+
+class MarkdownCommand(NamedTuple):
+    """What a file says."""
+
+    name: str
+    body: str
+    fields: Mapping[str, str]
+
+    @property
+    def ignored(self) -> list[str]:
+        return [field for field in self.fields if field not in UNDERSTOOD]
+
+    def about(self) -> str:
+        text = self.fields.get("description") or self.body.strip().partition("\n")[0].strip("# ")
+        return text if len(text) <= ABOUT else f"{text[:ABOUT]}..."
+
+
+class FoundCommands(NamedTuple):
+    commands: tuple[Command, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What the user should know: which files are no commands, and why."""
+
+
+def find_markdown_commands(settings: Settings, taken: Collection[str]) -> FoundCommands:
+    """All commands in files, the user's before the project's; none has a name that is `taken`."""
+    commands: dict[str, Command] = {}
+    notes: list[str] = []
+    own, project = config_folder() / "commands", Path.cwd() / ".andy" / "commands"
+    for folder in (own, project):
+        if folder == project and not trusts(settings, Path.cwd()):
+            notes += [UNTRUSTED.format(folder=folder)] if any(files_in(folder)) else []
+            continue
+        for path in files_in(folder):
+            name = name_of(path, folder)
+            if fault := fault_of(path, folder == project, name, {*taken, *commands}):
+                notes.append(f"Not offered: {path}, {fault}.")
+                continue
+            try:
+                commands[name] = as_command(read_file(name, path))
+            except OSError as error:
+                notes.append(f"{path} cannot be read: {error.strerror}.")
+    return FoundCommands(tuple(commands.values()), tuple(notes))
+
+
+def files_in(folder: Path) -> Iterable[Path]:
+    try:
+        # No pipe and no device: whoever reads one waits for ever.
+        return islice((path for path in sorted(folder.rglob("*.md")) if path.is_file()), MOST)
+    except OSError:
+        return ()
+
+
+def name_of(path: Path, folder: Path) -> str:
+    """`git/commit.md` is `git:commit`."""
+    return ":".join(path.relative_to(folder).with_suffix("").parts).lower()
+
+
+def fault_of(path: Path, of_project: bool, name: str, taken: Collection[str]) -> str:
+    """Why a file is no command, or nothing."""
+    if not NAME.fullmatch(name):
+        return "whose name is none for a command"
+    if name in taken:
+        return f"there is a /{name} already"
+    if of_project and leads_astray(path, Path.cwd().resolve()):
+        return "which leads out of the project"
+    return ""
+
+
+def read_file(name: str, path: Path) -> MarkdownCommand:
+    """Raises OSError."""
+    text, _ = read_some(path, LARGEST)
+    front = FRONT.match(text)
+    if front is None:
+        return MarkdownCommand(name, text, {})
+    fields = {key.lower(): value.strip("\"'") for key, value in FIELD.findall(front[1])}
+    return MarkdownCommand(name, text[front.end() :], fields)
+
+
+def as_command(written: MarkdownCommand) -> Command:
+    usage = f"/{written.name} {written.fields.get('argument-hint', '')}".rstrip()
+    return Command(written.name, usage, written.about(), partial(send, written))
+
+
+async def send(written: MarkdownCommand, desk: Desk, argument: str) -> Prompt:
+    """Raises UsageError for a file that says nothing, and what opening a conversation raises."""
+    text = fill_in(written.body, argument).strip()
+    if not text:
+        raise UsageError(f"The file of /{written.name} says nothing.")
+    chat = (await desk.opened()).chat
+    if written.ignored:
+        names = ", ".join(written.ignored)
+        desk.tell(f"/{written.name}: {names} is passed over, a command widens no permission.")
+    chat.gate.heard(argument)  # what the user typed, and not what the file says
+    return Prompt(text)
+
+
+def fill_in(body: str, argument: str) -> str:
+    """The body with what was typed in its slots; behind it where it has none."""
+    words = dict(enumerate(split_words(argument), 1))
+
+    def value(slot: re.Match[str]) -> str:
+        return argument if slot[1] == "ARGUMENTS" else words.get(int(slot[1]), "")
+
+    filled, slots = SLOT.subn(value, body)
+    return filled if slots or not argument else f"{filled.rstrip()}\n\n{argument}"
+
+
+def split_words(argument: str) -> list[str]:
+    """As a shell does; where quotation marks are left open, at blanks."""
+    try:
+        return shlex.split(argument)
+    except ValueError:
+        return argument.split()
