@@ -45,6 +45,13 @@ def test_no_two_commands_share_a_name_or_an_alias() -> None:
     assert len(names) == len(set(names))
 
 
+def test_the_page_of_commands_names_each_with_what_it_takes_and_its_aliases() -> None:
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8").replace("\\|", "|")
+    for command in list_commands():
+        words = [command.usage, *(f"/{alias}" for alias in command.aliases)]
+        assert [word for word in words if f"`{word}`" not in page] == []
+
+
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
