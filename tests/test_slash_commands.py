@@ -182,19 +182,24 @@ def test_mcp_servers_are_told_with_why_they_fail_and_what_to_type_next(home: Pat
         )
         enter(terminal, "hi, memory and broken", "Hello.")
         for _ in range(2):  # why it failed stays to be seen
-            text = enter(
-                terminal, "/mcp", "mend: `andy mcp test broken`, then /clear starts it again"
-            )
+            text = enter(terminal, "/mcp", "mend: `andy mcp test broken`, then /mcp restart broken")
             assert "broken  failed: there is no program 'no-such-program'" in text
             assert re.search(r"^memory +ready, \d+ tools", text, re.MULTILINE)
             enter(terminal, "/context", "in all")
         enter(terminal, "/mcp memory", "-m tests.memory_server")
         enter(terminal, "/mcp memry", "There is no server 'memry'.")
+        enter(terminal, "/mcp restart memry", "There is no server 'memry'.")
+        add_servers(home, memory=script, broken=script)
+        enter(terminal, "/mcp restart broken", "broken  ready, 7 tools")
+        enter(terminal, "/tools", "broken.search_memory")
+        add_servers(home, memory=script, broken={"command": "no-such-program"})
+        enter(terminal, "/mcp restart broken", "broken  failed: there is no program")
+        enter(terminal, "/tools broken.search_memory", "There is no tool 'broken.search_memory'.")
 
 
 def add_servers(home: Path, **entries: Mapping[str, object]) -> None:
     config = home / ".config" / "andy"
-    config.mkdir(parents=True)
+    config.mkdir(parents=True, exist_ok=True)
     (config / "mcp.json").write_text(json.dumps({"mcpServers": entries}))
 
 

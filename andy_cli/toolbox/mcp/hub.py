@@ -51,6 +51,21 @@ class Hub:
         named = [each for each in self.connections if is_named(each.server.name, task)]
         await self._wait(named, seconds - max(passed, MOMENT))
 
+    async def restart(self, server: Server) -> Connection:
+        """Connect anew to a server, as it is written now, or to one that was not there yet.
+
+        Returns at once: its tools join when it is ready.
+        """
+        for at, old in enumerate(self.connections):
+            if old.server.name == server.name:
+                await old.close()
+                del self.connections[at]
+                break
+        connection = Connection(server, self._changed)
+        self.connections.append(connection)
+        connection.start()
+        return connection
+
     async def close(self) -> None:
         if self._watch is not None:
             self._watch.cancel()

@@ -1,5 +1,7 @@
 """/mcp: the MCP servers, how each is, and why one that cannot be used cannot be."""
 
+import asyncio
+import contextlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -11,18 +13,22 @@ from andy_cli.frontends.lists import format_table
 from andy_cli.frontends.mcp import mcp_fix
 from andy_cli.guard.neutralizer import one_line, spelled
 from andy_cli.toolbox.mcp.connection import Connection
+from andy_cli.toolbox.mcp.hub import MOMENT, Hub
 from andy_cli.toolbox.mcp.servers import Server, servers
 
 NONE = "There are no MCP servers. `andy mcp add NAME -- COMMAND`, or a URL, adds one."
+RESTART = "restart"
 WAITING = "not started, they start with the first message"
 
 
 async def mcp(desk: Desk, argument: str) -> str:
     """Raises UsageError for a server that is none."""
     if desk.open is None:
-        more = map(Path, desk.options.mcp_config)
-        return list_waiting(servers(desk.options.settings(), Path.cwd().resolve(), more))
+        return list_waiting(configured(desk))
     connections = desk.open.hub.connections
+    way, _, name = argument.partition(" ")
+    if way == RESTART and name:
+        return await restart(desk, desk.open.hub, name.strip())
     if argument:
         return describe(find(argument, connections))
     if not connections:
@@ -30,8 +36,25 @@ async def mcp(desk: Desk, argument: str) -> str:
     return "\n".join(line for each in connections for line in summary_lines(each))
 
 
-def list_waiting(configured: list[Server]) -> str:
-    rows = [(each.name, each.fault or WAITING, spelled(each.where)) for each in configured]
+def configured(desk: Desk) -> list[Server]:
+    """The servers as they are written now. Raises UsageError."""
+    more = map(Path, desk.options.mcp_config)
+    return servers(desk.options.settings(), Path.cwd().resolve(), more)
+
+
+async def restart(desk: Desk, hub: Hub, name: str) -> str:
+    """Connect anew and say what came of it, if that is known soon. Raises UsageError."""
+    found = next((each for each in configured(desk) if each.name == name), None)
+    if found is None:
+        raise UsageError(f"There is no server {name!r}.", "`andy mcp list` shows what there is.")
+    connection = await hub.restart(found)
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(connection.settled(), MOMENT)
+    return "\n".join(summary_lines(connection))
+
+
+def list_waiting(known: list[Server]) -> str:
+    rows = [(each.name, each.fault or WAITING, spelled(each.where)) for each in known]
     return "\n".join(format_table(rows)) if rows else NONE
 
 
@@ -43,7 +66,7 @@ def summary_lines(connection: Connection) -> Iterator[str]:
         yield f"{name}  starting, its tools join when it is ready"
     else:
         yield f"{name}  failed: {state}."
-        yield f"    mend: `{mcp_fix(connection.server, state)}`, then /clear starts it again"
+        yield f"    mend: `{mcp_fix(connection.server, state)}`, then /mcp {RESTART} {name}"
 
 
 def find(name: str, connections: list[Connection]) -> Connection:
@@ -64,7 +87,14 @@ def describe(connection: Connection) -> str:
 def complete(desk: Desk | None, typed: str) -> Iterable[Offer]:
     if desk is None or desk.open is None:
         return VALUES["servers"]()
-    return [(each.server.name, each.state) for each in desk.open.hub.connections]
+    states = [(each.server.name, each.state) for each in desk.open.hub.connections]
+    return [*states, *((f"{RESTART} {name}", "connect anew") for name, _ in states)]
 
 
-COMMAND = Command("mcp", "/mcp [NAME]", "servers of tools, and how they are", mcp, (), complete)
+COMMAND = Command(
+    "mcp",
+    "/mcp [NAME|restart NAME]",
+    "servers of tools, and how they are",
+    mcp,
+    complete=complete,
+)
