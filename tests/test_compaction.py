@@ -173,3 +173,15 @@ def test_a_resumed_session_goes_on_from_the_summary_and_the_file_keeps_all(tmp_p
     again = desk(ScriptedModel(["Yes."]))
     asyncio.run(again.restore(resumed.messages, resumed.compaction))
     assert contents(again) == told
+
+
+@pytest.mark.parametrize("kept", [[], ["x"], [{"role": "user"}], "x", None])
+def test_a_damaged_compaction_is_passed_over(kept: object, tmp_path: Path) -> None:
+    log = Log(tmp_path, "s")
+    log.message(Message("user", "hello"))
+    log.append("compaction", messages=kept)
+    log.close()
+    resumed = resume(find_session(tmp_path, "s"))
+    resumed.log.close()
+    assert resumed.compaction is None
+    assert [each.content for each in resumed.messages] == ["hello"]

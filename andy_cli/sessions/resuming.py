@@ -105,8 +105,11 @@ def find_compaction(records: Iterable[Record]) -> Compaction | None:
         if message_in(record):
             said += 1
         elif record.get("type") == COMPACTION and isinstance(kept, list):
-            told = [as_message(each) for each in kept if isinstance(each, dict)]
-            found = Compaction(said, tuple(each for each in told if each is not None))
+            told = [as_message(each) if isinstance(each, dict) else None for each in kept]
+            messages = tuple(message for message in told if message is not None)
+            # A foreign hand may have written it: rather the whole than a part of the summary.
+            if messages and len(messages) == len(kept):
+                found = Compaction(said, messages)
     return found
 
 
