@@ -26,6 +26,7 @@ from hypothesis import strategies as st
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.guard.gate import Gate, Proposal
 from andy_cli.messages import Effect, ToolCall, ToolResult
+from andy_cli.resources import bundled
 from andy_cli.settings import load
 from andy_cli.toolbox import collection, situation
 from andy_cli.toolbox.files import editing, globs, ignoring, listing, markup, ripgrep, searching
@@ -1277,3 +1278,33 @@ def test_a_file_is_sent_whole_to_an_address_of_the_users_own(workspace: Path) ->
         sent = done("file_upload", path="a.txt", destination=f"http://{server.host}/put")
     assert "took it: 200. thanks" in sent
     assert server.requests[-1].body == b"hello" * 1000
+
+
+ACTIONS: list[tuple[str, dict[str, object], str]] = [
+    ("edit_file", {"path": "src/calc.py"}, "edit src/calc.py"),
+    ("file_put", {"path": "a.png"}, "write a.png"),
+    ("file_put", {}, "write a file"),
+    ("list_directory", {"path": "./"}, "list the files"),
+    ("search_files", {"path": ".", "pattern": "TODO", "glob": "*.py"}, "search for TODO in *.py"),
+    ("move", {"paths": ["a.txt"], "destination": "."}, "move a.txt to this folder"),
+    ("trash", {"paths": []}, "put files into the trash"),
+    ("make_folder", {"path": "photos"}, "make a folder called photos"),
+    ("make_folder", {}, "make a folder"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "action"), ACTIONS)
+def test_what_is_about_to_happen_is_said_in_plain_words(
+    name: str, arguments: dict[str, object], action: str
+) -> None:
+    tool = TOOLS.get(name)
+    assert tool is not None
+    assert tool.intent(arguments) == action
+
+
+def test_no_action_has_a_hole_where_nothing_is_known_of_it() -> None:
+    dangling = ("to", "in", "of", "for", "the", "a", "at", "called", "from", "with", "your")
+    for file in sorted(bundled("tools").glob("*.py")):
+        for tool in collection.tools_in(file):
+            said = tool.intent({})
+            assert said.split()[-1].rstrip(":,") not in dangling, said

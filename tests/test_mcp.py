@@ -86,7 +86,7 @@ def test_d11_the_tools_of_a_server_are_in_the_registry_under_its_name(home: Path
             registry, "kom.memory.v1.upsert_memory", items=[{"text": "the red bicycle"}]
         )
         assert (kept.status, json.loads(kept.content)) == (Status.SUCCESS, {"upserted": 1})
-        assert (tool.title, kept.did) == ("note storage", "upserted memory (kom.memory.v1)")
+        assert (tool.title, kept.did) == ("note storage", "saved memory (kom.memory.v1)")
         titles = [each.title for each in registry if each.name.endswith(("search_memory", "wait"))]
         assert titles == ["note search", "wait"]
         found = await called(registry, "kom.memory.v1.search_memory", query={"text": "red"})

@@ -75,7 +75,7 @@ async def list_directory(
     return await in_thread(lambda work: listing.listed(where, max_depth, work), SECONDS)
 
 
-@tool(effect="read", title="file reader", action="read {path}")
+@tool(effect="read", title="file reader", action="read {path|a file}")
 async def read_file(
     path: File,
     start_line: Annotated[
@@ -115,7 +115,7 @@ def _written(arguments: Given) -> Claim:
     return Claim((path,), "write", shown=changes.shown_write(path, content))
 
 
-@tool(effect="write", title="file writer", action="write {path}", claim=_written)
+@tool(effect="write", title="file writer", action="write {path|a file}", claim=_written)
 def write_file(path: File, content: Content) -> Outcome:
     """Write a whole text file, new or in place of the old one."""
     from andy_cli.toolbox.files import changes
@@ -132,7 +132,7 @@ def _edited(arguments: Given) -> Claim:
     return Claim((path,), "write", shown=shown)
 
 
-@tool(effect="write", title="file editor", action="change {path}", claim=_edited)
+@tool(effect="write", title="file editor", action="edit {path|a file}", claim=_edited)
 def edit_file(
     path: File,
     old_string: Annotated[
@@ -169,7 +169,10 @@ def _searched(arguments: Given) -> Claim:
 
 
 @tool(
-    effect="read", title="file search", action="search {path} for {pattern} {glob}", claim=_searched
+    effect="read",
+    title="file search",
+    action="search {path} for {pattern} in {glob}",
+    claim=_searched,
 )
 async def search_files(
     pattern: Annotated[
@@ -250,7 +253,12 @@ def _moved(arguments: Given) -> Claim:
     return organizing.claim_transfer("move", paths, destination, bool(arguments.get("replace")))
 
 
-@tool(effect="write", title="file mover", action="move {paths} to {destination}", claim=_moved)
+@tool(
+    effect="write",
+    title="file mover",
+    action="move {paths|files} to {destination|this folder}",
+    claim=_moved,
+)
 async def move(paths: Paths, destination: Destination, replace: Replace = False) -> Outcome:
     """Move or rename files and folders."""
     from andy_cli.toolbox.files import organizing
@@ -267,7 +275,12 @@ def _copied(arguments: Given) -> Claim:
     return organizing.claim_transfer("copy", paths, destination, bool(arguments.get("replace")))
 
 
-@tool(effect="write", title="file copier", action="copy {paths} to {destination}", claim=_copied)
+@tool(
+    effect="write",
+    title="file copier",
+    action="copy {paths|files} to {destination|this folder}",
+    claim=_copied,
+)
 async def copy(paths: Paths, destination: Destination, replace: Replace = False) -> Outcome:
     """Copy files and folders."""
     from andy_cli.toolbox.files import organizing
@@ -283,7 +296,9 @@ def _folder_made(arguments: Given) -> Claim:
     return organizing.claim_folder(_text(arguments, "path"))
 
 
-@tool(effect="write", title="folder maker", action="make the folder {path}", claim=_folder_made)
+@tool(
+    effect="write", title="folder maker", action="make a folder called {path}", claim=_folder_made
+)
 def make_folder(
     path: Annotated[
         str,
@@ -306,7 +321,7 @@ def _trashed(arguments: Given) -> Claim:
     return organizing.claim_trash(_texts(arguments, "paths"))
 
 
-@tool(effect="write", title="trash", action="put {paths} into the trash", claim=_trashed)
+@tool(effect="write", title="trash", action="put {paths|files} into the trash", claim=_trashed)
 async def trash(paths: Paths) -> Outcome:
     """Delete files and folders by putting them into the trash, from where they can come back."""
     from andy_cli.toolbox.files import organizing
@@ -331,7 +346,7 @@ def _put(arguments: Given) -> Claim:
     return Claim((path,), "write", shown=shown)
 
 
-@tool(effect="write", title="file storage", action="put a file at {path}", claim=_put)
+@tool(effect="write", title="file storage", action="write {path|a file}", claim=_put)
 def file_put(path: File, content: Content, mimeType: MimeType = "") -> Outcome:
     """Put a file of any kind: text, or base64."""
     from andy_cli.toolbox.files import changes
@@ -339,7 +354,7 @@ def file_put(path: File, content: Content, mimeType: MimeType = "") -> Outcome:
     return changes.put(path, content, mimeType)
 
 
-@tool(effect="read", title="file contents", action="get {path}")
+@tool(effect="read", title="file contents", action="read {path|a file}")
 async def file_get(
     path: File,
     encoding: Annotated[
@@ -360,7 +375,7 @@ async def file_get(
     return await in_thread(lambda work: getting.got(path, encoding, maxLength, work), SECONDS)
 
 
-@tool(effect="read", title="document reader", action="read the text of {path}")
+@tool(effect="read", title="document reader", action="read the text of {path|a document}")
 async def file_ingest(path: File) -> Outcome:
     """Read the text of a document."""
     from andy_cli.toolbox.files import ingesting
@@ -374,7 +389,12 @@ def _uploaded(arguments: Given) -> Claim:
     return uploading.claim(_text(arguments, "path"), _text(arguments, "destination"))
 
 
-@tool(effect="act", title="file transfer", action="copy {path} to {destination}", claim=_uploaded)
+@tool(
+    effect="act",
+    title="file transfer",
+    action="copy {path|a file} to {destination|this folder}",
+    claim=_uploaded,
+)
 async def file_upload(
     path: File,
     destination: Annotated[

@@ -72,7 +72,7 @@ CHANGES = wanting("calendar.events")
 @tool(
     effect="network",
     title="list of calendars",
-    action="list calendars",
+    action="list your calendars",
     claim=claimed("calendar", "reading"),
     needs=LISTS,
 )
@@ -86,7 +86,7 @@ async def calendar_list() -> Outcome:
 @tool(
     effect="network",
     title="calendar",
-    action="look into the calendar from {timeMin} to {timeMax}",
+    action="look into your calendar from {timeMin} to {timeMax}",
     claim=claimed("calendar", "reading"),
     needs=READS,
 )
@@ -102,7 +102,7 @@ async def calendar_events(
 @tool(
     effect="act",
     title="event planner",
-    action="put {summary} into the calendar",
+    action="put {summary|an event} into your calendar",
     claim=claimed("calendar", "creating"),
     needs=CHANGES,
 )
@@ -118,7 +118,7 @@ async def calendar_create(
 @tool(
     effect="act",
     title="event editor",
-    action="rename event {eventId} to {summary}",
+    action="rename an event in your calendar to {summary}",
     claim=claimed("calendar", "updating"),
     needs=CHANGES,
 )
@@ -134,7 +134,7 @@ async def calendar_update(
 @tool(
     effect="act",
     title="event removal",
-    action="delete event {eventId}",
+    action="delete an event from your calendar",
     claim=claimed("calendar", "deleting"),
     needs=CHANGES,
 )

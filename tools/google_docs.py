@@ -61,7 +61,7 @@ CHANGES = wanting("documents")
 @tool(
     effect="network",
     title="online document reader",
-    action="read document {documentId}",
+    action="read a document in Google Docs",
     claim=claimed("docs", "reading"),
     needs=READS,
 )
@@ -75,7 +75,7 @@ async def docs_read(documentId: DocumentId, offset: Offset = 0) -> Outcome:
 @tool(
     effect="act",
     title="online document creator",
-    action="make document {title}",
+    action="make a document in Google Docs called {title}",
     claim=claimed("docs", "creating"),
     needs=CHANGES,
 )
@@ -89,7 +89,7 @@ async def docs_create(title: Title, text: Text = "") -> Outcome:
 @tool(
     effect="act",
     title="online document writer",
-    action="add to document {documentId}",
+    action="add text to a document in Google Docs",
     claim=claimed("docs", "appending"),
     needs=CHANGES,
 )
@@ -103,7 +103,7 @@ async def docs_append(documentId: DocumentId, text: Added) -> Outcome:
 @tool(
     effect="act",
     title="online document editor",
-    action="replace text in document {documentId}",
+    action="replace text in a document in Google Docs",
     claim=claimed("docs", "replacing"),
     needs=CHANGES,
 )

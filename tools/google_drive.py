@@ -73,7 +73,7 @@ CHANGES = wanting("drive")
 @tool(
     effect="network",
     title="list of online files",
-    action="list files in Drive folder {folderId}",
+    action="list files in Google Drive",
     claim=claimed("drive", "reading"),
     needs=READS,
 )
@@ -87,7 +87,7 @@ async def drive_list(folderId: FolderId = "", maxResults: MaxResults = 20) -> Ou
 @tool(
     effect="network",
     title="online file reader",
-    action="read {fileId} in Drive",
+    action="read a file in Google Drive",
     claim=claimed("drive", "reading"),
     needs=READS,
 )
@@ -101,7 +101,7 @@ async def drive_read(fileId: FileId, offset: Offset = 0) -> Outcome:
 @tool(
     effect="act",
     title="online file creator",
-    action="make {name} in Drive",
+    action="make a file in Google Drive called {name}",
     claim=claimed("drive", "creating"),
     needs=CHANGES,
 )
@@ -115,7 +115,7 @@ async def drive_create(name: Name, content: Content = "", mimeType: MimeType = "
 @tool(
     effect="act",
     title="online file writer",
-    action="overwrite {fileId} in Drive",
+    action="replace what a file in Google Drive holds",
     claim=claimed("drive", "updating"),
     needs=CHANGES,
 )
@@ -129,7 +129,7 @@ async def drive_update(fileId: FileId, content: Content) -> Outcome:
 @tool(
     effect="act",
     title="online trash",
-    action="move {fileId} to Drive's trash",
+    action="put a file in Google Drive into its trash",
     claim=claimed("drive", "deleting"),
     needs=CHANGES,
 )
@@ -143,7 +143,7 @@ async def drive_delete(fileId: FileId) -> Outcome:
 @tool(
     effect="network",
     title="online file search",
-    action="search Drive for {query}",
+    action="search Google Drive for {query}",
     claim=claimed("drive", "reading"),
     needs=READS,
 )

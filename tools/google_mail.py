@@ -73,7 +73,7 @@ SENDS = wanting("gmail.send")
 @tool(
     effect="network",
     title="list of mails",
-    action="list mails",
+    action="list your mails",
     claim=claimed("mail", "reading"),
     needs=READS,
 )
@@ -87,7 +87,7 @@ async def gmail_list(maxResults: MaxResults = 10, labelIds: LabelIds = None) -> 
 @tool(
     effect="network",
     title="mail reader",
-    action="read mail {messageId}",
+    action="read a mail",
     claim=claimed("mail", "reading"),
     needs=READS,
 )
@@ -116,7 +116,7 @@ async def gmail_send(to: To, subject: Subject, body: Body) -> Outcome:
 @tool(
     effect="network",
     title="mail search",
-    action="search mails for {query}",
+    action="search your mails for {query}",
     claim=claimed("mail", "reading"),
     needs=READS,
 )

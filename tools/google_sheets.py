@@ -48,7 +48,7 @@ CHANGES = wanting("spreadsheets")
 @tool(
     effect="network",
     title="spreadsheet reader",
-    action="read {range} in a spreadsheet",
+    action="read {range|cells} of a spreadsheet",
     claim=claimed("sheets", "reading"),
     needs=READS,
 )
@@ -62,7 +62,7 @@ async def sheets_read(spreadsheetId: SpreadsheetId, range: Range) -> Outcome:
 @tool(
     effect="act",
     title="spreadsheet writer",
-    action="write to {range} in a spreadsheet",
+    action="write to {range|cells} of a spreadsheet",
     claim=claimed("sheets", "writing"),
     needs=CHANGES,
 )
@@ -76,7 +76,7 @@ async def sheets_write(spreadsheetId: SpreadsheetId, range: Range, values: Value
 @tool(
     effect="act",
     title="spreadsheet row writer",
-    action="add rows below {range} in a spreadsheet",
+    action="add rows to a spreadsheet below {range}",
     claim=claimed("sheets", "appending"),
     needs=CHANGES,
 )
@@ -90,7 +90,7 @@ async def sheets_append(spreadsheetId: SpreadsheetId, range: Range, values: Valu
 @tool(
     effect="act",
     title="spreadsheet creator",
-    action="make spreadsheet {title}",
+    action="make a spreadsheet called {title}",
     claim=claimed("sheets", "creating"),
     needs=CHANGES,
 )
@@ -104,7 +104,7 @@ async def sheets_create(title: Title) -> Outcome:
 @tool(
     effect="act",
     title="spreadsheet eraser",
-    action="empty {range} in a spreadsheet",
+    action="empty {range|cells} of a spreadsheet",
     claim=claimed("sheets", "clearing"),
     needs=CHANGES,
 )

@@ -58,7 +58,7 @@ CHANGES = wanting("tasks")
 @tool(
     effect="network",
     title="list of tasks",
-    action="list tasks",
+    action="list your tasks",
     claim=claimed("tasks", "reading"),
     needs=READS,
 )
@@ -72,7 +72,7 @@ async def tasks_list(taskListId: TaskListId = "@default") -> Outcome:
 @tool(
     effect="network",
     title="task reader",
-    action="look at task {taskId}",
+    action="look at a task",
     claim=claimed("tasks", "reading"),
     needs=READS,
 )
@@ -86,7 +86,7 @@ async def tasks_get(*, taskListId: TaskListId = "@default", taskId: TaskId) -> O
 @tool(
     effect="act",
     title="task planner",
-    action="note task {title}",
+    action="add a task called {title}",
     claim=claimed("tasks", "creating"),
     needs=CHANGES,
 )
@@ -102,7 +102,7 @@ async def tasks_create(
 @tool(
     effect="act",
     title="task editor",
-    action="rename task {taskId} to {title}",
+    action="rename a task to {title}",
     claim=claimed("tasks", "renaming"),
     needs=CHANGES,
 )
@@ -118,7 +118,7 @@ async def tasks_update(
 @tool(
     effect="act",
     title="task checklist",
-    action="tick off task {taskId}",
+    action="tick off a task",
     claim=claimed("tasks", "completing"),
     needs=CHANGES,
 )
@@ -132,7 +132,7 @@ async def tasks_complete(*, taskListId: TaskListId = "@default", taskId: TaskId)
 @tool(
     effect="act",
     title="task removal",
-    action="delete task {taskId}",
+    action="delete a task",
     claim=claimed("tasks", "deleting"),
     needs=CHANGES,
 )

@@ -26,7 +26,7 @@ NO_VOICE = (
 NO_PLAYER = "Speaking needs the Python package miniaudio: pip install miniaudio."
 
 
-@tool(effect="read", title="clock", action="look what time it is in {timezone}")
+@tool(effect="read", title="clock", action="look up the time in {timezone}")
 def current_time(
     timezone: Annotated[
         str,
@@ -51,7 +51,13 @@ def _opened(arguments: Mapping[str, object]) -> Claim:
     return Claim(address=url, trusted=True)
 
 
-@tool(effect="act", title="web browser", action="open {url}", claim=_opened, answers=False)
+@tool(
+    effect="act",
+    title="web browser",
+    action="open {url|a page} in your browser",
+    claim=_opened,
+    answers=False,
+)
 def open_url(
     url: Annotated[
         str,
@@ -128,7 +134,7 @@ def _filled(arguments: Mapping[str, object]) -> Claim:
 @tool(
     effect="run",
     title="personal command",
-    action="run the command {name}",
+    action="run your command called {name}",
     claim=_filled,
     needs=_own,
 )

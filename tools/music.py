@@ -66,13 +66,15 @@ def _claim(arguments: Mapping[str, object]) -> Claim:
         return Claim((path or ".",))
 
 
-@tool(effect="play", title="music player", action="play {file} from {path}", claim=_claim)
+@tool(effect="play", title="music player", action="play {file|a song} from {path}", claim=_claim)
 def play_mp3(file: File, path: Folder = None, volume: Volume = None) -> Outcome:
     """Play an MP3 file."""
     return _started(shared().play(find(file, path), volume))
 
 
-@tool(effect="play", title="music queue", action="play {file} from {path} next", claim=_claim)
+@tool(
+    effect="play", title="music queue", action="play {file|a song} from {path} next", claim=_claim
+)
 def queue_mp3(file: File, path: Folder = None) -> Outcome:
     """Add an MP3 file to the queue, to be played next."""
     state = shared().queue(find(file, path))

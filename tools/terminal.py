@@ -31,7 +31,7 @@ def _claim(arguments: Mapping[str, object]) -> Claim:
     )
 
 
-@tool(effect="run", title="terminal", action="run {command}", claim=_claim)
+@tool(effect="run", title="terminal", action="run {command|something}", claim=_claim)
 async def terminal_execute(
     command: Annotated[
         str,

@@ -98,7 +98,7 @@ async def web_search(query: Query, maxTokens: MostTokens = 2000) -> Outcome:
 @tool(
     effect="network",
     title="web page reader",
-    action="read {url}",
+    action="read {url|a web page}",
     claim=lambda arguments: asking.of_page(str(arguments.get("url") or "")),
 )
 async def fetch_page(url: Url, offset: Offset = 0, maxLength: Length = 20_000) -> Outcome:
@@ -114,7 +114,10 @@ def _claim(arguments: Mapping[str, object]) -> Claim:
 
 
 @tool(
-    effect="act", title="web request", action="request {url} by {method} into {path}", claim=_claim
+    effect="act",
+    title="web request",
+    action="send a {method|GET} request to {url|an address}",
+    claim=_claim,
 )
 async def api_call(
     url: Url,

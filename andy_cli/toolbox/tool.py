@@ -41,6 +41,8 @@ class Outcome(NamedTuple):
     partial: str = ""
 
 
+NOWHERE = (None, "", ".", "./", Path(), [])
+"""Values that a sentence leaves out: nothing, and the folder where everything happens."""
 NAMED = 3
 """Values of a list that a sentence names."""
 
@@ -66,7 +68,8 @@ class Tool:
     description: str
     effect: Effect
     action: str
-    """What it does, with `{parameter}` slots: `play {file}`; a user sees this, not the name."""
+    """What it does, with `{parameter}` slots: `play {file|a song}`; a user sees this, not the name.
+    What stands behind the bar is said where there is no value."""
     title: str = ""
     """What it is called in a sentence for the user: a short plain noun phrase in English without
     article, as in `I used the file search`. Where none is given, the words of its name."""
@@ -109,17 +112,24 @@ class Tool:
         return {"type": "function", "function": function}
 
     def intent(self, arguments: Arguments) -> str:
-        """The action with its slots filled; slots without a value fall away with their words."""
+        """Fill the slots of the action; see `fill`."""
         return fill(self.action, arguments)
 
 
 def fill(action: str, arguments: Arguments) -> str:
-    """`list the music in {path}` with no path is `list the music`."""
+    """Fill the slots of an action.
+
+    `list the music in {path}` with no path is `list the music`, and `read {path|a file}` is
+    `read a file`.
+    """
     said, _, rest = action.partition("{")
     while rest:
-        name, _, tail = rest.partition("}")
+        slot, _, tail = rest.partition("}")
+        name, _, unnamed = slot.partition("|")
         value = arguments.get(name)
-        if value in (None, "", ".", Path()):
+        if value in NOWHERE and unnamed:
+            said += unnamed
+        elif value in NOWHERE:
             # The preposition that led to the value goes with it.
             said = said.rstrip().rsplit(" ", 1)[0]
         else:

@@ -27,8 +27,10 @@ REGULAR = frozenset(
     rename render reopen replace reply request resolve restart restore resume retrieve review
     revoke rotate save search select share show start store subscribe suggest summarize sync test
     toggle track transcribe transfer transform translate trigger uninstall unlock update upload
-    upsert validate verify view visit wait warm watch""".split()
+    validate verify view visit wait warm watch""".split()
 )
+PLAIN = {"upsert": "save"}
+"""Verbs of programmers, and what others say."""
 IRREGULAR = {
     "begin": "began",
     "build": "built",
@@ -79,8 +81,9 @@ class Phrases(NamedTuple):
 
 def describe_step(name: str, title: str, schema: Schema, server: str) -> Phrases:
     """Say what the tool does and did; the server stands behind it, as `(github)`."""
-    words = words_of_name(name)
-    verb, _, rest = words.partition(" ")
+    written, _, rest = words_of_name(name).partition(" ")
+    verb = PLAIN.get(written, written)
+    words = f"{verb} {rest}".strip()
     past = past_tense(verb)
     if not past:
         return Phrases(f"use the {title} ({server})", f"used the {title} ({server})")
