@@ -118,4 +118,11 @@ class ToolError(Exception):
 
 
 class ToolTimeout(ToolError):
-    """A tool ran into its time limit; what it had done by then stands in the advice."""
+    """A tool ran into its time limit; what it had done by then stands in the advice.
+
+    `output` is what a command had written by then.
+    """
+
+    def __init__(self, message: str, advice: str = "", output: str = "") -> None:
+        super().__init__(message, advice)
+        self.output = output

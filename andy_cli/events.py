@@ -12,10 +12,13 @@ Readers ignore types they do not know.
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import ClassVar, Literal
 
-from andy_cli.messages import Arguments, Status
+from andy_cli.messages import NO_DISPLAY, Arguments, Display, Status
+
+NOT_SENT: Mapping[str, bool] = {"sent": False}
+"""Marks a field that is for the terminal alone, and no part of the JSON."""
 
 Decision = Literal["allowed", "denied"]
 Subtype = Literal[
@@ -118,6 +121,7 @@ class ToolAnswered:
     """What happened, in human words."""
     problem: str = ""
     """What went wrong, in words for the user."""
+    display: Display = field(default=NO_DISPLAY, metadata=NOT_SENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +191,9 @@ Event = (
 def as_dict(event: Event) -> dict[str, object]:
     """The event as a flat object: `type` first, then `timestamp` (seconds), then its fields."""
     flat: dict[str, object] = {"type": event.type, "timestamp": round(time.time(), 3)}
-    for name in event.__dataclass_fields__:
-        flat[name] = getattr(event, name)
+    for each in fields(event):
+        if each.metadata.get("sent", True):
+            flat[each.name] = getattr(event, each.name)
     return flat
 
 

@@ -80,6 +80,20 @@ class Problem(NamedTuple):
     message: str
 
 
+class Display(NamedTuple):
+    """What the user may look at beside the action; never told to the model, nor to scripts."""
+
+    diff: str = ""
+    """The change to a file: hunks of a unified diff, without the names of files."""
+    output: str = ""
+    """What a command wrote, as far as it is kept."""
+    exit_code: int = 0
+    """Of that command."""
+
+
+NO_DISPLAY = Display()
+
+
 class ToolResult(NamedTuple):
     """What came back, or why nothing did."""
 
@@ -96,6 +110,7 @@ class ToolResult(NamedTuple):
     partial: str = ""
     """What of it could not be looked at, in words for the user, e.g. `3 files could not be
     opened`."""
+    display: Display = NO_DISPLAY
 
     @property
     def ok(self) -> bool:

@@ -853,7 +853,9 @@ def test_what_is_not_replaced_stays_byte_for_byte(text: str, old: str, new: str)
 
 
 def shown(name: str, /, **arguments: object) -> list[str]:
-    return claimed(TOOLS, name, **arguments).shown.split("\n")
+    """What is shown of a call before the yes."""
+    claim = claimed(TOOLS, name, **arguments)
+    return [claim.summary, *filter(None, (claim.diff or claim.shown).split("\n"))]
 
 
 def test_the_change_is_shown_before_the_yes(workspace: Path) -> None:
@@ -864,7 +866,7 @@ def test_the_change_is_shown_before_the_yes(workspace: Path) -> None:
         shown("file_put", path="a.txt", content="one\n2\nthree\n", mimeType="text/plain"),
     ):
         assert change == [
-            "a.txt: 1 line added, 1 line taken away",
+            "1 line added, 1 removed",
             "@@ -1,3 +1,3 @@",
             " one",
             "-two",
@@ -873,20 +875,19 @@ def test_the_change_is_shown_before_the_yes(workspace: Path) -> None:
         ]
     assert (workspace / "a.txt").read_text() == "one\ntwo\nthree\n"
     assert shown("write_file", path="b.txt", content="x\ny\n") == [
-        "b.txt: a new file of 2 lines, 4 bytes",
+        "new file, 2 lines",
+        "@@ -0,0 +1,2 @@",
         "+x",
         "+y",
     ]
     packed = base64.b64encode(PICTURE).decode()
     assert shown("file_put", path="b.png", content=packed, mimeType="image/png") == [
-        "b.png: a new file, a PNG picture of 108 bytes"
+        "new file, a PNG picture of 108 bytes"
     ]
     assert shown("file_put", path="a.txt", content=packed, mimeType="image/png") == [
-        "a.txt: text of 14 bytes is replaced by a PNG picture of 108 bytes"
+        "text of 14 bytes is replaced by a PNG picture of 108 bytes"
     ]
-    assert shown("write_file", path="a.txt", content="one\ntwo\nthree\n") == [
-        "a.txt: the text stays as it is"
-    ]
+    assert shown("write_file", path="a.txt", content="one\ntwo\nthree\n") == ["nothing changes"]
 
 
 def test_a_change_in_the_middle_of_a_long_file_has_its_line_numbers(workspace: Path) -> None:
@@ -899,14 +900,14 @@ def test_a_change_in_the_middle_of_a_long_file_has_its_line_numbers(workspace: P
 def test_a_long_change_is_shown_by_head_and_tail_with_counts(workspace: Path) -> None:
     new = "".join(f"{n}\n" for n in range(100_000))
     change = shown("write_file", path="a", content=new + "x" * 1000)
-    assert change[0] == "a: a new file of 100,001 lines, 589.9 kB"
-    assert len(change) == 162
-    assert change[121] == "[... 99,841 lines more, not shown ...]"
-    assert change[-1].endswith("[... 601 more]")
+    assert change[0] == "new file, 100,001 lines"
+    assert len(change) == 1203
+    assert change[1001:1004] == ["\\ 98,802 lines more, not shown", "@@ -0 +99802 @@", "+99801"]
+    assert change[-1] == "+" + "x" * 999 + " [... 1 more]"
     (workspace / "a").write_text(new)
     change = shown("write_file", path="a", content=new.replace("1", "2"))
-    assert change[0].endswith("lines taken away")
-    assert len(change) < 165
+    assert change[0].endswith(" removed")
+    assert len(change) < 1205
 
 
 def test_a_claim_reads_nothing_outside(workspace: Path, tmp_path: Path) -> None:

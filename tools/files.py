@@ -111,8 +111,7 @@ async def read_file(
 def _written(arguments: Given) -> Claim:
     from andy_cli.toolbox.files import changes
 
-    path, content = _text(arguments, "path"), _text(arguments, "content")
-    return Claim((path,), "write", shown=changes.shown_write(path, content))
+    return changes.claim_write(_text(arguments, "path"), _text(arguments, "content"))
 
 
 @tool(effect="write", title="file writer", action="write {path|a file}", claim=_written)
@@ -128,8 +127,7 @@ def _edited(arguments: Given) -> Claim:
 
     path = _text(arguments, "path")
     old, new = _text(arguments, "old_string"), _text(arguments, "new_string")
-    shown = changes.shown_edit(path, old, new, bool(arguments.get("replace_all")))
-    return Claim((path,), "write", shown=shown)
+    return changes.claim_edit(path, old, new, bool(arguments.get("replace_all")))
 
 
 @tool(effect="write", title="file editor", action="edit {path|a file}", claim=_edited)
@@ -342,8 +340,7 @@ def _put(arguments: Given) -> Claim:
     from andy_cli.toolbox.files import changes
 
     path, content = _text(arguments, "path"), _text(arguments, "content")
-    shown = changes.shown_put(path, content, _text(arguments, "mimeType"))
-    return Claim((path,), "write", shown=shown)
+    return changes.claim_put(path, content, _text(arguments, "mimeType"))
 
 
 @tool(effect="write", title="file storage", action="write {path|a file}", claim=_put)

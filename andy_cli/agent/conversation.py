@@ -599,7 +599,9 @@ class Conversation:
         """
         content = result.content
         if result.did:  # else nothing was run
-            self._note("result", result._asdict())
+            record = result._asdict()
+            del record["display"]  # it holds nothing that the model is told
+            self._note("result", record)
         if result.ok and len(content) > LONG:
             content = fitted(content, await self.window() // 4, result.name)
         told = escape_control_tokens(content) + note

@@ -3,6 +3,7 @@
 Nothing here happens before the reply is complete (C27); one thing is done after the other (R12).
 """
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator, Sequence
 
@@ -48,7 +49,9 @@ async def carried_out(chat: Conversation, tally: Tally, reply: Reply) -> AsyncIt
             open_calls.remove(step.call)
             if tally.over:
                 break
-    except BaseException:
+    except BaseException as error:
+        for event in stopped(chat, open_calls, error):
+            yield event
         await leave(chat, open_calls, "interrupted by the user")
         raise
     await leave(chat, open_calls, "not done: the turn was stopped")
@@ -101,6 +104,14 @@ def after(tally: Tally, plan: Plan, fault: str, done: int) -> str:
         fault if fault and tally.may_resend() else "",
     ]
     return "\n".join(filter(None, notes))
+
+
+def stopped(chat: Conversation, calls: Sequence[ToolCall], error: BaseException) -> Iterator[Event]:
+    """Say which step was under way when the user stopped the turn."""
+    tool = chat.registry.get(calls[0].name) if calls else None
+    if tool and isinstance(error, asyncio.CancelledError):
+        action = tool.intent(calls[0].arguments)
+        yield events.ToolAnswered(calls[0].id, Status.CANCELLED, did=action)
 
 
 async def leave(chat: Conversation, calls: list[ToolCall], why: str) -> None:
@@ -183,7 +194,14 @@ async def answered(
     guard_against_loops(chat, tally, call, result)
     output, error = (result.content, "") if result.ok else ("", result.content)
     yield events.ToolAnswered(
-        call.id, result.status, output, error, result.seconds, result.did, problem
+        call.id,
+        result.status,
+        output,
+        error,
+        result.seconds,
+        result.did,
+        problem,
+        result.display,
     )
 
 

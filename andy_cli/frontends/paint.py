@@ -1,4 +1,4 @@
-"""Colour and markdown on a terminal. With view.py and tail.py all that knows rich."""
+"""Colour and markdown on a terminal. With the views of the chat all that knows rich."""
 
 import os
 import sys
@@ -25,6 +25,9 @@ ACTION = Style(color="cyan", dim=True)
 WARNING = Style(color="yellow")
 ERROR = Style(color="red")
 QUIET = Style(dim=True)
+ADDED = Style(color="green")
+REMOVED = Style(color="red")
+TITLE = Style(bold=True)
 THEME = Theme(
     {
         # rich sets code on black, which is a hole in a light terminal.

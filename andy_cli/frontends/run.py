@@ -23,6 +23,7 @@ from andy_cli.agent.not_done import find_not_done
 from andy_cli.agent.turn import turn
 from andy_cli.errors import AndyError, Cancelled, ConsentError, OutputError, UsageError
 from andy_cli.events import Event, Subtype
+from andy_cli.frontends.diff import write_lines
 from andy_cli.frontends.opening import Opened, open_chat
 from andy_cli.frontends.options import NO_ID, WHICH_ID, Options
 from andy_cli.frontends.words import (
@@ -239,7 +240,7 @@ class Printer:
             case events.ToolUsed() if event.action:
                 self.progress(one_line(event.action))
             case events.ToolAnswered() if event.did:
-                self.tell(f"• {action_line(event)}")
+                self._tell_action(event)
             case events.Failed(kind="grounding") if self._streams:
                 pass  # what is put right is seen
             case events.Failed():
@@ -249,6 +250,12 @@ class Printer:
                 self.tell(f"andy: nothing that was found supports: {named}", always=True)
             case events.Ended():
                 self._end(event)
+
+    def _tell_action(self, event: events.ToolAnswered) -> None:
+        self.tell(f"• {action_line(event)}")
+        if self.task.verbose:
+            for line in write_lines(event.display.diff):
+                self.tell(f"  {line}")
 
     def _show_details(self, event: Event) -> None:
         """Tell what only -v asks for: the model, and what each call is made with."""

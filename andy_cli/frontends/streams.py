@@ -20,6 +20,7 @@ from andy_cli.errors import ClosedPipeError, OutputError
 
 ASCII_GLYPHS = {
     "•": "*",
+    "·": ".",
     "▌": "|",
     "█": "#",
     "✓": "v",

@@ -1,17 +1,24 @@
 """The few phrases that chat and run share."""
 
+import re
+from collections.abc import Sequence
+
 from andy_cli.events import Ended, ToolAnswered
 from andy_cli.messages import Status
 
 PUT_RIGHT = "Put right:"
 """Stands before what takes the place of a part of an answer that cannot be taken off the screen."""
 
+MOST_CORRECTIONS = 2
+NOT_WORDS = re.compile(r"[{}\[\]<]|.{80}")
+"""What a correction of data has in it, and not one of a name or a simple value."""
+
 ENDS = {
     Status.SUCCESS: "",
     Status.FAILED: "could not ",
     Status.DENIED: "was not allowed to ",
     Status.TIMED_OUT: "ran out of time: ",
-    Status.CANCELLED: "was stopped: ",
+    Status.CANCELLED: "stopped: ",
 }
 
 
@@ -24,6 +31,18 @@ def action_line(event: ToolAnswered) -> str:
     if event.status is Status.DENIED or not event.problem:
         return line
     return f"{line}: {event.problem.splitlines()[0]}"
+
+
+def describe_corrections(changes: Sequence[str], tool_name: str) -> str:
+    """What was meant by what the model wrote: "read `file` as `path`"; nothing of the protocol."""
+    said = []
+    for change in changes:
+        written, arrow, meant = change.partition(" -> ")
+        if not arrow or meant == tool_name or NOT_WORDS.search(change):
+            continue
+        said.append(f"read `{written.rpartition(': ')[2]}` as `{meant}`")
+    more = f" and {len(said) - MOST_CORRECTIONS} more" if len(said) > MOST_CORRECTIONS else ""
+    return ", ".join(said[:MOST_CORRECTIONS]) + more
 
 
 def not_done_lines(event: Ended) -> list[str]:

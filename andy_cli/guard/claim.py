@@ -26,7 +26,11 @@ class Claim(NamedTuple):
     trusted: bool = False
     """The address is one of the user's own settings."""
     shown: str = ""
-    """What the user sees before a yes beside the action: the change to a file, the whole mail."""
+    """What the user sees before a yes beside the action: the whole mail, what goes where."""
+    summary: str = ""
+    """How much it changes, in a few words behind the action: `new file, 3 lines`."""
+    diff: str = ""
+    """The change to a file, as in `Display`."""
     effect: Effect | None = None
     """That of this very call, where it is another than the tool's."""
     contained: bool = False

@@ -11,7 +11,16 @@ from pydantic import BaseModel
 
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.claim import NO_GRANTS, Claim, Grants
-from andy_cli.messages import Arguments, Effect, Problem, Schema, Status, ToolCall, ToolResult
+from andy_cli.messages import (
+    Arguments,
+    Display,
+    Effect,
+    Problem,
+    Schema,
+    Status,
+    ToolCall,
+    ToolResult,
+)
 from andy_cli.toolbox.daemon_thread import run_in_daemon_thread
 from andy_cli.toolbox.meant_paths import find_meant_paths
 from andy_cli.toolbox.places import granting
@@ -131,7 +140,10 @@ class Registry:
                 content = render_content(returned)
                 outcome = returned
         except ToolError as error:
-            status = Status.TIMED_OUT if isinstance(error, ToolTimeout) else Status.FAILED
+            status = Status.FAILED
+            if isinstance(error, ToolTimeout):
+                status = Status.TIMED_OUT
+                outcome = outcome._replace(display=Display(output=error.output))
             content, problem = error.content, str(error)
         except (Exception, SystemExit) as error:
             # A tool is somebody's code: its fault must not end the conversation.
@@ -146,6 +158,7 @@ class Registry:
             did=outcome.did or tool.intent(call.arguments),
             problem=problem,
             partial=outcome.partial,
+            display=outcome.display,
         )
 
 

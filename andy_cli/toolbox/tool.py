@@ -22,10 +22,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from andy_cli.errors import ToolError
 from andy_cli.guard.claim import NOTHING, Claim
 from andy_cli.guard.workspace import Operation
-from andy_cli.messages import Arguments, Effect, Problem, Schema
+from andy_cli.messages import NO_DISPLAY, Arguments, Display, Effect, Problem, Schema
 from andy_cli.toolbox.described import described
 
-__all__ = ["Claim", "Outcome", "Tool", "ToolError", "also", "progress", "tool"]
+__all__ = ["Claim", "Display", "Outcome", "Tool", "ToolError", "also", "progress", "tool"]
 
 
 class Outcome(NamedTuple):
@@ -33,15 +33,17 @@ class Outcome(NamedTuple):
 
     `data` is told to the model as JSON (a text as it is); `did` tells the user what happened, in
     human words and the past tense: `listed 3 songs in ~/Music`. `partial` tells the user what of
-    it could not be looked at because of errors: `3 files could not be opened`.
+    it could not be looked at because of errors: `3 files could not be opened`. `display` is what
+    the user may look at besides: the change to a file, what a command wrote.
     """
 
     data: object
     did: str
     partial: str = ""
+    display: Display = NO_DISPLAY
 
 
-NOWHERE = (None, "", ".", "./", Path(), [])
+NOWHERE: tuple[object, ...] = (None, "", ".", "./", Path(), [])
 """Values that a sentence leaves out: nothing, and the folder where everything happens."""
 NAMED = 3
 """Values of a list that a sentence names."""

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.errors import UsageError
+from andy_cli.frontends.diff import write_lines
 from andy_cli.guard.consents import suggested
 from andy_cli.guard.gate import Answer, Proposal
 from andy_cli.guard.neutralizer import spelled
@@ -15,6 +16,8 @@ YES = ("y", "yes", "1", "once")
 SESSION = ("s", "session", "2")
 ALWAYS = ("a", "always", "3")
 EDIT = ("e", "edit")
+ALL = ("d", "diff", "all")
+"""Shows what was too long for the screen."""
 NO = ("n", "no", "4")
 ASKS_WHY = ("4",)
 PLACES = (Effect.READ, Effect.PLAY, Effect.NETWORK)
@@ -49,10 +52,33 @@ def choices(proposal: Proposal, workspace: Path) -> Choices:
 
 
 def shown(proposal: Proposal) -> Iterator[str]:
-    """Exactly what would happen, every character visible."""
-    yield f"andy wants to {spelled(proposal.action)}"
+    """Exactly what would happen, every character visible; all of it, however long."""
+    yield headline(proposal)
+    yield from details(proposal)
+    yield from write_lines(proposal.claim.diff)
+    if proposal.why:
+        yield reason(proposal)
+
+
+def headline(proposal: Proposal) -> str:
+    """`andy wants to edit calc.py (1 line added)`, `andy wants to run: pytest -q`."""
     claim = proposal.claim
-    said = proposal.action
+    action = proposal.action
+    if action == f"run {' '.join(claim.command.split())}":
+        # A script of several lines stands below, as it is.
+        action = f"run: {claim.command}" if "\n" not in claim.command else "run a script:"
+    summary = f" ({spelled(claim.summary)})" * bool(claim.summary)
+    return f"andy wants to {spelled(action)}{summary}"
+
+
+def reason(proposal: Proposal) -> str:
+    return f"  It is asked because {spelled(proposal.why)}."
+
+
+def details(proposal: Proposal) -> Iterator[str]:
+    """What the headline does not say; without the change to a file."""
+    claim = proposal.claim
+    said = headline(proposal)
     # A tool that does different things in several places shows them itself.
     places = () if claim.shown and claim.operations else claim.places
     yield from (f"  {spelled(each)}" for each in places if each not in said)
@@ -61,8 +87,6 @@ def shown(proposal: Proposal) -> Iterator[str]:
     if claim.address and claim.address not in said:
         yield f"  {spelled(claim.method)} {spelled(claim.address)}"
     yield from (f"  {spelled(each)}" for each in claim.shown.split("\n") if claim.shown)
-    if proposal.why:
-        yield f"  It is asked because {spelled(proposal.why)}."
 
 
 def understood(said: str, offered: Choices) -> Answer | None:

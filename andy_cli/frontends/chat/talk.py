@@ -13,8 +13,10 @@ from andy_cli.frontends.chat import consent, view
 from andy_cli.frontends.chat.command import Prompt
 from andy_cli.frontends.chat.consent import Choices
 from andy_cli.frontends.chat.desk import Desk
+from andy_cli.frontends.chat.folded import Rows
 from andy_cli.frontends.chat.live_prompt import LivePrompt
 from andy_cli.frontends.chat.live_tail import LiveTail
+from andy_cli.frontends.chat.question import Question, draw_question
 from andy_cli.frontends.chat.slash import find_command
 from andy_cli.frontends.chat.tail import Tail
 from andy_cli.frontends.chat.typed_command import run_typed_command
@@ -159,23 +161,25 @@ class Talk:
         """Show exactly what would happen; the answer is typed after it was shown."""
         if self._view is not None:
             self._view.close()
-        for line in consent.shown(proposal):
-            self._console.print(paint.styled(line, paint.WARNING))
+        question = draw_question(proposal, self._console)
+        self._console.print(Rows(question.rows), crop=False)
         choices = consent.choices(proposal, Path.cwd().resolve())
         if choices.rule:
             self._console.print(paint.styled(choices.rule, paint.QUIET))
         self._asking = True
         try:
-            return await self._answered(choices)
+            return await self._answered(choices, question)
         except EOFError:
             return Answer(False)
         finally:
             self._asking = False
 
-    async def _answered(self, choices: Choices) -> Answer:
+    async def _answered(self, choices: Choices, question: Question) -> Answer:
         while True:
             said = await self._question(choices.line, "")
-            if choices.always and said.strip().lower() in consent.EDIT:
+            if question.whole and said.strip().lower() in consent.ALL:
+                self._console.print(Rows(question.whole), crop=False)
+            elif choices.always and said.strip().lower() in consent.EDIT:
                 try:
                     return consent.edited(
                         await self._question("always: ", "; ".join(choices.always))

@@ -16,10 +16,11 @@ from rich.text import Text
 from andy_cli import events
 from andy_cli.events import Event
 from andy_cli.frontends import paint
+from andy_cli.frontends.chat.action_view import ActionView
+from andy_cli.frontends.chat.folded import Folded
 from andy_cli.frontends.chat.tail import Tail
 from andy_cli.frontends.words import (
     PUT_RIGHT,
-    action_line,
     changed_paragraphs,
     not_done_lines,
     problem,
@@ -46,9 +47,15 @@ class View:
         clock: Callable[[], float] = time.monotonic,
         audit: Callable[[str], str] = str,
         tail: Tail | None = None,
+        folded: Folded | None = None,
     ) -> None:
-        """`audit` looks at each block once more before it is printed, and says what to print."""
+        """`audit` looks at each block once more before it is printed, and says what to print.
+
+        `folded` takes what is shortened.
+        """
         self.audit = audit
+        self.folded = Folded() if folded is None else folded
+        self._actions = ActionView(self.folded)
         self._console = console
         self._tail = tail or Tail(console)
         self._clock = clock
@@ -72,6 +79,7 @@ class View:
 
     def show(self, event: Event) -> None:
         self._heard = self._clock()
+        self._actions.hear(event)
         match event:
             case events.Said(role="assistant", content=content, delta=False) if content:
                 self._replace(content)
@@ -95,7 +103,10 @@ class View:
             case events.ToolAnswered():
                 self._doing = ""
                 if event.did:
-                    self._line(action_line(event), paint.ACTION, "• ")
+                    self._line(self._actions.line(event), mark="• ")
+                    self._tail.print(*self._actions.below(event, self._console))
+            case events.Consented(tool_id=call, decision="allowed"):
+                self._doing = one_line(self._actions.action(call))
             case events.Failed(kind="grounding") if self._console.is_terminal:
                 self.finish_text()
                 self._doing = "looking again"
@@ -171,14 +182,16 @@ class View:
             self._tail.print("")
             self._above = ""
 
-    def _line(self, text: str, style: Style, mark: str = "") -> None:
+    def _line(self, text: str | Text, style: Style = paint.NORMAL, mark: str = "") -> None:
         self.finish_text()
         if self._above == "text":
             self._tail.print("")
         self._above, self._said = "line", []
         room = max(10, self._console.width - len(mark))
-        for at, line in enumerate(paint.styled(text, style).wrap(self._console, room)):
-            self._tail.print(Text(mark if at == 0 else " " * len(mark), style=style) + line)
+        styled = paint.styled(text, style) if isinstance(text, str) else text
+        for at, line in enumerate(styled.wrap(self._console, room)):
+            begins = Text(mark if at == 0 else " " * len(mark), style=styled.style)
+            self._tail.print(begins + line)
 
     def _pages(self, text: str) -> list[RenderableType]:
         if not text.strip():

@@ -9,18 +9,18 @@ from typing import NamedTuple
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.neutralizer import spelled
-from andy_cli.guard.workspace import contain, open_inside
+from andy_cli.guard.workspace import contain
 from andy_cli.toolbox.files.contents import content_of
-from andy_cli.toolbox.files.differences import difference, shortened
+from andy_cli.toolbox.files.differences import FileChange, compare_texts, describe_new_text
 from andy_cli.toolbox.files.editing import described, edited
 from andy_cli.toolbox.files.encodings import PIECE, decoded
 from andy_cli.toolbox.files.kinds import HEAD, kind, one
-from andy_cli.toolbox.files.names import amount, count, said
+from andy_cli.toolbox.files.names import amount, said
 from andy_cli.toolbox.files.opening import opened
 from andy_cli.toolbox.files.writing import write
-from andy_cli.toolbox.places import place
+from andy_cli.toolbox.places import Place, place
 from andy_cli.toolbox.situation import here
-from andy_cli.toolbox.tool import Outcome
+from andy_cli.toolbox.tool import Claim, Display, Outcome
 
 COMPARED = 2_000_000
 """Bytes of a file up to which a change to it is shown."""
@@ -43,9 +43,13 @@ def _before(written: str) -> Before:
     contained = contain(written, workspace, "write")
     if contained.path is None or contained.verdict not in ("inside", "ask"):
         return Before(there=True, known=False)
+    return _read_place(Place(contained.path, workspace))
+
+
+def _read_place(where: Place) -> Before:
     try:
-        size = contained.path.lstat().st_size
-        with open_inside(contained.path, workspace) as file:
+        size = where.path.lstat().st_size
+        with where.open() as file:
             data = file.read(COMPARED + 1)
     except FileNotFoundError:
         return Before(there=False)
@@ -54,67 +58,64 @@ def _before(written: str) -> Before:
     return Before(True, len(data) <= COMPARED, data, size)
 
 
-def shown_write(written: str, content: str) -> str:
-    return _shown(written, content.encode("utf-8", "replace"))
+def claim_write(written: str, content: str) -> Claim:
+    return _claim(written, compare_data(_before(written), content.encode("utf-8", "replace")))
 
 
-def shown_put(written: str, content: str, mime_type: str) -> str:
+def claim_put(written: str, content: str, mime_type: str) -> Claim:
     """Raises ToolError for content that is none."""
-    return _shown(written, content_of(content, mime_type))
+    return _claim(written, compare_data(_before(written), content_of(content, mime_type)))
 
 
-def _shown(written: str, data: bytes) -> str:
-    """The change that putting the data there makes."""
-    before, name = _before(written), spelled(written)
+def _claim(written: str, change: FileChange) -> Claim:
+    return Claim((written,), "write", summary=change.summary, diff=change.diff)
+
+
+def compare_data(before: Before, data: bytes) -> FileChange:
+    """Describe the change that putting the data there makes."""
     what = kind(data[:HEAD])
     if not before.there:
-        return _new(name, data, what)
+        new = f"new file, {_described(data, what)}"
+        return FileChange(new) if what else describe_new_text(decoded(data).text)
     if not before.known:
         inside = f"a file of {amount(before.size)}" if before.size else "what may be there"
-        return f"{name}: {inside} is replaced by {_described(data, what)}"
+        return FileChange(f"{inside} is replaced by {_described(data, what)}")
     if what or kind(before.data[:HEAD]):
         old = _described(before.data, kind(before.data[:HEAD]))
-        return f"{name}: {old} is replaced by {_described(data, what)}"
+        return FileChange(f"{old} is replaced by {_described(data, what)}")
     old_text, new_text = decoded(before.data), decoded(data)
-    change = difference(name, old_text.text, new_text.text)
-    if old_text.encoding != new_text.encoding:
-        change += f"\n[it was {old_text.encoding.spoken}, it will be {new_text.encoding.spoken}]"
-    return change
-
-
-def _new(name: str, data: bytes, what: str) -> str:
-    if what:
-        return f"{name}: a new file, {_described(data, what)}"
-    lines = decoded(data).text.split("\n")
-    lines = lines if lines[-1] else lines[:-1]
-    head = f"{name}: a new file of {count(len(lines), 'line')}, {amount(len(data))}"
-    return "\n".join([head, *shortened([f"+{each}" for each in lines])])
+    change = compare_texts(old_text.text, new_text.text)
+    if old_text.encoding == new_text.encoding:
+        return change
+    becomes = f"{old_text.encoding.spoken} becomes {new_text.encoding.spoken}"
+    return change._replace(summary=f"{change.summary}, {becomes}")
 
 
 def _described(data: bytes, what: str) -> str:
     return f"{one(what) if what else 'text'} of {amount(len(data))}"
 
 
-def shown_edit(written: str, old: str, new: str, everywhere: bool) -> str:
+def claim_edit(written: str, old: str, new: str, everywhere: bool) -> Claim:
     """The change to the file, or what would be exchanged where it may not be looked at yet.
 
     Raises ToolError where the text is not in the file, or not only once.
     """
     before, name = _before(written), spelled(written)
     if not before.known or not before.there:
-        return difference(name, old, new)
+        return _claim(written, compare_texts(old, new))
     text = decoded(before.data).text
-    return difference(name, text, edited(text, old, new, everywhere, name).text)
+    return _claim(written, compare_texts(text, edited(text, old, new, everywhere, name).text))
 
 
 def put(written: str, content: str, mime_type: str = "") -> Outcome:
     """Make or replace a file. Raises ToolError, with everything as it was."""
     data = content_of(content, mime_type)
     where = place(written, "write")
+    before = _read_place(where)
     new = write(where, _pieces(data))
     size = amount(len(data))
     did = f"{'made' if new else 'replaced'} {said(where.path)}, {size}"
-    return Outcome(did, did)
+    return Outcome(did, did, display=Display(diff=compare_data(before, data).diff))
 
 
 def _pieces(data: bytes) -> Sequence[bytes]:
@@ -136,4 +137,5 @@ def edit(written: str, old: str, new: str, everywhere: bool) -> Outcome:
     change = edited(text.text, old, new, everywhere, name)
     write(where, _pieces(text.encoded(change.text)))
     did = f"changed {name}{described(change.places)}"
-    return Outcome(did, did)
+    shown = compare_texts(text.text, change.text) if len(data) <= COMPARED else FileChange("")
+    return Outcome(did, did, display=Display(diff=shown.diff))

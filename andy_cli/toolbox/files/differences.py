@@ -1,6 +1,6 @@
-"""What a change would change, for the user to see before the yes: bounded, with counts.
+"""What a change changes, for the user to see before the yes and after: bounded, with counts.
 
-a.txt: 1 line added, 1 line taken away
+1 line added, 1 removed
 @@ -1,3 +1,3 @@
  one
 -two
@@ -8,19 +8,31 @@ a.txt: 1 line added, 1 line taken away
 """
 
 import difflib
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from andy_cli.toolbox.files.names import count
 
-HEAD, TAIL = 120, 40
-"""Lines that are shown of a long change."""
-WIDEST = 400
-"""Characters of a line that are shown."""
+HEAD, TAIL = 1000, 200
+"""Lines that are kept of a long change; a screen shows fewer, and all of these on request."""
+WIDEST = 1000
+"""Characters of a line that are kept."""
 COMPARED = 2000
 """Lines that differ up to which they are compared: beyond that it takes too long."""
 AROUND = 3
 """Lines that stay, shown around what changes."""
+
+
+HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
+"""The header of a hunk: its first lines in the old and in the new text."""
+
+
+class FileChange(NamedTuple):
+    summary: str
+    """`1 line added, 2 removed`, `new file, 3 lines`."""
+    diff: str = ""
+    """Hunks of a unified diff; `\\ 12 lines more, not shown` where something is left out."""
 
 
 class Change(NamedTuple):
@@ -29,18 +41,29 @@ class Change(NamedTuple):
     removed: int
 
 
-def difference(name: str, old: str, new: str) -> str:
-    """The change from one text to the other; a first line with the counts."""
+def compare_texts(old: str, new: str) -> FileChange:
+    """Describe the change from one text to the other."""
     change = _compared(_lines(old), _lines(new))
     if not change.lines:
-        same = "the text stays as it is" if old == new else "only line endings change"
-        return f"{name}: {same}"
-    counts = []
-    if change.added:
-        counts.append(f"{count(change.added, 'line')} added")
-    if change.removed:
-        counts.append(f"{count(change.removed, 'line')} taken away")
-    return "\n".join([f"{name}: {', '.join(counts)}", *shortened(change.lines)])
+        return FileChange("nothing changes" if old == new else "only line endings change")
+    return FileChange(_describe_counts(change), "\n".join(shortened(change.lines)))
+
+
+def describe_new_text(text: str) -> FileChange:
+    """The change that makes a file of this text."""
+    lines = _lines(text)
+    added = [f"+{line}" for line in lines]
+    header = [f"@@ -0,0 +1,{len(lines)} @@"] * bool(lines)
+    summary = f"new file, {count(len(lines), 'line')}"
+    return FileChange(summary, "\n".join(shortened([*header, *added])))
+
+
+def _describe_counts(change: Change) -> str:
+    if not change.removed:
+        return f"{count(change.added, 'line')} added"
+    if not change.added:
+        return f"{count(change.removed, 'line')} removed"
+    return f"{count(change.added, 'line')} added, {change.removed:,} removed"
 
 
 def _lines(text: str) -> list[str]:
@@ -56,7 +79,8 @@ def _compared(old: Sequence[str], new: Sequence[str]) -> Change:
     stop = max(0, tail - AROUND)
     before, after = old[start : len(old) - stop], new[start : len(new) - stop]
     if len(before) + len(after) > COMPARED:
-        found = [f"-{each}" for each in before] + [f"+{each}" for each in after]
+        header = f"@@ -{start + 1},{len(before)} +{start + 1},{len(after)} @@"
+        found = [header, *(f"-{each}" for each in before), *(f"+{each}" for each in after)]
         return Change(found, len(after), len(before))
     unified = [*difflib.unified_diff(before, after, lineterm="", n=AROUND)][2:]
     return Change(
@@ -86,12 +110,27 @@ def _later(span: str, by: int) -> str:
 
 
 def shortened(lines: Sequence[str]) -> list[str]:
-    """Head and tail of a long list of lines, with how many stand between them."""
+    """Keep head and tail of a long diff, with how many lines stand between them."""
     narrow = [
         each if len(each) <= WIDEST else f"{each[:WIDEST]} [... {len(each) - WIDEST:,} more]"
         for each in lines
     ]
     if len(narrow) <= HEAD + TAIL + 1:
         return narrow
-    left = count(len(narrow) - HEAD - TAIL, "line")
-    return [*narrow[:HEAD], f"[... {left} more, not shown ...]", *narrow[-TAIL:]]
+    before, tail = narrow[:-TAIL], narrow[-TAIL:]
+    note = f"\\ {count(len(before) - HEAD, 'line')} more, not shown"
+    # What stands behind the gap keeps its numbers.
+    header = [] if HUNK.match(tail[0]) else [_header_behind(before)]
+    return [*before[:HEAD], note, *header, *tail]
+
+
+def _header_behind(lines: Sequence[str]) -> str:
+    """The header of a hunk that goes on behind these lines of a diff."""
+    old = new = 1
+    for line in lines:
+        if found := HUNK.match(line):
+            old, new = int(found[1]), int(found[2])
+            continue
+        old += line.startswith((" ", "-"))
+        new += line.startswith((" ", "+"))
+    return f"@@ -{old} +{new} @@"

@@ -27,7 +27,7 @@ from andy_cli.toolbox.terminal.environment import clean
 from andy_cli.toolbox.terminal.output import Output
 from andy_cli.toolbox.terminal.processes import MARK, Started, end
 from andy_cli.toolbox.terminal.sandbox import boxed, only_reads
-from andy_cli.toolbox.tool import Outcome, progress
+from andy_cli.toolbox.tool import Display, Outcome, progress
 from andy_cli.toolbox.work import Work
 
 PIECE = 1 << 16
@@ -76,7 +76,9 @@ def outcome(command: str, seconds: float, notes: list[str], work: Work) -> Outco
     """
     ran = run(command, work)
     if ran.ending == "timed out":
-        raise ToolTimeout(f"It was stopped after {seconds:g} s.", _unfinished(ran, notes))
+        raise ToolTimeout(
+            f"It was stopped after {seconds:g} s.", _unfinished(ran, notes), ran.output
+        )
     told: dict[str, object] = {"exit_code": ran.code, "output": ran.output, "sandboxed": ran.boxed}
     shown = _shown(command)
     did = f"ran {shown}" + (f", exit code {ran.code}" if ran.code else "")
@@ -86,7 +88,7 @@ def outcome(command: str, seconds: float, notes: list[str], work: Work) -> Outco
         notes.append(SHELL_SAYS[ran.code])
     if notes:
         told["note"] = " ".join(notes)
-    return Outcome(told, did)
+    return Outcome(told, did, display=Display(output=ran.output, exit_code=ran.code))
 
 
 def _unfinished(ran: Ran, notes: Sequence[str]) -> str:

@@ -1,0 +1,71 @@
+"""The hunks of a unified diff as numbered lines, for whoever shows them. Pure.
+
+    @@ -3,2 +3,2 @@        3   one
+     one              ->   4 - two
+    -two                   4 + 2
+    +2
+
+A line that was taken away has its number in the old text, all others theirs in the new one.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from andy_cli.guard.neutralizer import spelled
+
+HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
+BLANKS = re.compile(r"[ \t]+$")
+
+Sign = Literal[" ", "+", "-", "gap"]
+
+
+class DiffLine(NamedTuple):
+    sign: Sign
+    """`gap` stands between two hunks, and for lines that were left out."""
+    number: int
+    """Counted from 1; 0 for a gap."""
+    text: str
+
+
+def read_diff(diff: str) -> Iterator[DiffLine]:
+    """The lines of a diff, every character as it is; nothing for an empty one."""
+    old = new = 0
+    for at, line in enumerate(diff.split("\n")):
+        if found := HUNK.fullmatch(line):
+            old, new = int(found[1]), int(found[2])
+            if at:
+                yield DiffLine("gap", 0, "...")
+        elif line.startswith("+"):
+            yield DiffLine("+", new, line[1:])
+            new += 1
+        elif line.startswith("-"):
+            yield DiffLine("-", old, line[1:])
+            old += 1
+        elif line.startswith(" "):
+            yield DiffLine(" ", new, line[1:])
+            old, new = old + 1, new + 1
+        elif line.startswith("\\"):
+            yield DiffLine("gap", 0, line[1:].strip())
+
+
+def spell_line(line: DiffLine) -> str:
+    """The text of a line with every character seen, also tabs and what a change has at its end."""
+    text = line.text
+    if line.sign in "+-":
+        text = BLANKS.sub(lambda blanks: blanks[0].replace(" ", "·"), text)
+    return "\t".join(map(spelled, text.split("\t"))).replace("\t", "→   ")
+
+
+def write_lines(diff: str) -> Iterator[str]:
+    """The diff as plain text, one line for each of it."""
+    lines = [*read_diff(diff)]
+    digits = width_of_numbers(lines)
+    for line in lines:
+        number = str(line.number or "").rjust(digits)
+        sign = "" if line.sign == "gap" else line.sign
+        yield f"{number} {sign:1} {spell_line(line)}".rstrip()
+
+
+def width_of_numbers(lines: list[DiffLine]) -> int:
+    return len(str(max((line.number for line in lines), default=0)))
