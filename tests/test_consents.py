@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from andy_cli.frontends.chat import consent
 from andy_cli.guard.claim import Claim
 from andy_cli.guard.gate import NOBODY, Answer, Gate, Mode, Proposal, Verdict
 from andy_cli.guard.rules import Rules, made
@@ -431,3 +432,51 @@ def test_a_path_that_cannot_be_is_refused_without_a_question(tmp_path: Path) -> 
     user = User()
     verdict = decide(gate_of(tmp_path, user), Effect.READ, Claim(("a\0b",)))
     assert (verdict.allowed, verdict.asked, user.asked) == (False, False, [])
+
+
+# What always means, in words.
+
+RUN_GIT = Claim(command="git push -f && make")
+OFFERED = [
+    (
+        "edit_file",
+        Effect.WRITE,
+        "edit src/a.py",
+        Claim(("src/a.py",), "write"),
+        "edit any file in src/",
+    ),
+    ("edit_file", Effect.WRITE, "edit a.py", Claim(("a.py",), "write"), "edit any *.py here"),
+    ("write_file", Effect.WRITE, "write .env", Claim((".env",), "write"), "write .env"),
+    (
+        "terminal_execute",
+        Effect.RUN,
+        "run it",
+        RUN_GIT,
+        'run "git push" with anything behind it and "make"',
+    ),
+    (
+        "fetch_page",
+        Effect.NETWORK,
+        "read a page",
+        Claim(address="https://a.example/b"),
+        "ask https://a.example for anything",
+    ),
+    ("fs.move", Effect.RUN, "move (fs)", Claim(), "move (fs), whatever it is given"),
+]
+
+
+@pytest.mark.parametrize(("tool", "effect", "action", "claim", "meaning"), OFFERED)
+def test_what_always_would_allow_is_said_in_words_beside_the_rule(
+    tool: str, effect: Effect, action: str, claim: Claim, meaning: str, tmp_path: Path
+) -> None:
+    offered = consent.choices(Proposal(tool, effect, action, claim), tmp_path)
+    assert offered.rule.startswith(f"  always: {meaning} (the rule {tool}")
+    assert all(rule in offered.rule for rule in offered.always)
+
+
+def test_nothing_is_said_of_always_where_it_is_not_offered(tmp_path: Path) -> None:
+    offered = consent.choices(Proposal("gmail_send", Effect.ACT, "send it"), tmp_path)
+    assert (offered.rule, offered.always) == ("", ())
+    for command in ("echo $(id)", "make > x"):
+        claim = Claim(command=command)
+        assert consent.choices(Proposal("t", Effect.RUN, "run", claim), tmp_path).rule == ""

@@ -238,7 +238,28 @@ SUGGESTED = [
     ("terminal_execute", Effect.RUN, Claim(command="sudo apt update"), ("sudo apt update",)),
     ("terminal_execute", Effect.RUN, Claim(command="python3 a.py"), ("python3 a.py",)),
     ("terminal_execute", Effect.RUN, Claim(command="echo $(id)"), ()),
-    ("write_file", Effect.WRITE, Claim(("a/b.md",), "write"), ("{here}/a/b.md",)),
+    ("write_file", Effect.WRITE, Claim(("a/b.md",), "write"), ("{here}/a/**",)),
+    (
+        "write_file",
+        Effect.WRITE,
+        Claim(("a/b.md", "a/c/d.md"), "write"),
+        ("{here}/a/**", "{here}/a/c/**"),
+    ),
+    ("write_file", Effect.WRITE, Claim(("b.md",), "write"), ("{here}/*.md",)),
+    ("write_file", Effect.WRITE, Claim(("Makefile",), "write"), ("{here}/Makefile",)),
+    ("write_file", Effect.WRITE, Claim((".env",), "write"), ("{here}/.env",)),
+    ("write_file", Effect.WRITE, Claim((".github/a.yml",), "write"), ("{here}/.github/a.yml",)),
+    ("write_file", Effect.WRITE, Claim(("a/id_rsa",), "write"), ("{here}/a/id_rsa",)),
+    ("write_file", Effect.WRITE, Claim(("mcp.json",), "write"), ("{here}/mcp.json",)),
+    ("write_file", Effect.WRITE, Claim(("/opt/a/b.md",), "write"), ("/opt/a/b.md",)),
+    ("write_file", Effect.WRITE, Claim(("a[1]/b*.md",), "write"), ("{here}/a[[]1]/**",)),
+    ("trash", Effect.WRITE, Claim(("a/b.md",), "delete"), ("{here}/a/b.md",)),
+    (
+        "move",
+        Effect.WRITE,
+        Claim(("b.md", "a/b.md"), operations=("read", "write")),
+        ("{here}/b.md", "{here}/a/b.md"),
+    ),
     ("read_file", Effect.READ, Claim(("/opt/x",)), ("/opt/x",)),
     (
         "fetch_page",
@@ -259,6 +280,69 @@ def test_the_rule_that_is_offered_covers_the_call_itself(
     assert rules == tuple(f"{tool}({each.format(here=tmp_path)})" for each in specs)
     if rules:
         assert decided(tmp_path, claim, effect, made((), (), rules), tool=tool).allowed
+
+
+NAMES = st.sampled_from(
+    ["a", "b.md", ".env", ".git", "id_rsa", "mcp.json", "x.pem", "[a]", "*", "c d"]
+)
+SPECIAL = [
+    "{}/.env",
+    "{}/.git/hooks/pre-commit",
+    "{}/id_rsa",
+    "{}/x.pem",
+    "{}/mcp.json",
+    "{}/sub/.npmrc",
+]
+
+
+@given(st.lists(NAMES, min_size=1, max_size=4))
+def test_a_rule_that_is_offered_for_a_change_says_nothing_of_secrets_or_of_what_is_elsewhere(
+    names: list[str],
+) -> None:
+    path = "/".join(names)
+    proposal = Proposal("write_file", Effect.WRITE, "write", Claim((path,), "write"))
+    rules = suggested(proposal, HERE)
+    folder = str(HERE.joinpath(*names[:-1]))
+
+    def allows(place: str) -> bool:
+        claim = Claim((place,), "write")
+        asked = Asked("write_file", Effect.WRITE, claim, {}, HERE, (Path(place),))
+        return made((), (), rules).allowed(asked) is not None
+
+    assert allows(str(HERE / path))
+    assert not allows("/elsewhere/a.md")
+    assert not allows(str(HERE.parent / "a.md"))
+    for pattern in SPECIAL:
+        special = pattern.format(folder)
+        named = Path(special).is_relative_to(HERE / path)
+        assert named or not allows(special), (rules, special)
+
+
+WILDCARDS = [
+    ("src/**", "src/a.py", True),
+    ("src/**", "src/.env", False),
+    ("src/**", "src/.git/hooks/pre-commit", False),
+    ("src/*", "src/a/.env", False),
+    ("src", "src/.env", True),
+    ("**/.env", "src/.env", True),
+    (".github/**", ".github/workflows/ci.yml", True),
+    ("*.json", "mcp.json", False),
+    ("mcp.*", "mcp.json", True),
+    ("keys/**", "keys/server.pem", False),
+    ("keys/*.pem", "keys/server.pem", True),
+]
+
+
+@pytest.mark.parametrize(("spec", "path", "allowed"), WILDCARDS)
+def test_a_wildcard_allows_nothing_hidden_or_secret_that_it_does_not_name(
+    spec: str, path: str, allowed: bool, tmp_path: Path
+) -> None:
+    claim = Claim((path,), "write")
+    rule = (f"write_file({spec})",)
+    verdict = decided(tmp_path, claim, Effect.WRITE, made((), (), rule), tool="write_file")
+    assert verdict.allowed is allowed
+    denied = decided(tmp_path, claim, Effect.WRITE, made(rule, (), ("Write",)), tool="write_file")
+    assert "forbids" in denied.reason
 
 
 def test_always_is_kept_and_holds_at_once(tmp_path: Path) -> None:

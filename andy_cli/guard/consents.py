@@ -12,8 +12,9 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from andy_cli.guard.claim import Claim
+from andy_cli.guard.commands.places import is_secret
 from andy_cli.guard.rules import Rules, parsed
-from andy_cli.guard.spec import commands
+from andy_cli.guard.spec import commands, glob_safe, is_special_name
 from andy_cli.guard.workspace import inside, resolve, too_wide
 from andy_cli.messages import Effect
 
@@ -94,10 +95,15 @@ def suggested(proposal: Proposed, workspace: Path) -> tuple[str, ...]:
 
 
 def _place_rules(tool: str, claim: Claim, workspace: Path) -> tuple[str, ...]:
-    """One for each path; for many, one for each of their folders, or for the one above them all."""
+    """One for each path, or for its like; for many, one for each of their folders, or for the one
+    above them all."""
     paths = dict.fromkeys(resolve(each, workspace) for each in claim.places)
     if len(paths) <= MOST_RULES:
-        return tuple(f"{tool}({_shown(path)})" for path in paths)
+        written = all(operation == "write" for _, operation in claim.uses)
+        specs = [_files_like(path, workspace) if written else _shown(path) for path in paths]
+        return tuple(f"{tool}({spec})" for spec in dict.fromkeys(specs))
+    if any(_is_special(path, workspace) for path in paths):
+        return ()  # which no pattern covers
     parents = dict.fromkeys(path.parent for path in paths)
     folders = [folder for folder in parents if parents.keys().isdisjoint(folder.parents)]
     if len(folders) > MOST_RULES:
@@ -105,6 +111,23 @@ def _place_rules(tool: str, claim: Claim, workspace: Path) -> tuple[str, ...]:
     if any(too_wide(folder) or folder in workspace.parents for folder in folders):
         return ()  # that would say far more than was asked
     return tuple(f"{tool}({_shown(folder)}/**)" for folder in folders)
+
+
+def _files_like(path: Path, workspace: Path) -> str:
+    """The folder of a file in the workspace; beside that, in the workspace itself, the files of its
+    kind. The file alone where that would say more than was asked."""
+    known = path != workspace and path.is_relative_to(workspace)
+    if not known or too_wide(path.parent) or _is_special(path, workspace):
+        return _shown(path)
+    if path.parent != workspace:
+        return f"{_shown(path.parent)}/**"
+    return f"{_shown(workspace)}/*{glob_safe(path.suffix)}" if path.suffix else _shown(path)
+
+
+def _is_special(path: Path, workspace: Path) -> bool:
+    """Whether no pattern covers it, whatever stands around it."""
+    inner = path.relative_to(workspace) if path.is_relative_to(workspace) else path
+    return is_secret(f"/{inner}") or any(map(is_special_name, inner.parts))
 
 
 def _prefixes(line: str) -> list[str]:
@@ -135,7 +158,9 @@ def _site(claim: Claim) -> str:
 def _shown(path: Path) -> str:
     """The whole path: the rule holds in every folder, and must not mean another file there."""
     home = Path.home().resolve()
-    return f"~/{path.relative_to(home)}" if inside(path, (home,)) else str(path)
+    if path != home and path.is_relative_to(home):
+        return f"~/{glob_safe(path.relative_to(home))}"
+    return glob_safe(path)
 
 
 def always(rules: Rules, texts: Sequence[str]) -> Rules:

@@ -6,7 +6,9 @@
     gmail_send(to:*@example.org)                               any argument by its name
     gmail_*    mcp__files__read    network                     tools, servers, effects
 
-Without brackets, or with `(**)`, a rule for what changes files means the workspace.
+Without brackets, or with `(**)`, a rule for what changes files means the workspace. In what is
+allowed a wildcard stands for no hidden file, for none with secrets and for none that something runs
+by itself: who means `.env` or `.github/**` writes so.
 
 Deny beats ask beats allow, wherever they come from and in whatever order. A call is allowed when
 every part of it is: each command of the line, each path, the address. It is denied or asked for

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from andy_cli.guard.claim import Claim
+from andy_cli.guard.commands.places import is_secret
+from andy_cli.guard.workspace import PROTECTED, inside
 from andy_cli.messages import Arguments
 
 DEEPEST = 3
@@ -116,7 +118,10 @@ def spec_fits(spec: str, facet: Facet, arguments: Arguments, workspace: Path, wh
     if facet.kind == "command":
         return command_fits(spec, facet.texts, wholly)
     if facet.kind == "path":
-        return any(path_fits(spec, each, workspace) for each in facet.texts[: 1 if wholly else 2])
+        if wholly:
+            path = facet.texts[0]
+            return path_fits(spec, path, workspace) and not is_only_caught(spec, path, workspace)
+        return any(path_fits(spec, each, workspace) for each in facet.texts)
     if facet.kind == "address":
         return address_fits(spec, *facet.texts)
     return False
@@ -158,8 +163,27 @@ def path_fits(spec: str, path: str, workspace: Path) -> bool:
     return path_expression(re.sub("/+", "/", spec).rstrip("/")).fullmatch(path) is not None
 
 
-def glob_safe(folder: Path) -> str:
-    return re.sub(r"([*?\[])", r"[\1]", str(folder))
+def is_only_caught(spec: str, path: str, workspace: Path) -> bool:
+    """Whether a pattern fits a special file without naming it: `src/**` says nothing of
+    `src/.env`, and `*.json` nothing of `mcp.json`."""
+    if not WILDCARD.search(spec):
+        return False
+    # Where the workspace lies is nobody's pattern: it may be below `~/.local`.
+    inner = Path(path).relative_to(workspace) if inside(Path(path), (workspace,)) else Path(path)
+    pieces = [piece for piece in spec.split("/") if piece[:1] not in ("*", "?", "")]
+    special = [part for part in inner.parts if is_special_name(part)]
+    unnamed = any(not any(fnmatchcase(part, piece) for piece in pieces) for part in special)
+    return unnamed or (is_secret(f"/{inner}") and not is_secret(f"/{spec}"))
+
+
+def is_special_name(name: str) -> bool:
+    """Whether a file or folder is hidden, or holds what something runs by itself."""
+    return name.startswith(".") or name in PROTECTED
+
+
+def glob_safe(path: Path | str) -> str:
+    """The path as a pattern that means itself."""
+    return re.sub(r"([*?\[])", r"[\1]", str(path))
 
 
 @cache
@@ -169,15 +193,17 @@ def path_expression(spec: str) -> re.Pattern[str]:
     return re.compile(f"{made}(?:/.*)?", re.DOTALL)
 
 
+WILDCARD = re.compile(r"[*?\[]")
 SPELLED = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
 def _letters(part: str) -> str:
     """A choice of letters such as `[ab]`; what is none stands for itself."""
     if part[:1] == "[" and part[-1:] == "]":
+        choice = f"[{part[1:-1].replace('[', chr(92) + '[')}]"
         with contextlib.suppress(re.error):
-            re.compile(part)
-            return part
+            re.compile(choice)
+            return choice
     return re.escape(part)
 
 

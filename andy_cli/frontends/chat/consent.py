@@ -1,6 +1,6 @@
 """The question before something is done: what is shown, which answers there are, what they mean."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,13 +30,16 @@ class Choices(NamedTuple):
     session: bool
     always: tuple[str, ...]
     """The rules that would be kept."""
+    meaning: str = ""
+    """What they allow, in words."""
 
     @property
     def rule(self) -> str:
         """What always would mean; a line of its own, as it may be long."""
-        return f'  always keeps "{spelled("; ".join(self.always))}" (e edits it)' * bool(
-            self.always
-        )
+        if not self.always:
+            return ""
+        rules = spelled("; ".join(self.always))
+        return f"  always: {spelled(self.meaning)} (the rule {rules}, e edits it)"
 
     @property
     def line(self) -> str:
@@ -48,7 +51,39 @@ def choices(proposal: Proposal, workspace: Path) -> Choices:
     """What is done in the user's name, or may not be the model's wish, is asked each time."""
     if proposal.effect is Effect.ACT or proposal.doubtful:
         return Choices(False, ())
-    return Choices(True, suggested(proposal, workspace))
+    rules = suggested(proposal, workspace)
+    return Choices(True, rules, describe_rules(proposal, rules, workspace))
+
+
+def describe_rules(proposal: Proposal, rules: Sequence[str], workspace: Path) -> str:
+    """What the rules that are offered allow: `edit any file in src/`."""
+    claim, specs = proposal.claim, [parsed(rule).spec for rule in rules]
+    if claim.command:
+        return f"run {' and '.join(_describe_command(spec) for spec in specs)}"
+    if claim.address:
+        return (
+            f"ask {specs[0].removesuffix('/**').rpartition(' ')[2]} for anything" if specs else ""
+        )
+    if claim.places:
+        verb = proposal.action.partition(" ")[0]
+        return f"{verb} {' and '.join(_describe_places(spec, workspace) for spec in specs)}"
+    return f"{proposal.action}, whatever it is given"
+
+
+def _describe_command(spec: str) -> str:
+    """`"git push" and what may follow` for `git push *`."""
+    begins = spec.removesuffix(" *")
+    return f'"{spec}"' if begins == spec else f'"{begins}" with anything behind it'
+
+
+def _describe_places(spec: str, workspace: Path) -> str:
+    """`any file in src/`, `any *.py here`, or the file itself."""
+    path = Path(spec).expanduser()
+    inside = path.is_relative_to(workspace)
+    shown = str(path.relative_to(workspace)) if inside else spec
+    if path.name == "**":
+        return f"any file in {shown.removesuffix('**')}"
+    return f"any {shown} here" if path.name.startswith("*.") else shown
 
 
 def shown(proposal: Proposal) -> Iterator[str]:
