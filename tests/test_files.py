@@ -174,7 +174,8 @@ def test_a_folder_is_listed_with_sizes_and_kinds(workspace: Path) -> None:
     assert names() == ["a", "b.txt", "l", "pipe"]
     assert [each.get("type") for each in listed] == ["folder", None, "link", "other"]
     assert listed[1]["size"] == 5
-    assert did("list_directory") == "listed 4 entries in the current folder"
+    kinds = "1 file, 1 folder, 1 link and 1 special file"
+    assert did("list_directory") == f"listed {kinds} in the current folder"
 
 
 def test_folders_are_looked_into_as_deep_as_is_asked(workspace: Path) -> None:
@@ -197,7 +198,7 @@ def test_a_long_listing_says_that_it_is_cut_and_how_to_get_the_rest(workspace: P
     assert (listed["truncated"], listed["items"], listed["leftOut"]) == (True, 1006, 6)
     assert len(listed["data"]) == listing.SHOWN
     assert "List a folder below" in listed["rest"]
-    assert did("list_directory", path="deep") == "listed 1,005 entries in deep"
+    assert did("list_directory", path="deep") == "listed 1,005 files in deep"
 
 
 def test_what_cannot_be_listed_says_why(workspace: Path) -> None:

@@ -40,7 +40,7 @@ def current_time(
     from andy_cli.toolbox.machine import clock
 
     told = clock.told(timezone)
-    return Outcome(told, f"looked what time it is: {told['time']}")
+    return Outcome(told, f"looked up the time: {told['time']}")
 
 
 def _opened(arguments: Mapping[str, object]) -> Claim:

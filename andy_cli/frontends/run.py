@@ -253,8 +253,8 @@ class Printer:
 
     def _tell_action(self, event: events.ToolAnswered) -> None:
         self.tell(f"• {action_line(event)}")
-        if self.task.verbose:
-            for line in write_lines(event.display.diff):
+        if self.task.verbose and event.display.diff:
+            for line in write_lines(without_secrets(event.display.diff)):
                 self.tell(f"  {line}")
 
     def _show_details(self, event: Event) -> None:
@@ -377,9 +377,16 @@ class Printer:
             self._line = line
 
 
+def without_secrets(text: str) -> str:
+    """The text as it may stand in a log."""
+    from andy_cli.guard.redactor import redact, secrets_of  # 3 ms, for -v alone
+
+    return redact(text, secrets_of(os.environ))
+
+
 def shown_arguments(arguments: Arguments) -> str:
     """The arguments of a call in one line, without secrets."""
-    from andy_cli.guard.redactor import redact_value, secrets_of  # 3 ms, for -v alone
+    from andy_cli.guard.redactor import redact_value, secrets_of  # as above
 
     safe = redact_value(dict(arguments), secrets_of(os.environ))
     return json.dumps(safe, ensure_ascii=False, default=str)

@@ -173,13 +173,13 @@ def _fault(written: str, names: Iterable[str], state: os.stat_result | None, op:
     """Why an operation cannot be done with what is there, or nothing."""
     file = op in ("read", "write")
     if file and written.endswith(("/", "/.")):
-        return "a folder stands where a file is due"
+        return "it is a folder, not a file"
     if op == "write" and state is None and any(map(_unportable, names)):
         return "no file is made under such a name"
     if state is None or not (file or op == "list"):
         return ""
     if stat.S_ISDIR(state.st_mode):
-        return "a folder stands where a file is due" if file else ""
+        return "it is a folder, not a file" if file else ""
     if not stat.S_ISREG(state.st_mode):
         return "it is neither a file nor a folder"
     # Root may read everything, and yet the owner said no.

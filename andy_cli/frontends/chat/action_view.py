@@ -43,16 +43,29 @@ class ActionView:
         self._corrections: dict[str, tuple[str, ...]] = {}
         self._in_words: dict[str, str] = {}
         self._actions: dict[str, str] = {}
+        self._thoughts: list[str] = []
 
     def hear(self, event: Event) -> None:
-        """Remember what belongs to the line of a call that has not ended yet."""
+        """Remember what belongs to the line of a call that has not ended yet.
+
+        What a model thinks is not printed: it is kept, for who asks for it.
+        """
+        if not isinstance(event, events.Reasoned):
+            self._keep_thoughts()
         match event:
+            case events.Reasoned(content=content):
+                self._thoughts.append(content)
             case events.Corrected(tool_id=call, changes=changes):
                 self._corrections[call] = changes
             case events.ToolUsed(tool_id=call, tool_name=name, action=action):
                 self._actions[call] = action
                 changes = self._corrections.pop(call, ())
                 self._in_words[call] = describe_corrections(changes, name)
+
+    def _keep_thoughts(self) -> None:
+        thoughts, self._thoughts = "".join(self._thoughts).strip(), []
+        if thoughts:
+            self._folded.keep("What the model thought", paint.styled(thoughts, paint.QUIET))
 
     def action(self, call: str) -> str:
         """What is under way, in words."""

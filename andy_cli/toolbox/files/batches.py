@@ -17,7 +17,7 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.neutralizer import spelled
 from andy_cli.guard.perils import secret
 from andy_cli.guard.workspace import Operation, inside, resolve
-from andy_cli.toolbox.files.names import count
+from andy_cli.toolbox.files.names import NOUNS, count, count_kinds
 from andy_cli.toolbox.files.patterns import MeantPath, expand_pattern, join_name
 from andy_cli.toolbox.files.targets import (
     ITSELF,
@@ -41,13 +41,6 @@ MOST_PATHS = 5000
 SHOWN = 12
 """Files and folders of a preview: with what is said around it that fits 24 lines."""
 WRITE: Operation = "write"
-
-NOUNS: dict[Kind, str] = {
-    "file": "file",
-    "folder": "folder",
-    "link": "link",
-    "other": "special file",
-}
 
 Verb = Literal["move", "copy", "trash"]
 Use = tuple[str, Operation]
@@ -128,9 +121,7 @@ class PlannedBatch(NamedTuple):
     @property
     def amount(self) -> str:
         """`12 files and 1 folder`."""
-        kinds = Counter(item.kind for item in self.items)
-        parts = [count(kinds[kind], noun) for kind, noun in NOUNS.items() if kinds[kind]]
-        return " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
+        return count_kinds(Counter(item.kind for item in self.items))
 
     def check_judged(self) -> None:
         """Raises ToolError where it is not what was judged: something has come up meanwhile."""

@@ -1,11 +1,11 @@
 """What a folder holds, some levels deep: records for a model to read, the nearest levels first."""
 
 import time
-from collections import deque
+from collections import Counter, deque
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.files.names import count, said
+from andy_cli.toolbox.files.names import count, count_kinds, said
 from andy_cli.toolbox.files.walking import DEEPEST, MOST, PASSED_OVER, Entry, entries
 from andy_cli.toolbox.places import Place
 from andy_cli.toolbox.tool import Outcome
@@ -17,16 +17,21 @@ SHOWN = 1000
 
 class Found(NamedTuple):
     entries: list[Entry]
-    total: int
+    kinds: Counter[str]
+    """How many of each kind there are, those that are left out too."""
     closed: int
     """Folders below that may not be read."""
+
+    @property
+    def total(self) -> int:
+        return self.kinds.total()
 
 
 def listed(place: Place, depth: int, work: Work) -> Outcome:
     """Everything down to `depth` levels, 1 being the folder itself."""
     found = _found(place, min(depth, DEEPEST), work)
     where = said(place.path)
-    did = f"listed {count(found.total, 'entry')} in {where}"
+    did = f"listed {count_kinds(found.kinds)} in {where}"
     if not found.total:
         did = f"looked into {where}: it is empty"
     records = [_record(each) for each in sorted(found.entries)]
@@ -47,8 +52,9 @@ def listed(place: Place, depth: int, work: Work) -> Outcome:
 def _found(place: Place, depth: int, work: Work) -> Found:
     kept: list[Entry] = []
     waiting: deque[tuple[str, ...]] = deque([()])
-    total = closed = 0
-    while waiting and total < MOST:
+    kinds: Counter[str] = Counter()
+    closed = 0
+    while waiting and kinds.total() < MOST:
         work.go_on()
         above = waiting.popleft()
         try:
@@ -58,12 +64,12 @@ def _found(place: Place, depth: int, work: Work) -> Found:
                 raise
             closed += 1
             continue
-        total += len(there)
+        kinds.update(entry.kind for entry in there)
         kept += there[: SHOWN - len(kept)]
         if len(above) + 1 < depth:
             folders = (each for each in there if each.kind == "folder")
             waiting += [each.path for each in folders if each.path[-1] not in PASSED_OVER]
-    return Found(kept, total, closed)
+    return Found(kept, kinds, closed)
 
 
 def _record(entry: Entry) -> dict[str, object]:

@@ -1,5 +1,6 @@
 """Files, sizes and counts as a person would write them."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from andy_cli.guard.neutralizer import spelled
@@ -26,6 +27,16 @@ def amount(size: int) -> str:
         if size < one * 999.95:
             return f"{size / one:.1f} {unit}"
     return f"{size / 1e9:,.1f} GB"
+
+
+NOUNS = {"file": "file", "folder": "folder", "link": "link", "other": "special file"}
+"""What a person calls each kind of entry of a folder."""
+
+
+def count_kinds(kinds: Mapping[str, int]) -> str:
+    """`12 files, 2 folders and 1 link`, of how many there are of each kind."""
+    parts = [count(kinds[kind], noun) for kind, noun in NOUNS.items() if kinds.get(kind)]
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
 
 
 def count(number: int, noun: str) -> str:
