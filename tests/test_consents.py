@@ -480,3 +480,33 @@ def test_nothing_is_said_of_always_where_it_is_not_offered(tmp_path: Path) -> No
     for command in ("echo $(id)", "make > x"):
         claim = Claim(command=command)
         assert consent.choices(Proposal("t", Effect.RUN, "run", claim), tmp_path).rule == ""
+
+
+# What is shown before a yes.
+
+SHOWN = [
+    ("run pytest -q", Claim(command="pytest -q\n"), ["andy wants to run: pytest -q"]),
+    ("run echo \x1b[2J", Claim(command="echo \x1b[2J"), ["andy wants to run: echo \\x1b[2J"]),
+    (
+        "run cd src make",
+        Claim(command="cd src\nmake"),
+        ["andy wants to run a script:", "  $ cd src", "  $ make"],
+    ),
+    (
+        "run your command called shrink",
+        Claim(command="convert a.png"),
+        ["andy wants to run your command called shrink", "  $ convert a.png"],
+    ),
+    (
+        "write a.txt",
+        Claim(("a.txt",), "write", summary="new file, 1 line", diff="@@ -0,0 +1,1 @@\n+x\u202e"),
+        ["andy wants to write a.txt (new file, 1 line)", "1 + x\\u202e"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("action", "claim", "lines"), SHOWN)
+def test_before_a_yes_exactly_what_would_happen_is_said_once(
+    action: str, claim: Claim, lines: list[str]
+) -> None:
+    assert [*consent.shown(Proposal("tool", Effect.RUN, action, claim))] == lines

@@ -97,13 +97,16 @@ def shown(proposal: Proposal) -> Iterator[str]:
 
 def headline(proposal: Proposal) -> str:
     """`andy wants to edit calc.py (1 line added)`, `andy wants to run: pytest -q`."""
-    claim = proposal.claim
-    action = proposal.action
-    if action == f"run {' '.join(claim.command.split())}":
-        # A script of several lines stands below, as it is.
-        action = f"run: {claim.command}" if "\n" not in claim.command else "run a script:"
-    summary = f" ({spelled(claim.summary)})" * bool(claim.summary)
-    return f"andy wants to {spelled(action)}{summary}"
+    summary = f" ({proposal.claim.summary})" * bool(proposal.claim.summary)
+    return f"andy wants to {spelled(_action(proposal) + summary)}"
+
+
+def _action(proposal: Proposal) -> str:
+    command = proposal.claim.command.strip()
+    if proposal.action != f"run {' '.join(command.split())}":
+        return proposal.action
+    # A script of several lines stands below, as it is.
+    return "run a script:" if "\n" in command else f"run: {command}"
 
 
 def reason(proposal: Proposal) -> str:
@@ -113,12 +116,12 @@ def reason(proposal: Proposal) -> str:
 def details(proposal: Proposal) -> Iterator[str]:
     """What the headline does not say; without the change to a file."""
     claim = proposal.claim
-    said = headline(proposal)
+    said, command = _action(proposal), claim.command.strip()
     # A tool that does different things in several places shows them itself.
     places = () if claim.shown and claim.operations else claim.places
     yield from (f"  {spelled(each)}" for each in places if each not in said)
-    if claim.command and claim.command not in said:
-        yield from (f"  $ {spelled(each)}" for each in claim.command.split("\n"))
+    if command not in said:
+        yield from (f"  $ {spelled(each)}" for each in command.split("\n"))
     if claim.address and claim.address not in said:
         yield f"  {spelled(claim.method)} {spelled(claim.address)}"
     yield from (f"  {spelled(each)}" for each in claim.shown.split("\n") if claim.shown)
