@@ -619,6 +619,10 @@ class Conversation:
         """Tokens of what is told of the history, about."""
         return self._told.tokens(self.history)
 
+    async def fullness(self) -> float:
+        """How much of the window the next request fills, about: 0.31."""
+        return self._estimate() / await self.window()
+
     def _estimate(self) -> int:
         """Tokens of all that is sent, about."""
         return self.speech.fixed + self.history_tokens()

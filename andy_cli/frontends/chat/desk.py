@@ -1,7 +1,8 @@
 """What a chat has before it: its options, and the conversation once it is open."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import replace
+from typing import NamedTuple, cast
 
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.foreign_text import RAN, fence
@@ -9,7 +10,7 @@ from andy_cli.errors import UsageError
 from andy_cli.frontends.opening import Opened, open_chat
 from andy_cli.frontends.options import Options
 from andy_cli.frontends.resuming import offer_sessions, open_session, summarize
-from andy_cli.guard.gate import Asker
+from andy_cli.guard.gate import Asker, Mode
 from andy_cli.sessions.resuming import ResumedSession
 from andy_cli.sessions.store import SessionCard
 
@@ -20,6 +21,23 @@ class Printed(NamedTuple):
     command: str
     text: str
     """With the command before it, bounded, without secrets."""
+
+
+MODES = {
+    "ask": "reading inside the folder is free, everything else is asked",
+    "plan": "nothing is changed",
+    "edits": "files inside the folder may be changed",
+    "auto": "everything but destruction is done without a question",
+}
+CYCLED = [name for name in MODES if name != "auto"]
+
+
+def short(number: int) -> str:
+    """`950`, `12.3k`, `1.2M`."""
+    for unit, name in ((1_000_000, "M"), (1_000, "k")):
+        if number >= unit:
+            return f"{number / unit:.1f}{name}"
+    return str(number)
 
 
 class Desk:
@@ -41,16 +59,46 @@ class Desk:
         self.printed: list[Printed] = []
         """Commands that the user typed, which the model is told of with the next message."""
         self._ask = ask
+        self._fullness = 0.0
 
     @property
     def status(self) -> str:
-        """The model, its dialect once known, and the mode; loudly, where nothing is asked."""
+        """The model, its dialect once known, and the mode; loudly, where nothing is asked.
+
+        Then, after the first answer, how full the window is and how many tokens were used.
+        """
+        shown = self.mode.upper() if self.mode == "auto" else self.mode
         if self.open is None:
-            return self.options.model or "andy"
+            return f"{self.options.model or 'andy'} - {shown}"
         chat = self.open.chat
-        mode = chat.gate.mode
-        shown = mode.upper() if mode == "auto" else mode
-        return f"{chat.client.name} - {chat.dialect.name} - {shown}"
+        parts = [chat.client.name, chat.dialect.name, shown]
+        if self._fullness:
+            parts.append(f"context {self._fullness:.0%}")
+        if any(chat.usage):
+            parts.append(f"{short(sum(chat.usage))} tokens")
+        return " - ".join(parts)
+
+    async def measure(self) -> None:
+        """Find out how full the window is, for the status line."""
+        if self.open is not None:
+            self._fullness = await self.open.chat.fullness()
+
+    @property
+    def mode(self) -> str:
+        if self.open is not None:
+            return self.open.chat.gate.mode
+        return self.options.settings().text("guard.mode")
+
+    def set_mode(self, mode: str) -> None:
+        """From now on, and also after /clear; `mode` is one of MODES."""
+        self.options = replace(self.options, mode=mode, yes=False)
+        if self.open is not None:
+            self.open.chat.gate.mode = cast(Mode, mode)
+
+    def next_mode(self) -> None:
+        """Go on to the next mode; never to `auto`, which nobody should meet by a slip."""
+        at = CYCLED.index(self.mode) + 1 if self.mode in CYCLED else 0
+        self.set_mode(CYCLED[at % len(CYCLED)])
 
     async def opened(self) -> Opened:
         """Raises what `open_chat` raises; the next call tries again."""
@@ -109,6 +157,7 @@ class Desk:
         if self.resumed is not None:
             self.resumed.log.close()
             self.resumed = None
+        self._fullness = 0.0
         if self.open is not None:
             await self.open.close()
             self.open = None

@@ -43,6 +43,12 @@ class Folded:
         """All that was shortened, the newest last: each under its title."""
         return [Group(paint.styled(title, paint.TITLE), whole) for title, whole in self._kept]
 
+    def take_pages(self) -> list[RenderableType]:
+        """All that was shortened since it was asked for last."""
+        pages = self.pages()
+        self._kept.clear()
+        return pages
+
 
 def rows_that_fit(console: Console) -> int:
     """Rows of the screen that one text may take."""

@@ -72,10 +72,21 @@ class Repl:
         prompt = LivePrompt(open_history(self._options.no_session), completer, plain)
         prompt.status = self._status
         prompt.started = self._load
+        prompt.next_mode = self._next_mode
+        prompt.show_folded = self._show_folded
         return prompt
 
     def _status(self) -> str:
         return self._talk.status() if self._talk else self._options.model or GREETING
+
+    def _next_mode(self) -> None:
+        if self._talk and self._prompt:
+            self._talk.next_mode()
+            self._prompt.show()
+
+    def _show_folded(self) -> None:
+        if self._talk:
+            self._talk.show_folded()
 
     async def run(self, prompt: str) -> int:
         end_on_sigterm()
@@ -178,6 +189,10 @@ class Talker(Protocol):
 
     @property
     def kept(self) -> bool: ...
+
+    def next_mode(self) -> None: ...
+
+    def show_folded(self) -> None: ...
 
     async def resume(self) -> None: ...
 

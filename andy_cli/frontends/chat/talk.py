@@ -13,7 +13,7 @@ from andy_cli.frontends.chat import consent, view
 from andy_cli.frontends.chat.command import Prompt
 from andy_cli.frontends.chat.consent import Choices
 from andy_cli.frontends.chat.desk import Desk
-from andy_cli.frontends.chat.folded import Rows
+from andy_cli.frontends.chat.folded import Folded, Rows
 from andy_cli.frontends.chat.live_prompt import LivePrompt
 from andy_cli.frontends.chat.live_tail import LiveTail
 from andy_cli.frontends.chat.question import Question, draw_question
@@ -50,6 +50,8 @@ class Talk:
         self._question = question
         self._prompt = prompt
         self._view: View | None = None
+        self._folded = Folded()
+        self._measuring: asyncio.Task[None] | None = None
         self._asking = False
         """Nothing may be drawn while a question is on the screen."""
         self.desk = Desk(options, self._tell, self._ask)
@@ -65,6 +67,14 @@ class Talk:
     def status(self) -> str:
         """The status line: who writes, and what is playing."""
         return " - ".join(filter(None, (self.desk.status, music())))
+
+    def show_folded(self) -> None:
+        """Print whole what was shown in part since this was asked for last."""
+        for page in self._folded.take_pages():
+            self._console.print(page, crop=False)
+
+    def next_mode(self) -> None:
+        self.desk.next_mode()
 
     async def answer(self, line: str) -> None:
         """Carry out a command or a turn; whatever goes wrong is one line and the chat goes on."""
@@ -105,10 +115,12 @@ class Talk:
                 self._tell(problem(str(error), error.hint))
 
     async def close(self) -> None:
+        if self._measuring:
+            self._measuring.cancel()
         await self.desk.close()
 
     async def _turn(self, line: str, attached: str = "") -> None:
-        self._view = shown = View(self._console, tail=self._tail())
+        self._view = shown = View(self._console, tail=self._tail(), folded=self._folded)
         alive = asyncio.create_task(self._keep_alive(shown))
         try:
             opened = await self.desk.opened()
@@ -126,6 +138,7 @@ class Talk:
             attached += found.text + self.desk.take_printed(opened.chat)
             async for event in turn(opened.chat, line, attached):
                 shown.show(event)
+            self._measuring = asyncio.create_task(self._measure())
         finally:
             alive.cancel()
             shown.close()
@@ -133,6 +146,12 @@ class Talk:
 
     def _tail(self) -> Tail:
         return LiveTail(self._console, self._prompt) if self._prompt else Tail(self._console)
+
+    async def _measure(self) -> None:
+        """Bring the status line up to date; the next line is not waited for."""
+        await self.desk.measure()
+        if self._prompt:
+            self._prompt.show()
 
     async def _keep_alive(self, shown: View) -> None:
         # Where nothing can be printed the turn itself finds out, and ends the chat.
