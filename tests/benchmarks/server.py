@@ -19,8 +19,8 @@ PART = (
     "usual terminal.\n\n- first point\n- second point\n\n```python\nreturn 1\n```\n\n"
 )
 
-END = "The end."
-"""What every answer ends with."""
+END = "QZXQ"
+"""What every answer ends with; no letter of it stands elsewhere, so it is drawn as a whole."""
 
 
 def words(tokens: int) -> list[str]:
