@@ -326,7 +326,15 @@ def test_hostile_output_is_told_as_it_is_and_gets_into_no_sentence() -> None:
     assert not {"\x1b", "\x07", "\u202e"} & set(result.did)
 
 
-def test_the_last_line_is_shown_while_it_goes_on() -> None:
+def test_the_last_lines_are_shown_while_it_goes_on() -> None:
+    tools = shipped("terminal")
+    seen: list[str] = []
+    tools.progress = seen.append
+    called({"command": "seq 1 6; sleep 0.2; echo 7; sleep 0.2"}, tools)
+    assert seen == ["3\n4\n5\n6", "4\n5\n6\n7"]
+
+
+def test_a_line_that_is_written_over_is_shown_as_it_is_now() -> None:
     tools = shipped("terminal")
     seen: list[str] = []
     tools.progress = seen.append

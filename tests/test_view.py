@@ -211,6 +211,18 @@ def test_a_tool_is_announced_and_then_reported() -> None:
     assert shown.text == "• listed 3 songs, 0.1 s"
 
 
+def test_the_last_lines_of_a_running_command_stand_below_it() -> None:
+    shown = Shown()
+    shown.view.show(events.ToolUsed("1", "terminal_execute", {}, "run make"))
+    shown.view.at("compiling a\ncompiling b")
+    shown.now += 1.5
+    shown.view.tick()
+    assert shown.text == "run make, 1 s (Ctrl-C stops it)\n  compiling a\n  compiling b"
+    shown.view.show(events.ToolAnswered("1", Status.SUCCESS, seconds=2.0, did="ran make"))
+    shown.view.close()
+    assert shown.text == "• ran make, 2.0 s"
+
+
 def test_a_long_action_is_wrapped_under_itself() -> None:
     shown = Shown(width=30)
     did = "listed 3 songs in /a/very/long/path/to/some/folder"

@@ -56,7 +56,10 @@ PROGRESS: ContextVar[Callable[[str], None]] = ContextVar("progress", default=lam
 
 
 def progress(text: str) -> None:
-    """Show what a tool is at, in the line of its action: a short text, replaced by the next."""
+    """Show what a tool is at: a short text behind its action, or lines below it.
+
+    The next takes its place.
+    """
     PROGRESS.get()(text)
 
 

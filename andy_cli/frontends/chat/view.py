@@ -70,7 +70,8 @@ class View:
         """The blocks of the answer that were printed, nothing between them."""
         self._before_text: Literal["", "text", "line"] = ""
         self._doing = ""
-        self._at = ""
+        self._at: tuple[str, ...] = ()
+        """What the running tool is at: behind its action, or as lines below it."""
         self.busy = busy
         """What goes on when nothing else is known."""
         self._heard = self._clock()
@@ -92,7 +93,7 @@ class View:
                 self._doing = "thinking"
             case events.ToolUsed(action=action) if action:
                 self.finish_text()
-                self._doing, self._at = one_line(action), ""
+                self._doing, self._at = one_line(action), ()
                 self.tick()
             case _:
                 self._mark(event)
@@ -157,7 +158,7 @@ class View:
 
     def at(self, text: str) -> None:
         """What the running tool is at; from any thread, shown at the next drawing."""
-        self._at = one_line(text)
+        self._at = tuple(one_line(line) for line in text.splitlines())
 
     def tell(self, text: str) -> None:
         """A line of ours between what the model says."""
@@ -205,10 +206,12 @@ class View:
 
     def _status(self, quiet: float) -> str:
         """What goes on, once it has gone on for a while; with the seconds it has taken."""
-        at = f": {self._at}" if self._doing and self._at else ""
+        at = f": {self._at[0]}" if self._doing and len(self._at) == 1 else ""
+        below = [f"\n  {line}" for line in self._at] if self._doing and not at else []
         if quiet < PATIENCE:
-            return f"{self._doing}{at} ..." if self._doing else ""
-        return f"{self._doing or self.busy}{at}, {int(quiet)} s (Ctrl-C stops it)"
+            return "".join([f"{self._doing}{at} ...", *below]) if self._doing else ""
+        doing = f"{self._doing or self.busy}{at}, {int(quiet)} s (Ctrl-C stops it)"
+        return "".join([doing, *below])
 
     def _below(self, text: str, status: str) -> RenderableType | None:
         parts: list[RenderableType] = []

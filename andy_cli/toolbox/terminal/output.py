@@ -21,8 +21,8 @@ LARGEST = 512_000_000
 """Characters that are kept on disk of one output."""
 KEPT = 20
 """Files of outputs that are kept; the oldest go."""
-LINE = 100
-"""Characters of the last line that are shown while it goes on."""
+LINE, LINES = 100, 4
+"""Characters of a line, and lines, that are shown while it goes on."""
 
 
 class Output:
@@ -63,9 +63,11 @@ class Output:
         self._file.write(text)
 
     @property
-    def last_line(self) -> str:
-        line = self._tail[-10 * LINE :].rstrip().replace("\r", "\n").rpartition("\n")[2]
-        return one_line(line)[:LINE]
+    def last_lines(self) -> str:
+        """What was written last, a line each; what was written over is left out."""
+        lines = self._tail[-10 * LINE * LINES :].rstrip().split("\n")
+        shown = [one_line(line.rstrip("\r").rpartition("\r")[2])[:LINE] for line in lines]
+        return "\n".join([line for line in shown if line][-LINES:])
 
     def text(self) -> str:
         if self._file is None:

@@ -180,7 +180,7 @@ def _follow(started: Started, output: Output, work: Work) -> Ending:
             output.take(piece)
             if time.monotonic() - shown > LOOK:
                 shown = time.monotonic()
-                progress(output.last_line)
+                progress(output.last_lines)
         elif started.process.poll() is not None:
             ended = ended or time.monotonic()
             if time.monotonic() - ended > LEFT:
