@@ -165,6 +165,8 @@ class Choice(NamedTuple):
 
     text: str
     about: str = ""
+    beyond: str = ""
+    """What it would do, as `change files`, where the model is too small to be trusted with it."""
 
 
 class Constraint(NamedTuple):

@@ -75,6 +75,11 @@ from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
 
 
+def is_users(message: Message) -> bool:
+    """Whether the user said it; notes are andy's own."""
+    return message.role == "user" and not message.note
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """R7: how much a turn may do."""
@@ -456,27 +461,34 @@ class Conversation:
         return self.speech.request(self.told_history(), side, constraint, room)
 
     def told_history(self) -> list[Message]:
-        """What the model is told of the history: as much as its window holds."""
-        return self._told.messages(self.history)
+        """What the model is told of the history: as much as its window holds.
+
+        A model that each step is chosen for is told no notes of ours: it takes them for wishes.
+        """
+        told = self._told.messages(self.history)
+        return [each for each in told if not each.note] if self.client.guided else told
 
     def _next_step(self) -> Constraint | None:
         """For a model that is chosen for: one of the commands or talk that names what was found."""
         if not (self.client.guided and self.dialect.constraint):
             return None
-        from andy_cli.agent.guide import talk_grammar  # 10 ms, and only small models need it
+        # 10 ms, and only small models need them.
+        from andy_cli.agent.guide import talk_grammar
+        from andy_cli.agent.trust import trusted_choices
 
         base = self.dialect.constraint(self.speech.tools)
+        trusted = trusted_choices([*self.speech.tools], base.choices, self.registry)
         grammar = talk_grammar(self.results(), self.last_words()[-1]) if self.results() else ""
-        return Constraint(base.choices, base.free_text, grammar)
+        return Constraint(trusted, base.free_text, grammar)
 
     def results(self) -> list[str]:
         """What tools returned in this turn, oldest first."""
-        start = max(at for at, each in enumerate(self.history) if each.role == "user")
+        start = max(at for at, each in enumerate(self.history) if is_users(each))
         return [each.content for each in self.history[start:] if each.role == "tool"]
 
     def last_words(self) -> list[str]:
         """What the user said, oldest first; a text from a pipe where that is all there is."""
-        said = [each.content for each in self.history if each.role == "user"]
+        said = [each.content for each in self.history if is_users(each)]
         return [split_message(each)[0] or each for each in said]
 
     def interviewer(

@@ -36,7 +36,7 @@ REMEMBERED = 500
 def rewrite(chat: Conversation, tally: Tally) -> Iterator[Event]:
     """Once: ask the model to answer again without deeds and names that nothing supports (R16)."""
     claims = [each for each in find_claims(chat, tally) if each.kind not in FIGURES]
-    if claims:
+    if claims and not chat.client.guided:  # that one is told no notes
         again = f"Nothing that was found supports: {', '.join(named(claims))}. Asking once more."
         yield events.Failed("warning", "grounding", again)
         chat.add(Message("user", rewrite_request(claims), note=True))

@@ -8,6 +8,7 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any
 
 from andy_cli.errors import ContextLengthError, ModelError
@@ -16,7 +17,7 @@ from andy_cli.models.inside import weights
 from andy_cli.models.inside.dialogue import read_turn, talk_messages
 from andy_cli.models.inside.local_server import Engine
 from andy_cli.models.inside.scoring import Chooser
-from andy_cli.models.inside.small_talk import talk_grammar
+from andy_cli.models.inside.small_talk import talk_grammar, too_small
 from andy_cli.models.inside.weights import Progress
 
 SMALL = 1_000_000_000
@@ -104,6 +105,9 @@ class LocalClient:
         if not constraint.free_text:
             return self._chooser.answer(messages, constraint.choices).text, ""
         if command := self._chooser.command(messages, constraint.choices):
+            if command.beyond:
+                name = Path(self._model).stem
+                return too_small(name, command, constraint.choices), ""
             return command.text, ""
         return cut_at_stop(self._chooser.lacking(messages, constraint.choices), request.stop)
 

@@ -61,6 +61,9 @@ PROMPT = (
     'Action: {action}. The user said: "'
 )
 TALK = "Just chat with the user"
+TALKING = Choice("")
+NEVER = 100.0
+"""More than all figures together."""
 LONGEST = 160
 """Characters of a request that the model is asked about; the rest seldom matters."""
 
@@ -86,7 +89,9 @@ class Chooser:
     def command(self, messages: Sequence[Wire], choices: Sequence[Choice]) -> Choice | None:
         """The next command; None when talk is what is due."""
         step = self._next(read_turn(messages), choices)
-        return None if step is None or step.lacks else choices[step.at]
+        if step is None or (step.lacks and not choices[step.at].beyond):
+            return None
+        return choices[step.at]
 
     def lacking(self, messages: Sequence[Wire], choices: Sequence[Choice]) -> str:
         """What the user has to be asked before the next command, as a question; or nothing."""
@@ -184,8 +189,16 @@ class Chooser:
         return [(best, request)] if best < len(tools) else []
 
     def scores(self, text: str, choices: Sequence[Choice], tools: Sequence[Profile]) -> list[float]:
-        """A figure for each tool and, last, for plain talk; the highest wins."""
+        """A figure for each tool and, last, for plain talk; the highest wins.
+
+        Who asks a question wants nothing changed.
+        """
         figures = by_words(text, tools)
+        if asked(text).asks:
+            figures = [
+                figure - NEVER * bool(choice.beyond)
+                for figure, choice in zip(figures, (*choices, TALKING), strict=True)
+            ]
         first, second = sorted(figures, reverse=True)[:2]
         if first - second >= DECISIVE:
             return figures

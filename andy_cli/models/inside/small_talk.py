@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from andy_cli.messages import Choice, Wire
 from andy_cli.models.inside.dialogue import ordered, read_turn
-from andy_cli.models.inside.features import Asked, asked
+from andy_cli.models.inside.features import Asked, asked, profile
+from andy_cli.models.inside.words import words
 
 GREETING = re.compile(
     r"^\W*(hello|hi|hey|good (morning|evening|afternoon|day|night|job)|thanks?|thank you|cheers|bye"
@@ -105,6 +106,7 @@ COURTESIES = (
         ("I am andy, a small assistant on your computer.",),
     ),
 )
+CANNOT_KNOW = "I am a very small model and cannot know that."
 LOST = ("I am not sure what you mean.", "I do not know how to do that.")
 LONGEST_COURTESY = 6
 """Words; more than that is about something."""
@@ -133,7 +135,16 @@ def talk_grammar(messages: Sequence[Wire], choices: Sequence[Choice]) -> str:
         for said, replies in COURTESIES:
             if re.match(rf"\W*(?:{said})\b(?! (?:what|how|who|is|do|can)\b)", text, re.I):
                 return _either(replies)
-    return _either(LOST) if _orders(text) else SENTENCES
+    if _orders(text):
+        return _either(LOST)
+    return _either([CANNOT_KNOW]) if _about_here(text, choices) else SENTENCES
+
+
+def _about_here(text: str, choices: Sequence[Choice]) -> bool:
+    """It asks for something of the user's own, of which the model knows nothing without a tool."""
+    request = asked(text)
+    known = {topic for choice in choices for topic in profile(choice).main_topics}
+    return request.asks and bool(request.kinds or OWN.search(text) or request.topics & known)
 
 
 def _orders(text: str) -> bool:
@@ -144,11 +155,23 @@ def _orders(text: str) -> bool:
 
 def able(choices: Sequence[Choice]) -> str:
     """`I can list the files in a folder, play a song and stop the music.`"""
-    found = [each.about.partition("\n")[0].strip().rstrip(".") for each in choices]
+    trusted = [each for each in choices if not each.beyond]
+    found = [each.about.partition("\n")[0].strip().rstrip(".") for each in trusted]
     doing = [f"{each[:1].lower()}{each[1:]}" for each in found if each][:ABILITIES]
     if not doing:
         return "I can chat with you."
     return f"I can {'; '.join(doing)}."
+
+
+def too_small(model: str, command: Choice, choices: Sequence[Choice]) -> str:
+    """What is said instead of a command that the model is not trusted with."""
+    trusted = [words(each.about)[:1] for each in choices if not each.beyond]
+    *some, last = dict.fromkeys(verb for first in trusted for verb in first) or [""]
+    can = f" It can {', '.join(some)} and {last}." if some else ""
+    return (
+        f"{model} is too small to {command.beyond} safely.{can} "
+        "/model in chat and `andy models list` show what else is here."
+    )
 
 
 def _either(texts: Sequence[str]) -> str:

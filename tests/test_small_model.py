@@ -1,0 +1,90 @@
+"""What the embedded model says of what it is too small for: the real model, in the real program."""
+
+from pathlib import Path
+
+import pytest
+
+from andy_cli.agent.trust import DOUBLES, trusted_choices
+from andy_cli.messages import Choice, Effect
+from andy_cli.settings import load
+from andy_cli.toolbox.collection import Collection
+from tests.shell import andy
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def here(tmp_path: Path, weights_file: Path) -> Path:
+    folder = tmp_path / "here"
+    (folder / "reports").mkdir(parents=True)
+    (folder / "shopping.txt").write_text("milk\n")
+    (folder / "notes.txt").write_text("call bob\n")
+    for number in range(12):
+        (folder / f"song {number:02}.mp3").write_bytes(b"x")
+    return folder
+
+
+def asked(text: str, folder: Path, weights_file: Path) -> str:
+    model = f"local:{weights_file}"
+    run = ("run", "-y", "--no-session", "--model", model)
+    return andy(*run, text, home=folder.parent, cwd=folder).out
+
+
+@pytest.mark.parametrize(
+    ("text", "beyond"),
+    [
+        ("overwrite shopping.txt with eggs, flour and butter", "change files"),
+        ("delete notes.txt", "change files"),
+        ("rename notes.txt to old.txt", "change files"),
+        ("run ls -l", "run commands"),
+        ("say hello", "speak"),
+    ],
+)
+def test_what_it_may_get_wrong_it_says_it_is_too_small_for(
+    text: str, beyond: str, here: Path, weights_file: Path
+) -> None:
+    before = {each: each.read_bytes() for each in here.glob("*.*")}
+    answer = asked(text, here, weights_file)
+    assert f"is too small to {beyond} safely. It can list, read" in answer
+    assert "`andy models list`" in answer
+    assert {each: each.read_bytes() for each in here.glob("*.*")} == before
+
+
+@pytest.mark.parametrize("text", ["what did I write in notes.txt", "which of my files are new?"])
+def test_a_question_changes_nothing_and_is_not_refused_as_if_it_did(
+    text: str, here: Path, weights_file: Path
+) -> None:
+    assert "too small" not in asked(text, here, weights_file)
+    assert (here / "notes.txt").read_text() == "call bob\n"
+
+
+@pytest.mark.parametrize(
+    "text", ["how many CSV files are in reports", "how old is my brother", "what is in here"]
+)
+def test_of_the_users_own_things_it_makes_nothing_up(
+    text: str, here: Path, weights_file: Path
+) -> None:
+    assert (
+        asked(text, here, weights_file).strip() == "I am a very small model and cannot know that."
+    )
+
+
+def test_a_long_list_leads_to_nothing_else(here: Path, weights_file: Path) -> None:
+    answer = asked("list the mp3s here", here, weights_file)
+    assert answer.startswith("I found 12 ")
+    assert sorted(each.name for each in here.iterdir() if each.suffix == ".mp3") == [
+        f"song {number:02}.mp3" for number in range(12)
+    ]
+
+
+def test_nothing_that_changes_runs_or_sends_is_trusted_and_no_tool_is_offered_twice(
+    tmp_path: Path,
+) -> None:
+    registry = Collection(load(), tmp_path).registry
+    names = [tool.name for tool in registry if tool.effect is not Effect.PROTOCOL]
+    choices = trusted_choices(names, [Choice(name) for name in names], registry)
+    assert not {each.text for each in choices} & DOUBLES
+    trusted = {each.text for each in choices if not each.beyond}
+    assert {"list_mp3s", "play_mp3", "read_file", "web_search"} <= trusted
+    effects = {tool.effect for tool in registry if tool.name in trusted}
+    assert effects == {Effect.READ, Effect.PLAY, Effect.NETWORK}
