@@ -251,8 +251,11 @@ class LivePrompt:
             self._question, self._answer = "", None
             self._answer_buffer.reset()
             self._application.layout.focus(self._buffer)
-            self._application.drawing = not self._plain or self._stop is None
-            self.print_above(f"{said}\n")
+            with self._step():
+                if self.draws:
+                    self._application.renderer.erase()
+                self._application.drawing = not self._plain or self._stop is None
+                self.print_above(f"{said}\n")
 
     def show_live(self, lines: Sequence[Line]) -> None:
         """Let these lines stand above the prompt, once something is drawn.
@@ -502,7 +505,9 @@ class LivePrompt:
             [
                 text_window(self._above, Condition(lambda: bool(self._height or self._sent))),
                 text_window(
-                    lambda: [("", self._asked()[0])], Condition(lambda: bool(self._asked()[0]))
+                    lambda: [("", self._asked()[0])],
+                    Condition(lambda: bool(self._asked()[0])),
+                    wraps=True,
                 ),
                 ConditionalContainer(FloatContainer(typed, [menu]), ~asking),
                 ConditionalContainer(answer, asking),
@@ -533,8 +538,11 @@ class LivePrompt:
         return [part for line in lines for part in (*line, ("", "\n"))][:-1]
 
 
-def text_window(text: Callable[[], StyleAndTextTuples], shown: Condition) -> ConditionalContainer:
-    return ConditionalContainer(Window(FormattedTextControl(text), dont_extend_height=True), shown)
+def text_window(
+    text: Callable[[], StyleAndTextTuples], shown: Condition, wraps: bool = False
+) -> ConditionalContainer:
+    window = Window(FormattedTextControl(text), dont_extend_height=True, wrap_lines=wraps)
+    return ConditionalContainer(window, shown)
 
 
 def find_output() -> Output:
