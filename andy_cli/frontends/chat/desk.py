@@ -61,17 +61,18 @@ class Desk:
         self._ask = ask
         self._fullness = 0.0
 
-    @property
-    def status(self) -> str:
+    def describe_status(self, music: str) -> str:
         """The model, its dialect once known, and the mode; loudly, where nothing is asked.
 
-        Then, after the first answer, how full the window is and how many tokens were used.
+        Then the music, and after the first answer how full the window is and how many tokens were
+        used: what matters least comes last, as a narrow screen shows the beginning.
         """
         shown = self.mode.upper() if self.mode == "auto" else self.mode
+        playing = [music] if music else []
         if self.open is None:
-            return f"{self.options.model or 'andy'} - {shown}"
+            return " - ".join([self.options.model or "andy", shown, *playing])
         chat = self.open.chat
-        parts = [chat.client.name, chat.dialect.name, shown]
+        parts = [chat.client.name, chat.dialect.name, shown, *playing]
         if self._fullness:
             parts.append(f"context {self._fullness:.0%}")
         if any(chat.usage):

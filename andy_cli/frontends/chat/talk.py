@@ -66,7 +66,7 @@ class Talk:
 
     def status(self) -> str:
         """The status line: who writes, and what is playing."""
-        return " - ".join(filter(None, (self.desk.status, music())))
+        return self.desk.describe_status(music())
 
     def show_folded(self) -> None:
         """Print whole what was shown in part since this was asked for last."""
