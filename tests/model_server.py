@@ -117,9 +117,10 @@ class ModelServer:
         checked: bool = True,
         facts: Mapping[str, object] | None = None,
         ollama: bool = False,
+        port: int = 0,
     ) -> None:
         """`facts`: what is answered to other paths than those of the chat API and of the models.
-        `ollama`: its chat API is Ollama's own, and there is no other."""
+        `ollama`: its chat API is Ollama's own, and there is no other. `port`: 0 is any free one."""
         self.requests: list[Received] = []
         """Those to the chat API; `others` are the rest."""
         self.others: list[Received] = []
@@ -132,7 +133,7 @@ class ModelServer:
         self._facts = facts or {}
         self._chat = "/api/chat" if ollama else "/chat/completions"
         self._closing = threading.Event()
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = socket.create_server(("127.0.0.1", port))
         self.port: int = self._listener.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}/v1"
         self._threads: list[threading.Thread] = []

@@ -36,6 +36,13 @@ class Screen(pyte.HistoryScreen):
     def write_process_input(self, data: str) -> None:
         self._answer(data)
 
+    def select_graphic_rendition(self, *attrs: int) -> None:
+        """Keep faint text, which pyte does not know, as blinking text, which andy never writes."""
+        if not {38, 48}.intersection(attrs):  # what follows those are colours
+            attrs = tuple({2: 5}.get(each, each) for each in attrs)
+            attrs += (25,) * (22 in attrs)
+        super().select_graphic_rendition(*attrs)
+
 
 class Terminal:
     def __init__(

@@ -307,18 +307,23 @@ FIRST: Sequence[Step] = (
     interrupt,
     leave,
 )
-SECOND: Sequence[Step] = (resume, leave)
+SECOND: Sequence[Step] = (resume,)
 """After the first chat was left."""
 
 
-def walk(folder: Path, columns: int = 80, plain: bool = False) -> Iterator[Scene]:
-    """Take all steps in a folder that is furnished for it; each screen is handed on."""
+def walk(folder: Path, columns: int = 80, plain: bool = False, port: int = 0) -> Iterator[Scene]:
+    """Take all steps in a folder that is furnished for it; each screen is handed on.
+
+    The model is one of an Ollama at this port, where andy finds it if that is the usual one, or at
+    any free port, which OLLAMA_HOST tells.
+    """
     furnish(folder)
-    with ModelServer(answer, models=MODELS, facts=FACTS, ollama=True) as server:
+    with ModelServer(answer, models=MODELS, facts=FACTS, ollama=True, port=port) as server:
+        host = "" if port else f"127.0.0.1:{server.port}"
         flags = ["--plain"] * plain
         for begin, steps in (["chat"], FIRST), (["-c"], SECOND):
             with Terminal(
-                *begin, *flags, columns=columns, folder=folder, OLLAMA_HOST=server.url[:-3]
+                *begin, *flags, columns=columns, folder=folder, OLLAMA_HOST=host
             ) as terminal:
                 for step in steps:
                     step(Walker(terminal, plain))
