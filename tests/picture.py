@@ -110,7 +110,7 @@ def write_svg(text: Text, columns: int, path: Path) -> None:
     console.print(text)
     svg = console.export_svg(title="andy", unique_id=path.stem)
     # Fonts from elsewhere would be fetched by whoever looks at the picture.
-    svg = re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.S)
+    svg = re.sub(r"\s*(@font-face \{.*?\}|<!--.*?-->)", "", svg, flags=re.S)
     path.write_text(svg, encoding="utf-8")
 
 
