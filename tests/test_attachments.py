@@ -95,7 +95,7 @@ def test_a_folder_is_attached_as_a_listing(folder: Path) -> None:
     found = attached(chat_in(folder), "what is in @src/?")
     listing = json.loads(found.text.split("\n```\n")[1].removesuffix("\n```"))
     assert {each["name"] for each in listing} == {"a.py", "deep"}
-    assert found.told == ("Attached: listed 2 entries in src.",)
+    assert found.told == ("Attached: listed 1 file and 1 folder in src.",)
 
 
 def test_lines_of_a_file_are_attached_with_their_numbers(folder: Path) -> None:
