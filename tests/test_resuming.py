@@ -355,7 +355,8 @@ def test_chat_says_how_to_resume_and_shows_what_was_said_last(home: Path, here: 
 def test_a_chat_in_which_nothing_was_said_leaves_no_session_and_no_advice(
     home: Path, here: Path
 ) -> None:
-    with Terminal(folder=here) as terminal:
+    with Terminal(folder=here, OPENAI_API_KEY="k") as terminal:
+        terminal.sees("gpt-5-mini of openai (OPENAI_API_KEY is set)")
         terminal.prompts()
         terminal.type("\x04")
         assert terminal.leaves() == 0

@@ -18,6 +18,7 @@ from andy_cli.errors import UsageError
 from andy_cli.frontends.options import Options
 from andy_cli.guard.gate import Asker, Gate, Mode
 from andy_cli.guard.rules import idle, made
+from andy_cli.messages import Effect
 from andy_cli.models import select
 from andy_cli.models.memory import learn_called, learn_refusal, learn_silent, recall
 from andy_cli.models.select import Chosen
@@ -43,6 +44,11 @@ class Opened:
         """Wait for the MCP servers that a task names; for the others but a moment."""
         await self.hub.wait_for_task(task, self.chat.settings.number("mcp.wait"))
 
+    def count_ready_tools(self) -> int:
+        """How many tools need nothing more to be used."""
+        tools = [tool for tool in self.chat.registry if tool.effect is not Effect.PROTOCOL]
+        return sum(not tool.needs() for tool in tools)
+
     async def close(self) -> None:
         await self.chat.background.join()
         await self.hub.close()
@@ -57,13 +63,15 @@ async def open_chat(
     tell: Callable[[str], None],
     ask: Asker | None = None,
     resumed: ResumedSession | None = None,
+    chosen: Chosen | None = None,
 ) -> Opened:
     """Raises UsageError, ModelError: no model, no such setting, a folder that cannot be written.
 
     `tell` gets what the user should know while it goes on: retries, a download's progress.
-    `resumed` is a session to go on with, in its own file; else a new one is begun.
+    `resumed` is a session to go on with, in its own file; else a new one is begun. `chosen` is the
+    model, where that is known.
     """
-    chosen = await select.choose(settings)
+    chosen = chosen or await select.choose(settings)
     if chosen.provider.name == "local":
         await fetched(chosen.endpoint.model)
     client = select.connect(chosen, settings, tell, options.no_session)

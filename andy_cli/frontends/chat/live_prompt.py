@@ -45,6 +45,7 @@ from prompt_toolkit.layout.processors import (
     ConditionalProcessor,
     HighlightIncrementalSearchProcessor,
     HighlightSelectionProcessor,
+    PasswordProcessor,
 )
 from prompt_toolkit.output import ColorDepth, Output, create_output
 from prompt_toolkit.renderer import Renderer
@@ -163,6 +164,8 @@ class LivePrompt:
         self._stop: Callable[[], object] | None = None
         """Stops the turn that runs; None between turns."""
         self._question = ""
+        self._secret = False
+        """What is answered is shown as stars, and nowhere afterwards."""
         self._answer: asyncio.Future[str] | None = None
         self._interrupted = 0.0
         self._away = False
@@ -230,8 +233,9 @@ class LivePrompt:
             self._application.drawing = True
             self.show()
 
-    async def question(self, text: str, begun: str = "") -> str:
+    async def question(self, text: str, begun: str = "", secret: bool = False) -> str:
         """What the user answers, typed after the question was shown; `begun` is to be edited.
+        Nobody sees what is `secret`.
 
         What was typed before stays in the prompt, and what was queued goes back there: it was not
         meant for this. Raises EOFError at Ctrl-D and Esc; Ctrl-C stops what asks.
@@ -240,6 +244,7 @@ class LivePrompt:
         self._application.key_processor.process_keys()
         self._unqueue()
         self._question, self._answer = text, asyncio.get_running_loop().create_future()
+        self._secret = secret
         self._answer_buffer.document = Document(begun)
         self._application.layout.focus(self._answer_buffer)
         self._application.drawing = True
@@ -247,8 +252,8 @@ class LivePrompt:
         try:
             return await self._answer
         finally:
-            said = f"{self._question}{self._answer_buffer.text}".rstrip()
-            self._question, self._answer = "", None
+            said = f"{self._question}{'' if secret else self._answer_buffer.text}".rstrip()
+            self._question, self._answer, self._secret = "", None, False
             self._answer_buffer.reset()
             self._application.layout.focus(self._buffer)
             with self._step():
@@ -476,6 +481,7 @@ class LivePrompt:
     def _layout(self) -> Layout:
         asking = Condition(lambda: self._answer is not None)
         placeholder = Condition(lambda: self._stop is not None and not self._buffer.text)
+        stars = ConditionalProcessor(PasswordProcessor(), Condition(lambda: self._secret))
         search = SearchToolbar()
         typed = Window(
             BufferControl(
@@ -495,7 +501,7 @@ class LivePrompt:
             get_line_prefix=lambda row, wrapped: "" if wrapped else CONTINUED if row else PROMPT,
         )
         answer = Window(
-            BufferControl(self._answer_buffer),
+            BufferControl(self._answer_buffer, [stars]),
             dont_extend_height=True,
             wrap_lines=True,
             get_line_prefix=lambda row, wrapped: "" if wrapped else self._asked()[1],

@@ -53,7 +53,7 @@ class Input(Protocol):
 
     def working(self, line: str, stop: Callable[[], object]) -> AbstractContextManager[None]: ...
 
-    async def question(self, text: str, begun: str = "") -> str: ...
+    async def question(self, text: str, begun: str = "", secret: bool = False) -> str: ...
 
 
 class Repl:
@@ -61,6 +61,7 @@ class Repl:
         self._options = options
         self._loading = threading.Thread(target=load_the_rest, daemon=True)
         self._talk: Talker | None = None
+        self._greeting: asyncio.Task[None] | None = None
         self._prompt = self._live_prompt() if typed() and not is_dumb() else None
         """None where nothing can be drawn."""
         self._input: Input = self._prompt or line_input(options)
@@ -107,16 +108,34 @@ class Repl:
             sys.stderr.write(AGAIN)
         return 0
 
+    async def _end_greeting(self) -> None:
+        if self._greeting:
+            self._greeting.cancel()
+            await asyncio.gather(self._greeting, return_exceptions=True)
+
     async def _converse(self, prompt: str) -> None:
         """Until the user leaves. Raises EOFError at the end of the input."""
         if self._options.resumes:
             await self._resume()
-        line = prompt or await self._input.line()
+        line = prompt or await self._first_line()
         while line not in LEAVING:
             await self._answer(line)
             if self._talk and self._talk.over:
                 return
             line = await self._input.line()
+
+    async def _first_line(self) -> str:
+        """What the user sends first; until then the greeting may be printed."""
+        if self._prompt:
+            self._greeting = asyncio.create_task(self._greet())
+        try:
+            return await self._input.line()
+        finally:
+            await self._end_greeting()
+
+    async def _greet(self) -> None:
+        talk = await self._open_talk()
+        await talk.greet()
 
     async def _resume(self) -> None:
         """Raises UsageError where there is no such session, EOFError where none is chosen."""
@@ -158,7 +177,8 @@ class Repl:
         from andy_cli.frontends.chat.talk import Talk
 
         if self._talk is None:
-            self._talk = Talk(self._options, self._input.question, self._prompt)
+            greets = typed() and sys.stdout.isatty()
+            self._talk = Talk(self._options, self._input.question, self._prompt, greets)
         return self._talk
 
     def _load(self) -> None:
@@ -193,6 +213,8 @@ class Talker(Protocol):
     def next_mode(self) -> None: ...
 
     def show_folded(self) -> None: ...
+
+    async def greet(self) -> None: ...
 
     async def resume(self) -> None: ...
 

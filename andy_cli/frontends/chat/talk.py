@@ -14,6 +14,7 @@ from andy_cli.frontends.chat.command import Prompt
 from andy_cli.frontends.chat.consent import Choices
 from andy_cli.frontends.chat.desk import Desk
 from andy_cli.frontends.chat.folded import Folded, Rows
+from andy_cli.frontends.chat.greeting import write_greeting
 from andy_cli.frontends.chat.live_prompt import LivePrompt
 from andy_cli.frontends.chat.live_tail import LiveTail
 from andy_cli.frontends.chat.question import Question, draw_question
@@ -21,15 +22,19 @@ from andy_cli.frontends.chat.slash import find_command
 from andy_cli.frontends.chat.tail import Tail
 from andy_cli.frontends.chat.typed_command import run_typed_command
 from andy_cli.frontends.chat.view import View
-from andy_cli.frontends.opening import sessions_folder
+from andy_cli.frontends.opening import Opened, sessions_folder
 from andy_cli.frontends.options import Options
 from andy_cli.frontends.resuming import find_wanted, numbered, pick_session
 from andy_cli.frontends.words import problem
 from andy_cli.guard.gate import Answer, Proposal
 from andy_cli.guard.neutralizer import neutralize
+from andy_cli.models.select import FarServerError
 from andy_cli.sessions.store import SessionCard, find_newest
 from andy_cli.toolbox import player
 from andy_cli.toolbox.songs import clock
+
+HINT = "/help says what there is, Ctrl-D leaves"
+"""What the status line says at first."""
 
 
 class Talk:
@@ -44,6 +49,7 @@ class Talk:
         options: Options,
         question: Callable[[str, str], Awaitable[str]],
         prompt: LivePrompt | None = None,
+        greets: bool = False,
     ) -> None:
         """`prompt` is the one that stays on the screen, if there is one."""
         self._console = paint.console(options.settings().flag("ui.plain"))
@@ -54,7 +60,11 @@ class Talk:
         self._measuring: asyncio.Task[None] | None = None
         self._asking = False
         """Nothing may be drawn while a question is on the screen."""
+        self._begun = False
+        """Something was said or commanded."""
         self.desk = Desk(options, self._tell, self._ask)
+        if greets:
+            self.desk.greet = self._print_greeting
 
     @property
     def over(self) -> bool:
@@ -66,7 +76,8 @@ class Talk:
 
     def status(self) -> str:
         """The status line: who writes, and what is playing."""
-        return self.desk.describe_status(music())
+        hint = "" if self._begun else HINT
+        return " - ".join(filter(None, (self.desk.describe_status(music()), hint)))
 
     def show_folded(self) -> None:
         """Print whole what was shown in part since this was asked for last."""
@@ -76,8 +87,29 @@ class Talk:
     def next_mode(self) -> None:
         self.desk.next_mode()
 
+    async def greet(self) -> None:
+        """Open the conversation and say who answers, as far as nothing is to be asked for it."""
+        try:
+            await self.desk.opened(early=True)
+        except FarServerError:
+            return
+        except AndyError as error:
+            self._complain(error)
+        if self._prompt:
+            self._prompt.show()
+
+    def _print_greeting(self, opened: Opened) -> None:
+        if self._begun:  # an answer is waited for: it comes first
+            return
+        line = write_greeting(opened, Path.cwd(), self._console.width)
+        self._console.print(paint.styled(line, paint.QUIET))
+
+    def _complain(self, error: AndyError) -> None:
+        self._console.print(paint.styled(problem(str(error), error.hint), paint.ERROR))
+
     async def answer(self, line: str) -> None:
         """Carry out a command or a turn; whatever goes wrong is one line and the chat goes on."""
+        self._begun = True
         try:
             if is_command(line):
                 await self._command(line[1:])
@@ -88,7 +120,7 @@ class Talk:
         except OutputError:
             raise
         except AndyError as error:
-            self._console.print(paint.styled(problem(str(error), error.hint), paint.ERROR))
+            self._complain(error)
 
     @property
     def kept(self) -> bool:
@@ -100,7 +132,9 @@ class Talk:
         Raises UsageError, and EOFError where the user leaves instead.
         """
         card = find_wanted(self.desk.options) or await self._choose_session()
-        self._tell(await self.desk.resume(card))
+        summary = await self.desk.resume(card)
+        await self.greet()
+        self._tell(summary)
 
     async def _choose_session(self) -> SessionCard:
         offered = self.desk.offer()

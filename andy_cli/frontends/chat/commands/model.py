@@ -13,7 +13,6 @@ from andy_cli.frontends.completion_values import VALUES
 from andy_cli.frontends.models import find_models
 from andy_cli.frontends.opening import Opened, fetched, secrets_in_use, server_of
 from andy_cli.frontends.options import Options
-from andy_cli.messages import Effect
 from andy_cli.models import select
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.addresses import is_loopback, shown
@@ -42,10 +41,8 @@ async def model(desk: Desk, argument: str) -> str:
 
 def describe_model(opened: Opened) -> str:
     chat = opened.chat
-    ready = [tool for tool in chat.registry if tool.effect is not Effect.PROTOCOL]
-    ready = [tool for tool in ready if not tool.needs()]
     writes = f"it writes {chat.dialect.name} ({chat.speech.why})"
-    return f"{chat.client.name}: {opened.why}; {writes}, {len(ready)} tools."
+    return f"{chat.client.name}: {opened.why}; {writes}, {opened.count_ready_tools()} tools."
 
 
 async def list_models(desk: Desk, opened: Opened) -> str:
