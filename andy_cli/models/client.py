@@ -54,6 +54,8 @@ class Provider:
     name: str
     base_url: str = ""
     key_names: tuple[str, ...] = ()
+    key_begins: tuple[str, ...] = ()
+    """How its keys begin, where those of nobody else do."""
     default_model: str = ""
     connect: Callable[[Endpoint, Settings], ModelClient] | None = None
     """How to reach it; None means: as any server that speaks the OpenAI chat API."""

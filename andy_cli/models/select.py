@@ -16,6 +16,7 @@ from andy_cli.errors import AuthError, TransientError, UsageError
 from andy_cli.models.client import Endpoint, ModelClient, Provider
 from andy_cli.models.discovery import Found, ollama_address, scan
 from andy_cli.models.http.addresses import checked, is_loopback, shown
+from andy_cli.models.kept_keys import read_keys
 from andy_cli.models.memory import learn_without, recall
 from andy_cli.models.presets import presets
 from andy_cli.models.retry import Retrying
@@ -54,6 +55,8 @@ class Choosing:
     environment: Mapping[str, str]
     ports: Mapping[str, int] | None
     near: bool = False
+    kept: Collection[str] = ()
+    """Variables that are not set: their keys were kept."""
 
     async def models_at(self, endpoint: Endpoint) -> list[str]:
         if self.near and not is_loopback(endpoint.base_url):
@@ -67,16 +70,19 @@ class FarServerError(TransientError):
 
 async def choose(
     settings: Settings,
-    environment: Mapping[str, str] = os.environ,
+    environment: Mapping[str, str] | None = None,
     ports: Mapping[str, int] | None = None,
     near: bool = False,
 ) -> Chosen:
     """Raises `NoModelError` (the first-run page) when there is nothing to choose.
 
-    `ports` replaces the ports on which servers are looked for. With `near` only servers on this
+    `environment` replaces that of the process and the kept keys, `ports` the ports on which
+    servers are looked for. With `near` only servers on this
     machine are asked; raises `FarServerError` where that is not enough.
     """
-    choosing = Choosing(settings, environment, ports, near)
+    kept = read_keys() if environment is None else {}
+    variables = {**kept, **os.environ} if environment is None else environment
+    choosing = Choosing(settings, variables, ports, near, kept.keys() - os.environ.keys())
     named, model = parse_name(settings.text("model"))
     if settings.text("base_url"):
         return await _at_address(choosing, named, model)
@@ -143,8 +149,9 @@ def _client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClient:
     )
 
 
-def keyed(environment: Mapping[str, str] = os.environ) -> list[tuple[Provider, str]]:
+def keyed(environment: Mapping[str, str] | None = None) -> list[tuple[Provider, str]]:
     """The providers whose key is there, and the variable it is in; the preferred one first."""
+    environment = {**read_keys(), **os.environ} if environment is None else environment
     return [
         (provider, name)
         for provider in presets().values()
@@ -153,9 +160,14 @@ def keyed(environment: Mapping[str, str] = os.environ) -> list[tuple[Provider, s
     ]
 
 
-def key_of(name: str, environment: Mapping[str, str] = os.environ) -> str:
-    """The key in a variable."""
-    return environment.get(name, "").strip()
+def find_key(provider: Provider) -> str:
+    """The key of a provider that is there, or nothing."""
+    return next(filter(None, map(key_of, provider.key_names)), "")
+
+
+def key_of(name: str) -> str:
+    """The key in a variable, or the one that was kept under its name."""
+    return (os.environ.get(name) or read_keys().get(name, "")).strip()
 
 
 async def models_at(endpoint: Endpoint, settings: Settings) -> list[str]:
@@ -301,7 +313,8 @@ def _by_environment(choosing: Choosing, model: str) -> list[tuple[Provider, str]
         if not provider.local_port:
             names = (*provider.key_names, *names)
         if name := next((name for name in names if choosing.environment.get(name)), ""):
-            there.append((provider, f"{name} is set"))
+            kept = name in choosing.kept
+            there.append((provider, f"{name} is {'kept' if kept else 'set'}"))
     family = model.partition("-")[0]
     return sorted(there, key=lambda each: not (family and each[0].default_model.startswith(family)))
 

@@ -6,6 +6,7 @@ PROVIDER = Provider(
     name="anthropic",
     base_url="https://api.anthropic.com/v1",
     key_names=("ANTHROPIC_API_KEY",),
+    key_begins=("sk-ant-",),
     default_model="claude-haiku-4-5",
     rank=120,
 )

@@ -6,6 +6,7 @@ PROVIDER = Provider(
     name="openai",
     base_url="https://api.openai.com/v1",
     key_names=("OPENAI_API_KEY",),
+    key_begins=("sk-proj-", "sk-svcacct-"),
     default_model="gpt-5-mini",
     rank=10,
 )

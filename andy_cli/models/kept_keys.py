@@ -1,0 +1,58 @@
+"""API keys that the user had kept: `secrets.toml` in the configuration folder, for its owner alone.
+
+OPENAI_API_KEY = "sk-..."       under the names of the variables that come before them
+"""
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from andy_cli.errors import UsageError
+from andy_cli.settings import config_folder
+
+
+def keys_file(environment: Mapping[str, str] = os.environ) -> Path:
+    return config_folder(environment) / "secrets.toml"
+
+
+def read_keys(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The kept keys by the names of their variables. Raises UsageError for a file that is none."""
+    path = keys_file(environment)
+    if not path.is_file():
+        return {}
+    import tomllib  # 10 ms, and most people have no such file
+
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        # What stands there is not told: it may be a key.
+        raise UsageError(f"{path} cannot be read. Correct it or move it away.") from error
+    return {name: value for name, value in found.items() if value and isinstance(value, str)}
+
+
+def keep_key(name: str, key: str) -> Path:
+    """Keep a key, in place of any before; returns the file, which is replaced in one step.
+
+    Raises UsageError where that cannot be done.
+    """
+    import tomlkit  # only to write
+
+    path = keys_file()
+    kept = tomlkit.document()
+    kept.update({**read_keys(), name: key})
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, draft = tempfile.mkstemp(dir=path.parent, prefix="secrets.", suffix=".new")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as opened:
+                opened.write(tomlkit.dumps(kept))
+                opened.flush()
+                os.fsync(opened.fileno())
+            Path(draft).replace(path)
+        except BaseException:
+            Path(draft).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise UsageError(f"The key cannot be kept in {path}: {error.strerror}.") from error
+    return path
