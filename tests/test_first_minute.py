@@ -1,11 +1,17 @@
 """The first minute of a chat: who answers is said, and what is missing is got on the spot."""
 
 import contextlib
+import hashlib
+import sys
+import threading
+import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from andy_cli import __version__
 from tests.model_server import ModelServer, streamed
 from tests.terminal import Terminal, without_escapes
 
@@ -40,7 +46,7 @@ def test_one_line_says_which_model_and_why_where_and_how_much_it_may_do(
     site.mkdir()
     with chatting(*plain, folder=site) as (terminal, server):
         text = terminal.sees(" tools")
-        assert "andy 0.1.0 - m of openai (--base-url was given) - ~/site - ask - " in text
+        assert f"andy {__version__} - m of openai (--base-url was given) - ~/site - ask - " in text
         assert without_escapes(terminal.raw).lstrip().startswith(">")
         assert not server.requests
         terminal.type("hi\r")
@@ -80,3 +86,239 @@ def test_a_session_that_is_gone_on_with_is_greeted_before_it_is_told_of(home: Pa
         text = terminal.sees("Going on with")
         assert text.index("m of openai") < text.index("Going on with")
         assert text.count("m of openai") == 1
+
+
+CHOICE = "1, 2, 3 or 4 (Esc: later)?"
+NOBODY = "http://127.0.0.1:9"
+
+
+@contextlib.contextmanager
+def choosing(
+    *arguments: str, folder: Path, columns: int = 80, **environment: str
+) -> Iterator[Terminal]:
+    """A chat that finds nothing: no key, no server, and no weights."""
+    scan = () if "OLLAMA_HOST" in environment else ("--set", "network.scan=false")
+    with Terminal(
+        *scan,
+        *arguments,
+        columns=columns,
+        rows=24,
+        folder=folder,
+        HTTPS_PROXY=NOBODY,
+        **environment,
+    ) as terminal:
+        terminal.sees(CHOICE)
+        yield terminal
+
+
+def asks_again(terminal: Terminal, times: int) -> None:
+    terminal.wait(lambda: terminal.text.count(CHOICE) == times, f"question number {times}")
+
+
+def test_where_nothing_is_found_a_message_or_model_leads_back_to_the_choice(home: Path) -> None:
+    with choosing(folder=home) as terminal:
+        assert "  2  an API key of OpenAI" in terminal.text
+        terminal.type("\x1b")
+        terminal.sees("No model is chosen.\n  /model or a message asks again.")
+        terminal.prompts()
+        for times, line in enumerate(("hello", "/model"), 2):
+            terminal.type(f"{line}\r")
+            asks_again(terminal, times)
+            terminal.type("\x1b")
+            terminal.prompts()
+        terminal.type("\x04")
+        assert terminal.leaves() == 0
+
+
+def test_the_small_model_is_offered_with_its_size_or_with_the_command_that_installs_it(
+    home: Path,
+) -> None:
+    with choosing(folder=home) as terminal:
+        text = terminal.text
+        if "once its part of andy is installed" in text:
+            terminal.type("1\r")
+            terminal.sees(f"{sys.executable} -m pip install 'andy-cli[local]'"[:70])
+        else:
+            assert "which is fetched once, 93 MB" in text
+
+
+@pytest.mark.parametrize(("answer", "kept"), [("y", True), ("n", False)])
+def test_a_key_is_taken_unseen_and_kept_only_after_a_yes(
+    home: Path, answer: str, kept: bool
+) -> None:
+    secret = "gsk_0123456789abcdefghij"
+    file = home / ".config" / "andy" / "secrets.toml"
+    with choosing(folder=home) as terminal:
+        terminal.type("2\r")
+        terminal.sees("the key (it is not shown):")
+        terminal.type(f"{secret}\r")
+        terminal.sees("Keep the key of groq for the next time?")
+        terminal.type(f"\x1b[A\x1b[B\x15{answer}\r")
+        terminal.sees("of groq (you chose it)")
+        terminal.type("\x04")
+        assert terminal.leaves() == 0
+        assert secret.encode() not in terminal.raw
+    assert file.exists() == kept
+    if kept:
+        assert (file.stat().st_mode & 0o077, secret in file.read_text()) == (0, True)
+        with Terminal("--set", "network.scan=false", folder=home) as terminal:
+            terminal.sees("of groq (GROQ_API_KEY is kept)")
+
+
+def test_a_key_of_nobody_in_particular_is_asked_whose_it_is(home: Path) -> None:
+    with choosing(folder=home) as terminal:
+        terminal.type("2\r")
+        terminal.sees("the key (it is not shown):")
+        terminal.type("0123456789abcdef\r")
+        terminal.sees("Whose key is it?")
+        terminal.type("mistral\r")
+        terminal.sees("Keep the key of mistral")
+        terminal.type("\x1b")
+        terminal.sees("of mistral (you chose it)")
+
+
+@pytest.mark.parametrize(("columns", "plain"), [(80, ()), (40, ()), (80, ("--plain",))])
+def test_a_server_is_given_by_its_address_and_answers_at_once(
+    home: Path, columns: int, plain: tuple[str, ...]
+) -> None:
+    with (
+        ModelServer([streamed("Hello.")], models=["alpha", "beta"]) as server,
+        choosing(*plain, folder=home, columns=columns) as terminal,
+    ):
+        terminal.type("http://127.0.0.1:9/v1\r")
+        asks_again(terminal, 2)
+        terminal.type("3\r")
+        terminal.sees("URL:")
+        terminal.type(f"\x15{server.url}\r")
+        terminal.sees("  2  beta")
+        terminal.sees("Which model?")
+        terminal.type("2\r")
+        terminal.sees("Use it from now on?")
+        terminal.type("n\r")
+        terminal.sees("andy - beta of openai" if columns == 40 else "beta of openai (you chose it)")
+        terminal.type("hi\r")
+        terminal.sees("Hello.")
+        terminal.prompts()
+        assert server.requests[-1].body["model"] == "beta"
+    assert not (home / ".config" / "andy" / "config.toml").exists()
+
+
+def test_enter_looks_again_for_a_server_that_was_started_meanwhile(home: Path) -> None:
+    with ModelServer([], models=["a"]) as gone:
+        port = gone.url.rpartition(":")[2].removesuffix("/v1")
+    with choosing(folder=home, OLLAMA_HOST=f"127.0.0.1:{port}") as terminal:
+        terminal.type("4\r")
+        terminal.sees("No model is served on this machine.")
+        asks_again(terminal, 2)
+        with serving(TagsHandler, int(port)):
+            terminal.type("\r")
+            terminal.sees("qwen3:4b of ollama (you chose it)")
+
+
+class TagsHandler(BaseHTTPRequestHandler):
+    """An Ollama that has one model."""
+
+    def do_GET(self) -> None:
+        body = b'{"models": [{"name": "qwen3:4b"}]}'
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Quiet."""
+
+
+WEIGHTS = b"GGUF" + bytes(8_000_000)
+
+
+class WeightsHandler(TagsHandler):
+    """A hub that takes its time over weights, and goes on where it stopped."""
+
+    ranges: list[str]
+
+    def do_GET(self) -> None:
+        asked = self.headers.get("Range", "")
+        self.ranges.append(asked)
+        start = int(asked[6:-1]) if asked else 0
+        self.send_response(206 if start else 200)
+        self.send_header("Content-Length", str(len(WEIGHTS) - start))
+        self.send_header("x-linked-etag", hashlib.sha256(WEIGHTS).hexdigest())
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            for at in range(start, len(WEIGHTS), 200_000):
+                self.wfile.write(WEIGHTS[at : at + 200_000])
+                time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def serving(handler: type[BaseHTTPRequestHandler], port: int = 0) -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", port), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+
+
+@pytest.mark.parametrize(("columns", "plain"), [(80, ()), (40, ()), (80, ("--plain",))])
+def test_a_download_is_one_bar_above_the_prompt_and_goes_on_where_ctrl_c_stopped_it(
+    home: Path, columns: int, plain: tuple[str, ...]
+) -> None:
+    WeightsHandler.ranges = []
+    with (
+        serving(WeightsHandler) as hub,
+        Terminal(
+            *("chat", "--model", "local:hf:o/r/slow.gguf", *plain),
+            columns=columns,
+            folder=home,
+            HF_ENDPOINT=hub,
+        ) as terminal,
+    ):
+        terminal.prompts()
+        terminal.settle(0.5)
+        assert not WeightsHandler.ranges  # nothing is fetched before something is said
+        for _ in range(2):
+            terminal.type("hi\r")
+            if plain:
+                terminal.sees("fetching hf:o/r/slow.gguf ...")
+                terminal.settle(0.5)
+            else:
+                terminal.sees(" of 8 MB")
+                terminal.settle(0.3)
+                assert sum("fetching" in line for line in terminal.lines) == 1
+                terminal.sees("  [#")
+            terminal.type("\x03")
+            terminal.sees("stopped")
+            terminal.prompts()
+        if not plain:
+            assert "fetching" not in terminal.text
+        terminal.type("again\r")
+        text = terminal.sees("fetched hf:o/r/slow.gguf, 8 MB")
+        assert "of 8 MB" not in text
+    assert WeightsHandler.ranges[0] == ""
+    assert all(each.startswith("bytes=") for each in WeightsHandler.ranges[1:])
+
+
+def test_who_stops_the_download_of_the_small_model_may_choose_another_way(home: Path) -> None:
+    pytest.importorskip("xllamacpp", reason="needs the extra [local]")
+    with (
+        serving(SilentHandler) as index,
+        choosing(
+            folder=home, PIP_INDEX_URL=f"{index}/simple", PIP_CONFIG_FILE="/dev/null"
+        ) as terminal,
+    ):
+        terminal.type("1\r")
+        terminal.sees(" of 93 MB")
+        terminal.type("\x03")
+        terminal.sees("stopped")
+        assert " of 93 MB" not in terminal.prompts(seconds=2)
+        terminal.type("hello\r")
+        asks_again(terminal, 2)
+
+
+class SilentHandler(TagsHandler):
+    """An index of packages that never answers."""
+
+    def do_GET(self) -> None:
+        time.sleep(20)

@@ -1,8 +1,8 @@
 """Open a conversation: settings in, a model with its tools, gate and log out."""
 
-import asyncio
 import gc
 import os
+import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from andy_cli.agent.instructions import Instructions, find_files
 from andy_cli.agent.model_server import Known, Server
 from andy_cli.agent.pairs import new_id
 from andy_cli.compiler.detect import Template
-from andy_cli.errors import UsageError
+from andy_cli.errors import Cancelled, UsageError
 from andy_cli.frontends.options import Options
 from andy_cli.guard.gate import Asker, Gate, Mode
 from andy_cli.guard.rules import idle, made
@@ -29,6 +29,9 @@ from andy_cli.toolbox import situation
 from andy_cli.toolbox.collection import Collection
 from andy_cli.toolbox.mcp.hub import Hub
 from andy_cli.toolbox.mcp.servers import servers
+
+LETTING_GO = 0.5
+"""Seconds in which a download that was stopped is expected to end."""
 
 
 @dataclass(slots=True)
@@ -232,11 +235,36 @@ def facts_of(chosen: Chosen, settings: Settings) -> Callable[[], Awaitable[Known
     return ask
 
 
-async def fetched(model: str) -> None:
-    """The weights of a local model are here; the first use fetches them."""
+async def fetched(model: str, progress: Callable[[int, int], None] | None = None) -> None:
+    """The weights of a local model are here; the first use fetches them.
+
+    `progress` is told the bytes done and in all, in another thread. Cancelled, the download ends;
+    what came of it is kept where it can be gone on with.
+    """
     # Only where a model runs inside andy.
     from andy_cli.frontends.progress import progress_bar
     from andy_cli.models.inside import weights
+    from andy_cli.toolbox.daemon_thread import run_in_daemon_thread
 
-    if weights.find(model) is None:
-        await asyncio.to_thread(weights.pull, model, progress_bar(model))
+    if weights.find(model) is not None:
+        return
+    stopped, ended = threading.Event(), threading.Event()
+    show = progress or progress_bar(model)
+
+    def report(done: int, total: int) -> None:
+        if stopped.is_set():
+            raise Cancelled("stopped")
+        show(done, total)
+
+    def pull() -> None:
+        try:
+            weights.pull(model, report)
+        finally:
+            ended.set()
+
+    try:
+        await run_in_daemon_thread(pull)
+    finally:
+        stopped.set()
+        # The next download goes on with the same file, once this one lets it go.
+        await run_in_daemon_thread(lambda: ended.wait(LETTING_GO))

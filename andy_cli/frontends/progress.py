@@ -7,6 +7,8 @@ from andy_cli.models.inside.weights import Progress
 
 MEGABYTE = 1_000_000
 WIDTH = 30
+SHORTEST = 5
+"""Columns of a bar that still shows something."""
 
 
 def progress_bar(name: str) -> Progress:
@@ -37,18 +39,25 @@ def drawn(begins: str, line: Callable[[int, int], str]) -> Progress:
     return draw
 
 
-def bar(name: str, done: int, total: int) -> str:
-    """`fetching smollm2  [##########                    ] 33 of 98 MB`"""
+def bar(name: str, done: int, total: int, columns: int = 0) -> str:
+    """`fetching smollm2  [##########                    ] 33 of 98 MB`
+
+    Where there are so few columns the bar is shorter, or left out.
+    """
     if not total:
         return f"fetching {name}  {done / MEGABYTE:.0f} MB"
     size = f"{done / MEGABYTE:.0f} of {total / MEGABYTE:.0f} MB"
-    return f"fetching {name}  {filled(done, total)} {size}"
+    begins = f"fetching {name}  "
+    room = columns - len(f"{begins}[] {size}") if columns else WIDTH
+    if room < SHORTEST:
+        return begins + size
+    return f"{begins}{filled(done, total, min(WIDTH, room))} {size}"
 
 
 def counted(work: str, unit: str, done: int, total: int) -> str:
     return f"{work}  {filled(done, total)} {done} of {total} {unit}"
 
 
-def filled(done: int, total: int) -> str:
-    full = min(WIDTH, WIDTH * done // max(total, 1))
-    return f"[{'#' * full}{' ' * (WIDTH - full)}]"
+def filled(done: int, total: int, width: int = WIDTH) -> str:
+    full = min(width, width * done // max(total, 1))
+    return f"[{'#' * full}{' ' * (width - full)}]"

@@ -1,19 +1,19 @@
 """What a chat has before it: its options, and the conversation once it is open."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import NamedTuple, cast
 
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.foreign_text import RAN, fence
 from andy_cli.errors import UsageError
-from andy_cli.frontends.opening import Opened, open_chat
+from andy_cli.frontends.opening import Opened, fetched, open_chat
 from andy_cli.frontends.options import Options
 from andy_cli.frontends.resuming import offer_sessions, open_session, summarize
 from andy_cli.guard.gate import Asker, Mode
 from andy_cli.models import select
-from andy_cli.models.select import Chosen, FarServerError
+from andy_cli.models.select import FIRST_RUN, Chosen, FarServerError, NoModelError
 from andy_cli.sessions.resuming import ResumedSession
 from andy_cli.sessions.store import SessionCard
 
@@ -62,6 +62,10 @@ class Desk:
         self.tell = tell
         self.greet: Callable[[Opened], object] = lambda opened: None
         """Called when the first conversation is open, before anything is told of it."""
+        self.fetch: Callable[[str], Awaitable[None]] = fetched
+        """Gets the weights of a model that runs inside andy."""
+        self.pick: Callable[[], Awaitable[Options]] | None = None
+        """Lets the user choose where there is no model; raises UsageError. None: nobody can."""
         self.over = False
         """Set by /exit."""
         self.listed: list[tuple[str, str]] = []
@@ -122,8 +126,8 @@ class Desk:
     async def opened(self, early: bool = False) -> Opened:
         """Raises what `open_chat` raises; the next call tries again.
 
-        `early`, before the user has said something, no server elsewhere is asked for anything;
-        raises `FarServerError` where that is not enough.
+        `early`, before the user has said something, no server elsewhere and no user is asked for
+        anything; raises `FarServerError` or `NoModelError` where that is not enough.
         """
         async with self._opening:
             if self.open is None:
@@ -138,15 +142,41 @@ class Desk:
         return self.open
 
     async def _open(self, early: bool) -> Opened:
-        settings = self.options.settings()
-        chosen = await select.choose(settings, near=early)
-        if early and not is_here(chosen):
-            raise FarServerError(f"{chosen.endpoint.model} was not fetched.")
-        opened = await open_chat(
-            self.options, settings, self._tell, self._ask, self.resumed, chosen
-        )
+        before = self.options
+        try:
+            chosen = await self._choose(early)
+            if not is_here(chosen):
+                if early:
+                    raise FarServerError(f"{chosen.endpoint.model} was not fetched.")
+                await self.fetch(chosen.endpoint.model)
+            settings = self.options.settings()
+            opened = await open_chat(
+                self.options, settings, self._tell, self._ask, self.resumed, chosen
+            )
+        except BaseException:
+            # Also after Ctrl-C: what was chosen and cannot be had is chosen anew.
+            model, base_url, key = before.model, before.base_url, before.api_key_env
+            self.options = replace(self.options, model=model, base_url=base_url, api_key_env=key)
+            raise
         self.resumed = None
         return opened
+
+    async def _choose(self, early: bool) -> Chosen:
+        """The model that the options mean, or that the user chooses where there is none.
+
+        A model inside andy that is not here yet is none that the user would expect to be fetched.
+        """
+        settings = self.options.settings()
+        try:
+            chosen = await select.choose(settings, near=early)
+            if self.pick is None or settings.text("model") or is_here(chosen):
+                return chosen
+            raise NoModelError(FIRST_RUN)
+        except NoModelError:
+            if early or self.pick is None:
+                raise
+        self.options = await self.pick()
+        return replace(await select.choose(self.options.settings()), why="you chose it")
 
     def _greet(self, opened: Opened) -> None:
         greet, self.greet = self.greet, lambda opened: None

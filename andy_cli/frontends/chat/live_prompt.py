@@ -26,7 +26,7 @@ from prompt_toolkit.data_structures import Point
 from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition, has_completions, has_focus, is_searching
 from prompt_toolkit.formatted_text import StyleAndTextTuples
-from prompt_toolkit.history import History
+from prompt_toolkit.history import DummyHistory, History
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.layout import (
     BufferControl,
@@ -179,7 +179,9 @@ class LivePrompt:
             tempfile_suffix=".md",
             multiline=False,
         )
-        self._answer_buffer = Buffer(accept_handler=self._accept_answer, multiline=False)
+        self._answer_buffer = Buffer(
+            history=DummyHistory(), accept_handler=self._accept_answer, multiline=False
+        )
         self._output = find_output()
         self._application = StayingApplication(self._layout(), self._keys(), self._output)
         self._application.after_render += self._painted

@@ -61,7 +61,6 @@ class Repl:
         self._options = options
         self._loading = threading.Thread(target=load_the_rest, daemon=True)
         self._talk: Talker | None = None
-        self._greeting: asyncio.Task[None] | None = None
         self._prompt = self._live_prompt() if typed() and not is_dumb() else None
         """None where nothing can be drawn."""
         self._input: Input = self._prompt or line_input(options)
@@ -108,11 +107,6 @@ class Repl:
             sys.stderr.write(AGAIN)
         return 0
 
-    async def _end_greeting(self) -> None:
-        if self._greeting:
-            self._greeting.cancel()
-            await asyncio.gather(self._greeting, return_exceptions=True)
-
     async def _converse(self, prompt: str) -> None:
         """Until the user leaves. Raises EOFError at the end of the input."""
         if self._options.resumes:
@@ -125,17 +119,32 @@ class Repl:
             line = await self._input.line()
 
     async def _first_line(self) -> str:
-        """What the user sends first; until then the greeting may be printed."""
-        if self._prompt:
-            self._greeting = asyncio.create_task(self._greet())
-        try:
+        """What the user sends first. Until then the greeting may be printed, and a model chosen
+        where there is none.
+        """
+        if self._prompt is None:
             return await self._input.line()
+        line = asyncio.create_task(self._input.line())
+        greeting = asyncio.create_task(self._greet())
+        try:
+            await asyncio.wait([line, greeting], return_when=asyncio.FIRST_COMPLETED)
+            if line.done() or greeting.result():
+                return await line
         finally:
-            await self._end_greeting()
+            greeting.cancel()
+            await asyncio.wait([greeting])
+            line.cancel()
+        await self._finishes(self._choose_model(), "")
+        return await self._input.line()
 
-    async def _greet(self) -> None:
+    async def _greet(self) -> bool:
+        """Whether there is a model, or will be when one is needed."""
         talk = await self._open_talk()
-        await talk.greet()
+        return await talk.greet()
+
+    async def _choose_model(self) -> None:
+        talk = await self._open_talk()
+        await talk.choose_model()
 
     async def _resume(self) -> None:
         """Raises UsageError where there is no such session, EOFError where none is chosen."""
@@ -214,7 +223,9 @@ class Talker(Protocol):
 
     def show_folded(self) -> None: ...
 
-    async def greet(self) -> None: ...
+    async def greet(self) -> bool: ...
+
+    async def choose_model(self) -> None: ...
 
     async def resume(self) -> None: ...
 

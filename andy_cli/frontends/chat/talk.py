@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 from andy_cli.agent.attachments import attach
@@ -17,18 +17,20 @@ from andy_cli.frontends.chat.folded import Folded, Rows
 from andy_cli.frontends.chat.greeting import write_greeting
 from andy_cli.frontends.chat.live_prompt import LivePrompt
 from andy_cli.frontends.chat.live_tail import LiveTail
+from andy_cli.frontends.chat.model_choice import AskUser, ModelChoice
 from andy_cli.frontends.chat.question import Question, draw_question
 from andy_cli.frontends.chat.slash import find_command
 from andy_cli.frontends.chat.tail import Tail
 from andy_cli.frontends.chat.typed_command import run_typed_command
 from andy_cli.frontends.chat.view import View
-from andy_cli.frontends.opening import Opened, sessions_folder
+from andy_cli.frontends.opening import Opened, fetched, sessions_folder
 from andy_cli.frontends.options import Options
+from andy_cli.frontends.progress import MEGABYTE, bar
 from andy_cli.frontends.resuming import find_wanted, numbered, pick_session
 from andy_cli.frontends.words import problem
 from andy_cli.guard.gate import Answer, Proposal
 from andy_cli.guard.neutralizer import neutralize
-from andy_cli.models.select import FarServerError
+from andy_cli.models.select import FarServerError, NoModelError
 from andy_cli.sessions.store import SessionCard, find_newest
 from andy_cli.toolbox import player
 from andy_cli.toolbox.songs import clock
@@ -40,18 +42,19 @@ HINT = "/help says what there is, Ctrl-D leaves"
 class Talk:
     """One chat, from its first line to its last.
 
-    `question` shows a text, with a second one to be edited behind it, and returns what is typed; it
-    raises EOFError at Ctrl-D and is cancelled at Ctrl-C.
+    `question` raises EOFError at Ctrl-D and Esc, and is cancelled at Ctrl-C.
     """
 
     def __init__(
         self,
         options: Options,
-        question: Callable[[str, str], Awaitable[str]],
+        question: AskUser,
         prompt: LivePrompt | None = None,
         greets: bool = False,
     ) -> None:
-        """`prompt` is the one that stays on the screen, if there is one."""
+        """`prompt` is the one that stays on the screen, if there is one; `greets`: there is
+        somebody to be greeted, and to be asked for a model where there is none.
+        """
         self._console = paint.console(options.settings().flag("ui.plain"))
         self._question = question
         self._prompt = prompt
@@ -63,8 +66,10 @@ class Talk:
         self._begun = False
         """Something was said or commanded."""
         self.desk = Desk(options, self._tell, self._ask)
+        self.desk.fetch = self._fetch
         if greets:
             self.desk.greet = self._print_greeting
+            self.desk.pick = self._pick_model
 
     @property
     def over(self) -> bool:
@@ -87,16 +92,66 @@ class Talk:
     def next_mode(self) -> None:
         self.desk.next_mode()
 
-    async def greet(self) -> None:
-        """Open the conversation and say who answers, as far as nothing is to be asked for it."""
+    async def greet(self) -> bool:
+        """Open the conversation and say who answers, as far as nothing is to be asked for it.
+
+        False where there is no model, and one can be chosen.
+        """
         try:
             await self.desk.opened(early=True)
         except FarServerError:
-            return
+            return True
+        except NoModelError as error:
+            if self.desk.pick is not None:
+                return False
+            self._complain(error)
         except AndyError as error:
             self._complain(error)
         if self._prompt:
             self._prompt.show()
+        return True
+
+    async def choose_model(self) -> None:
+        """Have the user choose a model, and get it."""
+        try:
+            await self.desk.opened()
+        except OutputError:
+            raise
+        except AndyError as error:
+            self._tell(problem(str(error), error.hint))
+
+    async def _pick_model(self) -> Options:
+        """Raises UsageError where the user leaves it open."""
+        if self._view is not None:
+            self._view.close()
+        self._asking = True
+        try:
+            return await ModelChoice(self.desk.options, self._question, self._say).pick()
+        except EOFError:
+            raise UsageError("No model is chosen.", "/model or a message asks again.") from None
+        finally:
+            self._asking = False
+
+    async def _fetch(self, model: str) -> None:
+        """The bar stands above the prompt alone; one line stays of it."""
+        columns = self._console.width - 1
+        size = 0
+        with self._viewing() as shown:
+
+            def report(done: int, total: int) -> None:
+                nonlocal size
+                size = done
+                if not ended:
+                    shown.meter = bar(model.rpartition("/")[2], done, total, columns)
+
+            ended = False
+            if not self._console.is_terminal:
+                shown.tell(f"fetching {model} ...")
+            try:
+                await fetched(model, report)
+            finally:
+                ended, shown.meter = True, ""
+            shown.tell(f"fetched {model}, {size / MEGABYTE:.0f} MB")
 
     def _print_greeting(self, opened: Opened) -> None:
         if self._begun:  # an answer is waited for: it comes first
@@ -133,7 +188,8 @@ class Talk:
         """
         card = find_wanted(self.desk.options) or await self._choose_session()
         summary = await self.desk.resume(card)
-        await self.greet()
+        with contextlib.suppress(AndyError):  # told when the first line is waited for
+            await self.desk.opened(early=True)
         self._tell(summary)
 
     async def _choose_session(self) -> SessionCard:
@@ -153,10 +209,23 @@ class Talk:
             self._measuring.cancel()
         await self.desk.close()
 
-    async def _turn(self, line: str, attached: str = "") -> None:
+    @contextlib.contextmanager
+    def _viewing(self) -> Iterator[View]:
+        """What is told and done meanwhile is shown by this view: that of the turn, if one runs."""
+        if self._view is not None:
+            yield self._view
+            return
         self._view = shown = View(self._console, tail=self._tail(), folded=self._folded)
         alive = asyncio.create_task(self._keep_alive(shown))
         try:
+            yield shown
+        finally:
+            alive.cancel()
+            shown.close()
+            self._view = None
+
+    async def _turn(self, line: str, attached: str = "") -> None:
+        with self._viewing() as shown:
             opened = await self.desk.opened()
             opened.tools.refresh()
             for sentence in opened.tools.told():
@@ -173,10 +242,6 @@ class Talk:
             async for event in turn(opened.chat, line, attached):
                 shown.show(event)
             self._measuring = asyncio.create_task(self._measure())
-        finally:
-            alive.cancel()
-            shown.close()
-            self._view = None
 
     def _tail(self) -> Tail:
         return LiveTail(self._console, self._prompt) if self._prompt else Tail(self._console)
@@ -202,7 +267,10 @@ class Talk:
             # Attached: what a file says names no places that may be read.
             await self._turn("", said.text)
         elif said:
-            self._console.print(paint.styled(said, paint.NORMAL))
+            self._say(said)
+
+    def _say(self, text: str) -> None:
+        self._console.print(paint.styled(text, paint.NORMAL))
 
     def _tell(self, text: str) -> None:
         if self._view is not None:

@@ -74,6 +74,8 @@ class View:
         """What the running tool is at: behind its action, or as lines below it."""
         self.busy = busy
         """What goes on when nothing else is known."""
+        self.meter = ""
+        """How far a download is; set from any thread, it stands in the place of what goes on."""
         self._heard = self._clock()
         self._next = 0.0
         self._drawn: tuple[str, str] = ("", "")
@@ -206,6 +208,8 @@ class View:
 
     def _status(self, quiet: float) -> str:
         """What goes on, once it has gone on for a while; with the seconds it has taken."""
+        if self.meter:
+            return self.meter
         at = f": {self._at[0]}" if self._doing and len(self._at) == 1 else ""
         below = [f"\n  {line}" for line in self._at] if self._doing and not at else []
         if quiet < PATIENCE:

