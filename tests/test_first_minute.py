@@ -153,7 +153,9 @@ def test_a_key_is_taken_unseen_and_kept_only_after_a_yes(
         terminal.sees("the key (it is not shown):")
         terminal.type(f"{secret}\r")
         terminal.sees("Keep the key of groq for the next time?")
-        terminal.type(f"\x1b[A\x1b[B\x15{answer}\r")
+        terminal.type("\x1b[A")  # what was answered before is not remembered
+        terminal.settle(0.3)
+        terminal.type(f"\x15{answer}\r")
         terminal.sees("of groq (you chose it)")
         terminal.type("\x04")
         assert terminal.leaves() == 0
