@@ -28,6 +28,8 @@ from prompt_toolkit.filters import Condition, has_completions, has_focus, is_sea
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import DummyHistory, History
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.key_binding.key_processor import KeyPress
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import (
     BufferControl,
     ConditionalContainer,
@@ -97,11 +99,13 @@ class StayingRenderer(Renderer):
         """Rows above the cursor that a terminal adds when it is made so narrow."""
         if (screen := self.last_rendered_screen) is None:
             return 0
-        rows = [screen.data_buffer[row] for row in range(self._cursor_pos.y)]
+        rows = [screen.data_buffer[row] for row in range(self._cursor_pos.y + 1)]
         ends = [
             max((at for at, cell in row.items() if cell.char != " "), default=0) for row in rows
         ]
-        return sum(end // columns for end in [*ends, self._cursor_pos.x])
+        # The blanks before the cursor were never written: they break no line.
+        ends[-1] = min(ends[-1], self._cursor_pos.x)
+        return sum(end // columns for end in ends)
 
 
 class StayingApplication(Application[None]):
@@ -357,7 +361,17 @@ class LivePrompt:
 
     def _painted(self, _: Application[None]) -> None:
         self._application.after_render -= self._painted
+        self._take_early_keys()
         self.started()
+
+    def _take_early_keys(self) -> None:
+        """Take what was typed before the prompt was there, when Enter still was a line feed."""
+        keys = [
+            KeyPress(Keys.ControlM) if each.key is Keys.ControlJ else each
+            for each in self._application.input.read_keys()
+        ]
+        self._application.key_processor.feed_multiple(keys)
+        asyncio.get_running_loop().call_soon(self._application.key_processor.process_keys)
 
     def _closed(self, _: "asyncio.Task[None]") -> None:
         """The terminal is gone, or the chat is over."""

@@ -1,0 +1,85 @@
+"""The prompt that stays while a turn runs, in terminals and with keys that are out of the way."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.model_server import Answer, ModelServer, called, event, status, streamed
+from tests.terminal import Terminal
+from tests.tmux import Tmux, needs_tmux
+
+pytestmark = pytest.mark.slow
+PUSHES = called("terminal_execute", '{"command": "git push origin main"}')
+ANSWERS = "1 once  2 this session  3 always  4 no, because... "
+STALLED = [status(), event({"content": "The first half. "}), {"op": "stall"}]
+
+
+@pytest.fixture(autouse=True)
+def _a_home_of_its_own(home: Path) -> None:
+    pass
+
+
+@contextmanager
+def chatting(
+    script: Sequence[Answer], *arguments: str, columns: int = 80, rows: int = 24
+) -> Iterator[Terminal]:
+    with (
+        ModelServer(script) as server,
+        Terminal("chat", *to(server), *arguments, columns=columns, rows=rows) as terminal,
+    ):
+        terminal.prompts()
+        yield terminal
+
+
+@contextmanager
+def chatting_in_tmux(
+    script: Sequence[Answer], columns: int = 80, rows: int = 24, pause: float = 0.0
+) -> Iterator[Tmux]:
+    with (
+        ModelServer(script) as server,
+        Tmux("chat", *to(server), columns=columns, rows=rows, pause=pause) as tmux,
+    ):
+        yield tmux
+
+
+def to(server: ModelServer) -> tuple[str, ...]:
+    return "--base-url", server.url, "--model", "m", "--no-session"
+
+
+def test_a_plain_question_stands_there_once_each_time_it_is_asked() -> None:
+    with chatting([PUSHES, streamed("Fine.")], "--plain") as terminal:
+        terminal.type("push\r")
+        terminal.sees(ANSWERS.rstrip())
+        terminal.type("perhaps\r")
+        text = terminal.sees("'perhaps' is no answer")
+        assert text.count(ANSWERS + "perhaps") == 1
+        terminal.wait(lambda: terminal.text.count(ANSWERS.rstrip()) == 2, "second question")
+        terminal.type("4 never\r")
+        text = terminal.sees("Fine.")
+    said = [line for line in text.splitlines() if line.startswith(ANSWERS.rstrip())]
+    assert said == [f"{ANSWERS}perhaps", f"{ANSWERS}4 never"]
+
+
+@needs_tmux
+def test_a_terminal_made_narrower_than_the_question_loses_nothing_above_it() -> None:
+    with chatting_in_tmux([PUSHES, streamed("Fine.")]) as tmux:
+        tmux.type("push", "Enter")
+        before = tmux.sees(ANSWERS.rstrip()).replace("\n", "")
+        tmux.resize(len(ANSWERS) - 1, 24)
+        tmux.sees(f"{ANSWERS.rstrip()}\n>")
+        tmux.resize(80, 24)
+        tmux.wait(lambda: tmux.cursor[0] == len(ANSWERS), "question as wide as before")
+        assert tmux.text.replace("\n", "") == before
+
+
+@needs_tmux
+def test_lines_that_are_typed_before_the_prompt_is_there_are_sent_line_by_line() -> None:
+    with chatting_in_tmux([streamed("The first."), streamed("The second.")], pause=1.0) as tmux:
+        tmux.type("one", "Enter")
+        tmux.type("two", "Enter")
+        tmux.type("begun")
+        text = tmux.sees("The second.")
+        assert "> one\nThe first.\n\n> two\n" in text
+        tmux.sees("\n> begun\n")
