@@ -83,3 +83,26 @@ def test_lines_that_are_typed_before_the_prompt_is_there_are_sent_line_by_line()
         text = tmux.sees("The second.")
         assert "> one\nThe first.\n\n> two\n" in text
         tmux.sees("\n> begun\n")
+
+
+FAMILY = "\U0001f469\u200d\U0001f469\u200d\U0001f467"
+
+
+@needs_tmux
+def test_joined_characters_shift_nothing_that_is_written_or_typed() -> None:
+    waits: Answer = [{"op": "sleep", "s": 0.4}]
+    pieces = ["We ", f"{FAMILY} ", "are \U0001f44d\U0001f3fd ", "here \u2764\ufe0f ", "now. ", "OK"]
+    begun, *rest = ([*streamed(each)[1:-2], *waits] for each in pieces)
+    answer = [status(), *begun, *(each for one in rest for each in one), *streamed("!")[1:]]
+    with chatting_in_tmux([answer]) as tmux:
+        tmux.type("", "Enter")
+        tmux.sees("\n>")
+        tmux.type("look", "Enter")
+        for number, word in enumerate(["We", "are", "here", "now"]):
+            tmux.sees(word)
+            tmux.type(f"{FAMILY}{number} ")
+        tmux.type("end")
+        text = tmux.sees("OK!\n\n>")
+        row = [each for each in text.splitlines() if each.startswith(">")][-1]
+        assert f"We {FAMILY} are \U0001f44d\U0001f3fd here \u2764\ufe0f now. OK!" in text
+        assert row == f"> {FAMILY}0 {FAMILY}1 {FAMILY}2 {FAMILY}3 end"

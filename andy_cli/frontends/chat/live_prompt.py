@@ -13,10 +13,11 @@ above them. No alternate screen, no mouse: the terminal scrolls, selects and cop
 import asyncio
 import contextlib
 import os
+import re
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from prompt_toolkit.application import Application
@@ -49,6 +50,7 @@ from prompt_toolkit.layout.processors import (
     HighlightSelectionProcessor,
     PasswordProcessor,
 )
+from prompt_toolkit.layout.screen import Char, Screen
 from prompt_toolkit.output import ColorDepth, Output, create_output
 from prompt_toolkit.renderer import Renderer
 from prompt_toolkit.styles import Style
@@ -75,6 +77,8 @@ STEP = 3
 """Rows by which the prompt moves down."""
 MARGIN = 2
 """Rows of the screen that are left free above what is being written."""
+JOINING = re.compile("[\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff]")
+"""Halves of flags, and colours of skin; what has no width of its own is in the cell it joins."""
 QUIET = "class:quiet"
 LOOK = Style.from_dict({"quiet": "ansibrightblack", "completion-menu": "noreverse"})
 
@@ -83,6 +87,56 @@ Line = StyleAndTextTuples
 
 class StayingRenderer(Renderer):
     """Draws the end of the screen, whose first rows may be left where they are."""
+
+    def render(self, app: Application[object], layout: Layout, is_done: bool = False) -> None:
+        before = self.last_rendered_screen
+        if before is not None and any(map(is_joined, before.data_buffer.values())):
+            # Where the cursor is in such a row is not known.
+            self.output.write("\r")
+            self._cursor_pos = Point(0, self._cursor_pos.y)
+        super().render(app, layout, is_done)
+        if (screen := self.last_rendered_screen) is not None and not is_done:
+            self._draw_joined(screen, before, app.color_depth)
+
+    def _draw_joined(self, screen: Screen, before: Screen | None, depth: ColorDepth) -> None:
+        """Draw rows with joined characters from their start, each behind the one before it.
+
+        Terminals do not agree how wide these are, so that no column behind them is known.
+        """
+        rows = screen.data_buffer
+        joined = [row for row in sorted(rows) if is_joined(rows[row])]
+        if not joined:
+            return
+        x, y = self._cursor_pos
+        at = y
+        for row in joined:
+            if before is not None and rows[row] == before.data_buffer[row]:
+                continue
+            self._go_to_row(row - at)
+            self._write_cells(rows[row], last_column(rows[row]) + 1, depth)
+            self.output.erase_end_of_line()
+            at = row
+        self._go_to_row(y - at)
+        if y in joined:
+            self._write_cells(rows[y], x, depth)
+        else:
+            self.output.cursor_forward(x)
+
+    def _go_to_row(self, rows: int) -> None:
+        """To the start of the row that is so many below this one."""
+        self.output.write("\r")
+        self.output.cursor_down(max(0, rows))
+        self.output.cursor_up(max(0, -rows))
+
+    def _write_cells(self, row: Mapping[int, Char], end: int, depth: ColorDepth) -> None:
+        at = 0
+        while at < end:
+            cell = row[at]
+            assert self._attrs_for_style is not None
+            self.output.set_attributes(self._attrs_for_style[cell.style], depth)
+            self.output.write(cell.char)
+            at += cell.width or 1
+        self.output.reset_attributes()
 
     def leave(self, rows: int) -> None:
         """Let so many rows at the top be what was printed: they are never drawn again."""
@@ -100,12 +154,23 @@ class StayingRenderer(Renderer):
         if (screen := self.last_rendered_screen) is None:
             return 0
         rows = [screen.data_buffer[row] for row in range(self._cursor_pos.y + 1)]
-        ends = [
-            max((at for at, cell in row.items() if cell.char != " "), default=0) for row in rows
-        ]
+        ends = [last_column(row) for row in rows]
         # The blanks before the cursor were never written: they break no line.
         ends[-1] = min(ends[-1], self._cursor_pos.x)
         return sum(end // columns for end in ends)
+
+
+def last_column(row: Mapping[int, Char]) -> int:
+    """Where its last character is; blanks behind it are never written."""
+    return max((at for at, cell in row.items() if cell.char != " "), default=0)
+
+
+def is_joined(row: Mapping[int, Char]) -> bool:
+    """Whether there are characters in it that a terminal may join into one."""
+    return any(
+        len(cell.char) > 1 or (cell.char > "\U0001f1e5" and JOINING.match(cell.char))
+        for cell in row.values()
+    )
 
 
 class StayingApplication(Application[None]):
