@@ -106,3 +106,80 @@ def test_joined_characters_shift_nothing_that_is_written_or_typed() -> None:
         row = [each for each in text.splitlines() if each.startswith(">")][-1]
         assert f"We {FAMILY} are \U0001f44d\U0001f3fd here \u2764\ufe0f now. OK!" in text
         assert row == f"> {FAMILY}0 {FAMILY}1 {FAMILY}2 {FAMILY}3 end"
+
+
+def test_the_first_status_line_says_where_help_is() -> None:
+    with chatting([streamed("Hello.")]) as terminal:
+        assert "m - /help says what there is, Ctrl-D leaves" in terminal.text
+
+
+def test_in_a_narrow_terminal_the_hint_in_the_prompt_takes_one_row() -> None:
+    with chatting([STALLED], columns=24, rows=10) as terminal:
+        terminal.type("hello\r")
+        terminal.sees("> Esc stops\nopenai:m - native - ask")
+        terminal.type("\x1b")
+        terminal.prompts()
+
+
+def test_ctrl_c_ends_a_search_and_stops_what_runs() -> None:
+    with chatting([STALLED]) as terminal:
+        terminal.type("hello\r")
+        terminal.sees("The first half")
+        terminal.type("\x12hel")
+        text = terminal.sees("I-search backward: hel")
+        assert "> helloEnter queues" not in text
+        terminal.type("\x03")
+        terminal.sees("stopped\n>")
+        assert "I-search" not in terminal.text
+        terminal.type("\x12hel")
+        terminal.sees("I-search backward: hel")
+        terminal.type("\x03")
+        terminal.wait(lambda: "I-search" not in terminal.text, "end of the search")
+        assert "leaves" not in terminal.text
+
+
+def test_ctrl_d_during_an_answer_is_shown_and_can_be_taken_back() -> None:
+    with chatting([STALLED]) as terminal:
+        terminal.type("hello\r")
+        terminal.sees("The first half")
+        terminal.type("\x04")
+        terminal.sees("queued: exit\n")
+        terminal.type("\x1b[A")
+        terminal.wait(lambda: "queued" not in terminal.text, "empty queue")
+        terminal.type("\x03")
+        assert "stopped" in terminal.prompts()
+
+
+def test_what_is_typed_stays_in_sight_however_low_the_terminal_becomes() -> None:
+    lines = [f"typed {number}" for number in range(12)]
+    items = "\n".join(f"- item {number}" for number in range(13))
+    with chatting([[status(), event({"content": items}), {"op": "stall"}]], rows=40) as terminal:
+        terminal.type("hello\r")
+        terminal.sees("item 11")
+        terminal.paste("\n".join(lines))
+        terminal.sees("typed 11")
+        terminal.resize(80, 12)
+        terminal.wait(lambda: sum("typed" in each for each in terminal.lines) >= 7, "typed lines")
+        assert terminal.lines[terminal.screen.cursor.y].endswith("typed 11")
+
+
+def test_no_gap_opens_above_a_question() -> None:
+    words = [event({"content": f"word{number}\n\n"}) for number in range(3)]
+    pause = {"op": "sleep", "s": 0.3}
+    script = [status(), *(each for word in words for each in (word, pause)), *PUSHES[1:]]
+    with chatting([script]) as terminal:
+        terminal.type("push\r")
+        text = terminal.sees(ANSWERS.rstrip())
+        above = text[: text.index(ANSWERS.rstrip())]
+        assert "\n\n" not in above[above.index("andy wants") :]
+        terminal.type("\x03")
+        terminal.prompts()
+
+
+def test_answers_that_go_through_a_pipe_stand_below_what_was_sent() -> None:
+    with ModelServer([streamed("Hello there.")]) as server:
+        chat = " ".join(["andy chat", *to(server)])
+        with Terminal("-c", f"{chat} | cat", command="sh") as terminal:
+            terminal.prompts()
+            terminal.type("hello\r")
+            assert "\n> hello\nHello there." in f"\n{terminal.sees('Hello there.')}"

@@ -53,6 +53,7 @@ from prompt_toolkit.layout.processors import (
 from prompt_toolkit.layout.screen import Char, Screen
 from prompt_toolkit.output import ColorDepth, Output, create_output
 from prompt_toolkit.renderer import Renderer
+from prompt_toolkit.search import stop_search
 from prompt_toolkit.styles import Style
 from prompt_toolkit.utils import get_cwidth, suspend_to_background_supported
 from prompt_toolkit.widgets.toolbars import SearchToolbar
@@ -60,8 +61,10 @@ from prompt_toolkit.widgets.toolbars import SearchToolbar
 from andy_cli.frontends.chat.terminal_output import AboveWriter, StepwiseOutput, open_output
 
 PROMPT, CONTINUED = "> ", "  "
-MEANWHILE = "Enter queues, Esc stops"
-"""What stands in the empty prompt while a turn runs."""
+MEANWHILE, IN_SHORT = "Enter queues, Esc stops", "Esc stops"
+"""What stands in the empty prompt while a turn runs, and where there is no room for that."""
+LEAVE = "exit"
+"""How Ctrl-D is shown while it waits for the end of a turn."""
 QUEUE_SHOWN = 3
 """Queued lines that are shown."""
 ANSWER = 8
@@ -319,6 +322,7 @@ class LivePrompt:
         self._answer_buffer.document = Document(begun)
         self._application.layout.focus(self._answer_buffer)
         self._application.drawing = True
+        self._live, self._height = (), 0
         self.show()
         try:
             return await self._answer
@@ -342,6 +346,8 @@ class LivePrompt:
         needed = len(lines) + (len(lines) > 0)
         if self._height < needed:
             self._height = needed + (STEP - 1 if len(lines) > 1 else 0)
+        # More may be typed by now, or the terminal be lower.
+        self._height = min(self._height, max(needed, self.live_rows + STEP))
 
     def leave(self, rows: int) -> None:
         """Let the first of the live lines, which are drawn, be printed ones from now on."""
@@ -358,9 +364,18 @@ class LivePrompt:
     @property
     def live_rows(self) -> int:
         """Rows that there are for what is being written."""
-        size = self._output.get_size()
-        typed = self._buffer.text.count("\n") + 1
-        return max(1, size.rows - MARGIN - STEP - 1 - typed - min(len(self._sent), QUEUE_SHOWN + 1))
+        rows = self._output.get_size().rows
+        queued = min(len(self._sent), QUEUE_SHOWN + 1)
+        return max(1, rows - MARGIN - STEP - 1 - self._typed_rows - queued)
+
+    @property
+    def _typed_rows(self) -> int:
+        """Rows of what is typed, as far as they fit on the screen."""
+        size, text = self._output.get_size(), self._buffer.text
+        if len(text) > size.rows * size.columns:
+            return size.rows
+        lines = text.split("\n")
+        return sum((len(PROMPT) + get_cwidth(line)) // size.columns + 1 for line in lines)
 
     def show(self) -> None:
         """Bring the end of the screen up to date."""
@@ -516,12 +531,19 @@ class LivePrompt:
         working = Condition(lambda: self._stop is not None)
         asking = Condition(lambda: self._answer is not None)
         nothing_typed = Condition(lambda: not self._application.current_buffer.text)
-        queue = Condition(lambda: any(self._sent))
+        queue = Condition(lambda: bool(self._sent))
 
         @handle("c-c")
         @handle("<sigint>")
         def interrupt(event: KeyPressEvent) -> None:
             self._interrupt()
+
+        @handle("c-c", filter=is_searching)
+        @handle("<sigint>", filter=is_searching)
+        def end_search(event: KeyPressEvent) -> None:
+            stop_search()
+            if self._stop is not None:
+                self._interrupt()
 
         @handle("escape", filter=(working | asking) & ~is_searching)
         def refuse(event: KeyPressEvent) -> None:
@@ -539,6 +561,7 @@ class LivePrompt:
         @handle("up", filter=nothing_typed & queue & ~asking)
         def take_back(event: KeyPressEvent) -> None:
             self._unqueue()
+            self._sent.clear()
 
         @handle("s-tab", filter=~has_completions & ~asking)
         def next_mode(event: KeyPressEvent) -> None:
@@ -561,7 +584,8 @@ class LivePrompt:
 
     def _layout(self) -> Layout:
         asking = Condition(lambda: self._answer is not None)
-        placeholder = Condition(lambda: self._stop is not None and not self._buffer.text)
+        nothing_typed = Condition(lambda: self._stop is not None and not self._buffer.text)
+        placeholder = nothing_typed & ~is_searching
         stars = ConditionalProcessor(PasswordProcessor(), Condition(lambda: self._secret))
         search = SearchToolbar()
         typed = Window(
@@ -571,7 +595,7 @@ class LivePrompt:
                 input_processors=[
                     HighlightIncrementalSearchProcessor(),
                     HighlightSelectionProcessor(),
-                    ConditionalProcessor(AfterInput(MEANWHILE, style=QUIET), placeholder),
+                    ConditionalProcessor(AfterInput(self._meanwhile, style=QUIET), placeholder),
                 ],
                 include_default_input_processors=False,
                 preview_search=True,
@@ -609,6 +633,10 @@ class LivePrompt:
     def _typed_height(self) -> Dimension:
         return Dimension(min=MENU + 1) if self._buffer.complete_state else Dimension()
 
+    def _meanwhile(self) -> str:
+        room = self._output.get_size().columns - len(PROMPT)
+        return MEANWHILE if len(MEANWHILE) < room else IN_SHORT
+
     def _asked(self) -> tuple[str, str]:
         """A question that leaves no room for an answer stands above it."""
         room = self._output.get_size().columns - ANSWER
@@ -617,7 +645,7 @@ class LivePrompt:
 
     def _above(self) -> StyleAndTextTuples:
         lines = [*self._live, *[[] for _ in range(self._height - len(self._live))]]
-        waiting = [each for each in self._sent if each is not None]
+        waiting = [LEAVE if each is None else each for each in self._sent]
         first = waiting if len(waiting) <= QUEUE_SHOWN else waiting[: QUEUE_SHOWN - 1]
         lines += [[(QUIET, f"queued: {' '.join(each.split())}")] for each in first]
         if len(first) < len(waiting):

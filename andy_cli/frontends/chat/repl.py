@@ -32,7 +32,7 @@ ENDING = (signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []
 TICK = 1.0
 """Seconds between two looks at the music that plays."""
 AGAIN = "resume with `andy -c`\n"
-GREETING = "andy - /help says what there is, Ctrl-D leaves"
+GREETING = "/help says what there is, Ctrl-D leaves"
 LEAVING = ("exit", "quit", ":q")
 
 
@@ -66,7 +66,8 @@ class Repl:
         self._input: Input = self._prompt or line_input(options)
 
     def _live_prompt(self) -> LivePrompt:
-        plain = self._options.settings().flag("ui.plain")
+        # What goes into a pipe may come out on this screen, past all that is drawn: `| tee log`.
+        plain = self._options.settings().flag("ui.plain") or not sys.stdout.isatty()
         commands = LineCompleter(lambda: self._talk.desk if self._talk else None)
         completer = merge_completers([commands, AttachmentCompleter(Path.cwd())])
         prompt = LivePrompt(open_history(self._options.no_session), completer, plain)
@@ -77,7 +78,9 @@ class Repl:
         return prompt
 
     def _status(self) -> str:
-        return self._talk.status() if self._talk else self._options.model or GREETING
+        return (
+            self._talk.status() if self._talk else f"{self._options.model or 'andy'} - {GREETING}"
+        )
 
     def _next_mode(self) -> None:
         if self._talk and self._prompt:
