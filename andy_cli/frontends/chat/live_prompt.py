@@ -256,6 +256,7 @@ class LivePrompt:
         )
         self._output = find_output()
         self._application = StayingApplication(self._layout(), self._keys(), self._output)
+        self._application.before_render += self._take_early_keys
         self._application.after_render += self._painted
         self._thread = threading.get_ident()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -441,11 +442,11 @@ class LivePrompt:
 
     def _painted(self, _: Application[None]) -> None:
         self._application.after_render -= self._painted
-        self._take_early_keys()
         self.started()
 
-    def _take_early_keys(self) -> None:
+    def _take_early_keys(self, _: Application[None]) -> None:
         """Take what was typed before the prompt was there, when Enter still was a line feed."""
+        self._application.before_render -= self._take_early_keys
         keys = [
             KeyPress(Keys.ControlM) if each.key is Keys.ControlJ else each
             for each in self._application.input.read_keys()
@@ -484,10 +485,14 @@ class LivePrompt:
             self._buffer.document = Document(text)
 
     def _interrupt(self) -> None:
-        """Ctrl-C: stops, or clears the line, or the second time leaves."""
+        """Ctrl-C: stops, or ends a search or clears the line, or the second time leaves."""
+        if searches := is_searching():
+            stop_search()
         if self._stop is not None:
             self._unqueue()
             self._stop()
+        elif searches:
+            return
         elif text := self._buffer.text.strip():
             self._buffer.history.append_string(text)
             self._buffer.reset()
@@ -537,13 +542,6 @@ class LivePrompt:
         @handle("<sigint>")
         def interrupt(event: KeyPressEvent) -> None:
             self._interrupt()
-
-        @handle("c-c", filter=is_searching)
-        @handle("<sigint>", filter=is_searching)
-        def end_search(event: KeyPressEvent) -> None:
-            stop_search()
-            if self._stop is not None:
-                self._interrupt()
 
         @handle("escape", filter=(working | asking) & ~is_searching)
         def refuse(event: KeyPressEvent) -> None:
