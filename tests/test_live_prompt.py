@@ -1,5 +1,6 @@
 """The prompt that stays while a turn runs, in terminals and with keys that are out of the way."""
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -95,8 +96,7 @@ def test_joined_characters_shift_nothing_that_is_written_or_typed() -> None:
     begun, *rest = ([*streamed(each)[1:-2], *waits] for each in pieces)
     answer = [status(), *begun, *(each for one in rest for each in one), *streamed("!")[1:]]
     with chatting_in_tmux([answer]) as tmux:
-        tmux.type("", "Enter")
-        tmux.sees("\n>")
+        tmux.sees("Ctrl-D leaves")
         tmux.type("look", "Enter")
         for number, word in enumerate(["We", "are", "here", "now"]):
             tmux.sees(word)
@@ -183,3 +183,39 @@ def test_answers_that_go_through_a_pipe_stand_below_what_was_sent() -> None:
             terminal.prompts()
             terminal.type("hello\r")
             assert "\n> hello\nHello there." in f"\n{terminal.sees('Hello there.')}"
+
+
+def test_every_answer_to_a_question_is_shown_in_a_narrow_terminal() -> None:
+    with chatting([PUSHES, streamed("Fine.")], columns=24, rows=12) as terminal:
+        terminal.type("push\r")
+        terminal.sees("1 once  2 this session\n3 always  4 no,")
+        terminal.paste("4\nnot now")
+        terminal.sees("\n> 4\n  not now")
+        terminal.type("\x03")
+        terminal.prompts()
+
+
+def test_ctrl_c_at_once_after_enter_takes_the_line_back() -> None:
+    with ModelServer([streamed("Hello.")]) as server:
+        with Terminal("chat", *to(server)) as terminal:
+            terminal.prompts()
+            terminal.type("hello\r\x03")
+            assert "leaves.\n" not in terminal.settle(0.5)
+            assert terminal.lines[terminal.screen.cursor.y] == "> hello"
+        assert not server.requests
+
+
+@needs_tmux
+def test_a_prompt_that_fills_the_screen_leaves_no_copies_when_it_is_resized() -> None:
+    lines = [f"typed {number}" for number in range(30)]
+    with chatting_in_tmux([streamed("Hello.")], rows=30) as tmux:
+        tmux.sees("Ctrl-D leaves")
+        for number in range(30):
+            tmux.type(f"typed {number}", *(["C-j"] if number < 29 else []))
+        tmux.sees("typed 29")
+        for columns in (70, 60, 70, 80):
+            tmux.resize(columns, 30)
+            tmux.wait(lambda: tmux.lines[-2].startswith("  typed 29"), "prompt at the end")
+            time.sleep(0.2)
+        copies = [tmux.text.count(f"{each}\n") for each in lines]
+        assert max(copies) == 1

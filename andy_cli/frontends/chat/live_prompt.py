@@ -493,6 +493,8 @@ class LivePrompt:
             self._stop()
         elif searches:
             return
+        elif any(self._sent):  # and not taken yet: it came with the same keys
+            self._unqueue()
         elif text := self._buffer.text.strip():
             self._buffer.history.append_string(text)
             self._buffer.reset()
@@ -607,7 +609,9 @@ class LivePrompt:
             BufferControl(self._answer_buffer, [stars]),
             dont_extend_height=True,
             wrap_lines=True,
-            get_line_prefix=lambda row, wrapped: "" if wrapped else self._asked()[1],
+            get_line_prefix=lambda row, wrapped: (
+                "" if wrapped else CONTINUED if row else self._asked()[1]
+            ),
         )
         menu = Float(CompletionsMenu(max_height=MENU, scroll_offset=1), xcursor=True, ycursor=True)
         parts = HSplit(
@@ -654,7 +658,8 @@ class LivePrompt:
 def text_window(
     text: Callable[[], StyleAndTextTuples], shown: Condition, wraps: bool = False
 ) -> ConditionalContainer:
-    window = Window(FormattedTextControl(text), dont_extend_height=True, wrap_lines=wraps)
+    control = FormattedTextControl(text)
+    window = Window(control, dont_extend_height=True, wrap_lines=wraps)
     return ConditionalContainer(window, shown)
 
 

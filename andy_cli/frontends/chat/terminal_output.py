@@ -87,6 +87,12 @@ class StepwiseOutput(Vt100_Output):
     def enable_autowrap(self) -> None:
         """When it is needed: before something is printed."""
 
+    def erase_down(self) -> None:
+        """The line and then what is below it: tmux moves into its history what fills the screen
+        when it is erased at once. The cursor stands at the start of a line and stays there.
+        """
+        self.write_raw("\x1b7\x1b[K\x1b[B\r\x1b[J\x1b8")
+
     def hide_cursor(self) -> None:
         """Not needed, as each drawing is one write."""
 
