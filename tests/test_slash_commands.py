@@ -438,3 +438,12 @@ def test_a_place_that_is_typed_behind_a_command_counts_as_named(home: Path) -> N
             terminal.prompts()
             enter(terminal, f"/sum {path}", "A plan.")
         assert "the plan" in str(server.requests[1].body)
+
+
+@slow
+def test_each_permission_is_told_with_where_it_was_said(home: Path) -> None:
+    file = save("guard.allow", ["Bash(make *)"])
+    with chatting([streamed("x")], "--allow", "Bash(npm test)", columns=120) as terminal:
+        text = enter(terminal, "/permissions", "Rules are kept in")
+    assert f"allow Bash(make *)  ({file})" in text
+    assert "allow Bash(npm test)  (--allow)" in text
