@@ -6,7 +6,8 @@ refusal, from the sure to the vague:
 
 1. the places that it names: fields of the request or of a message, the role of the message there;
 2. names of fields of the request in its words, if they are quoted or can be nothing else;
-3. words for what has no field of its own: tools, roles, their order.
+3. words for what has no field of its own: tools, roles, their order;
+4. that the server's template failed: then what templates most often fail over.
 
 What it names counts only where the request has it. So a new wording needs no new rule as long as
 it names the field, and a wrong guess costs one request: each feature is tried once.
@@ -85,6 +86,7 @@ WHOLLY = re.compile(
     re.I,
 )
 """Tools are not taken at all, rather than these tools."""
+TEMPLATE = re.compile(r"\bjinja\b|\b(chat|prompt) ?template\b|render\w* (the )?prompt", re.I)
 QUOTED = re.compile(r"['\"`\u2018\u201c]([^'\"`\u2019\u201d\s]{1,80})['\"`\u2019\u201d]")
 ROLE = re.compile(
     r"\b(system|developer|tool)\b\W{0,3}(?:role|messages?|prompts?|instructions?)\b|"
@@ -107,6 +109,7 @@ def find_features(status: int, refusal: Refusal, request: Request) -> Iterator[s
     if status in INVALID or REFUSED.search(f"{said} {refusal.code}"):
         yield from _named_fields(refusal, request)
     yield from _in_words(said, refusal, request)
+    yield from _in_template(said, request)
 
 
 def refuses_any_tools(refusal: Refusal) -> bool:
@@ -221,6 +224,14 @@ def _in_words(said: str, refusal: Refusal, request: Request) -> Iterator[str]:
         yield STREAM
     if TOO_MUCH.search(said):
         yield EXTRAS
+
+
+def _in_template(said: str, request: Request) -> Iterator[str]:
+    """What templates fail over that say no more than that: tools, then every role but two."""
+    if TEMPLATE.search(said):
+        if TOOLS in request:
+            yield TOOLS
+        yield ALTERNATION
 
 
 def _says_nothing(message: WireMessage) -> bool:
