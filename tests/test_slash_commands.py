@@ -447,3 +447,13 @@ def test_each_permission_is_told_with_where_it_was_said(home: Path) -> None:
         text = enter(terminal, "/permissions", "Rules are kept in")
     assert f"allow Bash(make *)  ({file})" in text
     assert "allow Bash(npm test)  (--allow)" in text
+
+
+@slow
+def test_a_slash_alone_is_the_page_of_help_and_no_line_of_it_is_ragged() -> None:
+    with chatting([streamed("x")], rows=60) as terminal:
+        text = enter(terminal, "/", "Ctrl-O shows")
+    said = text[text.index("Enter sends") :].splitlines()
+    for line, after in zip(said, said[1:], strict=False):
+        ended = line.endswith(".") or line.startswith((">", "m "))
+        assert ended or len(f"{line} {after.split()[0]}") > 79

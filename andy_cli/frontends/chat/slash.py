@@ -44,7 +44,11 @@ def list_added(desk: Desk | None) -> FoundCommands:
 
 
 def find_command(name: str, desk: Desk | None) -> Command:
-    """The command of exactly this name or alias. Raises UsageError that names the nearest."""
+    """The command of exactly this name or alias; a slash alone asks for help.
+
+    Raises UsageError that names the nearest.
+    """
+    name = name or "help"
     known = list_commands()
     for command in known:
         if name.lower() in (command.name, *command.aliases):

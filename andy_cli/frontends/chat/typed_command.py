@@ -31,8 +31,10 @@ from andy_cli.toolbox.terminal.output import HEAD
 from andy_cli.toolbox.terminal.running import SHELL_SAYS, Ran, run
 from andy_cli.toolbox.work import in_thread
 
-ABOUT = """!COMMAND runs a command line, as `!git status`, and andy learns what it printed with
-your next message; !!COMMAND runs it and andy is not told."""
+ABOUT = (
+    "!COMMAND runs a command line, as `!git status`, and andy learns what it printed with your "
+    "next message; !!COMMAND runs it and andy is not told."
+)
 TOOL = "terminal_execute"
 """Rules about this tool hold for typed commands too."""
 TOLD = "andy knows this output"

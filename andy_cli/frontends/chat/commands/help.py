@@ -9,10 +9,15 @@ from andy_cli.frontends.lists import format_table
 
 MARKS = """!COMMAND runs a command line, and andy knows what it printed; !!COMMAND runs it alone.
 @PATH attaches a file or a folder: @notes.txt, @src/a.py:10-20, @"with blanks.txt"."""
-KEYS = """Enter sends; while an answer is written it queues, and Up takes back what is queued.
-Alt-Enter or Ctrl-J starts a new line, Ctrl-G opens your editor, Up and Ctrl-R find what was said.
-Esc and Ctrl-C stop what is going on; Ctrl-C clears the line, twice on an empty one leaves, as
-Ctrl-D does. Tab completes commands, what they take, and paths behind an @."""
+KEYS = (
+    "Enter sends; while an answer is written it queues, and Up takes back what is queued.",
+    "Alt-Enter or Ctrl-J starts a new line, Ctrl-G opens your editor, "
+    "Up and Ctrl-R find what was typed before.",
+    "Tab completes commands, what they take, and paths behind an @.",
+    "Shift-Tab changes the mode, Ctrl-O shows whole what was shown in part.",
+    "Esc and Ctrl-C stop what is going on; Ctrl-C clears the line, twice on an empty one leaves, "
+    "as Ctrl-D does.",
+)
 
 
 ADDED = "Of your own, or of this project:"
@@ -27,7 +32,7 @@ async def help(desk: Desk, argument: str) -> str:
     if added.commands:
         rows = [(each.usage, each.about) for each in added.commands]
         lines += ["", ADDED, *format_table(rows)]
-    return "\n".join([*lines, *added.notes, "", MARKS, KEYS])
+    return "\n".join([*lines, *added.notes, "", MARKS, *KEYS])
 
 
 def describe(command: Command) -> str:
