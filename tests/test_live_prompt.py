@@ -1,6 +1,5 @@
 """The prompt that stays while a turn runs, in terminals and with keys that are out of the way."""
 
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -188,7 +187,7 @@ def test_answers_that_go_through_a_pipe_stand_below_what_was_sent() -> None:
 def test_every_answer_to_a_question_is_shown_in_a_narrow_terminal() -> None:
     with chatting([PUSHES, streamed("Fine.")], columns=24, rows=12) as terminal:
         terminal.type("push\r")
-        terminal.sees("1 once  2 this session\n3 always  4 no,")
+        terminal.sees("1 once  2 this session\n3 always  4 no,\nbecause...\n>")
         terminal.paste("4\nnot now")
         terminal.sees("\n> 4\n  not now")
         terminal.type("\x03")
@@ -216,6 +215,6 @@ def test_a_prompt_that_fills_the_screen_leaves_no_copies_when_it_is_resized() ->
         for columns in (70, 60, 70, 80):
             tmux.resize(columns, 30)
             tmux.wait(lambda: tmux.lines[-2].startswith("  typed 29"), "prompt at the end")
-            time.sleep(0.2)
+            tmux.settle(0.2)
         copies = [tmux.text.count(f"{each}\n") for each in lines]
         assert max(copies) == 1

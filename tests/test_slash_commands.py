@@ -6,6 +6,7 @@ import socket
 import sys
 import time
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -454,6 +455,6 @@ def test_a_slash_alone_is_the_page_of_help_and_no_line_of_it_is_ragged() -> None
     with chatting([streamed("x")], rows=60) as terminal:
         text = enter(terminal, "/", "Ctrl-O shows")
     said = text[text.index("Enter sends") :].splitlines()
-    for line, after in zip(said, said[1:], strict=False):
+    for line, after in pairwise(said):
         ended = line.endswith(".") or line.startswith((">", "m "))
         assert ended or len(f"{line} {after.split()[0]}") > 79

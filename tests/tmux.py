@@ -92,6 +92,11 @@ class Tmux:
             assert time.monotonic() < end, f"there was no {what} on the screen:\n{self.text}"
             time.sleep(LOOK)
 
+    def settle(self, seconds: float) -> str:
+        """Whatever comes within so many seconds, to show that something does not come."""
+        time.sleep(seconds)
+        return self.text
+
     def _call(self, *arguments: str) -> str:
         return subprocess.run(
             ["tmux", "-S", self._socket, *arguments],

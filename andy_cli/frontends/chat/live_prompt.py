@@ -15,6 +15,7 @@ import contextlib
 import os
 import re
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -641,9 +642,10 @@ class LivePrompt:
 
     def _asked(self) -> tuple[str, str]:
         """A question that leaves no room for an answer stands above it."""
-        room = self._output.get_size().columns - ANSWER
-        wide = get_cwidth(self._question) > room
-        return (self._question.rstrip(), PROMPT) if wide else ("", self._question)
+        columns = self._output.get_size().columns
+        if get_cwidth(self._question) <= columns - ANSWER:
+            return "", self._question
+        return textwrap.fill(self._question.rstrip(), max(1, columns)), PROMPT
 
     def _above(self) -> StyleAndTextTuples:
         lines = [*self._live, *[[] for _ in range(self._height - len(self._live))]]
