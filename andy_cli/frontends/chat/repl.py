@@ -29,7 +29,7 @@ BEHIND_THE_PROMPT = "andy_cli.frontends.chat.talk"
 """Everything a turn needs hangs on it."""
 ENDING = (signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 """What ends andy and all it started: to be asked to, and a terminal that is closed."""
-TICK = 1.0
+TICK = 0.5
 """Seconds between two looks at the music that plays."""
 AGAIN = "resume with `andy -c`\n"
 GREETING = "/help says what there is, Ctrl-D leaves"
