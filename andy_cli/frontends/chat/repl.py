@@ -25,8 +25,15 @@ from andy_cli.frontends.chat.live_prompt import LivePrompt
 from andy_cli.frontends.chat.path_completer import AttachmentCompleter
 from andy_cli.frontends.options import ANY, NO_ID, WHICH_ID, Options
 
-BEHIND_THE_PROMPT = "andy_cli.frontends.chat.talk"
-"""Everything a turn needs hangs on it."""
+BEHIND_THE_PROMPT = (
+    "andy_cli.frontends.chat.talk",
+    "andy_cli.models.http.direct",
+    "andy_cli.models.rendering",
+    "httpcore2",
+    "truststore",
+    "anyio._backends._asyncio",
+)
+"""What the first turn needs: all but the first, with what they import, is loaded late elsewhere."""
 ENDING = (signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 """What ends andy and all it started: to be asked to, and a terminal that is closed."""
 TICK = 0.5
@@ -266,4 +273,8 @@ def end_on_sigterm() -> None:
 
 
 def load_the_rest() -> None:
-    import_module(BEHIND_THE_PROMPT)
+    for module in BEHIND_THE_PROMPT:
+        import_module(module)
+    from andy_cli.frontends.chat.warm_up import warm_up
+
+    warm_up()

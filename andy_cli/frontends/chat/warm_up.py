@@ -1,0 +1,13 @@
+"""Do once, behind the painted prompt, what else the first turn would do for the first time."""
+
+from andy_cli.agent.grounding.audit import Evidence, unsupported
+from andy_cli.frontends import paint
+
+ANSWER = "# Title\n\nI have **started** `1` song in 2 folders, see [here](http://example.org).\n"
+
+
+def warm_up() -> None:
+    """Compile the patterns of the audit and of the markdown reader; nothing is kept or shown."""
+    unsupported(ANSWER, Evidence(("1 song",), "Start a song.", (), ()), figures=True)
+    paint.finished(ANSWER)
+    paint.Page(ANSWER)
