@@ -220,3 +220,10 @@ def test_a_prompt_that_fills_the_screen_leaves_no_copies_when_it_is_resized() ->
         # Where the greeting above is broken and joined again, tmux moves a row of the screen into
         # its history: one copy, not one for each resize.
         assert sum(copies) <= len(lines) + 1
+
+
+def test_plain_output_comes_word_by_word() -> None:
+    slow = [*streamed("Three words of ", "a long ", "line ")[:-2], {"op": "stall"}]
+    with chatting([slow], "--plain") as terminal:
+        terminal.type("hello\r")
+        terminal.sees("> hello\nThree words")

@@ -429,7 +429,7 @@ class LivePrompt:
     def _printing_above(self) -> Iterator[None]:
         stdout, stderr = sys.stdout, sys.stderr
         writers = [
-            AboveWriter(each, self.print_above) if each.isatty() else each
+            AboveWriter(each, self.print_above, lambda: self.draws) if each.isatty() else each
             for each in (stdout, stderr)
         ]
         sys.stdout, sys.stderr = writers

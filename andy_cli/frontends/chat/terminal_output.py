@@ -129,13 +129,16 @@ def open_output(stdout: TextIO) -> StepwiseOutput:
 class AboveWriter(io.TextIOWrapper):
     """A stream of the terminal, whose lines are printed above the prompt. `detach` it at the end.
 
-    What is no whole line waits for its end, unless nothing of it can be seen.
+    What is no whole line waits for its end, unless no prompt is drawn or nothing of it is seen.
     """
 
-    def __init__(self, stream: TextIO, above: Callable[[str], None]) -> None:
-        """`above` may be called in any thread."""
+    def __init__(
+        self, stream: TextIO, above: Callable[[str], None], draws: Callable[[], bool]
+    ) -> None:
+        """`above` may be called in any thread; `draws` says whether there is a prompt now."""
         super().__init__(stream.buffer, stream.encoding, stream.errors)
         self._above = above
+        self._draws = draws
         self._begun = ""
 
     def write(self, text: str, /) -> int:
@@ -147,6 +150,8 @@ class AboveWriter(io.TextIOWrapper):
         return len(text)
 
     def flush(self) -> None:
-        if self._begun.startswith("\x1b]"):  # as for the clipboard
+        if self._begun and (
+            not self._draws() or self._begun.startswith("\x1b]")
+        ):  # for the clipboard
             begun, self._begun = self._begun, ""
             self._above(begun)

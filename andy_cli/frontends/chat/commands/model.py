@@ -35,6 +35,8 @@ async def model(desk: Desk, argument: str) -> str:
             desk.options = before  # also after Ctrl-C: what works goes on working
             raise
     opened = await desk.opened()
+    if argument:
+        opened.why = "you chose it"
     line = describe_model(opened)
     return line if argument else f"{line}\n\n{await list_models(desk, opened)}"
 
