@@ -12,7 +12,8 @@ from prompt_toolkit.history import History
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 
-from andy_cli.frontends.chat.live_prompt import LEAVES, PROMPT, TWICE
+from andy_cli.frontends.chat.prompt_keys import LEAVE_HINT, LEAVE_SECONDS
+from andy_cli.frontends.chat.prompt_layout import PROMPT
 
 
 class PipedInput:
@@ -60,10 +61,10 @@ class TypedInput:
                     return line
             except KeyboardInterrupt:
                 now = time.monotonic()
-                if now - interrupted < TWICE:
+                if now - interrupted < LEAVE_SECONDS:
                     raise EOFError from None
                 interrupted = now
-                sys.stdout.write(LEAVES)
+                sys.stdout.write(LEAVE_HINT)
 
     @contextlib.contextmanager
     def working(self, line: str, stop: Callable[[], object]) -> Iterator[None]:

@@ -7,8 +7,8 @@ from rich.console import Console, RenderableType
 from rich.segment import Segment, Segments
 from rich.style import Style
 
-from andy_cli.frontends.chat.live_prompt import Line as PromptLine
 from andy_cli.frontends.chat.live_prompt import LivePrompt
+from andy_cli.frontends.chat.prompt_state import PromptLine
 from andy_cli.frontends.chat.tail import Line, Tail
 
 COLORS = (
@@ -44,7 +44,7 @@ class LiveTail(Tail):
         if fits and all(Segment.get_line_length(row) <= console.width for row in rows):
             self._prompt.show_live([convert_line(row) for row in [*rows, *growing]])
             self._prompt.show()
-            self._prompt.leave(len(rows))
+            self._prompt.commit_rows(len(rows))
         else:
             self._prompt.show_live([convert_line(row) for row in growing])
             # Not cropped: a long line of code is broken by the terminal, and copied whole.

@@ -3,10 +3,12 @@
 import contextlib
 import io
 import os
+import sys
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
 from prompt_toolkit.data_structures import Size
+from prompt_toolkit.output import Output, create_output
 from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.styles import DEFAULT_ATTRS, Attrs
@@ -59,7 +61,7 @@ class StepwiseOutput(Vt100_Output):
         self._attributes = None
         self.write_raw(text)
 
-    def leave(self) -> None:
+    def restore_terminal(self) -> None:
         """Put the terminal into the state that other programs expect."""
         self.write_text("")
         if self._pastes:
@@ -111,6 +113,14 @@ class StepwiseOutput(Vt100_Output):
         if not self._arrows:
             self._arrows = True
             super().reset_cursor_key_mode()
+
+
+def find_output() -> Output:
+    """Where the prompt is drawn: on the terminal also where the answers go into a pipe."""
+    terminals = [stream for stream in (sys.stdout, sys.stderr) if stream and stream.isatty()]
+    if sys.platform == "win32" or not terminals:
+        return create_output(always_prefer_tty=True)
+    return open_output(terminals[0])
 
 
 def open_output(stdout: TextIO) -> StepwiseOutput:

@@ -1,0 +1,149 @@
+"""What the prompt holds: what is typed, queued, asked and being written.
+
+LivePrompt and the keys change it; the layout shows it. Nothing here knows of a screen.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import Completer
+from prompt_toolkit.document import Document
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.history import DummyHistory, History
+
+PromptLine = StyleAndTextTuples
+STEP = 3
+"""Rows by which the prompt moves down."""
+
+
+class LiveRows:
+    """The rows for what is being written, the last of them empty.
+
+    Each change of their number moves the prompt below them. So they are taken a few at once, and
+    given back all at once, when a turn ends or something is asked.
+    """
+
+    def __init__(self) -> None:
+        self._lines: Sequence[PromptLine] = ()
+        self.height = 0
+        """Rows that are taken; at least as many as there are lines."""
+
+    def show(self, lines: Sequence[PromptLine], room: int) -> None:
+        """Show these lines, where there is `room` for so many rows."""
+        self._lines = lines
+        # A row stays empty between what is being written and what is typed.
+        needed = len(lines) + (len(lines) > 0)
+        if self.height < needed:
+            self.height = needed + (STEP - 1 if len(lines) > 1 else 0)
+        # More may be typed by now, or the terminal be lower.
+        self.height = min(self.height, max(needed, room + STEP))
+
+    def drop_first(self, rows: int) -> None:
+        """Give back the first rows, which were printed, together with their lines."""
+        self._lines = self._lines[rows:]
+        self.height -= rows
+
+    def clear(self) -> None:
+        """Give back all rows."""
+        self._lines, self.height = (), 0
+
+    @property
+    def lines(self) -> list[PromptLine]:
+        """One for each row."""
+        return [*self._lines, *([] for _ in range(self.height - len(self._lines)))]
+
+
+class SentLines:
+    """Lines that were sent and not taken yet, in their order; None is the end of the chat."""
+
+    def __init__(self) -> None:
+        self.lines: list[str | None] = []
+        self._arrived = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def send(self, line: str | None) -> None:
+        self.lines.append(line)
+        self._arrived.set()
+
+    async def wait(self) -> None:
+        """Return as soon as there is something to take."""
+        while not self.lines:
+            self._arrived.clear()
+            await self._arrived.wait()
+
+    def take(self) -> str | None:
+        return self.lines.pop(0)
+
+    def take_back(self) -> list[str]:
+        """Remove all lines, for these to be edited again; an end of the chat stays."""
+        lines = [line for line in self.lines if line is not None]
+        self.lines = [line for line in self.lines if line is None]
+        return lines
+
+    def clear(self) -> None:
+        self.lines = []
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A question that waits for its answer."""
+
+    text: str
+    is_secret: bool
+    """What is answered is shown as stars, and nowhere afterwards."""
+    answer: asyncio.Future[str]
+
+    def accept(self, text: str) -> None:
+        if not self.answer.done():
+            self.answer.set_result(text)
+
+    def refuse(self) -> None:
+        """Let who asked have an EOFError."""
+        if not self.answer.done():
+            self.answer.set_exception(EOFError())
+
+
+class PromptState:
+    """All that the prompt holds between two drawings.
+
+    Two numbers follow what is above the line that is typed: `rows_above` says how many rows are
+    wanted there now, `drawn_rows` how many were drawn last. A prompt that moves up is erased first,
+    as the rows that it leaves would stay below its status line; nothing is erased to move it down.
+    """
+
+    def __init__(self, history: History, completer: Completer) -> None:
+        self.typed = Buffer(
+            history=history, completer=completer, tempfile_suffix=".md", multiline=False
+        )
+        """What is typed, to be sent."""
+        self.answer = Buffer(history=DummyHistory(), multiline=False)
+        """What is typed as the answer to the question."""
+        self.sent = SentLines()
+        self.live = LiveRows()
+        self.question: OpenQuestion | None = None
+        self.stop: Callable[[], object] | None = None
+        """Stops the turn that runs; None between turns."""
+        self.drawn_rows = 0
+
+    @property
+    def rows_above(self) -> int:
+        """Rows of what is being written and queued."""
+        return self.live.height + len(self.sent)
+
+    @property
+    def is_working(self) -> bool:
+        return self.stop is not None
+
+    @property
+    def is_asking(self) -> bool:
+        return self.question is not None
+
+    def unqueue(self) -> None:
+        """Put what was queued back into the prompt, before what is typed there."""
+        if lines := self.sent.take_back():
+            typed = [self.typed.text] if self.typed.text else []
+            self.typed.document = Document("\n".join([*lines, *typed]))
