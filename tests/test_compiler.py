@@ -136,6 +136,32 @@ def test_reasoning_is_kept_apart_and_its_blank_lines_are_framing() -> None:
     assert (result.text, result.reasoning) == ("Hello", "Let me see.")
 
 
+@pytest.mark.parametrize("size", [1, 5, 99])
+def test_reasoning_on_a_line_of_its_own_is_reasoning_and_in_a_line_a_mention(size: int) -> None:
+    for reply, meant in {
+        "I see.\n<think>\nHm.</think>\nYes.": ("I see.\nYes.", "\nHm."),
+        "I see.\n<think> begins a thought.": ("I see.\n<think> begins a thought.", ""),
+        "Here <think>\nbegins a thought.": ("Here <think>\nbegins a thought.", ""),
+        "I see.\n<think>": ("I see.", ""),
+    }.items():
+        pieces = [reply[at : at + size] for at in range(0, len(reply), size)]
+        assert compiled(pieces)[:2] == meant
+
+
+@pytest.mark.parametrize("size", [1, 5, 99])
+@pytest.mark.parametrize("run", ["`", "``", "```", "````"])
+def test_code_ends_at_a_run_of_as_many_backticks_as_began_it(run: str, size: int) -> None:
+    other = "`" * (len(run) % 2 + 1) if len(run) < 3 else "`"
+    call = '<tool_call>{"name": "ping"}</tool_call>'
+    line = "\n" if len(run) > 2 else ""
+    code = f"Say {line}{run}{line}a {other} {call}{line}{run}"
+    reply = f"{code}{line} and {call}"
+    pieces = [reply[at : at + size] for at in range(0, len(reply), size)]
+    found = compiled(pieces)
+    assert [each.name for each in found.requests] == ["ping"]
+    assert found.text == f"{code}{line} and"
+
+
 def test_a_request_in_closed_reasoning_is_a_rehearsal() -> None:
     result = compiled(["<think>DEAR ANDYBOT, PING</think>No."])
     assert (result.text, result.requests) == ("No.", ())

@@ -79,6 +79,21 @@ def test_glued_calls_get_ids_of_their_own() -> None:
     assert [request.id for request in calls.requests(True)[0]] == ["c1", "c1_2"]
 
 
+def test_two_calls_at_one_position_keep_the_ids_that_they_came_with() -> None:
+    calls = NativeCalls()
+    calls.add(CallDelta(0, "c1", "play", A))
+    calls.add(CallDelta(0, "c2", "play", B))
+    assert [request.id for request in calls.requests(True)[0]] == ["c1", "c2"]
+
+
+@pytest.mark.parametrize("text", ["}", "]", "{", '"}', "\\", '\\"}'])
+def test_a_bracket_in_a_text_ends_no_call(text: str) -> None:
+    written = json.dumps({"file": text})
+    for cut in range(1, len(written)):
+        deltas = CallDelta(0, "c1", "play", written[:cut]), CallDelta(0, "zz", "", written[cut:])
+        assert joined(*deltas) == ([("play", {"file": text})], False)
+
+
 def test_another_name_and_id_begin_another_call_after_one_without_arguments() -> None:
     assert joined(CallDelta(0, "c1", "ping"), CallDelta(0, "c2", "list", LISTING)) == (
         [("ping", {}), ("list", {"path": "music"})],

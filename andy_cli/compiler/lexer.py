@@ -363,7 +363,7 @@ class Lexer:
     def _in_text(self, final: bool) -> None:
         held = self._held
         sure = len(held) if final else self._markers.unsure(held, not self._lead, self._behind_call)
-        line = -1  # where the line begins in `held`; it has begun before it
+        line = 0  # where the line begins in `held`; 0: before it, behind `self._lead`
         for found, start, end in self._markers.find(held, not self._lead, self._behind_call):
             if end > sure:
                 sure = min(sure, start)  # its end may yet belong to another one
@@ -388,9 +388,8 @@ class Lexer:
 
     def _lead_at(self, held: str, line: int, at: int) -> str:
         """The first character of the line up to there that is not blank; none: it starts there."""
-        if line < 0 and self._lead:
-            return self._lead
-        return held[max(line, 0) : at].lstrip(BLANKS)[:1]
+        before = "" if line else self._lead
+        return before or held[line:at].lstrip(BLANKS)[:1]
 
     def _follow_backticks(
         self, run: str, held: str, line: int, start: int, final: bool

@@ -137,8 +137,7 @@ class Markers:
                 self._add(self._forms, form, where, dialect)
             for text in dialect.closers:
                 self._exact.setdefault(text, Marker("closer"))
-        opened = {text for text, marker in self._exact.items() if marker.kind == "opener"}
-        self._exact |= {text: Marker("token") for text in LITERAL if text not in opened}
+        self._exact |= {text: Marker("token") for text in LITERAL}
         self._exact |= {text: Marker("reasoning") for text in REASONING}
         self._exact |= {end: Marker("reasoned") for end in SPLITTING}
         self.heads = frozenset(

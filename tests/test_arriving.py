@@ -1,0 +1,244 @@
+"""What is known of a reply while it arrives is what it says in the end."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from andy_cli.compiler.compiler import NOTHING, Compiler
+from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.visible import Gaps
+from andy_cli.messages import CallDelta, Chunk
+from tests.test_dialects import CASES, DIALECTS, TOOLS
+from tests.test_dialects import MARKERS as UNTAUGHT
+
+HERMES = Markers(DIALECTS, tuple(TOOLS), "hermes")
+PLAY = '<tool_call>{"name": "play", "arguments": {"track": "Blue in Green"}}</tool_call>'
+STOP = '<tool_call>{"name": "stop"}</tool_call>'
+BARE = '{"name": "play", "arguments": {"track": "Blue in Green"}}'
+
+
+def reading(text: str, markers: Markers = HERMES, runs: bool = True) -> Compiler:
+    compiler = Compiler(markers, TOOLS, runs=runs)
+    for character in text:
+        compiler.feed(character)
+    return compiler
+
+
+def test_what_is_settled_stays_and_what_is_followed_is_settled() -> None:
+    for case in CASES:
+        if case.tools is None:
+            compiler = Compiler(UNTAUGHT, TOOLS)
+            seen = []
+            for character in case.text:
+                compiler.feed(character)
+                seen.append((compiler.settled, compiler.followed))
+            requests = compiler.finish()[1].requests
+            for settled, followed in seen:
+                assert settled == requests[: len(settled)]
+                assert followed == settled[: len(followed)]
+
+
+def test_a_call_is_settled_as_soon_as_its_end_is_there() -> None:
+    assert [each.name for each in reading(PLAY).settled] == ["play"]
+    assert [each.name for each in reading(PLAY + STOP).settled] == ["play", "stop"]
+    assert [each.name for each in reading(PLAY + STOP[:-15]).settled] == ["play"]
+    assert reading(PLAY[:-15]).settled == reading("Hello").settled == ()
+
+
+def test_a_call_that_only_the_end_of_the_reply_ended_is_not_settled() -> None:
+    compiler = reading(f"{PLAY}\n{STOP.removesuffix('</tool_call>')}")
+    reply = compiler.finish()[1]
+    assert [each.name for each in reply.requests] == ["play", "stop"]
+    assert [each.name for each in compiler.settled] == ["play"]
+
+
+def test_a_call_is_followed_once_words_stand_behind_it() -> None:
+    assert reading(f"So: {PLAY}").followed == ()
+    assert reading(f"{PLAY} \n").followed == ()
+    assert [each.name for each in reading(f"{PLAY}\nSo it is.").followed] == ["play"]
+    assert [each.name for each in reading(f"{PLAY}\nSo.\n{STOP}").followed] == ["play"]
+
+
+def test_the_first_call_is_known_while_it_is_written() -> None:
+    opener = "<tool_call>"
+    for end in range(len(opener) + 1, PLAY.index("</")):
+        compiler = reading(f"So:\n{PLAY[:end]}")
+        assert compiler.open_text == PLAY[:end]
+        assert compiler.open_size == end
+    compiler = reading(f"So:\n{PLAY[: PLAY.index(' in')]}")
+    found = compiler.read_open_call()
+    assert found is not None
+    assert (found.name, found.arguments) == ("play", '{"track": "Blue')
+
+
+@pytest.mark.parametrize("before", ["", "Hello", PLAY, f"{PLAY}\n", f"```json\n{BARE}\n```\n"])
+def test_nothing_is_open_where_no_first_call_is_being_written(before: str) -> None:
+    compilers = [reading(before), reading(before + PLAY[:-20], runs=False)]
+    if before not in ("", "Hello"):
+        compilers.append(reading(before + PLAY[:-20]))
+    for compiler in compilers:
+        assert compiler.open_text == ""
+        assert compiler.open_size == 0
+        assert compiler.read_open_call() is None
+
+
+@pytest.mark.parametrize("before", ["So ", '"', "> ", "`", "```json\n"])
+def test_a_call_in_a_sentence_a_quotation_or_code_is_not_read_before_its_end(before: str) -> None:
+    assert reading(before + PLAY[:-20]).read_open_call() is None
+
+
+def test_a_bare_object_is_read_before_its_end_only_where_it_is_the_protocol() -> None:
+    bare = "json_bare"
+    started = BARE[:-8]
+    assert reading(started, UNTAUGHT).read_open_call() is None
+    taught = Markers(DIALECTS, tuple(TOOLS), bare)
+    found = reading(started, taught).read_open_call()
+    assert (found is not None) == (taught.protocol == bare)
+
+
+def test_a_call_of_the_server_is_known_as_it_came() -> None:
+    compiler = Compiler(HERMES, TOOLS)
+    compiler.take(Chunk(call=CallDelta(0, "c1", "play", '{"track": "Bl')))
+    found = compiler.read_open_call()
+    assert found is not None
+    assert (found.name, found.arguments) == ("play", '{"track": "Bl')
+    assert compiler.open_size == len('{"track": "Bl')
+    compiler.take(Chunk(call=CallDelta(1, "c2", "stop")))
+    assert (compiler.read_open_call(), compiler.open_size) == (None, 0)
+
+
+def test_a_call_of_the_server_is_unknown_before_it_has_a_name() -> None:
+    compiler = Compiler(HERMES, TOOLS)
+    compiler.take(Chunk(call=CallDelta(0, "c1", "", '{"track": "Bl')))
+    assert compiler.read_open_call() is None
+
+
+def test_white_space_that_waits_is_what_would_still_be_shown() -> None:
+    for case in CASES[::3]:
+        compiler, shown = Compiler(UNTAUGHT, TOOLS), ""
+        for end, character in enumerate(case.text[:300], 1):
+            shown += compiler.feed(character).text
+            if compiler.blank is not None and not compiler.relabelled:
+                assert not compiler.blank.strip()
+                if end % 7 == 0:
+                    again = Compiler(UNTAUGHT, TOOLS)
+                    again.feed(case.text[:end])
+                    assert again.finish()[1].text == shown + compiler.blank
+
+
+def test_white_space_at_the_end_of_text_waits_and_nothing_else_does() -> None:
+    assert reading("So it is.").blank == ""
+    assert reading("So it is. \n\n").blank == " \n\n"
+    assert reading(f"So\n{PLAY}\n").blank is None
+    assert reading(f"So\n{PLAY[:-3]}").blank is None
+    assert reading(f"So\n```json\n{BARE}\n```\n").blank is None
+    assert reading("<think>Hm").blank is None
+
+
+def test_only_the_closer_of_reasoning_that_nobody_opened_takes_text_back() -> None:
+    compiler = Compiler(UNTAUGHT, TOOLS)
+    seen = [compiler.feed(each) for each in ("Let me", " see.", "</think>", "Yes", "!")]
+    assert [each.retracted for each in seen] == [False, False, False, True, False]
+    assert NOTHING == ("", "", False)
+    assert Compiler(UNTAUGHT, TOOLS).take(Chunk(reasoning="hm")).retracted is False
+
+
+def test_what_is_run_is_not_listed_as_hidden_and_what_cannot_be_read_is() -> None:
+    for case in CASES:
+        if case.tools is None:
+            reply = reading(case.text, UNTAUGHT).finish()[1]
+            run = {place for each in reply.requests for place in range(*(each.span or (0, 0)))}
+            hidden = {place for _, start, end in reply.hidden for place in range(start, end)}
+            assert not run & hidden, case.id
+            assert reply.requests or not reply.spans or hidden or reply.text or reply.reasoning
+
+
+def test_a_call_to_do_nothing_is_taken_out_and_listed() -> None:
+    reply = reading('<tool_call>{"name": "none", "arguments": {}}</tool_call>').finish()[1]
+    assert (reply.text, reply.requests, reply.fault) == ("", (), "")
+    assert reply.hidden[0] == ("call", *reply.spans[0])
+
+
+@given(st.lists(st.sampled_from(["a", "B.", " ", "\n", "\n\n", "  ", ",", None]), max_size=8))
+def test_no_white_space_is_invented_where_something_was_taken_out(
+    pieces: list[str | None],
+) -> None:
+    gaps, shown = Gaps(), ""
+    for piece in pieces:
+        if piece is None:
+            gaps.take_out()
+        else:
+            gaps.show(piece)
+        blank = gaps.blank
+        shown += gaps.passed()
+        assert gaps.empty == (not shown.strip())
+        assert blank is None or blank == "" or blank.isspace()
+    shown += gaps.finish()
+    words = "".join(each for each in pieces if each)
+    assert shown.split() == words.split() or None in pieces
+    assert "".join(shown.split()) == "".join(words.split())
+    assert None in pieces or shown == words
+    assert shown.count("\n") <= words.count("\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "joined"),
+    [
+        ("So", "it", "Soit"),
+        ("So ", " it", "So it"),
+        ("So", " it", "So it"),
+        ("So ", "it", "So it"),
+        ("So", ", it", "So, it"),
+        ("So ", ", it", "So, it"),
+        ("So ", " , it", "So , it"),
+        ("So\n", ", it", "So\n, it"),
+        ("So.", "It", "So. It"),
+        ("So.", "it", "So.it"),
+        ("So", "It", "SoIt"),
+        ("So. ", "It", "So. It"),
+        ("So\n", "\nit", "So\nit"),
+        ("So\n\n", "\n\nit", "So\n\nit"),
+        ("So\n", "\n\nit", "So\n\nit"),
+        ("So\n\n", "\nit", "So\n\nit"),
+        ("So", "\n\nit", "So\n\nit"),
+        ("So\n\n", "it", "So\n\nit"),
+        ("So\n", "\n  it", "So\n  it"),
+        ("So \n  ", "\n    it", "So \n    it"),
+        ("", "\n\nit", "it"),
+        ("", "\n  it", "  it"),
+        ("  ", "it", "it"),
+        ("So \n", "", "So"),
+        ("So", " \n", "So"),
+    ],
+)
+def test_where_something_was_taken_out_one_gap_is_left(
+    before: str, behind: str, joined: str
+) -> None:
+    for size in (1, 99):
+        gaps, shown = Gaps(), []
+        for part in (before, None, behind):
+            if part is None:
+                gaps.take_out()
+                assert gaps.blank is None
+                continue
+            for at in range(0, len(part), size):
+                gaps.show(part[at : at + size])
+                shown.append(gaps.passed())
+        assert "".join([*shown, gaps.finish()]) == joined
+
+
+def test_arguments_are_read_with_brackets_and_quotation_marks_in_their_texts() -> None:
+    for text in ("}{", '"}', "[[", '\\"', "]", "\\", '{"a": 1}'):
+        written = json.dumps({"track": text})
+        for size in (1, 2, 3):
+            compiler = Compiler(HERMES, TOOLS)
+            for _ in range(2):  # one position, one id: the second begins where the first has ended
+                for at in range(0, len(written), size):
+                    name = "play" if not at else ""
+                    delta = CallDelta(0, "c1" if not at else "", name, written[at : at + size])
+                    compiler.take(Chunk(call=delta))
+            reply = compiler.finish()[1]
+            said = [each.arguments for each in reply.requests]
+            assert (said, reply.incomplete) == ([{"track": text}] * 2, False)
