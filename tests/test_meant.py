@@ -156,3 +156,63 @@ def test_tools_are_found_by_name_and_what_has_none_is_left_out() -> None:
         "a": {"type": "function", "function": {"name": "a", "strict": True}},
         "b": {"type": "function", "function": {"name": "b"}},
     }
+
+
+LIST = '[play(track="a")]'
+
+
+@SIZES
+@pytest.mark.parametrize("marks", ['""', "''", "\u201c\u201d", "\u201e\u201c", "\u00ab\u00bb"])
+@pytest.mark.parametrize("call", [CALL, f"{CALL}\n", f"{CALL}<|end_of_turn|>", BARE, LIST])
+def test_a_call_between_quotation_marks_is_a_quotation(call: str, marks: str, size: int) -> None:
+    for behind in ("", " twice."):
+        found = read(f"He said {marks[0]}{call}{marks[1]}{behind}", size)
+        assert found.requests == ()
+        assert call.replace("<|end_of_turn|>", "") in found.text
+
+
+@SIZES
+def test_a_call_behind_a_quotation_mark_that_nothing_closes_is_a_call(size: int) -> None:
+    for reply in (f'He said "{CALL}', f'He said "{CALL} and so', f"\u201e{CALL}\u201d"):
+        assert [each.name for each in read(reply, size).requests] == ["play"]
+
+
+@SIZES
+def test_a_list_of_calls_in_a_sentence_that_goes_on_is_text(size: int) -> None:
+    for behind in (" now", ", then", " - and so on", "\u00e9"):
+        assert read(f"I call {LIST}{behind}", size) == CompiledReply(text=f"I call {LIST}{behind}")
+    for behind in ("", ".", ".\nSo.", "\n\nSo"):
+        found = read(f"I call {LIST}{behind}", size)
+        assert [each.name for each in found.requests] == ["play"]
+        assert found.text == f"I call{behind}"
+
+
+@SIZES
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "The <tool_call>words</tool_call> of it",
+        "The <tool_call>play {</tool_call> of it",
+        "The markers <tool_call> and </tool_call> of it",
+        'The <tool_call>{"name": </tool_call> of it',
+        "So <tool_call>",
+        "<tool_call>nobody here {</tool_call>",
+    ],
+)
+def test_a_marker_that_a_sentence_mentions_is_text(reply: str, size: int) -> None:
+    assert read(reply, size) == CompiledReply(text=reply)
+
+
+@SIZES
+def test_a_call_that_cannot_be_read_is_a_fault_and_one_that_broke_off_is_incomplete(
+    size: int,
+) -> None:
+    found = read("<tool_call>play {</tool_call> So.", size)
+    assert (found.text, found.requests, found.incomplete) == ("So.", (), False)
+    assert found.fault.startswith("This request could not be read: play {")
+    for reply in ("<tool_call>", "<tool_call>\n", "[TOOL_CALLS]", "<tool_call>play {"):
+        found = read(reply, size)
+        assert (found.text, found.requests, found.fault, found.incomplete) == ("", (), "", True)
+    assert [each.name for each in read("The <tool_call>stop</tool_call>", size).requests] == [
+        "stop"
+    ]
