@@ -1,7 +1,9 @@
 """No character of a reply is lost: it is shown, run, or listed as hidden."""
 
 import json
+import re
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -121,3 +123,96 @@ def test_any_reply_in_any_pieces_is_its_segments(text: str, data: st.DataObject)
 @given(soup)
 def test_no_character_of_any_reply_is_lost(text: str) -> None:
     check_all_accounted_for(text, MARKERS, TOOLS)
+
+
+KINDS = {
+    "p": "prose",
+    "c": "code",
+    "q": "quote",
+    "t": "row",
+    "r": "reasoning",
+    "f": "framing",
+    "i": "invented",
+    "x": "closer",
+}
+PLAIN_REPLIES = (
+    # Lines of quotations and tables, and code, in which neither counts.
+    "p:a\n|q:> b\n|p:c",
+    "p:a\n |q:> b\n> c\n|p:d > e",
+    "q:> a |c:`b|q:\n|p:c|c:` d",
+    "c:```\n> a\n```|p:\n|q:> c",
+    "c:`a`|p: b |c:``c`d``|p: e",
+    "p:a |c:`b|p:\nc|c:` d",
+    "p:a |c:`</tool_call> <think>`|p: b",
+    # What stands around an answer is framing only where the reply begins with it.
+    "f:<answer>|p:Yes|f:</answer>",
+    "f:<response>|p:Yes</answer>|f:</response>",
+    "p:So <answer>Yes</answer>",
+    "f:<s>|p:Yes|f:</s>",
+    "p:a <s>b</s> c",
+    "p:Yes|f:</s>",
+    "p:Yes</s> no",
+    # Whose turn it is.
+    "f:assistant\n|p:Yes",
+    "f:Assistant:|p: Yes",
+    "p:So\nassistant: yes",
+    "f:[INST]|p: Yes",
+    "p:Yes |i:[INST] no",
+    "p:Yes\n|i:### User: no",
+    "p:### User: no",
+    "p:User: yes",
+    "p:Yes\nUser: no",
+    "p:Yes\n|f:User: ",
+    # A closer without its opener.
+    "p:Words </tool_call> go on",
+    "p:Words.|f:</tool_call>",
+    "p:Words\n|f:</tool_call>|p:\nmore",
+    # Thoughts.
+    "p:a|x:</think>|p:b|f:</think>|p:c",
+    "p:The <think> is</think>b",
+    "p:x<think>c</think>",
+    "f:<think>|r:a|f:</think>|p:b|f:<think>|r:c|f:</think>|p:d",
+    "f:<think>|r:a|f:</think>|p:b.\n<think>c</think>d",
+)
+THOUGHT_REPLIES = (
+    "r:so|f:</think>|p:Yes",
+    "f:<think>|r:so|f:</think>|p:Yes",
+    "f:\n<think>|r:\nso|f:</think>|p:Yes",
+    "f:[THINK]|r:so|f:[/THINK]|p:Yes",
+    "r:<thin",
+    "r:<thinx> so|f:</thinking>|p:Yes",
+    "r:so <think>a|f:</think>|p:Yes",
+)
+"""Behind a prompt that has opened the reasoning."""
+
+
+def marked(text: str) -> list[tuple[str, str]]:
+    return [(KINDS[each[0]], each[2:]) for each in re.split(r"\|(?=[a-z]:)", text)]
+
+
+def in_one(found: Sequence[Segment]) -> list[tuple[str, str]]:
+    """Pieces of one kind that stand side by side as one."""
+    groups = groupby(found, key=lambda each: each.kind)
+    return [(kind, "".join(each.text for each in group)) for kind, group in groups]
+
+
+@pytest.mark.parametrize("size", [1, 4, 999])
+@pytest.mark.parametrize(
+    ("reply", "thinks"),
+    [*((each, False) for each in PLAIN_REPLIES), *((each, True) for each in THOUGHT_REPLIES)],
+)
+def test_each_part_of_a_reply_is_of_its_kind(reply: str, thinks: bool, size: int) -> None:
+    parts = marked(reply)
+    text = "".join(part for _, part in parts)
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    assert in_one(segments(pieces, MARKERS, TOOLS, reasoning_open=thinks)) == parts
+
+
+@pytest.mark.parametrize("step", [1, 100, 5000])
+def test_a_marker_is_found_wherever_in_a_long_text_it_stands(step: int) -> None:
+    for marker, kind in (("<|im_end|>", "framing"), ("\nstop()", "call"), ("</think>", "closer")):
+        for size in range(0, 40 * step, step + 13):
+            before = ("word " * (size // 5 + 1))[: size + 1]
+            found = in_one(segments([f"{before}{marker}"], MARKERS, TOOLS))
+            assert found[-1][0] == kind
+            assert "".join(part for _, part in found) == f"{before}{marker}"
