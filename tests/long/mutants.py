@@ -46,8 +46,8 @@ ROOMS = {
     "compiler": room(
         "compiler",
         "compiler lexer framing frame markers named native_calls visible",
-        "framing native_calls compiler arriving meant quoting spec_a spec_d transcripts frames"
-        " lexer replies spec_c sanitizer dialects",
+        "framing native_calls compiler arriving meant lexer quoting spec_a spec_d transcripts"
+        " frames replies spec_c sanitizer dialects",
     ),
     "mapper": room(
         "compiler/mapper",
