@@ -242,3 +242,43 @@ def test_arguments_are_read_with_brackets_and_quotation_marks_in_their_texts() -
             reply = compiler.finish()[1]
             said = [each.arguments for each in reply.requests]
             assert (said, reply.incomplete) == ([{"track": text}] * 2, False)
+
+
+PROSE = """Well, that is all there was: 3 plus 4. You and I
+went home, all of us; they say so!
+
+Still, 12 < 13 and a | b, `x` too. Wrong tools were there, so write a file, stop it.
+- One
+- two (or three) [1], {2} and <b>bold</b>
+* Andy <think> and <tool_cold> </s
+
+> said he, "the function, or what"
+
+| a | b |
+| - | - |
+"""
+
+
+@pytest.mark.parametrize("markers", [HERMES, UNTAUGHT], ids=["taught", "untaught"])
+@pytest.mark.parametrize("before", ["", f"{STOP}\n", "<think>Hm.</think>\n"])
+def test_of_prose_no_more_is_held_back_than_what_may_begin_a_marker(
+    before: str, markers: Markers
+) -> None:
+    compiler, shown, late = reading(before, markers), "", 0
+    for end, character in enumerate(PROSE, 1):
+        shown += compiler.feed(character).text
+        held = len(PROSE[:end].strip()) - len(shown.strip())
+        assert held <= len("<tool_call>"), PROSE[:end]
+        late += held > 0
+    assert late < len(PROSE) / 2
+
+
+def test_code_that_no_call_can_be_in_is_shown_as_it_is_written() -> None:
+    code = (
+        "For example:\n\n```python\nx = [1, {2: '<b>'}]\nif x < 3 and `ls`:\n    stop()\n```\nSo."
+    )
+    compiler, shown = Compiler(UNTAUGHT, TOOLS), ""
+    for end, character in enumerate(code, 1):
+        shown += compiler.feed(character).text
+        held = len(code[:end].strip()) - len(shown.strip())
+        assert held <= len("```python"), code[:end]
