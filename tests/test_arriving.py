@@ -98,6 +98,21 @@ def test_a_bare_object_is_read_before_its_end_only_where_it_is_the_protocol() ->
     assert (found is not None) == (taught.protocol == bare)
 
 
+def test_only_a_notation_of_ours_that_was_taught_makes_a_reply_its_protocol() -> None:
+    for each in DIALECTS:
+        ours = each.carries_all or each.letter is not None
+        assert Markers(DIALECTS, (), each.name).protocol == (each.name if ours else "")
+    assert UNTAUGHT.protocol == ""
+
+
+def test_the_size_of_an_open_call_is_the_size_of_its_text() -> None:
+    for case in CASES:
+        compiler = Compiler(UNTAUGHT, TOOLS)
+        for character in case.text[:400]:
+            compiler.feed(character)
+            assert compiler.open_size == len(compiler.open_text)
+
+
 def test_a_call_of_the_server_is_known_as_it_came() -> None:
     compiler = Compiler(HERMES, TOOLS)
     compiler.take(Chunk(call=CallDelta(0, "c1", "play", '{"track": "Bl')))

@@ -171,6 +171,7 @@ PLAIN_REPLIES = (
     "p:a|x:</think>|p:b|f:</think>|p:c",
     "p:The <think> is</think>b",
     "p:x<think>c</think>",
+    "p:I see.\n<think> begins it, </think> ends it.",
     "f:<think>|r:a|f:</think>|p:b|f:<think>|r:c|f:</think>|p:d",
     "f:<think>|r:a|f:</think>|p:b.\n<think>c</think>d",
 )
