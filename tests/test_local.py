@@ -299,6 +299,7 @@ def played(client: LocalClient, *messages: Wire) -> str:
     [
         ("play paper boats from tests/music", "DEAR ANDYBOT, START_SONG"),
         ("plya paper boats in tests/music", "DEAR ANDYBOT, START_SONG"),
+        ("serch tests/music for songs by Ada Finch", "DEAR ANDYBOT, FIND_SONGS"),
         ("play something by Ada Finch in tests/music", "DEAR ANDYBOT, FIND_SONGS"),
         ("what is playing?", "DEAR ANDYBOT, STATUS"),
         ("whats playing", "DEAR ANDYBOT, STATUS"),

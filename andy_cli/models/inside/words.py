@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from string import ascii_lowercase
 
 from andy_cli.models.inside.thesaurus import TOPICS, VERBS
 
@@ -108,12 +109,16 @@ def meanings(word: str) -> frozenset[str]:
 
 
 def mistyped(word: str) -> str:
-    """The verb that was meant where two letters changed places or one was typed twice."""
+    """The verb that was meant where letters changed places, or one is missing or typed twice."""
     if len(word) < 4:
         return ""
     swapped = {word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(len(word) - 1)}
     shorter = {word[:at] + word[at + 1 :] for at in range(1, len(word)) if word[at] == word[at - 1]}
-    return next((each for each in sorted(swapped | shorter) if verbs(each)), "")
+    longer = {
+        word[:at] + each + word[at:] for at in range(1, len(word)) for each in ascii_lowercase
+    }
+    meant = [*sorted(swapped | shorter), *sorted(each for each in longer if len(stem(each)) > 4)]
+    return next((each for each in meant if verbs(each)), "")
 
 
 def verbs(word: str) -> frozenset[str]:
