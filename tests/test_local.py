@@ -21,6 +21,7 @@ from andy_cli.models.inside.features import profile
 from andy_cli.models.inside.local import LocalClient, fitted
 from andy_cli.models.inside.local_server import Engine
 from andy_cli.models.inside.scoring import Chooser, by_words, question
+from andy_cli.models.inside.small_talk import ENGLISH_ONLY, is_foreign
 from andy_cli.models.providers.local import PROVIDER
 from andy_cli.settings import load
 
@@ -223,6 +224,30 @@ def test_after_a_failure_it_talks(client: LocalClient) -> None:
 )
 def test_small_talk_calls_nothing(client: LocalClient, said: str) -> None:
     assert "DEAR ANDYBOT" not in chosen(client, user(said))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "said",
+    [
+        "wer hat diese Oper eigentlich komponiert?",
+        "por qué llueve tanto en otoño",
+        "pourquoi le ciel est-il bleu ?",
+        "raccontami qualcosa di bello",
+        "supprime toutes les chansons de Brel",
+    ],
+)
+def test_to_a_language_that_it_does_not_know_it_says_so(client: LocalClient, said: str) -> None:
+    assert chosen(client, user(said)) == ENGLISH_ONLY
+
+
+@pytest.mark.slow
+def test_no_english_request_is_taken_for_another_language(engine: Engine) -> None:
+    names = ["who was Nikolaus Kopernikus?", "what does 'Zwetschgenknödel' mean?"]
+    for suite in ("desk", "house", "fresh"):
+        lines = (REQUESTS / f"{suite}.jsonl").read_text(encoding="utf-8").splitlines()
+        names += [json.loads(line)["request"] for line in lines]
+    assert not [each for each in names if is_foreign(each, engine.tokens)]
 
 
 @pytest.mark.slow

@@ -17,7 +17,12 @@ from andy_cli.models.inside import weights
 from andy_cli.models.inside.dialogue import read_turn, talk_messages
 from andy_cli.models.inside.local_server import Engine
 from andy_cli.models.inside.scoring import Chooser
-from andy_cli.models.inside.small_talk import talk_grammar, too_small
+from andy_cli.models.inside.small_talk import (
+    ENGLISH_ONLY,
+    is_unread,
+    talk_grammar,
+    too_small,
+)
 from andy_cli.models.inside.weights import Progress
 
 SMALL = 1_000_000_000
@@ -74,7 +79,9 @@ class LocalClient:
             yield Chunk(finish="stop", usage=usage, stopped_at=stop)
             return
         if constraint.choices and not constraint.schema:
-            grammar = constraint.grammar or talk_grammar(request.messages, constraint.choices)
+            grammar = constraint.grammar or await asyncio.to_thread(
+                talk_grammar, request.messages, constraint.choices, engine.tokens
+            )
             constraint = constraint._replace(grammar=grammar)
             request = request._replace(messages=tuple(talk_messages(request.messages)))
         body = await asyncio.to_thread(_body, engine, request, constraint)
@@ -97,6 +104,7 @@ class LocalClient:
         A stop sequence is for text: a command with one in it is a command.
         """
         assert self._chooser is not None, "engine() was called before"
+        assert self._engine is not None
         messages, constraint = request.messages, request.constraint
         if constraint is None:  # a question that nothing fits: a value would be made up
             return NO_ANSWER if read_turn(messages).question else "", ""
@@ -105,6 +113,8 @@ class LocalClient:
         if not constraint.free_text:
             return self._chooser.answer(messages, constraint.choices).text, ""
         if command := self._chooser.command(messages, constraint.choices):
+            if is_unread(read_turn(messages).request, self._engine.tokens):
+                return ENGLISH_ONLY, ""
             if command.beyond:
                 name = Path(self._model).stem
                 return too_small(name, command, constraint.choices), ""
