@@ -167,6 +167,14 @@ class Choice(NamedTuple):
     about: str = ""
     beyond: str = ""
     """What it would do, as `change files`, where the model is too small to be trusted with it."""
+    parameters: Schema | None = None
+    """Of a command: the JSON Schema of its arguments."""
+    action: str = ""
+    """Of a command: what it does, with `{parameter}` slots; see `andy_cli.actions`."""
+    examples: tuple[str, ...] = ()
+    """Of a command: what people say when they want it."""
+    harmless: bool = True
+    """Of a command: it only looks, so it need not be asked about where it may not be meant."""
 
 
 class Constraint(NamedTuple):
@@ -182,6 +190,14 @@ class Constraint(NamedTuple):
     """GBNF, for the free text when there are choices, else for the whole reply."""
     schema: Schema | None = None
     """JSON of this schema, for the same; it goes before the grammar."""
+    results: tuple[str, ...] = ()
+    """What tools returned in this turn, oldest first, as JSON or text."""
+    done: tuple[str, ...] = ()
+    """What was done for each of them, in words and the past tense; empty where nobody knows."""
+    earlier: tuple[str, ...] = ()
+    """What tools returned in the turns before."""
+    names: tuple[str, ...] = ()
+    """Files and folders that are there, folders with a slash at the end."""
 
 
 class Sampling(NamedTuple):

@@ -17,7 +17,7 @@ agent
 compiler toolbox models sessions
 guard
 settings
-resources discover
+resources discover actions
 events
 messages
 errors

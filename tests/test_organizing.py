@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from andy_cli.actions import fill_action
 from andy_cli.errors import ToolError
 from andy_cli.frontends.chat import consent
 from andy_cli.guard.gate import Answer, Gate, Mode, Proposal
@@ -31,7 +32,6 @@ from andy_cli.toolbox.files import (
     undoing,
 )
 from andy_cli.toolbox.places import Place
-from andy_cli.toolbox.tool import fill
 from tests.test_music import an_ordinary_user
 from tests.tools import claimed, ran, shipped, work_in
 from tests.trees import workspace_with
@@ -114,7 +114,7 @@ def decided(
         tool = TOOLS.get(name)
         assert tool is not None
         claim = TOOLS.claim(call)
-        proposal = Proposal(name, tool.effect, fill(tool.action, arguments), claim)
+        proposal = Proposal(name, tool.effect, fill_action(tool.action, arguments), claim)
         verdict = await gate.decide(proposal)
         return await TOOLS.call(call, verdict.granted) if verdict.allowed else verdict.reason
 

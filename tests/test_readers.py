@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from andy_cli import settings as user_settings
-from andy_cli.agent import conclusion, guide, stubs
+from andy_cli.agent import stubs
 from andy_cli.agent.grounding import records
 from andy_cli.errors import AndyError, ToolError
 from andy_cli.frontends import recorded, replay, tool_files
@@ -28,6 +28,7 @@ from andy_cli.messages import Message
 from andy_cli.models import discovery, memory, server_facts
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.wire import ReplyReader
+from andy_cli.models.inside import conclusion, filling
 from andy_cli.sessions import log
 from andy_cli.toolbox import songs
 from andy_cli.toolbox.documents import (
@@ -358,8 +359,8 @@ FOUND = {"files": [{"name": "a.mp3", "size": 5, "tags": ["x"]}], "count": 1, "er
 def read_tool_result(content: str) -> object:
     tables = records.tables_of(records.parsed(content), content)
     kept = (stubs.is_error(content), stubs.stub(content), stubs.fitted(content, 50))
-    told = (conclusion.told(content), conclusion.talk_grammar([content], "look"))
-    return tables, kept, guide.entries(content), told
+    told = (conclusion.told(content), conclusion.conclude(content, "looked"))
+    return tables, kept, filling.find_entries(content), told
 
 
 def open_index(path: Path) -> object:

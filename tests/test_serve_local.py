@@ -189,9 +189,9 @@ def test_stop_sequences_end_words_and_no_command(stream: bool, client: openai.Op
             names += [each.function.name for each in delta.tool_calls or [] if each.function.name]
         return words, names
 
-    question, _ = ask("play a song", None)
+    question, _ = ask("play a file", None)
     assert question.endswith("file to play?")
-    assert ask("play a song", "file to") == (question.partition("file to")[0], [])
+    assert ask("play a file", "file to") == (question.partition("file to")[0], [])
     for stop in ("DEAR", "PLAY", "song1", "play_mp3", " "):
         assert ask("play song1.mp3", stop) == ("", ["play_mp3"])
 

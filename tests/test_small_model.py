@@ -37,7 +37,7 @@ def asked(text: str, folder: Path, weights_file: Path) -> str:
         ("delete notes.txt", "change files"),
         ("rename notes.txt to old.txt", "change files"),
         ("run ls -l", "run commands"),
-        ("say hello", "speak"),
+        ("say hello to me aloud", "speak"),
     ],
 )
 def test_what_it_may_get_wrong_it_says_it_is_too_small_for(
@@ -58,9 +58,7 @@ def test_a_question_changes_nothing_and_is_not_refused_as_if_it_did(
     assert (here / "notes.txt").read_text() == "call bob\n"
 
 
-@pytest.mark.parametrize(
-    "text", ["how many CSV files are in reports", "how old is my brother", "what is in here"]
-)
+@pytest.mark.parametrize("text", ["how old is my brother", "did Anna call me back"])
 def test_of_the_users_own_things_it_makes_nothing_up(
     text: str, here: Path, weights_file: Path
 ) -> None:
@@ -69,9 +67,14 @@ def test_of_the_users_own_things_it_makes_nothing_up(
     )
 
 
+def test_what_is_asked_about_the_folder_is_looked_up(here: Path, weights_file: Path) -> None:
+    assert "notes.txt" in asked("what is in here", here, weights_file)
+    assert "call bob" in asked("what did I write in notes.txt", here, weights_file)
+
+
 def test_a_long_list_leads_to_nothing_else(here: Path, weights_file: Path) -> None:
     answer = asked("list the mp3s here", here, weights_file)
-    assert answer.startswith("I found 12 ")
+    assert answer.startswith("Listed 12 songs in the current folder: song 00.mp3, ")
     assert sorted(each.name for each in here.iterdir() if each.suffix == ".mp3") == [
         f"song {number:02}.mp3" for number in range(12)
     ]

@@ -56,7 +56,17 @@ def _listed(arguments: Given) -> Claim:
     return Claim((_text(arguments, "path") or ".",), "list")
 
 
-@tool(effect="read", title="list of files", action="list the files in {path}", claim=_listed)
+@tool(
+    effect="read",
+    title="list of files",
+    action="list the files in {path}",
+    claim=_listed,
+    examples=(
+        "what is in this folder?",
+        "show me my files",
+        "which files are there?",
+    ),
+)
 async def list_directory(
     path: Folder = ".",
     max_depth: Annotated[
@@ -75,7 +85,17 @@ async def list_directory(
     return await in_thread(lambda work: listing.listed(where, max_depth, work), SECONDS)
 
 
-@tool(effect="read", title="file reader", action="read {path|a file}")
+@tool(
+    effect="read",
+    title="file reader",
+    action="read {path|a file}",
+    examples=(
+        "show me the text file",
+        "what does the text file say?",
+        "open my notes",
+        "what did I write down?",
+    ),
+)
 async def read_file(
     path: File,
     start_line: Annotated[
@@ -114,7 +134,19 @@ def _written(arguments: Given) -> Claim:
     return changes.claim_write(_text(arguments, "path"), _text(arguments, "content"))
 
 
-@tool(effect="write", title="file writer", action="write {path|a file}", claim=_written)
+@tool(
+    effect="write",
+    title="file writer",
+    action="write {path|a file}",
+    claim=_written,
+    examples=(
+        "write it into a text file",
+        "save this as a file",
+        "make a new note",
+        "put it on my list",
+        "overwrite the text file",
+    ),
+)
 def write_file(path: File, content: Content) -> Outcome:
     """Write a whole text file, new or in place of the old one."""
     from andy_cli.toolbox.files import changes
@@ -130,7 +162,19 @@ def _edited(arguments: Given) -> Claim:
     return changes.claim_edit(path, old, new, bool(arguments.get("replace_all")))
 
 
-@tool(effect="write", title="file editor", action="edit {path|a file}", claim=_edited)
+@tool(
+    effect="write",
+    title="file editor",
+    action="edit {path|a file}",
+    claim=_edited,
+    examples=(
+        "replace a word in the text file",
+        "correct the typo in the file",
+        "add a line to the list",
+        "remove this from the list",
+        "tick it off",
+    ),
+)
 def edit_file(
     path: File,
     old_string: Annotated[
@@ -171,6 +215,12 @@ def _searched(arguments: Given) -> Claim:
     title="file search",
     action="search {path} for {pattern} in {glob}",
     claim=_searched,
+    examples=(
+        "in which file is it mentioned?",
+        "look for this in my files",
+        "where did I write about it?",
+        "find the file about it",
+    ),
 )
 async def search_files(
     pattern: Annotated[
@@ -256,6 +306,11 @@ def _moved(arguments: Given) -> Claim:
     title="file mover",
     action="move {paths|files} to {destination|this folder}",
     claim=_moved,
+    examples=(
+        "rename the file",
+        "move the file into the folder",
+        "call the file something else",
+    ),
 )
 async def move(paths: Paths, destination: Destination, replace: Replace = False) -> Outcome:
     """Move or rename files and folders."""
@@ -278,6 +333,10 @@ def _copied(arguments: Given) -> Claim:
     title="file copier",
     action="copy {paths|files} to {destination|this folder}",
     claim=_copied,
+    examples=(
+        "copy the file",
+        "make a backup of the file",
+    ),
 )
 async def copy(paths: Paths, destination: Destination, replace: Replace = False) -> Outcome:
     """Copy files and folders."""
@@ -295,7 +354,11 @@ def _folder_made(arguments: Given) -> Claim:
 
 
 @tool(
-    effect="write", title="folder maker", action="make a folder called {path}", claim=_folder_made
+    effect="write",
+    title="folder maker",
+    action="make a folder called {path}",
+    claim=_folder_made,
+    examples=("create a new folder",),
 )
 def make_folder(
     path: Annotated[
@@ -319,7 +382,18 @@ def _trashed(arguments: Given) -> Claim:
     return organizing.claim_trash(_texts(arguments, "paths"))
 
 
-@tool(effect="write", title="trash", action="put {paths|files} into the trash", claim=_trashed)
+@tool(
+    effect="write",
+    title="trash",
+    action="put {paths|files} into the trash",
+    claim=_trashed,
+    examples=(
+        "delete the file",
+        "remove the folder",
+        "throw the file away",
+        "get rid of the file",
+    ),
+)
 async def trash(paths: Paths) -> Outcome:
     """Delete files and folders by putting them into the trash, from where they can come back."""
     from andy_cli.toolbox.files import organizing
@@ -372,7 +446,12 @@ async def file_get(
     return await in_thread(lambda work: getting.got(path, encoding, maxLength, work), SECONDS)
 
 
-@tool(effect="read", title="document reader", action="read the text of {path|a document}")
+@tool(
+    effect="read",
+    title="document reader",
+    action="read the text of {path|a document}",
+    examples=("read the PDF", "what is in the document?"),
+)
 async def file_ingest(path: File) -> Outcome:
     """Read the text of a document."""
     from andy_cli.toolbox.files import ingesting
@@ -391,6 +470,10 @@ def _uploaded(arguments: Given) -> Claim:
     title="file transfer",
     action="copy {path|a file} to {destination|this folder}",
     claim=_uploaded,
+    examples=(
+        "upload the file",
+        "send the file to the web address",
+    ),
 )
 async def file_upload(
     path: File,

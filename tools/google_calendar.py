@@ -89,6 +89,10 @@ async def calendar_list() -> Outcome:
     action="look into your calendar from {timeMin} to {timeMax}",
     claim=claimed("calendar", "reading"),
     needs=READS,
+    examples=(
+        "what do I have on tomorrow?",
+        "am I free on that day?",
+    ),
 )
 async def calendar_events(
     calendarId: CalendarId = "primary", timeMin: TimeMin = "", timeMax: TimeMax = ""
@@ -105,6 +109,10 @@ async def calendar_events(
     action="put {summary|an event} into your calendar",
     claim=claimed("calendar", "creating"),
     needs=CHANGES,
+    examples=(
+        "put an appointment into my calendar",
+        "remind me of it",
+    ),
 )
 async def calendar_create(
     summary: Summary, start: Start, end: End, calendarId: CalendarId = "primary"

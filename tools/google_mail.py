@@ -104,6 +104,11 @@ async def gmail_read(messageId: MessageId, offset: Offset = 0) -> Outcome:
     action="send a mail to {to}",
     claim=claimed("mail", "sending"),
     needs=SENDS,
+    examples=(
+        "write an email to my friend",
+        "mail it to them",
+        "send a message to somebody",
+    ),
 )
 async def gmail_send(to: To, subject: Subject, body: Body) -> Outcome:
     """Send a mail."""
@@ -119,6 +124,10 @@ async def gmail_send(to: To, subject: Subject, body: Body) -> Outcome:
     action="search your mails for {query}",
     claim=claimed("mail", "reading"),
     needs=READS,
+    examples=(
+        "did I get an email about it?",
+        "show me the emails from them",
+    ),
 )
 async def gmail_search(query: Query, maxResults: MaxResults = 10) -> Outcome:
     """Search the mails."""

@@ -26,7 +26,17 @@ NO_VOICE = (
 NO_PLAYER = "Speaking needs the Python package miniaudio: pip install miniaudio."
 
 
-@tool(effect="read", title="clock", action="look up the time in {timezone}")
+@tool(
+    effect="read",
+    title="clock",
+    action="look up the time in {timezone}",
+    examples=(
+        "what time is it?",
+        "how late is it there?",
+        "which day is it today?",
+        "what is the date?",
+    ),
+)
 def current_time(
     timezone: Annotated[
         str,
@@ -40,7 +50,7 @@ def current_time(
     from andy_cli.toolbox.machine import clock
 
     told = clock.told(timezone)
-    return Outcome(told, f"looked up the time: {told['time']}")
+    return Outcome(told, f"looked up the time: {clock.spoken(told)}")
 
 
 def _opened(arguments: Mapping[str, object]) -> Claim:
@@ -57,6 +67,10 @@ def _opened(arguments: Mapping[str, object]) -> Claim:
     action="open {url|a page} in your browser",
     claim=_opened,
     answers=False,
+    examples=(
+        "open the page in my browser",
+        "go to the web address in the browser",
+    ),
 )
 def open_url(
     url: Annotated[
@@ -81,7 +95,18 @@ def _mute() -> str:
     return "" if importlib.util.find_spec("miniaudio") else NO_PLAYER
 
 
-@tool(effect="play", title="voice", action="say something", needs=_mute, background=True)
+@tool(
+    effect="play",
+    title="voice",
+    action="say something",
+    needs=_mute,
+    background=True,
+    examples=(
+        "say this aloud",
+        "speak to me",
+        "read it out to me",
+    ),
+)
 async def say(
     utterance: Annotated[
         str,

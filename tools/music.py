@@ -35,7 +35,16 @@ Volume = Annotated[
 ]
 
 
-@tool(effect="read", title="list of songs", action="list the music in {path}")
+@tool(
+    effect="read",
+    title="list of songs",
+    action="list the music in {path}",
+    examples=(
+        "which songs do I have?",
+        "show me my music",
+        "list the music files",
+    ),
+)
 def list_mp3s(path: Folder = None) -> Outcome:
     """List the MP3 files in a folder."""
     folder = expanded(path or Path())
@@ -66,14 +75,33 @@ def _claim(arguments: Mapping[str, object]) -> Claim:
         return Claim((path or ".",))
 
 
-@tool(effect="play", title="music player", action="play {file|a song} from {path}", claim=_claim)
+@tool(
+    effect="play",
+    title="music player",
+    action="play {file|a song} from {path}",
+    claim=_claim,
+    examples=(
+        "play the song",
+        "put on some music",
+        "I want to hear this band",
+        "start the music file",
+    ),
+)
 def play_mp3(file: File, path: Folder = None, volume: Volume = None) -> Outcome:
     """Play an MP3 file."""
     return _started(shared().play(find(file, path), volume))
 
 
 @tool(
-    effect="play", title="music queue", action="play {file|a song} from {path} next", claim=_claim
+    effect="play",
+    title="music queue",
+    action="play {file|a song} from {path} next",
+    claim=_claim,
+    examples=(
+        "play this song next",
+        "put the song into the queue",
+        "play it after this one",
+    ),
 )
 def queue_mp3(file: File, path: Folder = None) -> Outcome:
     """Add an MP3 file to the queue, to be played next."""
@@ -92,7 +120,16 @@ def _started(state: State) -> Outcome:
     return Outcome(f"playing {song}{heard}", f"started {song}, silently: there is no sound card")
 
 
-@tool(effect="play", title="pause button", action="pause the music or go on")
+@tool(
+    effect="play",
+    title="pause button",
+    action="pause the music or go on",
+    examples=(
+        "pause the song",
+        "hold on with the music",
+        "continue the music",
+    ),
+)
 def pause_mp3() -> Outcome:
     """Pause or resume the music."""
     state = current_state()
@@ -105,7 +142,16 @@ def pause_mp3() -> Outcome:
     return _both(f"paused {state.song.described()} at {songs.clock(state.position)}")
 
 
-@tool(effect="play", title="stop button", action="stop the music")
+@tool(
+    effect="play",
+    title="stop button",
+    action="stop the music",
+    examples=(
+        "stop the music",
+        "music off",
+        "silence please",
+    ),
+)
 def stop_mp3() -> Outcome:
     """Stop the music."""
     if not current_state().playing:
@@ -114,7 +160,16 @@ def stop_mp3() -> Outcome:
     return _both(f"stopped {before.song.described()}" if before.song else "nothing was playing")
 
 
-@tool(effect="read", title="music display", action="see what is playing")
+@tool(
+    effect="read",
+    title="music display",
+    action="see what is playing",
+    examples=(
+        "which song is this?",
+        "what is playing?",
+        "who sings this?",
+    ),
+)
 def now_playing() -> Outcome:
     """Tell which song is playing now."""
     state = current_state()

@@ -31,7 +31,18 @@ def _claim(arguments: Mapping[str, object]) -> Claim:
     )
 
 
-@tool(effect="run", title="terminal", action="run {command|something}", claim=_claim)
+@tool(
+    effect="run",
+    title="terminal",
+    action="run {command|something}",
+    claim=_claim,
+    examples=(
+        "run this command",
+        "execute the program",
+        "install a package",
+        "restart the computer",
+    ),
+)
 async def terminal_execute(
     command: Annotated[
         str,

@@ -81,6 +81,11 @@ Kept = Annotated[
 @tool(
     effect="network",
     title="web search",
+    examples=(
+        "look this up on the internet",
+        "what is in the news about it?",
+        "search online for it",
+    ),
     action="search the web for {query}",
     claim=lambda arguments: asking.of_search(str(arguments.get("query") or "")),
     needs=engines.missing,
@@ -98,6 +103,11 @@ async def web_search(query: Query, maxTokens: MostTokens = 2000) -> Outcome:
 @tool(
     effect="network",
     title="web page reader",
+    examples=(
+        "read the web address to me",
+        "what is on this web page?",
+        "show me the web address",
+    ),
     action="read {url|a web page}",
     claim=lambda arguments: asking.of_page(str(arguments.get("url") or "")),
 )

@@ -469,17 +469,25 @@ class Conversation:
         return [each for each in told if not each.note] if self.client.guided else told
 
     def _next_step(self) -> Constraint | None:
-        """For a model that is chosen for: one of the commands or talk that names what was found."""
+        """For a model that is chosen for: the commands, and what is known beside the request."""
         if not (self.client.guided and self.dialect.constraint):
             return None
-        # 10 ms, and only small models need them.
-        from andy_cli.agent.guide import talk_grammar
+        # Only small models need them.
         from andy_cli.agent.trust import trusted_choices
+        from andy_cli.toolbox.nearby import find_nearby_names
 
         base = self.dialect.constraint(self.speech.tools)
-        trusted = trusted_choices([*self.speech.tools], base.choices, self.registry)
-        grammar = talk_grammar(self.results(), self.last_words()[-1]) if self.results() else ""
-        return Constraint(trusted, base.free_text, grammar)
+        results = self.results()
+        found = [each.content for each in self.history if each.role == "tool"]
+        return base._replace(
+            choices=trusted_choices([*self.speech.tools], base.choices, self.registry),
+            results=(*results,),
+            done=tuple(each.did if each.ok else "" for each in self.deeds[-len(results) :])
+            if results
+            else (),
+            earlier=(*found[: len(found) - len(results)],),
+            names=find_nearby_names(self.folder),
+        )
 
     def results(self) -> list[str]:
         """What tools returned in this turn, oldest first."""
@@ -499,26 +507,13 @@ class Conversation:
 
         async def ask(question: Question) -> str:
             side.append({"role": "user", "content": question.text})
-            answer = await self._whole(self.request(side, self._what_fits(question)))
+            answer = await self._whole(
+                self.request(side, None if self.client.guided else question.constraint)
+            )
             side.append({"role": "assistant", "content": answer})
             return answer
 
         return ask
-
-    def _what_fits(self, question: Question) -> Constraint | None:
-        """What the schema allows; for a model that is chosen for, what was said and found."""
-        if not self.client.guided:
-            return question.constraint
-        from andy_cli.agent.guide import answer_choices  # as above
-
-        choices = answer_choices(
-            question.parameter,
-            question.schema,
-            question.required,
-            self.last_words(),
-            [each.content for each in self.history if each.role == "tool"],
-        )
-        return Constraint(choices) if choices else None
 
     async def _whole(self, request: Request) -> str:
         """A short reply that nobody sees: its text alone."""

@@ -36,7 +36,7 @@ REMEMBERED = 500
 def rewrite(chat: Conversation, tally: Tally) -> Iterator[Event]:
     """Once: ask the model to answer again without deeds and names that nothing supports (R16)."""
     claims = [each for each in find_claims(chat, tally) if each.kind not in FIGURES]
-    if claims and not chat.client.guided:  # that one is told no notes
+    if claims:
         again = f"Nothing that was found supports: {', '.join(named(claims))}. Asking once more."
         yield events.Failed("warning", "grounding", again)
         chat.add(Message("user", rewrite_request(claims), note=True))
@@ -74,8 +74,11 @@ def look_back(chat: Conversation, tally: Tally) -> Iterator[Event]:
 
 
 def find_claims(chat: Conversation, tally: Tally) -> Sequence[Claim]:
-    """What nothing supports in the answer; figures are judged for those who ask (R16)."""
-    if not tally.answer or tally.exit_code not in (0, DENIED):
+    """What nothing supports in the answer; figures are judged for those who ask (R16).
+
+    Of a model that each step is chosen for the answer is made of results.
+    """
+    if chat.client.guided or not tally.answer or tally.exit_code not in (0, DENIED):
         return ()
     return unsupported(tally.answer, evidence(chat, tally), chat.strict)
 

@@ -27,9 +27,22 @@ def trusted_choices(
 ) -> tuple[Choice, ...]:
     """The choices, one for each named tool: those that are beyond the model say so."""
     return tuple(
-        choice._replace(beyond=beyond(name, registry))
+        _described(choice, name, registry)
         for name, choice in zip(names, choices, strict=True)
         if name not in DOUBLES
+    )
+
+
+def _described(choice: Choice, name: str, registry: Registry) -> Choice:
+    """The choice with what its tool says of it."""
+    tool = registry.get(name)
+    if tool is None:
+        return choice
+    return choice._replace(
+        beyond=beyond(name, registry),
+        action=tool.action,
+        examples=tool.examples,
+        harmless=tool.effect in (Effect.READ, Effect.NETWORK),
     )
 
 

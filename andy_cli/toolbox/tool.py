@@ -14,11 +14,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
+from andy_cli.actions import fill_action
 from andy_cli.errors import ToolError
 from andy_cli.guard.claim import NOTHING, Claim
 from andy_cli.guard.workspace import Operation
@@ -42,11 +42,6 @@ class Outcome(NamedTuple):
     partial: str = ""
     display: Display = NO_DISPLAY
 
-
-NOWHERE: tuple[object, ...] = (None, "", ".", "./", Path(), [])
-"""Values that a sentence leaves out: nothing, and the folder where everything happens."""
-NAMED = 3
-"""Values of a list that a sentence names."""
 
 Runner = Callable[[Arguments], object | Awaitable[object]]
 Check = Callable[[Arguments], tuple[Problem, ...]]
@@ -78,6 +73,9 @@ class Tool:
     title: str = ""
     """What it is called in a sentence for the user: a short plain noun phrase in English without
     article, as in `I used the file search`. Where none is given, the words of its name."""
+    examples: tuple[str, ...] = ()
+    """What people say when they want it, in English and in a few words; no model is told, they
+    are compared in meaning with what is said to one that is too small to choose."""
     describe: Callable[[], Schema]
     """Makes the JSON Schema of the arguments, an object with properties; asked for once."""
     run: Runner
@@ -117,37 +115,8 @@ class Tool:
         return {"type": "function", "function": function}
 
     def intent(self, arguments: Arguments) -> str:
-        """Fill the slots of the action; see `fill`."""
-        return fill(self.action, arguments)
-
-
-def fill(action: str, arguments: Arguments) -> str:
-    """Fill the slots of an action.
-
-    `list the music in {path}` with no path is `list the music`, and `read {path|a file}` is
-    `read a file`.
-    """
-    said, _, rest = action.partition("{")
-    while rest:
-        slot, _, tail = rest.partition("}")
-        name, _, unnamed = slot.partition("|")
-        value = arguments.get(name)
-        if value in NOWHERE and unnamed:
-            said += unnamed
-        elif value in NOWHERE:
-            # The preposition that led to the value goes with it.
-            said = said.rstrip().rsplit(" ", 1)[0]
-        else:
-            said += listed(value) if isinstance(value, list) else str(value)
-        between, _, rest = tail.partition("{")
-        said += between
-    return " ".join(said.split())
-
-
-def listed(values: Sequence[object]) -> str:
-    """`a, b, c and 9 more`."""
-    more = f" and {len(values) - NAMED:,} more" if len(values) > NAMED else ""
-    return ", ".join(map(str, values[:NAMED])) + more
+        """Fill the slots of the action; see `fill_action`."""
+        return fill_action(self.action, arguments)
 
 
 HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -170,6 +139,7 @@ def tool(
     effect: str,
     action: str,
     title: str = "",
+    examples: Sequence[str] = (),
     claim: Callable[[Arguments], Claim] | None = None,
     needs: Callable[[], str] = ready,
     answers: bool = True,
@@ -206,6 +176,7 @@ def tool(
             effect=kind,
             action=action,
             title=title,
+            examples=(*examples,),
             run=run_async if inspect.iscoroutinefunction(function) else run,
             check=known.check,
             claim=claim or named,

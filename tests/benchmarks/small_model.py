@@ -70,6 +70,7 @@ FORBIDDEN = {
     "run": {Effect.RUN},
     "send": {Effect.ACT},
 }
+DATA = "andy-benchmark-data"
 PLAIN = """
 import asyncio, sys
 from andy_cli.messages import Constraint, Request
@@ -229,7 +230,8 @@ def spent(work: Callable[[], str]) -> tuple[str, float]:
 
 
 def printed_by(command: Sequence[str], home: Path, folder: Path) -> str:
-    env = {**environment(home), "PYTHONPATH": str(ROOT)}
+    # What is kept between turns is kept here too: each turn but the first finds it.
+    env = {**environment(home), "PYTHONPATH": str(ROOT), "XDG_DATA_HOME": str(home.parent / DATA)}
     return subprocess.run(
         command, cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True
     ).stdout

@@ -338,17 +338,6 @@ def described(tool: Schema) -> str:
     return " ".join(str(function.get("description") or "").split())
 
 
-def about(tool: Schema) -> str:
-    """The description, and on a second line what each parameter is and whether it is needed."""
-    function = tool.get("function", tool)
-    needed = (function.get("parameters") or {}).get("required") or ()
-    parameters = [
-        f"{name}{' (needed)' if name in needed else ''}: {each.get('description', '')}"
-        for name, each in parameters_of(tool).items()
-    ]
-    return "\n".join(filter(None, [described(tool), "; ".join(parameters)]))
-
-
 def catalogue(tools: Tools) -> str:
     return "\n".join(
         f"- {name.upper()}: {described(tool)}".rstrip(": ") for name, tool in tools.items()
@@ -357,7 +346,14 @@ def catalogue(tools: Tools) -> str:
 
 def constraint(tools: Tools) -> Constraint:
     """One of the commands, or plain talk."""
-    letters = [Choice(write(ToolRequest(name=name)), about(tool)) for name, tool in tools.items()]
+    letters = [
+        Choice(
+            write(ToolRequest(name=name)),
+            described(tool),
+            parameters=tool.get("function", tool).get("parameters"),
+        )
+        for name, tool in tools.items()
+    ]
     return Constraint(choices=tuple(letters), free_text=True)
 
 

@@ -469,25 +469,18 @@ def next_step(dialogue: Dialogue) -> Constraint | None:
     choice = dialogue.asked.choice
     if not (dialogue.source.guided and dialect.constraint) or choice.how == "none":
         return None
-    from andy_cli.agent.guide import talk_grammar  # 10 ms, and only small models need it
-
-    results, words = heard(dialogue.asked.history)
     tools = dialogue.taught.tools
     base = dialect.constraint({choice.name: tools[choice.name]} if choice.name else tools)
+    results, _ = heard(dialogue.asked.history)
+    earlier, _ = heard(dialogue.asked.history, everything=True)
     # What is due is asked for first, and only then what is due of commands alone.
     free = choice.how != "required" or not dialogue.side
-    grammar = talk_grammar(results, words[-1]) if results and words and free else ""
-    return Constraint(base.choices, free, grammar)
+    past = earlier[: len(earlier) - len(results)]
+    return base._replace(free_text=free, results=(*results,), earlier=(*past,))
 
 
 def what_fits(dialogue: Dialogue, question: Question) -> Constraint | None:
-    if not dialogue.source.guided:
-        return question.constraint
-    from andy_cli.agent.guide import answer_choices  # as above
-
-    results, words = heard(dialogue.asked.history, everything=True)
-    choices = answer_choices(question.parameter, question.schema, question.required, words, results)
-    return Constraint(choices) if choices else None
+    return None if dialogue.source.guided else question.constraint
 
 
 def heard(history: Sequence[Message], everything: bool = False) -> tuple[list[str], list[str]]:

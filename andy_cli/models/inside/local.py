@@ -1,7 +1,7 @@
 """A model that runs in this process.
 
 It is too small to call tools when left alone, so where a request says what the reply may be
-(`Request.constraint`) the reply is chosen by score or held to a grammar.
+(`Request.constraint`) the reply is planned for it (planning.py) or held to a grammar.
 """
 
 import asyncio
@@ -14,16 +14,14 @@ from typing import Any
 from andy_cli.errors import ContextLengthError, ModelError
 from andy_cli.messages import Chunk, Constraint, Request, Sampling, Usage, Wire
 from andy_cli.models.inside import weights
-from andy_cli.models.inside.dialogue import read_turn, talk_messages
+from andy_cli.models.inside.choosing import Scorer
+from andy_cli.models.inside.dialogue import read_turn
+from andy_cli.models.inside.encoder import load_encoder
+from andy_cli.models.inside.filling import Filler
 from andy_cli.models.inside.local_server import Engine
-from andy_cli.models.inside.scoring import Chooser
-from andy_cli.models.inside.small_talk import (
-    ENGLISH_ONLY,
-    is_unread,
-    talk_grammar,
-    too_small,
-)
+from andy_cli.models.inside.planning import Planner, Said
 from andy_cli.models.inside.weights import Progress
+from andy_cli.settings import data_folder
 
 SMALL = 1_000_000_000
 """Bytes of weights below which a model is guided: about 1.5 billion parameters in four bits."""
@@ -55,7 +53,7 @@ class LocalClient:
         self._model = model
         self._progress = progress
         self._engine: Engine | None = None
-        self._chooser: Chooser | None = None
+        self._planner: Planner | None = None
         self._loading = threading.Lock()
         self._size: int | None = None
 
@@ -72,18 +70,15 @@ class LocalClient:
         constraint = request.constraint or Constraint()
         if request.keep_whole and constraint.choices:
             await asyncio.to_thread(_check_length, engine, request.messages)
-        said, stop = await asyncio.to_thread(self._said, request)
-        if said or stop:
+        planned = await asyncio.to_thread(self._planned, request)
+        if planned is not None:
+            said, stop = planned.text, ""
+            if not planned.is_command:  # a stop sequence is for text
+                said, stop = cut_at_stop(said, request.stop)
             usage = Usage(_estimate(request.messages), len(said) // 4 + 1)
             yield Chunk(text=said)
             yield Chunk(finish="stop", usage=usage, stopped_at=stop)
             return
-        if constraint.choices and not constraint.schema:
-            grammar = constraint.grammar or await asyncio.to_thread(
-                talk_grammar, request.messages, constraint.choices, engine.tokens
-            )
-            constraint = constraint._replace(grammar=grammar)
-            request = request._replace(messages=tuple(talk_messages(request.messages)))
         body = await asyncio.to_thread(_body, engine, request, constraint)
         async with aclosing(_streamed(engine, body)) as chunks:
             async for chunk in chunks:
@@ -93,37 +88,28 @@ class LocalClient:
         """The loaded model; blocks while it loads."""
         with self._loading:
             if self._engine is None:
-                self._engine = Engine(weights.pull(self._model, self._progress))
-                self._chooser = Chooser(self._engine.likelihoods)
+                engine = Engine(weights.pull(self._model, self._progress))
+                encoder = load_encoder(data_folder() / "vectors")
+                scorer = Scorer(encoder, engine.likelihoods, engine.tokens)
+                name = Path(self._model).stem
+                self._planner = Planner(name, encoder, scorer, Filler(encoder, engine.pick))
+                self._engine = engine
             return self._engine
 
-    def _said(self, request: Request) -> tuple[str, str]:
-        """What is chosen or asked, and the stop sequence that ends it; empty when it is talk that
-        is due. Blocks.
-
-        A stop sequence is for text: a command with one in it is a command.
-        """
-        assert self._chooser is not None, "engine() was called before"
-        assert self._engine is not None
-        messages, constraint = request.messages, request.constraint
-        if constraint is None:  # a question that nothing fits: a value would be made up
-            return NO_ANSWER if read_turn(messages).question else "", ""
-        if not constraint.choices:
-            return "", ""
-        if not constraint.free_text:
-            return self._chooser.answer(messages, constraint.choices).text, ""
-        if command := self._chooser.command(messages, constraint.choices):
-            if is_unread(read_turn(messages).request, self._engine.tokens):
-                return ENGLISH_ONLY, ""
-            if command.beyond:
-                name = Path(self._model).stem
-                return too_small(name, command, constraint.choices), ""
-            return command.text, ""
-        return cut_at_stop(self._chooser.lacking(messages, constraint.choices), request.stop)
+    def _planned(self, request: Request) -> Said | None:
+        """What is said where it is planned; None where the model writes. Blocks."""
+        assert self._planner is not None, "engine() was called before"
+        if request.constraint is None:  # a question that nothing fits: a value would be made up
+            return Said(NO_ANSWER) if read_turn(request.messages).question else None
+        if not request.constraint.choices:
+            return None
+        said = self._planner.say(request.messages, request.constraint)
+        # Words that have to be of a form are the model's own.
+        return None if request.constraint.schema and not said.is_command else said
 
     async def close(self) -> None:
         """Free the memory; a later request loads the model again."""
-        self._engine = self._chooser = None
+        self._engine = self._planner = None
 
 
 def cut_at_stop(text: str, stops: Sequence[str]) -> tuple[str, str]:

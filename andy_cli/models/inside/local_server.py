@@ -21,6 +21,30 @@ SLOTS = 6
 """Prompts that are worked on at the same time."""
 
 
+PIECE_TOKENS = 60
+"""Of a piece of a request, the longest."""
+PICKED = "Copy from each request what is asked for.\n\n" + "".join(
+    f"Request: {request}\n{about}: {piece}\n\n"
+    for request, about, piece in (
+        ("switch the coffee machine on at half past six", "Time", "half past six"),
+        (
+            "please look for hotels near the beach on the internet",
+            "What to search for",
+            "hotels near the beach",
+        ),
+        (
+            "tell mum that I will be ten minutes late",
+            "Message text",
+            "I will be ten minutes late",
+        ),
+        ("book a table for Mr Miller at Luigi's", "Name of the guest", "Mr Miller"),
+        ("order two boxes of green tea", "Product", "green tea"),
+        ("wann f\u00e4hrt der Bus nach K\u00f6ln", "Destination", "K\u00f6ln"),
+    )
+)
+"""What the model is shown of how a value is taken from a request."""
+
+
 class Native(Protocol):
     """What we use of the library's server. Its answers are parsed JSON."""
 
@@ -99,6 +123,20 @@ class Engine:
         for choice in self.complete(body)["choices"]:
             totals[choice["index"]] = sum(each["logprob"] for each in choice["logprobs"]["content"])
         return totals
+
+    def pick(self, request: str, about: str, pieces: Sequence[str]) -> str:
+        """The piece of the request that the model takes for what is asked for."""
+        if len(pieces) == 1:
+            return pieces[0]
+        allowed = " | ".join(json.dumps(f" {piece}\n", ensure_ascii=False) for piece in pieces)
+        body = {
+            "prompt": f"{PICKED}Request: {request}\n{about[:1].upper()}{about[1:]}:",
+            "n_predict": PIECE_TOKENS,
+            "grammar": f"root ::= {allowed}",
+            "cache_prompt": True,
+        }
+        picked = str(self.complete(body)["choices"][0]["text"]).strip()
+        return picked if picked in pieces else pieces[0]
 
     def _post(self, path: str, body: Mapping[str, object]) -> Mapping[str, Any]:
         import urllib.request  # only tokens are not to be had without the socket

@@ -1,12 +1,8 @@
-"""Words, meanings and things named in a request or in a tool's description. Pure."""
+"""Words and things named in a request or in a tool's description. Pure."""
 
 import re
-from collections.abc import Iterator, Sequence
+import unicodedata
 from dataclasses import dataclass
-from functools import cache
-from string import ascii_lowercase
-
-from andy_cli.models.inside.thesaurus import TOPICS, VERBS
 
 IDLE = frozenset(
     """a an the this that these those of in on at to for from with by and or but if as is are was
@@ -16,6 +12,37 @@ IDLE = frozenset(
     what who how when where why one ones thing something anything called named times""".split()
 )
 """Words that say nothing about which tool is meant."""
+
+LEADS = frozenset(
+    """about after at before between by during for from in into of on per to under via with
+    an auf aus bei f\u00fcr im in nach um von vom zu zum zur
+    a con de del en para por sobre
+    \u00e0 au aux avec d dans de des du en par pour sur
+    al alla con da dal della di in nel nella per su""".split()
+)
+"""Words that lead to a value, in the five languages that are tried."""
+LINKS = (
+    IDLE
+    | LEADS
+    | frozenset(
+        """der die das den dem des ein eine einen einem einer am und oder mir mich dir mein meine
+    meinen bitte mal was wie wo ist sind gib ich du es
+    el la los las lo un una unos unas y o mi mis me tu qu\u00e9 que es
+    le les l et ou moi mon ma mes te pla\u00eet quel est
+    il i gli uno e mio mia miei che \u00e8""".split()
+    )
+)
+"""Words that no value begins or ends with."""
+
+INTERROGATIVES = frozenset(
+    """what what's whats which who who's whos whose where where's when how why
+    was welche welcher welches wer wo wann wie warum wieviel
+    qu\u00e9 que cu\u00e1l cual qui\u00e9n quien d\u00f3nde donde cu\u00e1ndo cuando c\u00f3mo como
+    cu\u00e1nto cuantos
+    quoi quel quelle quels quelles qui o\u00f9 quand comment combien pourquoi
+    cosa quale quali chi dove quando come quanto quanti perch\u00e9""".split()
+)
+"""Words that a question begins with, in the five languages that are tried."""
 
 WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 
@@ -34,17 +61,6 @@ FOLDER = re.compile(
 )
 PHONE = re.compile(r"(?<![\w.:-])(?!\d{4}-\d\d)\+?\d[\d ()/-]{6,}\d\b(?![:.]\d)")
 SUM = re.compile(r"[\d.()]+(?:\s*[-+*/^x]\s*[\d.()]+)+")
-MUSIC_FILE = re.compile(r"\.(?:mp3|ogg|wav|flac|m4a|opus|aac)$", re.I)
-SHELL = frozenset(
-    """ls cd pwd grep git npm pip python python3 node cargo docker df du ps chmod chown curl wget
-    ssh unzip uname whoami sudo apt systemctl wc sed awk pytest mkdir""".split()
-)
-"""Commands of a shell that are no English words."""
-SHELL_ENGLISH = frozenset(
-    """cat find make top kill echo touch tar zip date uptime free ping brew head tail sort which
-    env export yarn go java""".split()
-)
-"""Those that are; they count only after `run` and in quotation marks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,43 +119,7 @@ def words(text: str) -> list[str]:
     return [each.lower() for each in WORD.findall(text)]
 
 
-def meanings(word: str) -> frozenset[str]:
-    """The lines of the thesaurus that the word stands in, e.g. `play`, `+music`."""
-    return _index().get(stem(word), frozenset())
-
-
-def mistyped(word: str) -> str:
-    """The verb that was meant where letters changed places, or one is missing or typed twice."""
-    if len(word) < 4:
-        return ""
-    swapped = {word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(len(word) - 1)}
-    shorter = {word[:at] + word[at + 1 :] for at in range(1, len(word)) if word[at] == word[at - 1]}
-    longer = {
-        word[:at] + each + word[at:] for at in range(1, len(word)) for each in ascii_lowercase
-    }
-    meant = [*sorted(swapped | shorter), *sorted(each for each in longer if len(stem(each)) > 4)]
-    return next((each for each in meant if verbs(each)), "")
-
-
-def verbs(word: str) -> frozenset[str]:
-    return frozenset(each for each in meanings(word) if not each.startswith("+"))
-
-
-def topics(word: str) -> frozenset[str]:
-    return frozenset(each for each in meanings(word) if each.startswith("+"))
-
-
-@cache
-def _index() -> dict[str, frozenset[str]]:
-    index: dict[str, set[str]] = {}
-    for mark, lines in (("", VERBS), ("+", TOPICS)):
-        for name, each in _lines(lines):
-            for word in each:
-                index.setdefault(stem(word), set()).add(mark + name)
-    return {word: frozenset(found) for word, found in index.items()}
-
-
-def _lines(text: str) -> Iterator[tuple[str, Sequence[str]]]:
-    for line in text.strip().replace("\n ", " ").splitlines():
-        name, _, rest = line.partition(":")
-        yield name, rest.split()
+def plain_words(text: str) -> list[str]:
+    """The words without accents."""
+    split = unicodedata.normalize("NFKD", text)
+    return words("".join(each for each in split if not unicodedata.combining(each)))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from andy_cli.actions import list_values
 from andy_cli.errors import ToolError
 from andy_cli.guard.neutralizer import spelled
 from andy_cli.guard.workspace import Operation, folder_inside
@@ -28,7 +29,7 @@ from andy_cli.toolbox.files.transfers import LeftBehind
 from andy_cli.toolbox.files.trash import put_into_trash, restore
 from andy_cli.toolbox.files.writing import reason_of
 from andy_cli.toolbox.places import Place, place
-from andy_cli.toolbox.tool import Claim, Outcome, listed, progress
+from andy_cli.toolbox.tool import Claim, Outcome, progress
 from andy_cli.toolbox.work import Work
 
 CLAIMING = 5
@@ -185,13 +186,13 @@ def _make_outcome(batch: PlannedBatch, did: str, done: int, fault: str) -> Outco
     """What was done; where it ended half-way, what not and why."""
     names = [spelled(item.source) for item in batch.items]
     if not fault:
-        several = f": {listed(names)}" if len(names) > 1 else ""
+        several = f": {list_values(names)}" if len(names) > 1 else ""
         way_back = " /undo or move brings it back." if batch.verb == "trash" else ""
         return Outcome(f"{did}{several}.{way_back}", did)
     left = names[done:]
     told = {
-        "done": f"{did}: {listed(names[:done])}" if done else "nothing whole",
-        "not_done": f"{count(len(left), 'item')}: {listed(left)}",
+        "done": f"{did}: {list_values(names[:done])}" if done else "nothing whole",
+        "not_done": f"{count(len(left), 'item')}: {list_values(left)}",
         "why": fault,
     }
     return Outcome(told, did, f"{count(len(left), 'item')} not {DONE[batch.verb]}: {fault}")

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from andy_cli.actions import list_values
 from andy_cli.errors import ToolError
 from andy_cli.guard.neutralizer import spelled
 from andy_cli.guard.workspace import Operation, resolve
 from andy_cli.toolbox.files.walking import Kind
 from andy_cli.toolbox.situation import here
-from andy_cli.toolbox.tool import listed
 
 ITSELF: Operation = "delete"
 """How a link is judged that is taken as a link: where it stands, and where it leads to."""
@@ -80,14 +80,14 @@ def find_obstacles(ways: Sequence[TransferPath], replace: bool) -> list[str]:
         _check_transfer_path(way)
     counted = Counter(way.goal for way in ways)
     if several := [way.target for way in ways if counted[way.goal] > 1]:
-        names = listed([spelled(target) for target in dict.fromkeys(several)])
+        names = list_values([spelled(target) for target in dict.fromkeys(several)])
         raise ToolError(
             f"Several files would get the same name: {names}. Nothing was changed.",
             "Give them names of their own, one call each.",
         )
     obstacles = [way.target for way in ways if _is_taken(way)]
     if obstacles and not replace:
-        names = listed([spelled(target) for target in obstacles])
+        names = list_values([spelled(target) for target in obstacles])
         raise ToolError(
             f"There is something of that name already: {names}. Nothing was changed.",
             "Choose another name or folder; or say replace, if the user wants that: "

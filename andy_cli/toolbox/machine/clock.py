@@ -2,6 +2,7 @@
 
 import difflib
 import re
+from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone, tzinfo
 
 from andy_cli.errors import ToolError
@@ -24,6 +25,14 @@ def told(name: str, now: datetime | None = None) -> dict[str, object]:
         "timezone": str(moment.tzinfo),
         "utc_offset": f"{offset[:3]}:{offset[3:5]}",
     }
+
+
+def spoken(found: Mapping[str, object]) -> str:
+    """What `told` returned, as one would say it: `12:31 on Monday, 23 November 2026, in UTC`."""
+    moment = datetime.fromisoformat(str(found["time"]))
+    return (
+        f"{moment:%H:%M} on {found['weekday']}, {moment.day} {moment:%B %Y}, in {found['timezone']}"
+    )
 
 
 def zone(name: str) -> tzinfo:

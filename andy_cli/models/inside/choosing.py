@@ -1,0 +1,179 @@
+"""Choose the command that a request asks for, or none.
+
+Every command is compared with the request in meaning: its description, its name, and what people
+say when they want it; so are examples of talk. Only where several commands are nearly as near does
+the language model decide: for which of them are the user's very words the likeliest?
+"""
+
+import mimetypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from andy_cli.messages import Choice
+from andy_cli.models.inside import small_talk
+from andy_cli.models.inside.encoder import Encoder
+from andy_cli.models.inside.filling import parameters
+from andy_cli.models.inside.spans import named
+from andy_cli.models.inside.words import IDLE, INTERROGATIVES, WORD, stem, things, words
+
+Likelihoods = Callable[[Sequence[str], str], Sequence[float]]
+"""(prompts, text) -> how likely the model goes on with the text after each (natural log)."""
+
+SHORTLIST = 5
+DECISIVE = 0.025
+"""A lead of one command over all others that the model need not confirm."""
+WORDS_WEIGHT = 0.02
+MODEL_WEIGHT = 0.003
+"""Of one unit of log-likelihood, beside cosines."""
+PIECES = 1.5
+"""Tokens a word that a request in a language that the model was taught has at most."""
+PROMPT = (
+    "A user asks a computer to do something. "
+    "Each line gives the action that the computer takes and what the user said.\n"
+    'Action: {action}. The user said: "'
+)
+TALK = "Just chat with the user"
+LONGEST = 160
+"""Characters of a request that the model is asked about; the rest seldom matters."""
+FILE_NAMES = {"audio": "the song", "image": "the image file", "text": "the text file"}
+OTHER_FILE = "the document"
+KIND_NAMES = {
+    "url": "the web address",
+    "mail": "the email address",
+    "folder": "the folder",
+    "phone": "the phone number",
+    "sum": "the sum",
+}
+
+
+class Scores(NamedTuple):
+    commands: list[float]
+    talk: float
+
+    @property
+    def best(self) -> int:
+        return max(range(len(self.commands)), key=self.commands.__getitem__)
+
+    @property
+    def lead(self) -> float:
+        """Of the best command over the second."""
+        first, *rest = sorted(self.commands, reverse=True)
+        return first - rest[0] if rest else 1.0
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What a command is compared by."""
+
+    texts: tuple[str, ...]
+    stems: frozenset[str]
+
+    @classmethod
+    def of(cls, choice: Choice) -> "Profile":
+        description = choice.about.partition("\n")[0].strip().rstrip(".")
+        name = choice.text.rpartition(",")[2].strip().lower().replace("_", " ")
+        hints = ", ".join(each.about for each in parameters(choice))
+        detailed = f"{description} ({hints})" if hints else description
+        texts = tuple(dict.fromkeys((description, name, detailed, *choice.examples)))
+        stems = frozenset(stem(word) for text in texts for word in words(text) if word not in IDLE)
+        return cls(texts, stems)
+
+
+class Scorer:
+    """Scores requests against the same commands again and again."""
+
+    def __init__(
+        self, encoder: Encoder, likelihoods: Likelihoods, tokens: Callable[[str], Sequence[int]]
+    ) -> None:
+        self._encoder = encoder
+        self._likelihoods = likelihoods
+        self._tokens = tokens
+
+    def prepare(self, choices: Sequence[Choice]) -> list[Profile]:
+        profiles = [Profile.of(choice) for choice in choices]
+        self._encoder.prepare([text for profile in profiles for text in profile.texts])
+        self._encoder.prepare(small_talk.EXAMPLES)
+        return profiles
+
+    def compare(self, text: str, choices: Sequence[Choice], names: Sequence[str] = ()) -> Scores:
+        """How near each command and talk are in meaning, the model not asked.
+
+        `names` are those of the files and folders that are there.
+        """
+        profiles = self.prepare(choices)
+        plain = name_things(text, names)
+        texts = [each for profile in profiles for each in profile.texts]
+        near = self._encoder.closeness(text, texts)
+        nearer = self._encoder.closeness(plain, texts)
+        both = iter([(one + other) / 2 for one, other in zip(near, nearer, strict=True)])
+        said = {stem(word) for word in words(plain)}
+        commands = []
+        for profile in profiles:
+            values = [next(both) for _ in profile.texts]
+            shared = len(profile.stems & said) / (len(said) or 1)
+            commands.append(summed(values) + WORDS_WEIGHT * shared)
+        if words(text)[:1] and words(text)[0] in INTERROGATIVES:
+            # Who asks wants nothing changed.
+            commands = [
+                score - bool(choice.beyond) for score, choice in zip(commands, choices, strict=True)
+            ]
+        talk = sorted(self._encoder.closeness(plain, small_talk.EXAMPLES), reverse=True)
+        return Scores(commands, sum(talk[:3]) / 3)
+
+    def is_read(self, text: str) -> bool:
+        """Whether the model knows the words: those of another language it has to spell."""
+        plain = words(name_things(text))
+        return len(self._tokens(f" {' '.join(plain)}")) <= PIECES * len(plain)
+
+    def ask_model(self, text: str, choices: Sequence[Choice], scores: Scores) -> Scores:
+        """The scores with the model's opinion of the best few."""
+        order = sorted(range(len(choices)), key=lambda at: -scores.commands[at])[:SHORTLIST]
+        actions = [TALK, *(describe(choices[at]) for at in order)]
+        prompts = [PROMPT.format(action=action) for action in actions]
+        talk, *found = self._likelihoods(prompts, text[:LONGEST] + '"')
+        commands = [score - 1 for score in scores.commands]
+        for at, likelihood in zip(order, found, strict=True):
+            commands[at] = scores.commands[at] + MODEL_WEIGHT * (likelihood - talk)
+        return Scores(commands, scores.talk)
+
+
+def summed(values: Sequence[float]) -> float:
+    """The nearest text counts half, all of them the other half."""
+    return (max(values) + sum(values) / len(values)) / 2
+
+
+def describe(choice: Choice) -> str:
+    """The command's description, or its name in words."""
+    about = choice.about.partition("\n")[0].strip().rstrip(".")
+    return about or choice.text.rpartition(",")[2].strip().lower().replace("_", " ")
+
+
+def name_things(text: str, names: Sequence[str] = ()) -> str:
+    """The text with `the text file` in place of `notes.txt`: its name says nothing of the wish.
+
+    A file or folder that is there needs no ending to be known.
+    """
+    found = things(text)
+    for each in reversed(found):
+        text = f"{text[: each.start]}{_kind_name(each.kind, each.text)}{text[each.end :]}"
+    match = next(iter(named(text, names, frozenset())), None)
+    if any(each.kind in ("file", "folder") for each in found) or not match or not match.is_clear:
+        return text
+    kind = "folder" if match.name.endswith("/") else "file"
+    spans = [span.span() for span in WORD.finditer(text) if match.is_part(span[0])]
+    start, end = spans[0][0], spans[-1][1]
+    return f"{text[:start]}{_kind_name(kind, match.name)}{text[end:]}"
+
+
+def is_name(text: str, names: Sequence[str]) -> bool:
+    """Whether the text is nothing but what something is called."""
+    plain = name_things(text, names)
+    return plain != text and plain in {*FILE_NAMES.values(), *KIND_NAMES.values(), OTHER_FILE}
+
+
+def _kind_name(kind: str, text: str) -> str:
+    if kind == "file":
+        form = (mimetypes.guess_type(text)[0] or "text").partition("/")[0]
+        return FILE_NAMES.get(form, OTHER_FILE)
+    return KIND_NAMES.get(kind, text)

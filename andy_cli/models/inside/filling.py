@@ -1,0 +1,347 @@
+"""Find the arguments of a command: every value is a piece of what was said or found, or a member
+of an enumeration, and no piece is used twice.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from andy_cli.messages import Choice, Schema
+from andy_cli.models.inside.encoder import Encoder
+from andy_cli.models.inside.numbers import numbers, ordinal, without_things
+from andy_cli.models.inside.spans import Span, is_near, kind, named, overlaps, phrases, texts, typed
+from andy_cli.models.inside.words import IDLE, LEADS, WORD, stem, things, words
+
+Pick = Callable[[str, str, Sequence[str]], str]
+"""(request, what is asked for, pieces of the request) -> the piece that the model takes."""
+
+MEANT = 0.01
+"""By so much a request comes nearer to its command when a value is taken out of it."""
+NAME_KEYS = ("file", "name", "path", "title", "subject", "url", "id", "summary")
+
+
+class Parameter(NamedTuple):
+    name: str
+    schema: Schema
+    needed: bool
+
+    @property
+    def about(self) -> str:
+        """`song` of `song (file name or title)`; the name in words where nothing describes it."""
+        written = str(self.schema.get("description") or self.name.replace("_", " "))
+        return plain_description(written)
+
+
+def plain_description(text: str) -> str:
+    """`which song` of `which song (file name or title).`"""
+    return re.sub(r"\s*\([^)]*\)", "", " ".join(text.replace("_", " ").split())).strip(" .?;:,")
+
+
+def parameters(choice: Choice) -> list[Parameter]:
+    schema = choice.parameters or {}
+    required = schema.get("required") or ()
+    properties: Mapping[str, Schema] = schema.get("properties") or {}
+    return [Parameter(name, each, name in required) for name, each in properties.items()]
+
+
+@dataclass
+class Arguments:
+    """What was found for one command."""
+
+    values: dict[str, str] = field(default_factory=dict)
+    missing: list[Parameter] = field(default_factory=list)
+    """Those that are needed and that nothing was found for."""
+    used: int = 0
+    """Letters of the request that are in the values."""
+
+    @property
+    def use(self) -> tuple[bool, int]:
+        """How well the request fits the command: nothing is missing, and much of it is used."""
+        return not self.missing, self.used
+
+
+class Known(NamedTuple):
+    """What is known beside the part of the request that is looked at."""
+
+    results: Sequence[str] = ()
+    """What tools returned, the newest last, as JSON or text."""
+    names: Sequence[str] = ()
+    """Files and folders that are there, folders with a slash at the end."""
+    before: Sequence[str] = ()
+    """What the user said before, the newest last."""
+
+
+class Filler:
+    def __init__(self, encoder: Encoder, pick: Pick) -> None:
+        self._encoder = encoder
+        self._pick = pick
+
+    def fill(self, choice: Choice, text: str, known: Known) -> Arguments:
+        return _Filling(self._encoder, self._pick, choice, text, known).fill()
+
+
+class _Filling:
+    """One command that is filled in."""
+
+    def __init__(
+        self, encoder: Encoder, pick: Pick, choice: Choice, text: str, known: Known
+    ) -> None:
+        self._encoder = encoder
+        self._pick = pick
+        self._choice = choice
+        self._text = text
+        self._known = known
+        self._taken: list[range] = []
+        self._parameters = parameters(choice)
+        self._action = choice.about.partition("\n")[0]
+        name = choice.text.rpartition(",")[2]
+        self._own = frozenset(
+            stem(word) for word in words(f"{self._action} {name}") if word not in IDLE
+        )
+
+    def fill(self) -> Arguments:
+        found = Arguments()
+        for parameter in sorted(self._parameters, key=self._order):
+            value = self._value(parameter)
+            if value is not None:
+                found.values[parameter.name] = value
+            elif parameter.needed:
+                found.missing.append(parameter)
+        found.used = sum(map(len, self._taken))
+        return found
+
+    def _order(self, parameter: Parameter) -> tuple[int, bool]:
+        """What can be told by its form comes before what only the model can tell."""
+        schema = parameter.schema
+        if schema.get("enum"):
+            return 0, not parameter.needed
+        if schema.get("type") in ("integer", "number", "boolean"):
+            return 1, not parameter.needed
+        place = ("url", "mail", "phone", "sum", "id", "file", "folder", "text", "words")
+        return 2 + place.index(kind(parameter.name, schema)), not parameter.needed
+
+    def _value(self, parameter: Parameter) -> str | None:
+        schema = parameter.schema
+        if allowed := schema.get("enum"):
+            return self._member([str(each) for each in allowed], parameter)
+        if schema.get("type") == "boolean":
+            return self._is_wanted(parameter)
+        if schema.get("type") in ("integer", "number"):
+            return self._number(parameter)
+        wanted = kind(parameter.name, schema)
+        if span := next((each for each in typed(wanted, self._text) if self._free(each)), None):
+            return self._there(wanted, self._take(span))
+        if wanted in ("file", "folder"):
+            entry = self._entry(wanted, parameter)
+            known = entry or self._known.names or not parameter.needed
+            return entry if known else self._phrase(parameter)
+        if wanted in ("url", "mail", "phone"):
+            return self._listed(parameter) if wanted == "url" else None
+        if wanted == "id" and (listed := self._listed(parameter, "id")):
+            return listed
+        if wanted == "text" and (span := next(filter(self._free, texts(self._text)), None)):
+            return self._take(span)
+        return self._phrase(parameter)
+
+    def _free(self, span: Span) -> bool:
+        return not overlaps(span, self._taken)
+
+    def _take(self, span: Span) -> str:
+        self._taken.append(range(span.start, span.end))
+        return span.text
+
+    def _member(self, allowed: Sequence[str], parameter: Parameter) -> str | None:
+        """The member that is said; else, where one is needed, the nearest in meaning."""
+        said = f" {' '.join(words(self._text))} "
+        exact = [each for each in allowed if f" {' '.join(words(each))} " in said]
+        if exact:
+            member = max(exact, key=len)
+            if at := re.search(re.escape(member.replace("_", " ")), self._text, re.I):
+                self._taken.append(range(*at.span()))
+            return member
+        spoken = [" ".join(words(each)) for each in allowed]
+        near = self._encoder.closeness(
+            self._text, [f"{parameter.about}: {each}" for each in spoken]
+        )
+        best = max(range(len(allowed)), key=near.__getitem__)
+        others = sorted(near)[:-1] or [0.0]
+        if parameter.needed or near[best] - others[-1] > CLEAR:
+            return allowed[best]
+        return None
+
+    def _is_wanted(self, parameter: Parameter) -> str | None:
+        """Yes when the request speaks of what the parameter is about."""
+        about = f"{parameter.name} {parameter.about.partition(' instead')[0]}"
+        wanted = {stem(word) for word in words(about) if word not in IDLE} - self._own
+        said = {stem(word) for word in words(without_things(self._text))}
+        if wanted & said:
+            return "yes"
+        return "no" if parameter.needed else None
+
+    def _number(self, parameter: Parameter) -> str | None:
+        schema = parameter.schema
+        low, high = schema.get("minimum"), schema.get("maximum")
+        fits = []
+        for value, start, end in numbers(self._text):
+            outside = (low is not None and value < low) or (high is not None and value > high)
+            whole = schema.get("type") == "integer" and not value.is_integer()
+            if not outside and not whole and self._free(Span("", start, end)):
+                fits.append(Span(f"{value:g}", start, end))
+        about = {stem(word) for word in words(f"{parameter.name} {parameter.about}")} - IDLE
+        beside = [span for span in fits if about & self._beside(span)]
+        if beside:
+            return self._take(beside[0])
+        others = [each for each in self._parameters if each.schema.get("type") in NUMERIC]
+        if fits and (parameter.needed or (len(others) == 1 and self._gain(fits[0]) > MEANT)):
+            return self._take(fits[0])
+        return None
+
+    def _beside(self, span: Span) -> set[str]:
+        text = without_things(self._text)
+        near = [*words(text[: span.start])[-2:], *words(text[span.end :])[:2]]
+        return {stem(word) for word in near}
+
+    def _there(self, wanted: str, written: str) -> str:
+        """The file that is there where only its case or some letters are other ones."""
+        if wanted not in ("file", "folder") or written in self._known.names:
+            return written
+        base = written.rpartition("/")[2].casefold()
+        bases = {name: name.rstrip("/").rpartition("/")[2].casefold() for name in self._known.names}
+        same = [name for name in bases if bases[name] == base]
+        alike = same or [name for name in bases if is_near(base, bases[name])]
+        return alike[0].rstrip("/") if len(alike) == 1 else written
+
+    def _entry(self, wanted: str, parameter: Parameter) -> str | None:
+        """A file or folder that is spoken of: in the newest list, or by its name."""
+        if wanted == "file" and (listed := self._listed(parameter)):
+            return self._there(wanted, listed)
+        if wanted == "folder" and ordinal(self._text) is not None:
+            # `The second one` is in the folder that was spoken of.
+            spoken = [span for said in reversed(self._known.before) for span in typed(wanted, said)]
+            return spoken[0].text if spoken else None
+        own = self._own | {stem(word) for word in words(parameter.about) if word not in IDLE}
+        names = [each for each in self._known.names if each.endswith("/") == (wanted == "folder")]
+        text = self._text
+        for each in self._taken:
+            text = text[: each.start] + " " * len(each) + text[each.stop :]
+        found = named(text, names, own)
+        if not found:
+            return None
+        spans = [each.span() for each in WORD.finditer(text) if found[0].is_part(each[0])]
+        self._taken += [range(*span) for span in spans]
+        return found[0].name.rstrip("/")
+
+    def _listed(self, parameter: Parameter, key: str = "") -> str | None:
+        """An entry of the newest list that is pointed at or named in it."""
+        for result in reversed(self._known.results):
+            listed = find_entries(result, key)
+            if not listed:
+                continue
+            at = ordinal(self._text)
+            if at is not None and -len(listed) <= at < len(listed):
+                return listed[at].name
+            by_words = {each.words: each.name for each in listed}
+            if match := named(self._text, [*by_words], self._own):
+                return by_words[match[0].name]
+            return listed[0].name if len(listed) == 1 else None
+        return None
+
+    def _phrase(self, parameter: Parameter) -> str | None:
+        """A run of words: of several the one that the model takes.
+
+        One that need not be is left out unless the request is nearer to its command without it.
+        """
+        own = self._own | {stem(word) for word in words(parameter.about) if word not in IDLE}
+        found = phrases(self._text, self._taken, own)
+        first = words(self._text)[:1]
+        if len(found) > 1 and self._gain(Span("", 0, len(first[0]) if first else 0)) <= MEANT:
+            found = [each for each in found if each.start > 0] or found
+        if parameter.needed and (left := self._left_over()):
+            return self._take(left)
+        if not found:
+            return None
+        by_text = {each.text: each for each in found}
+        picked = by_text[self._pick(self._text, parameter.about, [*by_text])]
+        if self._gain(picked) <= 0 and (
+            others := [
+                each for each in found if not overlaps(each, [range(picked.start, picked.end)])
+            ]
+        ):
+            picked = max(others, key=self._gain) if len(others) < MOST_COMPARED else picked
+        if parameter.needed:
+            if self._gain(picked) < -MEANT:
+                return None  # it is one of the words by which the command is asked for
+        else:
+            is_main = parameter == self._parameters[0]
+            least = MEANT if self._is_led_to(picked, own) else 2 * MEANT if is_main else 1.0
+            if self._gain(picked) <= least:
+                return None
+        return self._take(picked)
+
+    def _left_over(self) -> Span | None:
+        """A file, a folder or an address that is said and that no other parameter takes."""
+        spans = (
+            Span(each.text, each.start, each.end)
+            for each in things(self._text)
+            if each.kind not in ("url", "mail")
+        )
+        return next((span for span in spans if self._free(span)), None)
+
+    def _is_led_to(self, span: Span, own: frozenset[str]) -> bool:
+        """Whether a preposition or the parameter's own word stands before it: `in`, `branch`."""
+        before = [word for word in words(self._text[: span.start]) if word not in ARTICLES][-1:]
+        return any(word in LEADS or stem(word) in own - self._own for word in before)
+
+    def _gain(self, span: Span) -> float:
+        """By how much the request comes nearer to its command without the span: a value does not
+        belong to the words by which the command is asked for."""
+        about = [self._action, *self._choice.examples[:2]]
+        rest = f"{self._text[: span.start]}{self._text[span.end :]}"
+        whole = self._encoder.closeness(self._text, about)
+        without = self._encoder.closeness(" ".join(rest.split()), about)
+        return (sum(without) - sum(whole)) / len(about)
+
+
+MOST_COMPARED = 12
+ARTICLES = frozenset("the a an my der die das el la los las le les il i lo l".split())
+CLEAR = 0.03
+"""So much nearer than any other is a member that is meant though it is not said."""
+NUMERIC = ("integer", "number")
+
+
+class Entry(NamedTuple):
+    """One entry of a result."""
+
+    name: str
+    words: str
+    """All its texts, ` - ` between them."""
+
+
+def find_entries(result: str, key: str = "") -> list[Entry]:
+    """The entries of a result: of a JSON list of texts or records, or of lines.
+
+    They are called by what the records have under the `key`, or by their name.
+    """
+    try:
+        value: object = json.loads(result)
+    except (ValueError, RecursionError):
+        lines = [line.strip() for line in result.splitlines() if line.strip()]
+        return [Entry(line, line) for line in lines] if len(lines) > 1 else []
+    if isinstance(value, Mapping):
+        value = next((each for each in value.values() if isinstance(each, list)), [value])
+    if not isinstance(value, list):
+        return []
+    return [entry for record in value if (entry := _entry(record, key)).name]
+
+
+def _entry(record: object, key: str) -> Entry:
+    if isinstance(record, str):
+        return Entry(record, record)
+    if not isinstance(record, Mapping):
+        return Entry("", "")
+    keys = (key, *NAME_KEYS) if key else NAME_KEYS
+    known = [str(record[each]) for each in keys if isinstance(record.get(each), str | int)]
+    texts = [each for each in record.values() if isinstance(each, str)]
+    return Entry((known or texts or [""])[0], " - ".join(texts))

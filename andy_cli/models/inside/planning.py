@@ -1,0 +1,241 @@
+"""What a model says that each step is chosen for: a command with its values, a question, or words
+that nothing in them can be wrong.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from andy_cli.actions import fill_action
+from andy_cli.messages import Choice, Constraint, Wire
+from andy_cli.models.inside import small_talk
+from andy_cli.models.inside.choosing import DECISIVE, Scorer, describe, is_name, name_things
+from andy_cli.models.inside.conclusion import conclude_all
+from andy_cli.models.inside.dialogue import REFUSAL, Turn, clauses, read_turn
+from andy_cli.models.inside.encoder import Encoder
+from andy_cli.models.inside.filling import (
+    Arguments,
+    Filler,
+    Known,
+    Parameter,
+    parameters,
+    plain_description,
+)
+from andy_cli.models.inside.numbers import ordinal
+from andy_cli.models.inside.words import things
+
+REMEMBERED = 32
+"""Plans; later steps of a turn ask for the same one again."""
+UNSURE = 0.004
+"""A lead over the next command below which what plays or acts is asked about first."""
+ASKS = "Shall I "
+NAMED = 0.02
+"""What a file or an address in a request speaks for a command rather than for talk."""
+CLOSE = 0.01
+"""Commands nearer to each other than that are told apart by how much of the request they use."""
+FAR = 0.835
+"""Nearness below which a command is not meant, although none is nearer, where examples say how
+people ask for it."""
+SPLIT = 0.02
+"""By so much a part may be farther from its command than the whole request from its own."""
+
+
+class Said(NamedTuple):
+    text: str
+    is_command: bool = False
+
+
+class Step(NamedTuple):
+    at: int
+    """Its place among the choices."""
+    text: str
+    """The part of the request that asks for it."""
+    lead: float
+    """Over the next command."""
+    rival: bool = False
+    """A command that the model is not trusted with is nearly as likely."""
+
+
+class Planner:
+    def __init__(self, name: str, encoder: Encoder, scorer: Scorer, filler: Filler) -> None:
+        """`name` is the model's, as users are told it."""
+        self._name = name
+        self._encoder = encoder
+        self._scorer = scorer
+        self._filler = filler
+        self._plans: dict[tuple[object, ...], list[Step]] = {}
+
+    def say(self, messages: Sequence[Wire], constraint: Constraint) -> Said:
+        """The whole reply."""
+        turn, choices = read_turn(messages), constraint.choices
+        if turn.refused:
+            return Said(question_of_refusal(turn.results[-1], choices))
+        confirmed = turn.said.startswith(ASKS) and self._agrees(turn.request)
+        if confirmed:
+            turn = replace(turn, request=turn.before)
+        steps = self._plan(turn, constraint)
+        done = len(turn.calls)
+        if not (steps or constraint.free_text):
+            steps = [self._best_step(turn.request, constraint)]
+        if not turn.failed and done < len(steps):
+            return self._carry_out(steps[done], turn, constraint, confirmed)
+        if constraint.results:
+            return Said(conclude_all(constraint.results, constraint.done))
+        return Said(self._talk(turn.request, choices))
+
+    def _carry_out(self, step: Step, turn: Turn, constraint: Constraint, confirmed: bool) -> Said:
+        choice = constraint.choices[step.at]
+        if choice.beyond:
+            return Said(small_talk.too_small(self._name, choice, constraint.choices))
+        known = Known((*constraint.earlier, *constraint.results), constraint.names, (turn.before,))
+        found = self._filler.fill(choice, step.text, known)
+        if found.missing:
+            return Said(question(found.missing[0].about))
+        if not (confirmed or step.lead >= UNSURE or (choice.harmless and not step.rival)):
+            action = fill_action(choice.action, found.values) or choice.about
+            return Said(f"{ASKS}{action}?")
+        return Said(written(choice, found), is_command=True)
+
+    def _agrees(self, text: str) -> bool:
+        return max(self._encoder.closeness(text, small_talk.YES)) > SAME
+
+    def _talk(self, text: str, choices: Sequence[Choice]) -> str:
+        near = self._encoder.closeness(text, small_talk.EXAMPLES)
+        return small_talk.answer_talk(near, choices)
+
+    def _plan(self, turn: Turn, constraint: Constraint) -> list[Step]:
+        commands = tuple(choice.text for choice in constraint.choices)
+        key = (turn.request, turn.before, turn.said, bool(turn.earlier), commands)
+        if key not in self._plans:
+            if len(self._plans) >= REMEMBERED:
+                self._plans.clear()
+            self._plans[key] = self.plan(turn, constraint)
+        return self._plans[key]
+
+    def plan(self, turn: Turn, constraint: Constraint) -> list[Step]:
+        """The commands that the request needs, in order; none where it is talk."""
+        choices = constraint.choices
+        if not turn.request or not choices:
+            return []
+        asked = [at for at, choice in enumerate(choices) if turn.said in questions(choice)]
+        if asked:
+            scores = self._scorer.compare(turn.before, choices)
+            best = max(asked, key=scores.commands.__getitem__)
+            if scores.talk <= scores.commands[best] + NAMED:
+                return [Step(best, turn.request, 1.0)]
+        parts = self._parts(turn.request, constraint)
+        steps: list[Step] = []
+        for part in parts:
+            if steps and is_name(part, constraint.names):
+                steps.append(steps[-1]._replace(text=part))
+            else:
+                steps += self._steps(part, constraint)
+        if steps and ordinal(turn.request) is not None and not turn.earlier:
+            steps = self._list_first(steps, constraint)
+        return steps
+
+    def _parts(self, text: str, constraint: Constraint) -> list[str]:
+        choices, names = constraint.choices, constraint.names
+        whole = max(self._scorer.compare(text, choices, names).commands)
+
+        def is_wish(part: str) -> bool:
+            if is_name(part, names):
+                return True
+            scores = self._scorer.compare(part, choices, names)
+            best = max(scores.commands)
+            return best > scores.talk and best > whole - SPLIT
+
+        return clauses(text, is_wish)
+
+    def _steps(self, text: str, constraint: Constraint) -> list[Step]:
+        scores = self._scorer.compare(text, constraint.choices, constraint.names)
+        is_named = things(text) or name_things(text, constraint.names) != text
+        if scores.talk > max(scores.commands) + (NAMED if is_named else 0.0):
+            return []
+        step = self._best_step(text, constraint)
+        is_far = max(scores.commands) < FAR and bool(constraint.choices[step.at].examples)
+        return [] if is_far and not is_named else [step]
+
+    def _best_step(self, text: str, constraint: Constraint) -> Step:
+        choices = constraint.choices
+        scores = self._scorer.compare(text, choices, constraint.names)
+        if scores.lead < DECISIVE and self._scorer.is_read(text):
+            scores = self._scorer.ask_model(text, choices, scores)
+        highest = max(scores.commands)
+        close = [at for at, score in enumerate(scores.commands) if score > highest - CLOSE]
+        if len(close) < 2:
+            return Step(scores.best, text, scores.lead)
+        beyond = bool(choices[scores.best].beyond)
+        rival = any(bool(choices[at].beyond) != beyond for at in close)
+        close = [at for at in close if bool(choices[at].beyond) == beyond]
+        known = Known((*constraint.earlier, *constraint.results), constraint.names)
+        used = {at: self._filler.fill(choices[at], text, known).use for at in close}
+        best = max(close, key=lambda at: (used[at], scores.commands[at]))
+        decided = all(used[best] > used[at] for at in close if at != best)
+        return Step(best, text, CLOSE if decided and len(close) > 1 else scores.lead, rival)
+
+    def _list_first(self, steps: list[Step], constraint: Constraint) -> list[Step]:
+        """`The first one` of what has not been listed: list it before, by what lists its kind."""
+        choices = constraint.choices
+        pointing = next((step for step in steps if ordinal(step.text) is not None), None)
+        if pointing is None or things(pointing.text):
+            return steps
+        taken = choices[pointing.at]
+        listing = [at for at, choice in enumerate(choices) if at != pointing.at and lists(choice)]
+        if not listing or not any(each.needed for each in parameters(taken)):
+            return steps
+        near = self._encoder.closeness(describe(taken), [describe(choices[at]) for at in listing])
+        best = listing[max(range(len(listing)), key=near.__getitem__)]
+        if pointing is steps[0]:
+            return [Step(best, pointing.text, 1.0), *steps]
+        first = steps[0]
+        scores = self._scorer.compare(first.text, choices, constraint.names).commands
+        if pointing is steps[1] and lists(choices[first.at]):
+            near_enough = scores[best] > scores[first.at] - DECISIVE
+            return [first._replace(at=best) if near_enough else first, *steps[1:]]
+        return steps
+
+
+def lists(choice: Choice) -> bool:
+    """Whether it looks at something that need not be named."""
+    own = parameters(choice)
+    return choice.harmless and bool(own) and not any(each.needed for each in own)
+
+
+SAME = 0.93
+"""Nearness of two short answers that mean the same."""
+
+
+def written(choice: Choice, found: Arguments) -> str:
+    """The command with its values, one a line."""
+    lines = [f"{name}: {' '.join(value.split())}" for name, value in found.values.items()]
+    return "\n".join([choice.text, *lines])
+
+
+def questions(choice: Choice) -> list[str]:
+    """For each parameter that is needed what a person would be asked: `Which song?`"""
+    return [question(each.about) for each in parameters(choice) if each.needed]
+
+
+def question(about: str) -> str:
+    """`which song` is `Which song?`, `text to write` is `What is the text to write?`"""
+    about = plain_description(about)
+    if not re.match(r"(?:which|what|who|where|when|how)\b", about, re.I):
+        about = f"what is the {re.sub(r'^(?:the|an?) ', '', about, flags=re.I)}"
+    return f"{about[:1].upper()}{about[1:]}?"
+
+
+def question_of_refusal(result: str, choices: Sequence[Choice]) -> str:
+    """The question behind `cannot NAME without PARAMETER`."""
+    match = REFUSAL.fullmatch(result.strip())
+    if not match:
+        return ""
+    found: list[Parameter] = [
+        parameter
+        for choice in choices
+        if choice.text.rpartition(",")[2].strip().upper() == match[1].upper()
+        for parameter in parameters(choice)
+        if parameter.name == match[2]
+    ]
+    return question(found[0].about if found else match[2])

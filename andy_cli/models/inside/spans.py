@@ -1,0 +1,183 @@
+"""What kind of value a parameter takes, and which pieces of a request are of that kind. Pure."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from rapidfuzz.distance import DamerauLevenshtein
+
+from andy_cli.messages import Schema
+from andy_cli.models.inside.words import IDLE, LINKS, Found, plain_words, stem, things, words
+
+KIND_WORDS: Mapping[str, str] = {
+    "url": "url uri link href website page web",
+    "mail": "recipient recipients receiver cc bcc",
+    "phone": "phone tel mobile telephone",
+    "folder": "folder directory dir root cwd",
+    "file": "file filename path paths",
+    "sum": "expression formula equation",
+    "text": "text content contents body message note comment utterance fact",
+}
+"""Kind -> the words by which a parameter's name or description says it."""
+KIND_OF = {word: kind for kind, names in KIND_WORDS.items() for word in names.split()}
+FORMATS = {"uri": "url", "url": "url", "email": "mail"}
+LONGEST = 10
+"""Words of a span."""
+NEAR = 0.2
+"""Part of a word's letters that may be mistyped."""
+
+
+class Span(NamedTuple):
+    text: str
+    start: int
+    end: int
+
+
+def kind(name: str, schema: Schema) -> str:
+    """What kind of text a parameter wants; `words` when nothing says so."""
+    if form := FORMATS.get(str(schema.get("format") or "")):
+        return form
+    about = words(str(schema.get("description") or ""))
+    if words(name)[-1:] == ["id"]:
+        return "id"
+    if {"email", "mail", "e-mail"} & {*about, *words(name)} and (
+        {"address", "receiver", "recipient", *words(name)} & {*about, "email", "mail"}
+        and not {"text", "subject"} & {*about}
+    ):
+        return "mail"
+    if "address" in about:
+        return "url" if {"page", "web", "site", "open", "fetch"} & {*about} else "words"
+    found = [KIND_OF[word] for word in (*about, *words(name)) if word in KIND_OF]
+    return found[0] if found else "words"
+
+
+def typed(kind: str, text: str) -> list[Span]:
+    """The pieces that are of the kind by their form, the likeliest first."""
+    found = things(text)
+    if kind == "file":
+        named = [each for each in found if each.kind == "file"]
+        quoted = [each for each in found if each.kind == "quote"]
+        folders = [each for each in found if each.kind == "folder"]
+        return [*map(_span, (*named, *quoted, *folders))]
+    if kind == "url" and not any(each.kind == "url" for each in found):
+        found = [each for each in found if each.kind == "file" and _is_host(each.text)]
+        return [*map(_span, found)]
+    return [_span(each) for each in found if each.kind == kind]
+
+
+def _is_host(text: str) -> bool:
+    """`example.org` reads like a file; its ending is no ending of files that is known."""
+    import mimetypes  # 3 ms
+
+    return mimetypes.guess_type(text)[0] is None
+
+
+def _span(found: Found) -> Span:
+    return Span(found.text, found.start, found.end)
+
+
+ENDING = re.compile(r"(?<=.)\.\w{1,5}$")
+"""Of the name of a file."""
+BEHIND = re.compile(
+    r":\s+(.+)|\b(?:saying|says|that says|with the (?:words?|text|message)|that|dass|que|che)\s+"
+    r"(?!is\b)(.+)",
+    re.I | re.S,
+)
+"""What leads to a text that is to be written or said."""
+
+
+def texts(text: str) -> list[Span]:
+    """Texts that are to be written or said: in quotes, else behind what leads to one."""
+    quoted = [_span(each) for each in things(text) if each.kind == "quote"]
+    if quoted:
+        return quoted
+    return [
+        Span(match[group].strip(" ."), match.start(group), match.end(group))
+        for match in BEHIND.finditer(text)
+        for group in (1, 2)
+        if match[group]
+    ]
+
+
+def phrases(text: str, taken: Iterable[range], own: frozenset[str]) -> list[Span]:
+    """Every run of words that may be a value: it has nothing in it that is taken or has a form of
+    its own, and neither begins nor ends with a link or with one of the tool's `own` words (stems).
+    """
+    quoted = [_span(each) for each in things(text) if each.kind == "quote"]
+    blocked = [*taken, *(range(each.start, each.end) for each in things(text))]
+    free = [each for each in quoted if not overlaps(each, taken)]
+    if free:
+        return free
+    tokens = [match.span() for match in re.finditer(r"[^\s,;:!?\"()]+", text)]
+    found: list[Span] = []
+    for at, (start, _) in enumerate(tokens):
+        for _, end in tokens[at : at + LONGEST]:
+            span = Span(text[start:end].strip(". "), start, end)
+            if overlaps(span, blocked) or re.search(r"[,;:!?]", span.text):
+                break
+            if _is_whole(span.text, own):
+                found.append(span)
+    return found
+
+
+def _is_whole(text: str, own: frozenset[str]) -> bool:
+    said = words(text)
+    return bool(said) and not any(
+        word in LINKS or stem(word) in own for word in (said[0], said[-1])
+    )
+
+
+def overlaps(span: Span, taken: Iterable[range]) -> bool:
+    return any(span.start < each.stop and each.start < span.end for each in taken)
+
+
+class Match(NamedTuple):
+    name: str
+    """Of a file or folder, as it is there."""
+    letters: int
+    """How many letters of its name were said."""
+    words: frozenset[str]
+    """What was said of it."""
+    share: float
+    """The part of its letters that were said: of its title or of its artist."""
+
+    @property
+    def is_clear(self) -> bool:
+        """It is spoken of, and not only a word that happens to be in its name."""
+        return self.share > 0.9 or (len(self.words) > 1 and self.share > 0.4)
+
+    def is_part(self, word: str) -> bool:
+        return {*plain_words(word)} <= self.words
+
+
+def named(text: str, names: Sequence[str], own: frozenset[str]) -> list[Match]:
+    """The files and folders among `names` that the text speaks of, the best first.
+
+    Case, accents, the ending and one mistyped letter in five do not count.
+    """
+    said = [word for word in plain_words(text) if stem(word) not in own and word not in IDLE]
+    found = [match for name in names if (match := _match(name, said)).letters > 2]
+    return sorted(found, key=lambda match: (-match.letters, len(match.name)))
+
+
+def _match(name: str, said: Sequence[str]) -> Match:
+    base = name.rstrip("/").rpartition("/")[2]
+    heard: set[str] = set()
+    letters, share = 0, 0.0
+    # Recordings are called by their title or by their artist: `Title - Artist.mp3`.
+    for part in ENDING.sub("", base).split(" - "):
+        called = {word for word in plain_words(part) if not word.isdigit() or len(word) > 1}
+        found = {word: meant for meant in called for word in said if is_near(word, meant)}
+        meant_letters = sum(map(len, {*found.values()}))
+        heard |= {*found}
+        letters += meant_letters
+        share = max(share, meant_letters / (sum(map(len, called)) or 1))
+    return Match(name, letters, frozenset(heard), share)
+
+
+def is_near(one: str, other: str) -> bool:
+    longest = max(len(one), len(other))
+    most = int(longest * NEAR)
+    return one == other or (
+        longest > 4 and DamerauLevenshtein.distance(one, other, score_cutoff=most) <= most
+    )

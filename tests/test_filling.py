@@ -1,0 +1,293 @@
+"""Which arguments a command gets from what was said and found."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from andy_cli.messages import Choice, Schema
+from andy_cli.models.inside.conclusion import conclude
+from andy_cli.models.inside.encoder import Encoder, load_encoder
+from andy_cli.models.inside.filling import Arguments, Filler, Known
+from andy_cli.models.inside.local_server import Engine
+from andy_cli.models.inside.spans import kind
+
+TEXT: Schema = {"type": "string"}
+FOLDER: Schema = {"type": "string", "description": "folder to look in"}
+FILE: Schema = {"type": "string", "description": "name of the MP3 file"}
+QUERY: Schema = {"type": "string", "description": "what to search for"}
+BODY: Schema = {"type": "string", "description": "text of the email"}
+DEPTH: Schema = {"type": "integer", "description": "how many levels deep", "minimum": 1}
+VOLUME: Schema = {"type": "integer", "description": "volume in percent", "maximum": 100}
+DAY: Schema = {"type": "string", "enum": ["today", "tomorrow", "this_week", "next_week"]}
+APPEND: Schema = {"type": "boolean", "description": "add to the end instead of replacing"}
+SONGS = json.dumps(["aria.mp3", "blue moon.mp3", "coda.mp3"])
+TAGGED = json.dumps(
+    [
+        {"file": "1.mp3", "title": "Blue Moon", "artist": "Ann Reed"},
+        {"file": "2.mp3", "title": "Last Light", "artist": "Bo Lind"},
+    ]
+)
+NOTHING = Known()
+NAMES = ("notes.txt", "music/", "music/Blue Moon - Ann Reed.mp3", "music/Last Light.mp3")
+
+
+def command(about: str, *needed: str, **parameters: Schema) -> Choice:
+    schema = {"type": "object", "properties": parameters, "required": [*needed]}
+    return Choice("DEAR ANDYBOT, DO", about, parameters=schema)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Encoder:
+    return load_encoder(tmp_path_factory.mktemp("vectors"))
+
+
+@pytest.fixture(scope="module")
+def engine(weights_file: Path) -> Engine:
+    return Engine(weights_file)
+
+
+def ask_nobody(request: str, about: str, pieces: object) -> str:
+    raise AssertionError(f"{about} of {request!r} can be told without a model")
+
+
+def fill(encoder: Encoder, choice: Choice, said: str, known: Known = NOTHING) -> Arguments:
+    return Filler(encoder, ask_nobody).fill(choice, said, known)
+
+
+LIST = command("List the files in a folder", path=FOLDER, max_depth=DEPTH)
+PLAY = command("Play a song", "file", file=FILE, path=FOLDER, volume=VOLUME)
+AGENDA = command("Look into the calendar", day=DAY)
+SAVE = command(
+    "Write a text file",
+    "path",
+    "content",
+    path={"description": "file to write"},
+    content={"description": "text to write"},
+    append=APPEND,
+)
+MAIL = command(
+    "Send an email",
+    "to",
+    "body",
+    to={"format": "email"},
+    body=BODY,
+)
+
+
+@pytest.mark.parametrize(
+    ("choice", "said", "values"),
+    [
+        (LIST, "list the files in ~/Music/jazz", {"path": "~/Music/jazz"}),
+        (LIST, "show the tree of src/ two levels deep", {"path": "src/", "max_depth": "2"}),
+        (LIST, "what is here?", {}),
+        (PLAY, "play intro.mp3 from ~/mp3 at 40 percent", {"file": "intro.mp3", "path": "~/mp3"}),
+        (PLAY, "play 'Morning Sun.mp3' please", {"file": "Morning Sun.mp3"}),
+        (PLAY, "play track01.mp3 from /mnt/2024", {"file": "track01.mp3", "path": "/mnt/2024"}),
+        (AGENDA, "do I have appointments next week?", {"day": "next_week"}),
+        (AGENDA, "what is on my calendar?", {}),
+        (SAVE, "save 'buy milk' to a.txt", {"path": "a.txt", "content": "buy milk"}),
+        (SAVE, "add to the end of a.txt: call Bo", {"path": "a.txt", "content": "call Bo"}),
+        (MAIL, "email anna@example.org saying I am late", {"to": "anna@example.org"}),
+    ],
+)
+def test_what_can_be_told_by_its_form_is_taken_as_it_stands(
+    encoder: Encoder, choice: Choice, said: str, values: dict[str, str]
+) -> None:
+    found = fill(encoder, choice, said)
+    assert values.items() <= found.values.items()
+    assert found.missing == []
+    assert len({*found.values.values()}) == len(found.values)
+
+
+def test_a_number_out_of_range_is_no_value(encoder: Encoder) -> None:
+    assert fill(encoder, PLAY, "play a.mp3 at volume 40").values["volume"] == "40"
+    assert "volume" not in fill(encoder, PLAY, "play a.mp3 at volume 140").values
+    assert "volume" not in fill(encoder, PLAY, "play a.mp3").values
+
+
+def test_what_is_needed_and_was_not_said_is_missing(encoder: Encoder) -> None:
+    (missing,) = fill(encoder, MAIL, "email anna@example.org").missing
+    assert missing.name == "body"
+    assert [each.name for each in fill(encoder, PLAY, "play", Known((), NAMES)).missing] == ["file"]
+
+
+def test_a_piece_of_the_request_is_one_value_only(encoder: Encoder) -> None:
+    copy = command("Copy a file", "source", "target", source=FILE, target=FILE)
+    found = fill(encoder, copy, "copy a.txt to b.txt")
+    assert found.values == {"source": "a.txt", "target": "b.txt"}
+    assert fill(encoder, copy, "copy a.txt", Known((), NAMES)).missing
+
+
+@pytest.mark.parametrize(
+    ("said", "file"),
+    [
+        ("play blue moon", "music/Blue Moon - Ann Reed.mp3"),
+        ("plya bleu moon", "music/Blue Moon - Ann Reed.mp3"),
+        ("spiel was von ann reed", "music/Blue Moon - Ann Reed.mp3"),
+        ("metti LAST LIGHT", "music/Last Light.mp3"),
+        ("play Notes.txt", "notes.txt"),
+        ("play note.txt", "notes.txt"),
+    ],
+)
+def test_a_file_is_one_that_is_there_whatever_its_spelling(
+    encoder: Encoder, said: str, file: str
+) -> None:
+    assert fill(encoder, PLAY, said, Known((), NAMES)).values["file"] == file
+
+
+@pytest.mark.parametrize(
+    ("said", "result", "file"),
+    [
+        ("play the first one", SONGS, "aria.mp3"),
+        ("play the last one", SONGS, "coda.mp3"),
+        ("play number 3", SONGS, "coda.mp3"),
+        ("now play blue moon", SONGS, "blue moon.mp3"),
+        ("play something by Bo Lind", TAGGED, "2.mp3"),
+        ("play the first", TAGGED, "1.mp3"),
+        ("play it", '["aria.mp3"]', "aria.mp3"),
+        ("play dora.mp3", SONGS, "dora.mp3"),
+    ],
+)
+def test_a_file_may_be_an_entry_of_what_was_listed(
+    encoder: Encoder, said: str, result: str, file: str
+) -> None:
+    assert fill(encoder, PLAY, said, Known((result,))).values["file"] == file
+
+
+def test_an_id_is_that_of_the_record_that_is_pointed_at(encoder: Encoder) -> None:
+    found = json.dumps({"messages": [{"id": "m1", "subject": "A"}, {"id": "m2", "subject": "B"}]})
+    read = command("Read an email", "messageId", messageId=TEXT)
+    assert fill(encoder, read, "read the last mail", Known((found,))).values == {"messageId": "m2"}
+
+
+def test_the_folder_of_an_earlier_turn_counts_when_the_user_points(encoder: Encoder) -> None:
+    known = Known((SONGS,), (), ("list songs in ~/mp3",))
+    assert fill(encoder, PLAY, "play the second one", known).values["path"] == "~/mp3"
+
+
+@pytest.mark.parametrize("said", ["", "   ", "?", "\u00b6", "(" * 50, "'" * 9, "a/" * 200])
+def test_no_request_is_too_odd_to_be_read(encoder: Encoder, said: str) -> None:
+    known = Known(["[", "{}", "null", "[[1]]"], NAMES)
+    for choice in (LIST, PLAY, AGENDA, SAVE, MAIL):
+        Filler(encoder, lambda request, about, pieces: pieces[0]).fill(choice, said, known)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("about", "parameter", "said", "value"),
+    [
+        ("Search the web", QUERY, "search the web for jazz festivals 2027", "jazz festivals 2027"),
+        ("Search the web", QUERY, "busca en la web paella", "paella"),
+        ("Tell the weather", {"description": "city"}, "will it rain in Porto?", "Porto"),
+        ("Tell the weather", {"description": "city"}, "regnet es morgen in Bremen", "Bremen"),
+        ("Add to the shopping list", {"description": "thing to buy"}, "we need flour", "flour"),
+    ],
+)
+def test_other_values_are_the_words_that_the_model_takes(
+    encoder: Encoder, engine: Engine, about: str, parameter: Schema, said: str, value: str
+) -> None:
+    choice = command(about, "value", value=parameter)
+    found = Filler(encoder, engine.pick).fill(choice, said, Known())
+    assert found.values == {"value": value}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("said", "values"),
+    [
+        ("what time is it in Nairobi?", {"timezone": "Nairobi"}),
+        ("wie sp\u00e4t ist es in Kairo", {"timezone": "Kairo"}),
+        ("what time is it?", {}),
+    ],
+)
+def test_what_need_not_be_said_is_taken_only_where_it_was_said(
+    encoder: Encoder, engine: Engine, said: str, values: dict[str, str]
+) -> None:
+    clock = command("Tell the date, time and weekday", timezone={"description": "city"})
+    assert Filler(encoder, engine.pick).fill(clock, said, Known()).values == values
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "wanted"),
+    [
+        ("path", "folder the file is in", "folder"),
+        ("path", "file to read", "file"),
+        ("url", "address of the page", "url"),
+        ("query", "what to search for", "words"),
+        ("to", "email address of the receiver", "mail"),
+        ("body", "text of the email", "text"),
+        ("messageId", "", "id"),
+        ("thing", "", "words"),
+    ],
+)
+def test_a_parameter_is_known_by_its_name_and_description(
+    name: str, description: str, wanted: str
+) -> None:
+    assert kind(name, {"description": description}) == wanted
+
+
+@pytest.mark.parametrize(
+    ("result", "done", "told"),
+    [
+        ("playing aria.mp3", "", "playing aria.mp3."),
+        ("started", "started aria.mp3", "Started aria.mp3."),
+        ('["aria.mp3", "coda.mp3"]', "listed 2 songs", "Listed 2 songs: aria.mp3, coda.mp3"),
+        ('{"time": "16:40", "zone": "UTC"}', "looked", "Looked: time: 16:40, zone: UTC"),
+        ("one\ntwo", "read a.txt", "Read a.txt:\none\ntwo"),
+        ("There is no folder /nowhere. Ask the user.", "", "There is no folder /nowhere."),
+        ("x.ogg is no MP3 file. list_mp3s shows what is.", "", "x.ogg is no MP3 file."),
+        (
+            "This was not allowed: it needs a yes and nobody can be asked. Do not try it again; "
+            "tell the user.",
+            "",
+            "I may not do that: it needs a yes and nobody can be asked.",
+        ),
+        ("cannot PLAY_MP3 without file", "", "What is the file?"),
+        (
+            "set_volume was not run, its arguments do not fit: volume: must be at most 100. "
+            "Correct them and ask again.",
+            "",
+            "That does not fit: must be at most 100.",
+        ),
+    ],
+)
+def test_a_conclusion_says_what_was_done_and_found(result: str, done: str, told: str) -> None:
+    assert conclude(result, done) == told
+
+
+def test_a_long_list_says_how_many_more_there_are() -> None:
+    told = conclude(json.dumps([f"{at}.txt" for at in range(32)]), "listed 32 files")
+    assert told.startswith("Listed 32 files:\n- 0.txt\n")
+    assert told.endswith("- 19.txt\n- and 12 more")
+
+
+def test_nothing_found_is_said() -> None:
+    assert conclude("[]", "searched for x") == "Searched for x: nothing was found"
+
+
+def test_vectors_are_kept_and_read_again(tmp_path: Path) -> None:
+    first = load_encoder(tmp_path)
+    first.prepare(["play a song", "list the files"])
+    kept = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    assert len(kept) == 1
+    second = load_encoder(tmp_path)
+    second.prepare(["list the files", "play a song"])
+    assert second.closeness("play a song", ["list the files"]) == pytest.approx(
+        first.closeness("play a song", ["list the files"])
+    )
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == kept
+
+
+def test_damaged_vectors_are_made_again(tmp_path: Path) -> None:
+    load_encoder(tmp_path).prepare(["play a song"])
+    (path,) = tmp_path.iterdir()
+    good = path.read_bytes()
+    path.write_bytes(b"nonsense")
+    load_encoder(tmp_path).prepare(["play a song"])
+    assert path.read_bytes() == good
+
+
+def test_meaning_is_compared_across_languages(encoder: Encoder) -> None:
+    near, far = encoder.closeness("spiel ein Lied", ["play a song", "what time is it?"])
+    assert near > far
