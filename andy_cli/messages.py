@@ -244,6 +244,8 @@ class Learned(NamedTuple):
     """Those it took for them, the prompts included."""
     on: str = ""
     """The day of the probe, as `2026-11-21`."""
+    constrained: bool | None = None
+    """Whether it did better when its server held it to what it may write; of a probe."""
     without: tuple[str, ...] = ()
     """What its server refused of requests, in the words of models/http/features.py."""
     silent: int = 0

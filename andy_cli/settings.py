@@ -45,6 +45,13 @@ SETTINGS = (
     Setting("api_key_env", "", "environment variable that holds the key"),
     Setting("dialect", "auto", "how the model writes tool requests", ("ANDY_DIALECT",)),
     Setting("dialect_strict", False, "take nothing but the letter of a protocol"),
+    Setting(
+        "constraints",
+        "auto",
+        "let servers hold a model to what it may write: auto, unless it does better without; "
+        "on, off",
+        choices=("auto", "on", "off"),
+    ),
     Setting("client", "direct", "model client: direct, or openai for the openai package's"),
     Setting("max_tokens", 0, "tokens in a reply at most; 0 leaves it to the server"),
     Setting("network.connect_timeout", 10.0, "seconds to wait for a connection"),

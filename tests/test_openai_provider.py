@@ -4,16 +4,15 @@ import asyncio
 import json
 from collections.abc import Sequence
 from contextlib import aclosing
-from typing import Any
 
 import pytest
 
 from andy_cli.errors import AuthError, ModelError, TransientError
-from andy_cli.messages import CallDelta, Choice, Chunk, Constraint, Request
+from andy_cli.messages import CallDelta, Chunk, Constraint, Request
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.adapting import adapt_body
 from andy_cli.models.http.addresses import checked, is_loopback, shown
-from andy_cli.models.http.body import body_of, choice_grammar
+from andy_cli.models.http.body import body_of
 from andy_cli.models.http.chat import ChatClient
 from andy_cli.models.http.direct import idle_seconds
 from andy_cli.settings import Settings, load
@@ -308,40 +307,6 @@ def test_results_without_a_tool_role_are_told_by_the_user() -> None:
             "content": 'Be brief.\n\nlist music\n\nResult of list_mp3s {}:\n["a.mp3"]',
         }
     ]
-
-
-@pytest.mark.parametrize(
-    ("provider", "constraint", "sent"),
-    [
-        ("llamacpp", Constraint(grammar="root ::= [0-9]"), {"grammar": "root ::= [0-9]"}),
-        ("llamacpp", Constraint(schema={"a": 1}), {"json_schema": {"a": 1}}),
-        ("vllm", Constraint(grammar="g"), {"structured_outputs": {"grammar": "g"}}),
-        ("vllm", Constraint((Choice("a"),)), {"structured_outputs": {"choice": ["a"]}}),
-        ("openai", Constraint((Choice("a"),)), {}),
-        ("openai", Constraint(grammar="g"), {}),
-        ("llamacpp", Constraint((Choice("a"),), free_text=True), {}),
-    ],
-)
-def test_a_constraint_is_sent_in_the_words_of_the_provider(
-    provider: str, constraint: Constraint, sent: dict[str, Any]
-) -> None:
-    endpoint = Endpoint(provider, "m")
-    plain = body_of(endpoint, REQUEST)
-    assert body_of(endpoint, Request(REQUEST.messages, constraint=constraint)) == plain | sent
-
-
-@pytest.mark.parametrize("provider", ["openai", "lmstudio", "ollama", "openrouter"])
-def test_a_schema_is_a_response_format(provider: str) -> None:
-    request = Request(REQUEST.messages, constraint=Constraint(schema={"type": "object"}))
-    sent = body_of(Endpoint(provider, "m"), request)["response_format"]
-    assert sent == {
-        "type": "json_schema",
-        "json_schema": {"name": "reply", "schema": {"type": "object"}},
-    }
-
-
-def test_a_grammar_of_choices_escapes_them() -> None:
-    assert choice_grammar(['a"b', "c\n"]) == r'root ::= "a\"b" | "c\n"'
 
 
 def test_a_reply_without_end_is_cut_off() -> None:

@@ -343,9 +343,10 @@ def test_an_answer_is_held_to_its_schema_by_a_server_that_can(tmp_path: Path) ->
         dialogue = ("--model", "llamacpp:m", "--set", "dialect=andybot", "--no-wait")
         to = ("--base-url", server.url)
         done = andy("run", *to, *dialogue, "play the first song", home=tmp_path)
-        grammars = [each.body.get("grammar") for each in server.requests]
+        schemas = [each.body.get("json_schema") for each in server.requests]
+    volume = {"anyOf": [{"minimum": 0, "maximum": 100, "type": "integer"}, {"const": "skip"}]}
     assert done.out == "Playing.\n"
-    assert grammars == [None, None, None, 'root ::= "-"? [0-9]+ | "skip"', None]
+    assert schemas == [None, None, None, volume, None]
 
 
 def test_a_call_left_in_the_text_by_a_mis_set_server_is_carried_out(tmp_path: Path) -> None:

@@ -469,9 +469,16 @@ class Conversation:
         return [each for each in told if not each.note] if self.client.guided else told
 
     def _next_step(self) -> Constraint | None:
-        """For a model that is chosen for: the commands, and what is known beside the request."""
-        if not (self.client.guided and self.dialect.constraint):
+        """What the next reply may be, for clients that can hold a model to it.
+
+        For a model that is chosen for: the commands, and what is known beside the
+        request.
+        """
+        if self.dialect.constraint is None:
             return None
+        if not self.client.guided or self.whole_reply:
+            # Held to an object it could not think first, as such a model does.
+            return None if self._thinks_first else self.dialect.constraint(self.speech.tools)
         # Only small models need them.
         from andy_cli.agent.trust import trusted_choices
         from andy_cli.toolbox.nearby import find_nearby_names

@@ -81,6 +81,12 @@ Interview = Callable[[str, Schema, Arguments], Generator[Question, str, Argument
 """(tool's name, schema of its arguments, what is known already) -> questions -> arguments."""
 
 
+class Constrain(Protocol):
+    """Says what a reply may be; `demanded`: it must ask for a tool, and words are no answer."""
+
+    def __call__(self, tools: Tools, demanded: bool = False) -> Constraint: ...
+
+
 IdForm = Callable[[ToolCall, int], str]
 """(call, how many came before it in the conversation) -> its id as the model's family writes it."""
 
@@ -103,7 +109,7 @@ class Dialect(NamedTuple):
     letter: Callable[[str, bool], str] | None = None
     """(reply, strictly) -> what breaks the letter of the protocol; empty if nothing does."""
     interview: Interview | None = None
-    constraint: Callable[[Tools], Constraint] | None = None
+    constraint: Constrain | None = None
     """What a reply may be, for clients that can hold a model to it."""
     carries_all: bool = False
     """Everything is a call: `send_chat` shows a text, `end_turn` ends the turn."""

@@ -15,11 +15,13 @@ from andy_cli.guard.neutralizer import neutralize
 from andy_cli.messages import Learned
 from andy_cli.models import select
 from andy_cli.models.http.addresses import is_loopback, shown
+from andy_cli.models.http.constraints import fields_of
 from andy_cli.models.inside import weights
 from andy_cli.models.memory import recall
 from andy_cli.models.rendering import rendered
 from andy_cli.models.select import Chosen
 from andy_cli.models.server_facts import Facts, facts
+from andy_cli.models.server_kind import kind_of
 from andy_cli.settings import Settings
 
 HINT = "`andy models list` shows what there is."
@@ -66,11 +68,22 @@ async def record_of(found: Chosen, listed: Sequence[str], settings: Settings) ->
         "native_tools": _native(found, known, learned),
         "native_tools_seen_on": learned.native_on,
         "server_refuses": list(learned.without),
+        "held_by": held_by(found, known, settings, learned),
         "probe": learned._asdict() if learned.dialect else None,
         "context": known.context,
         "capabilities": list(known.capabilities),
         **_weights(found),
     }
+
+
+def held_by(found: Chosen, known: Facts, settings: Settings, learned: Learned) -> list[str]:
+    """The fields by which its server is asked to hold it to what it may write."""
+    endpoint = found.endpoint
+    if not endpoint.base_url:
+        return []
+    fields = fields_of(kind_of(endpoint, known), select.left_out(learned, settings))
+    native = _native(found, known, learned) is not False and "tool_choice" not in learned.without
+    return [*(["tool_choice"] if native else []), *fields]
 
 
 async def named(options: Options, settings: Settings) -> Chosen:

@@ -47,6 +47,7 @@ def recall(endpoint: Endpoint, today: date | None = None) -> Learned:
     today = today or date.today()
     native = entry.get("native") if _fresh(_text(entry, "native_on"), today) else None
     refused = native is False
+    constrained = entry.get("constrained")
     return Learned(
         native=native if isinstance(native, bool) else None,
         native_on=_text(entry, "native_on") * isinstance(native, bool),
@@ -57,6 +58,7 @@ def recall(endpoint: Endpoint, today: date | None = None) -> Learned:
         tasks=_count(entry, "tasks"),
         tokens=_count(entry, "tokens"),
         on=_text(entry, "on"),
+        constrained=constrained if isinstance(constrained, bool) else None,
         without=tuple(sorted(_without(entry, today))),
         silent=_count(entry, "silent"),
     )

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from andy_cli.errors import AuthError, TransientError, UsageError
+from andy_cli.messages import Learned
 from andy_cli.models.client import Endpoint, ModelClient, Provider
 from andy_cli.models.discovery import Found, ollama_address, scan
 from andy_cli.models.http.addresses import checked, is_loopback, shown
@@ -126,9 +127,13 @@ def _client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClient:
     from andy_cli.models.http.chat import ChatClient
     from andy_cli.models.ollama_chat import OllamaChat
     from andy_cli.models.server_facts import Facts, facts
+    from andy_cli.models.server_kind import ServerKind
 
     async def ask(model: str) -> Facts:
         return await facts(endpoint, settings)
+
+    async def ask_kind() -> Facts:
+        return await facts(endpoint, settings, sure=True)
 
     ollama = None
     if provider.name == "ollama":
@@ -143,10 +148,20 @@ def _client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClient:
         settings,
         tools=provider.tools,
         tap=capture.exchange if capture else None,
-        learned=recall(endpoint).without,
+        learned=left_out(recall(endpoint), settings),
         ollama=ollama,
         keep=keep,
+        kind=ServerKind(endpoint, ask_kind),
     )
+
+
+def left_out(learned: Learned, settings: Settings) -> set[str]:
+    """What requests go without: what the server refused, and what does the model no good."""
+    from andy_cli.models.http.constraints import UNHELPFUL  # see _client
+
+    wanted = settings.text("constraints")
+    unhelpful = wanted == "off" or (wanted == "auto" and learned.constrained is False)
+    return {*learned.without, *([UNHELPFUL] if unhelpful else [])}
 
 
 def keyed(environment: Mapping[str, str] | None = None) -> list[tuple[Provider, str]]:

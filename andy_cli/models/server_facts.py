@@ -29,6 +29,9 @@ LARGEST = 4 * 2**20
 LENGTHS = ("loaded_context_length", "max_model_len", "context_length", "context_window")
 """How servers call the context in a list of models, the one in force first."""
 
+OWNERS = frozenset({"llamacpp", "vllm"})
+"""Servers that say who they are in their list: `owned_by` of each model."""
+
 Json = Mapping[str, object]
 
 
@@ -43,6 +46,8 @@ class Facts(NamedTuple):
     """Tokens of the longest context that its server could load it with; of Ollama alone."""
     loaded: int | None = None
     """Tokens that it is loaded with just now; of an Ollama that is known to be one."""
+    kind: str = ""
+    """The preset whose server it is, where it says so: `llamacpp`, `vllm`."""
 
 
 class Source(NamedTuple):
@@ -79,6 +84,7 @@ async def facts(
             merged.template or each.template,
             merged.longest or each.longest,
             merged.loaded or each.loaded,
+            merged.kind or each.kind,
         )
     return merged
 
@@ -181,7 +187,8 @@ def _listed(answer: Json, model: str) -> Facts:
     lengths = (*LENGTHS, "max_context_length")
     context = next((count for key in lengths if (count := _count(row.get(key)))), None)
     context = context or _count(_map(row, "meta").get("n_ctx_train"))
-    return Facts(context, _abilities(row))
+    owner = next((_text(each, "owned_by") for each in found), "")
+    return Facts(context, _abilities(row), kind=owner * (owner in OWNERS))
 
 
 def _abilities(row: Json) -> tuple[str, ...]:

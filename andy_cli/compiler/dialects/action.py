@@ -9,12 +9,12 @@ Both in one object is refused: nobody can know which was meant (R13).
 import json
 import re
 
-from andy_cli.compiler.bodies import calls, forms, json_text
+from andy_cli.compiler.bodies import calls, forms, held, json_text
 from andy_cli.compiler.bodies.ends import Bare, JsonScan
 from andy_cli.compiler.bodies.fences import unfenced
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
 from andy_cli.compiler.expression import Expression
-from andy_cli.messages import ToolRequest
+from andy_cli.messages import Constraint, ToolRequest
 
 THOUGHT = 200
 """Characters of a thought that are kept (D6)."""
@@ -90,6 +90,21 @@ def write(request: ToolRequest) -> str:
     return json.dumps({"thought": "this is what is needed", "action": action}, ensure_ascii=False)
 
 
+def constraint(tools: Tools, demanded: bool = False) -> Constraint:
+    """One object: an action whose arguments fit, or the final answer with any text."""
+    thought = {"type": "string", "maxLength": THOUGHT}
+    actions = [
+        held.make_object({"tool": {"const": name}, "args": schema})
+        for name, schema in held.arguments_schemas(tools).items()
+    ]
+    final = held.make_object({"content": {"type": "string"}})
+    replies = [held.make_object({"thought": thought, "final": final}, optional=["thought"])]
+    if actions:
+        acting = {"thought": thought, "action": held.one_of(actions)}
+        replies.insert(0, held.make_object(acting, optional=["thought"]))
+    return Constraint(schema=held.one_of(replies[:1] if demanded else replies))
+
+
 DIALECT = Dialect(
     name="action",
     openers=(),
@@ -103,4 +118,5 @@ DIALECT = Dialect(
     fenced=True,
     whole=True,
     letter=letter,
+    constraint=constraint,
 )

@@ -16,6 +16,7 @@ import re
 from collections.abc import Generator, Mapping, Sequence
 
 from andy_cli.compiler.alternation import alternate
+from andy_cli.compiler.bodies import held
 from andy_cli.compiler.dialect import Dialect, Parsed, Question, Refusal, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import (
@@ -148,22 +149,23 @@ def interview(
     return arguments
 
 
-NUMBERS = {
-    "integer": 'root ::= "-"? [0-9]+',
-    "number": 'root ::= "-"? [0-9]+ ("." [0-9]+)?',
-}
+SKIP = "skip"
+"""The answer that leaves a parameter out."""
 
 
 def answers(schema: Schema, required: bool) -> Constraint | None:
-    """What the schema lets the answer be: for servers that can hold a model to it."""
+    """What the schema lets the answer be: for servers that can hold a model to it.
+
+    Nothing for a text, which may be any.
+    """
     allowed = schema.get("enum") or (["yes", "no"] if schema.get("type") == "boolean" else [])
     if allowed:
-        texts = [*map(str, allowed), *([] if required else ["skip"])]
+        texts = [*map(str, allowed), *([] if required else [SKIP])]
         return Constraint(choices=tuple(map(Choice, texts)))
-    number = NUMBERS.get(str(schema.get("type")))
-    if number is None:
+    if schema.get("type") not in ("integer", "number", "array", "object"):
         return None
-    return Constraint(grammar=number if required else f'{number} | "skip"')
+    value = held.simplify_schema(schema)
+    return Constraint(schema=value if required else {"anyOf": [value, {"const": SKIP}]})
 
 
 def asked(parameter: str, schema: Schema) -> str:
@@ -344,7 +346,7 @@ def catalogue(tools: Tools) -> str:
     )
 
 
-def constraint(tools: Tools) -> Constraint:
+def constraint(tools: Tools, demanded: bool = False) -> Constraint:
     """One of the commands, or plain talk."""
     letters = [
         Choice(
@@ -354,7 +356,7 @@ def constraint(tools: Tools) -> Constraint:
         )
         for name, tool in tools.items()
     ]
-    return Constraint(choices=tuple(letters), free_text=True)
+    return Constraint(choices=tuple(letters), free_text=not demanded)
 
 
 DIALECT = Dialect(

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from andy_cli.compiler.alternation import alternate
-from andy_cli.compiler.bodies import forms, json_text
+from andy_cli.compiler.bodies import forms, held, json_text
 from andy_cli.compiler.bodies.ends import Bare
 from andy_cli.compiler.bodies.fences import unfenced
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
-from andy_cli.messages import Message, ToolRequest, Wire
+from andy_cli.messages import Constraint, Message, Schema, ToolRequest, Wire
 
 ALIASES = {
     "write": "send_chat",
@@ -177,6 +177,24 @@ def content(message: Message) -> str:
     return enveloped(*said, *asked, *([] if asked else [ToolRequest(ENDED, {}, "end")]))
 
 
+TEXT: Schema = {"type": "string"}
+
+
+def constraint(tools: Tools, demanded: bool = False) -> Constraint:
+    """One object with items whose parameters fit; what is said stands in an item of its own."""
+    kinds = held.arguments_schemas(tools)
+    if not demanded:
+        kinds = {SPOKEN: held.make_object({"content": TEXT}), ENDED: {"type": "object"}, **kinds}
+    items = [
+        held.make_object(
+            {"type": {"const": name}, "id": TEXT, "operation": TEXT, "parameters": schema}
+        )
+        for name, schema in kinds.items()
+    ]
+    listed = {"type": "array", "minItems": 1, "items": held.one_of(items)}
+    return Constraint(schema=held.make_object({"toolCalls": listed}))
+
+
 DIALECT = Dialect(
     name="envelope",
     openers=(),
@@ -190,4 +208,5 @@ DIALECT = Dialect(
     fenced=True,
     whole=True,
     carries_all=True,
+    constraint=constraint,
 )

@@ -37,6 +37,10 @@ PASSED = (
 """Headers of a refusal that a client can use."""
 
 
+CONNECTION_ENDED = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionError)
+"""A connection that was there ended before a word of the answer."""
+
+
 class Patience:
     """How long servers of models may take: all requests are looked at once a second, since a timer
     for each is a tenth of what it costs.
@@ -125,19 +129,29 @@ class Sent:
 
     async def __aenter__(self) -> Self:
         self._task = asyncio.current_task()
-        backend = self._backend
-        backend.patience.begin(self)
+        self._backend.patience.begin(self)
         try:
-            self._response = await backend.http.post(
-                backend.url,
-                data=aiohttp.BytesPayload(self._body, content_type=JSON),
-                headers=backend.headers,
-                allow_redirects=False,
-            )
+            try:
+                self._response = await self._post()
+            except aiohttp.ClientConnectorError:
+                raise  # there was none yet
+            except CONNECTION_ENDED:
+                # llama.cpp says that it keeps a connection and ends it all the same: what is asked
+                # right after an answer, as the steps of an interview are, may meet that end.
+                self._response = await self._post()
         except BaseException as error:
             self._end(error)
             raise
         return self
+
+    async def _post(self) -> aiohttp.ClientResponse:
+        backend = self._backend
+        return await backend.http.post(
+            backend.url,
+            data=aiohttp.BytesPayload(self._body, content_type=JSON),
+            headers=backend.headers,
+            allow_redirects=False,
+        )
 
     async def __aexit__(
         self,

@@ -23,6 +23,7 @@ from andy_cli.agent.injection import is_copied, is_quoted, unescape_control_toke
 from andy_cli.agent.pairs import new_id
 from andy_cli.agent.reply import Reply, may_ask
 from andy_cli.agent.resolve import Offer, Resolved, resolve
+from andy_cli.compiler.bodies.held import call_constraint
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Opened
 from andy_cli.compiler.detect import NATIVE
 from andy_cli.compiler.dialect import Question
@@ -83,6 +84,8 @@ class Dialogue:
     """The first call, which goes on while it is written; None where it may not."""
     unsaid: list[str] = field(default_factory=list)
     """What the model said instead of calls to use; if `said`, the client saw the first."""
+    again: str = ""
+    """The tool that is asked for once more, as the arguments that it was called with do not fit."""
 
     @property
     def opened(self) -> OpeningCall | None:
@@ -103,6 +106,11 @@ class Dialogue:
         return MUST_THIS.format(name) if name else MUST
 
     @property
+    def due(self) -> str:
+        """The one tool that has to be called now; nothing where it may be any."""
+        return self.asked.choice.name or self.again
+
+    @property
     def native(self) -> bool:
         """The model is given the tools themselves."""
         wanted = bool(self.asked.tools) and self.asked.choice.how != "none"
@@ -114,9 +122,9 @@ class Dialogue:
         if not self.native:
             return self.asked.fields
         choice: dict[str, object] = {}
-        if self.must:
-            function = {"type": "function", "function": {"name": self.asked.choice.name}}
-            choice["tool_choice"] = function if self.asked.choice.name else "required"
+        if self.must or self.again:
+            function = {"type": "function", "function": {"name": self.due}}
+            choice["tool_choice"] = function if self.due else "required"
         if not self.asked.parallel:
             choice["parallel_tool_calls"] = False
         return {**self.asked.fields, **choice}
@@ -208,6 +216,7 @@ async def converse(
             break
         if dialogue.opened:
             dialogue.opened.note_unfit(found.unfit)
+        dialogue.again = next((each.name for each in found.unfit), "")
         dialogue.side += [
             {"role": "assistant", "content": reply.raw.strip() or "..."},
             {"role": "user", "content": note},
@@ -461,22 +470,41 @@ KEPT = frozenset("temperature top_p seed frequency_penalty presence_penalty user
 """Fields that mean the same for an answer to a question of ours."""
 
 
-# For a model that is chosen for.
+# What a reply may be.
 
 
 def next_step(dialogue: Dialogue) -> Constraint | None:
+    """What the next reply may be, for sources that can hold a model to it."""
     dialect = dialogue.taught.dialect
     choice = dialogue.asked.choice
-    if not (dialogue.source.guided and dialect.constraint) or choice.how == "none":
+    if not dialogue.source.guided:
+        return next_reply(dialogue)
+    if not dialect.constraint or choice.how == "none":
         return None
     tools = dialogue.taught.tools
     base = dialect.constraint({choice.name: tools[choice.name]} if choice.name else tools)
+    if base.schema:
+        return base
     results, _ = heard(dialogue.asked.history)
     earlier, _ = heard(dialogue.asked.history, everything=True)
     # What is due is asked for first, and only then what is due of commands alone.
     free = choice.how != "required" or not dialogue.side
     past = earlier[: len(earlier) - len(results)]
     return base._replace(free_text=free, results=(*results,), earlier=(*past,))
+
+
+def next_reply(dialogue: Dialogue) -> Constraint | None:
+    """The same for a model that writes by itself: words stay free unless a call is due."""
+    asked, taught = dialogue.asked, dialogue.taught
+    if dialogue.native or not asked.tools or asked.choice.how == "none":
+        return None
+    if dialogue.source.endpoint.model in dialogue.thinks_first:
+        return None  # held to a call it could not think first
+    tools = {dialogue.due: taught.tools[dialogue.due]} if dialogue.due else taught.tools
+    due = dialogue.must or bool(dialogue.again)
+    if taught.dialect.constraint is not None:
+        return taught.dialect.constraint(tools, due)
+    return call_constraint(tools) if due else None
 
 
 def what_fits(dialogue: Dialogue, question: Question) -> Constraint | None:

@@ -4,9 +4,9 @@ this process.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
 from typing import Protocol
 
 from andy_cli.errors import BadRequestError, ContextLengthError
@@ -19,10 +19,14 @@ from andy_cli.frontends.serve.pieces import Refused, ToolsRefused
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint, ModelClient
 from andy_cli.models.http.adapting import Adapter, Body, adapt_body
+from andy_cli.models.http.constraints import FIELDS, is_wrapped, unwrap, write_constraint
 from andy_cli.models.http.features import PASSING, STREAM, TOOLS, blames_value
 from andy_cli.models.http.ollama_wire import find_thinking, reader_at
 from andy_cli.models.memory import learn_without, recall
 from andy_cli.models.ollama_chat import OllamaChat
+from andy_cli.models.select import left_out
+from andy_cli.models.server_kind import ServerKind
+from andy_cli.settings import Settings
 
 
 class Source(Protocol):
@@ -55,12 +59,13 @@ class Around:
 class Adapters:
     """What the server has refused, by model: clients choose the model where none was said."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._known: dict[str, Adapter] = {}
+        self._settings = settings
 
     def find(self, endpoint: Endpoint) -> Adapter:
         if endpoint.model not in self._known:  # what is remembered of a model is in a file
-            self._set(endpoint, Adapter(recall(endpoint).without))
+            self._set(endpoint, Adapter(left_out(recall(endpoint), self._settings)))
         return self._known[endpoint.model]
 
     def keep(self, endpoint: Endpoint, adapter: Adapter) -> None:
@@ -77,6 +82,11 @@ class Adapters:
 OLLAMAS = ("num_ctx", "think", "keep_alive")
 """Fields of Ollama's clients that mean nothing to other servers."""
 
+CLIENTS_OWN = FIELDS | frozenset(
+    "format guided_json guided_regex guided_choice guided_grammar regex ebnf".split()
+)
+"""Fields by which a client holds the reply to something itself."""
+
 MODELS = 1000
 """Of which it is kept."""
 
@@ -87,8 +97,9 @@ class Remote:
 
     endpoint: Endpoint
     backend: Backend
+    adapters: Adapters
+    kind: ServerKind
     guided: bool = False
-    adapters: Adapters = field(default_factory=Adapters)
     ollama: OllamaChat | None = None
     """It is an Ollama."""
 
@@ -157,7 +168,15 @@ class Remote:
         self.adapters.keep(self.endpoint, adapter)
         return changed
 
-    def _body(self, request: Request, fields: Mapping[str, object]) -> bytes:
+    async def _constrained(self, request: Request, fields: Mapping[str, object]) -> Body:
+        """What holds the reply to its constraint, unless its client holds it to one of its own."""
+        constraint = request.constraint
+        if constraint is None or constraint.free_text or not CLIENTS_OWN.isdisjoint(fields):
+            return {}
+        learned = self.adapters.find(self.endpoint).learned
+        return write_constraint(await self.kind.find(), constraint, learned)
+
+    def _body(self, request: Request, fields: Mapping[str, object]) -> Body:
         if not self.passes:
             refuse_unscored(fields)
         foreign = () if self.ollama else OLLAMAS
@@ -175,11 +194,18 @@ class Remote:
             given = body.get("stop") or []
             own = given if isinstance(given, list) else [given]
             body["stop"] = list(dict.fromkeys([*own, *request.stop]))[:4]
-        return json.dumps(body).encode()
+        return body
 
     async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
+        held = await self._constrained(request, fields)
+        chunks = self._reply(json.dumps({**self._body(request, fields), **held}).encode())
+        async with aclosing(unwrap(chunks) if is_wrapped(held) else chunks) as said:
+            async for chunk in said:
+                yield chunk
+
+    async def _reply(self, body: bytes) -> AsyncGenerator[Chunk, None]:
         size, ended = 0, False
-        async with self.send(self._body(request, fields)) as sent:
+        async with self.send(body) as sent:
             reader = reader_at(sent.address)
             async for data in sent.chunks():
                 size += len(data)

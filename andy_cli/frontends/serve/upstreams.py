@@ -12,7 +12,7 @@ from andy_cli.errors import UsageError
 from andy_cli.frontends.serve.asked import Asked
 from andy_cli.frontends.serve.backend import Backend
 from andy_cli.frontends.serve.pieces import Refused
-from andy_cli.frontends.serve.source import Inside, Remote, Source
+from andy_cli.frontends.serve.source import Adapters, Inside, Remote, Source
 from andy_cli.frontends.serve.taught import DIALECTS, Taught, taught
 from andy_cli.frontends.serve.tool_support import GetFacts, ToolSupport, no_facts
 from andy_cli.models.client import Endpoint, Provider
@@ -23,6 +23,7 @@ from andy_cli.models.ollama_chat import OllamaChat
 from andy_cli.models.presets import presets
 from andy_cli.models.select import OLLAMA_PORT, parse_name
 from andy_cli.models.server_facts import Facts
+from andy_cli.models.server_kind import ServerKind
 from andy_cli.settings import Settings
 
 
@@ -184,7 +185,9 @@ class Opening:
         if endpoint.provider == "ollama":
             context = self.settings.whole("limits.context")
             ollama = OllamaChat(endpoint.base_url, context, ask)
-        return Remote(endpoint, self.behind(endpoint), ollama=ollama)
+        kind = ServerKind(endpoint, lambda: self.get_facts(endpoint, sure=True))
+        adapters = Adapters(self.settings)
+        return Remote(endpoint, self.behind(endpoint), adapters, kind, ollama=ollama)
 
 
 def read_address(place: str) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from andy_cli.models.client import Endpoint
 from andy_cli.models.http.adapting import Adapter
 from andy_cli.models.http.addresses import shown
 from andy_cli.models.http.body import Body, body_of
+from andy_cli.models.http.constraints import is_wrapped, unwrap, write_constraint
 from andy_cli.models.http.features import PASSING, REASONING, TOOLS, refuses_any_tools
 from andy_cli.models.http.ollama_wire import OllamaReader, reader_at
 from andy_cli.models.http.refusals import (
@@ -33,6 +34,7 @@ from andy_cli.models.http.refusals import (
 from andy_cli.models.http.transport import Answer, Transport, drain, transport
 from andy_cli.models.http.wire import ReplyReader
 from andy_cli.models.ollama_chat import OllamaChat
+from andy_cli.models.server_kind import ServerKind
 from andy_cli.settings import Settings
 
 LARGEST = 32 * 2**20
@@ -74,9 +76,11 @@ class ChatClient:
         learned: Iterable[str] = (),
         ollama: OllamaChat | None = None,
         keep: Callable[[Collection[str]], object] = lambda features: None,
+        kind: ServerKind | None = None,
     ) -> None:
         """`learned`: what its server is known to refuse of requests; `keep` is told what it is
-        seen to refuse. `ollama`: its server is one, and speaks its own API."""
+        seen to refuse. `ollama`: its server is one, and speaks its own API. `kind` tells which
+        kind of server it is."""
         self.endpoint = endpoint
         self._settings = settings
         self._tools = tools
@@ -84,6 +88,7 @@ class ChatClient:
         self._adapter = Adapter(learned)
         self._ollama = ollama
         self._keep = keep
+        self._kind = kind or ServerKind(endpoint)
         self._transport: Transport | None = None
 
     @property
@@ -99,22 +104,26 @@ class ChatClient:
         return False
 
     async def reply(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        body = self._body(request)
+        body = await self._body(request)
         while True:
             try:
-                async with aclosing(self._once(body)) as chunks:
+                async with aclosing(_read(self._once(body), body)) as chunks:
                     async for chunk in chunks:
                         yield chunk
                 return
             except Refused as refused:
                 if not self._learn(refused, body):
                     raise await self._explained(refused) from None
-                body = self._body(request)
+                body = await self._body(request)
 
-    def _body(self, request: Request) -> Body:
+    async def _body(self, request: Request) -> Body:
         limit = self._settings.whole("max_tokens")
         learned = self._adapter.learned
-        return self._adapter.adapt(body_of(self.endpoint, request, limit, REASONING in learned))
+        body = body_of(self.endpoint, request, limit, REASONING in learned)
+        if request.constraint and not request.constraint.free_text:
+            kind = await self._kind.find()
+            body |= write_constraint(kind, request.constraint, learned)
+        return self._adapter.adapt(body)
 
     async def models(self) -> list[str]:
         """What the server lists; empty when it does not say."""
@@ -253,6 +262,11 @@ class ChatClient:
         from andy_cli.guard.redactor import redact  # 3 ms, and only failures need it
 
         return redact(text, (self.endpoint.key,))
+
+
+def _read(chunks: AsyncGenerator[Chunk, None], body: Body) -> AsyncGenerator[Chunk, None]:
+    """The reply to a request, out of the object that its answer may stand in."""
+    return unwrap(chunks) if is_wrapped(body) else chunks
 
 
 def model_names(listed: object) -> list[str]:

@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from andy_cli.models.http.constraints import UNHELPFUL, find_ours
 from andy_cli.models.http.refusals import Refusal, too_long
 
 Request = Mapping[str, object]
@@ -39,8 +40,9 @@ STREAM: Final = "stream"
 LIMIT: Final = "limit"
 """The number of tokens is the fault, not the name of the field."""
 
-PASSING = frozenset({TOOLS, EXTRAS, LIMIT, STREAM})
-"""What is not remembered from one start to the next: it may be due to one request."""
+PASSING = frozenset({TOOLS, EXTRAS, LIMIT, STREAM, UNHELPFUL})
+"""What is not remembered from one start to the next: it may be due to one request, or is
+remembered otherwise."""
 
 INVALID = frozenset({400, 415, 422})
 """Statuses that say that the request is at fault: what is named needs no further words."""
@@ -86,6 +88,8 @@ WHOLLY = re.compile(
     re.I,
 )
 """Tools are not taken at all, rather than these tools."""
+CONSTRAINT = re.compile(r"grammar|schema|structured|guided|\bformat\b|response.?format", re.I)
+"""What a reply is held to, in whatever words."""
 TEMPLATE = re.compile(r"\bjinja\b|\b(chat|prompt) ?template\b|render\w* (the )?prompt", re.I)
 QUOTED = re.compile(r"['\"`\u2018\u201c]([^'\"`\u2019\u201d\s]{1,80})['\"`\u2019\u201d]")
 ROLE = re.compile(
@@ -108,6 +112,8 @@ def find_features(status: int, refusal: Refusal, request: Request) -> Iterator[s
     yield from _in_messages(said, request)
     if status in INVALID or REFUSED.search(f"{said} {refusal.code}"):
         yield from _named_fields(refusal, request)
+    if CONSTRAINT.search(said) and TOOLS not in request:
+        yield from find_ours(request)
     yield from _in_words(said, refusal, request)
     yield from _in_template(said, request)
 

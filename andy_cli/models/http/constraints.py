@@ -1,0 +1,146 @@
+"""How each kind of server is held to what a reply may be: by which fields, written how. Pure.
+
+    llama.cpp   grammar (GBNF), json_schema, response_format
+                https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
+    vLLM        structured_outputs, response_format
+                https://docs.vllm.ai/en/latest/features/structured_outputs.html
+    Ollama      response_format; on its own API that is `format` (ollama_wire.py)
+    others      response_format: LM Studio, SGLang, hosted services, ...
+
+Servers of an unknown kind pass over fields that they do not know, or refuse them: what one refused
+is left out from then on (adapting.py), and its next field is tried.
+"""
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
+
+from andy_cli.messages import Chunk, Constraint, Schema
+from andy_cli.models.streams import closing
+
+Body = dict[str, object]
+
+GRAMMAR, JSON_SCHEMA = "grammar", "json_schema"
+STRUCTURED_OUTPUTS, RESPONSE_FORMAT = "structured_outputs", "response_format"
+FIELDS = frozenset({GRAMMAR, JSON_SCHEMA, STRUCTURED_OUTPUTS, RESPONSE_FORMAT})
+
+BY_KIND: Mapping[str, tuple[str, ...]] = {
+    "llamacpp": (GRAMMAR, JSON_SCHEMA, RESPONSE_FORMAT),
+    "vllm": (STRUCTURED_OUTPUTS, RESPONSE_FORMAT),
+}
+"""The fields that a kind of server takes, the one that says most first."""
+OTHERS = (RESPONSE_FORMAT,)
+
+REPLY, ANSWER = "andy_reply", "andy_answer"
+"""Names of our schemas: of an object, and of what stands in one since it is none by itself."""
+KEY = "answer"
+
+UNHELPFUL = "constraints"
+"""Among what is known of a server: no field is sent, as the model does better without."""
+
+
+def fields_of(kind: str, refused: Collection[str] = ()) -> tuple[str, ...]:
+    """The fields that are sent to a kind of server which has refused these."""
+    if UNHELPFUL in refused:
+        return ()
+    return tuple(field for field in BY_KIND.get(kind, OTHERS) if field not in refused)
+
+
+def write_constraint(kind: str, constraint: Constraint, refused: Collection[str] = ()) -> Body:
+    """The constraint as the first field that can say it; empty where none can.
+
+    Free text beside the choices is left unconstrained: none of these servers can score.
+    """
+    if constraint.free_text:
+        return {}
+    for field in fields_of(kind, refused):
+        if value := _write_field(field, constraint):
+            return {field: value}
+    return {}
+
+
+def _write_field(field: str, constraint: Constraint) -> object:
+    """The value of a field, or None where it cannot say this."""
+    choices = [choice.text for choice in constraint.choices]
+    schema: Schema | None = {"enum": choices} if choices else constraint.schema
+    if field == GRAMMAR:
+        return choice_grammar(choices) if choices else not schema and constraint.grammar
+    if field == STRUCTURED_OUTPUTS and choices:
+        return {"choice": choices}
+    if field == STRUCTURED_OUTPUTS and constraint.grammar and not schema:
+        return {"grammar": constraint.grammar}
+    if not schema:
+        return None
+    if field == STRUCTURED_OUTPUTS:
+        return {"json": dict(schema)}
+    if field == RESPONSE_FORMAT:
+        return {"type": "json_schema", "json_schema": _name_schema(schema)}
+    return dict(schema)
+
+
+def _name_schema(schema: Schema) -> Body:
+    """A schema as `response_format` has it; many servers take none but those of objects."""
+    if schema.get("type") == "object":
+        return {"name": REPLY, "schema": dict(schema)}
+    inside: Schema = {
+        "type": "object",
+        "properties": {KEY: dict(schema)},
+        "required": [KEY],
+        "additionalProperties": False,
+    }
+    return {"name": ANSWER, "schema": inside}
+
+
+def choice_grammar(choices: Sequence[str]) -> str:
+    """A GBNF grammar for exactly one of the texts."""
+    return "root ::= " + " | ".join(f'"{_escape(choice)}"' for choice in choices)
+
+
+def _escape(text: str) -> str:
+    text = text.replace("\\", "\\\\").replace('"', '\\"')
+    return text.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+
+
+def find_ours(body: Mapping[str, object]) -> list[str]:
+    """The fields of a request that hold its reply to a constraint of ours, and not a client's."""
+    return [field for field in sorted(FIELDS & body.keys()) if _is_ours(field, body[field])]
+
+
+def _is_ours(field: str, value: object) -> bool:
+    return field != RESPONSE_FORMAT or _schema_name(value) in (REPLY, ANSWER)
+
+
+def _schema_name(response_format: object) -> str:
+    named = response_format.get("json_schema") if isinstance(response_format, Mapping) else None
+    return str(named.get("name")) if isinstance(named, Mapping) else ""
+
+
+def is_wrapped(written: Mapping[str, object]) -> bool:
+    """Whether the answer to a request will stand in an object of ours."""
+    return _schema_name(written.get(RESPONSE_FORMAT)) == ANSWER
+
+
+async def unwrap(chunks: AsyncIterator[Chunk]) -> AsyncGenerator[Chunk, None]:
+    """A reply whose text is the answer alone: `{"answer": "on"}` is `on`. It comes whole."""
+    text = ""
+    async with closing(chunks) as said:
+        async for chunk in said:
+            text += chunk.text
+            if chunk.finish and text:
+                yield Chunk(text=read_answer(text))
+                text = ""
+            if any(rest := chunk._replace(text="")):
+                yield rest
+    if text:
+        yield Chunk(text=read_answer(text))
+
+
+def read_answer(text: str) -> str:
+    """The answer in our object; another text is that of a server that read no field."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    if not isinstance(found, dict) or KEY not in found:
+        return text
+    answer = found[KEY]
+    return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)

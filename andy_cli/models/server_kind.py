@@ -1,0 +1,42 @@
+"""Which kind of server is at an address, where its preset does not say."""
+
+from collections.abc import Awaitable, Callable
+
+from andy_cli.models.client import Endpoint
+from andy_cli.models.presets import presets
+from andy_cli.models.server_facts import Facts
+
+
+async def say_nothing() -> Facts:
+    """What is known of a server that is not asked."""
+    return Facts()
+
+
+def kind_of(endpoint: Endpoint, told: Facts) -> str:
+    """The kind of a server, from its preset, else from what it tells of itself."""
+    return name_kind(endpoint) or told.kind or endpoint.provider
+
+
+def name_kind(endpoint: Endpoint) -> str:
+    """The kind that the preset says; nothing for a server at an address of one's own."""
+    preset = presets().get(endpoint.provider)
+    hosted = preset is not None and preset.is_hosted(endpoint.base_url)
+    # Of such a server only the wire is known.
+    return "" if endpoint.provider == "openai" and not hosted else endpoint.provider
+
+
+class ServerKind:
+    """The kind of one server, by the name of its preset; it is asked once, when that is needed."""
+
+    def __init__(
+        self, endpoint: Endpoint, ask: Callable[[], Awaitable[Facts]] = say_nothing
+    ) -> None:
+        self._endpoint = endpoint
+        self._kind = name_kind(endpoint)
+        self._ask = ask
+
+    async def find(self) -> str:
+        """`llamacpp`, `vllm`, ...; `openai` for all of which nothing else is known."""
+        if not self._kind:
+            self._kind = kind_of(self._endpoint, await self._ask())
+        return self._kind
