@@ -129,7 +129,9 @@ class Found:
     def __init__(self, code: int, out: str, url: str) -> None:
         self.code = code
         self.record = json.loads(out)
-        self.rows = {each["protocol"]: each for each in self.record["protocols"]}
+        self.rows = {
+            each["protocol"] + ", held" * each["held"]: each for each in self.record["protocols"]
+        }
         self.learned = recall(Endpoint("openai", MODEL, url))
 
 
@@ -153,14 +155,15 @@ def test_the_only_notation_that_works_is_found_and_kept(
     with ModelServer(model("hermes")) as server:
         found = probed(server, capsys)
     assert (found.code, found.record["kept"]) == (0, "hermes")
-    assert [*found.rows] == ["native", "action", "andybot", "hermes"]
+    held = ["action, held", "action", "andybot, held", "andybot"]
+    assert [*found.rows] == ["native", *held, "hermes"]
     assert (found.rows["hermes"]["right"], found.rows["hermes"]["tasks"]) == (8, 8)
     assert found.rows["native"]["outcomes"] == []
     assert REFUSED in found.rows["native"]["note"]
     assert found.rows["action"]["right"] == 1  # small talk
     learned = found.learned
     assert (learned.native, learned.dialect) == (False, "hermes")
-    assert (learned.right, learned.tasks) == (8, 8)
+    assert (learned.right, learned.tasks, learned.constrained) == (8, 8, None)
     spent = found.rows["hermes"]
     assert learned.tokens == spent["input_tokens"] + spent["output_tokens"] > 1000
 
@@ -214,6 +217,37 @@ def test_more_tasks_right_outweigh_any_tokens(capsys: pytest.CaptureFixture[str]
     # In the action protocol this model writes one call a reply and never a second.
     assert found.rows["action"]["right"] == 7
     assert found.record["kept"] == "hermes"
+
+
+@pytest.mark.parametrize("better", [True, False])
+def test_a_notation_is_tried_with_and_without_what_its_server_can_do(
+    better: bool, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    speaking, silent = model("action"), model()
+
+    def answer(received: Received) -> Answer:
+        held = "response_format" in received.body
+        return (speaking if held == better else silent)(received)
+
+    with ModelServer(answer, models=(MODEL,)) as server:
+        found = probed(server, capsys)
+        where = ("models", "info", MODEL, "--base-url", server.url)
+        words = andy(*where, home=home).out
+        sent = len(server.requests)
+        andy("run", "--base-url", server.url, "--model", MODEL, TASKS[5].said, home=home)
+    assert (found.record["kept"], found.record["kept_held"]) == ("action", better)
+    assert found.rows["action, held" if better else "action"]["right"] == 7
+    assert found.learned.constrained is better
+    assert ("7 of 8 tasks with action, held, on" in words) is better
+    assert ("held by" in words) is better
+    assert ["response_format" in each.body for each in server.requests[sent:]] == [better]
+
+
+def test_nothing_is_tried_that_was_switched_off(capsys: pytest.CaptureFixture[str]) -> None:
+    with ModelServer(model("action")) as server:
+        found = probed(server, capsys, "constraints=off")
+    assert [*found.rows] == ["native", "action", "andybot", "hermes"]
+    assert not any("response_format" in each.body for each in server.requests)
 
 
 def test_what_cannot_become_the_best_is_not_tried_to_the_end(

@@ -165,5 +165,7 @@ def _said(name: str, value: object) -> str:
     if name == "size" and isinstance(value, int):
         return f"{value / 10**6:.0f} MB"
     if isinstance(value, dict):
-        return "{right} of {tasks} tasks with {dialect} on {on}, {tokens} tokens".format(**value)
+        held = ", held," if value.get("constrained") else ""
+        words = "{right} of {tasks} tasks with {dialect}{held} on {on}, {tokens} tokens"
+        return words.format(**value, held=held)
     return str(value)

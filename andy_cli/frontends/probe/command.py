@@ -1,5 +1,7 @@
 """`andy models probe [NAME]`: in which notation a model uses tools best, found out by trying.
 
+A notation is tried with and without what the server can do to hold the model to it.
+
 Every notation that may be its best is tried against the real endpoint. Kept is the one with the
 most tasks right, then with the fewest tokens; what is interrupted keeps nothing.
 """
@@ -8,6 +10,7 @@ import asyncio
 import gc
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from andy_cli.compiler.detect import NATIVE, Detected
 from andy_cli.frontends.lists import print_json, print_table
@@ -53,14 +56,20 @@ async def _probe(options: Options, tries: int, as_json: bool, progress: "Progres
     if found.provider.name == "local":
         await fetched(found.endpoint.model)
     gc.enable()  # the door switched it off, and this takes its time
-    client = Counting(select.connect(found, settings, progress.tell, forget=True))
-    bench = Bench(found, client, options, tries, progress.show)
+    held, loose = (
+        Counting(select.connect(found, each, progress.tell, forget=True))
+        for each in switched(options)
+    )
+    if found.provider.connect:
+        loose = held  # its weights are loaded once
+    bench = Bench(found, held, loose, options, tries, progress.show)
     try:
         family = family_of(bench, (await facts_of(found, settings)()).template)
         rows = await in_turn(bench, candidates(bench, family.dialect.name))
     finally:
         progress.show("")
-        await client.close()
+        await held.close()
+        await loose.close()
     fail_if_nobody_answered(rows)
     winner = best(rows)
     kept = keep(found, rows, winner, family)
@@ -70,6 +79,14 @@ async def _probe(options: Options, tries: int, as_json: bool, progress: "Progres
         show(rows, winner)
         sys.stdout.write("\n" + "\n".join(conclusion(found, settings, winner, kept)) + "\n")
     return 0 if winner else 1
+
+
+def switched(options: Options) -> tuple[Settings, Settings]:
+    """The settings, for a server that is asked to hold the model to what it may write, and not."""
+    asked = options.settings().text("constraints") != "off"
+    held = replace(options, set=(*options.set, "constraints=on")) if asked else options
+    loose = replace(options, set=(*options.set, "constraints=off"))
+    return held.settings(), loose.settings()
 
 
 def keep(found: Chosen, rows: Sequence[Row], winner: Row | None, family: Detected) -> bool:
@@ -84,8 +101,15 @@ def keep(found: Chosen, rows: Sequence[Row], winner: Row | None, family: Detecte
         right=winner.right,
         tasks=len(winner.outcomes),
         tokens=sum(winner.usage),
+        constrained=find_help(rows, winner),
     )
     return learn_probe(found.endpoint, found_best)
+
+
+def find_help(rows: Sequence[Row], winner: Row) -> bool | None:
+    """Whether the model did better when it was held; None where that made no row of its own."""
+    tried = any(row.protocol == winner.protocol and row.way.held for row in rows)
+    return winner.way.held if tried else None
 
 
 def _native(row: Row) -> bool | None:
@@ -108,7 +132,7 @@ def _cells(rows: Sequence[Row], winner: Row | None) -> Iterator[tuple[str, ...]]
             figures = (right, f"{row.usage.input_tokens:,}", f"{row.usage.output_tokens:,}")
         note = neutralize(row.note if len(row.note) <= NOTE else f"{row.note[:NOTE]}…")
         mark = "*" if row is winner else ""
-        yield (mark, row.protocol, *figures, f"{row.seconds:.1f}", note)
+        yield (mark, row.way.name, *figures, f"{row.seconds:.1f}", note)
 
 
 def conclusion(found: Chosen, settings: Settings, winner: Row | None, kept: bool) -> list[str]:
@@ -134,6 +158,7 @@ def as_record(bench: Bench, rows: Sequence[Row], kept: Row | None) -> dict[str, 
         "protocols": [
             {
                 "protocol": row.protocol,
+                "held": row.way.held,
                 "right": row.right,
                 "tasks": len(row.outcomes),
                 "input_tokens": row.usage.input_tokens,
@@ -148,6 +173,7 @@ def as_record(bench: Bench, rows: Sequence[Row], kept: Row | None) -> dict[str, 
             for row in rows
         ],
         "kept": kept.protocol if kept else None,
+        "kept_held": kept.way.held if kept else None,
     }
 
 

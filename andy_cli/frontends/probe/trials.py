@@ -22,6 +22,7 @@ from andy_cli.messages import Usage
 from andy_cli.models.client import ModelClient
 from andy_cli.models.select import Chosen
 from andy_cli.settings import Settings
+from andy_cli.toolbox.registry import Registry
 
 GENERAL = (OBJECT, DIALOGUE, "hermes")
 """What any model may be able to write, whoever made it."""
@@ -50,15 +51,30 @@ class Outcome(NamedTuple):
     """What the server said, if it was the server that failed."""
 
 
+class Way(NamedTuple):
+    """A notation, and whether the server holds the model to what it may write in it."""
+
+    protocol: str
+    held: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.protocol}, held" if self.held else self.protocol
+
+
 class Row(NamedTuple):
     """How one notation did."""
 
-    protocol: str
+    way: Way
     outcomes: tuple[Outcome, ...] = ()
     usage: Usage = Usage()
     seconds: float = 0.0
     note: str = ""
     """Why it was not tried to the end."""
+
+    @property
+    def protocol(self) -> str:
+        return self.way.protocol
 
     @property
     def right(self) -> int:
@@ -75,14 +91,17 @@ class Bench(NamedTuple):
 
     chosen: Chosen
     client: ModelClient
+    loose: ModelClient
+    """The same model, whose server is not asked to hold it to anything."""
     options: Options
     tries: int
     progress: Callable[[str], None] = lambda line: None
 
-    def conversation(self, protocol: str, task: Task) -> Conversation:
+    def conversation(self, way: Way, tools: Registry) -> Conversation:
         """A new one: no task knows of another."""
-        settings = self.settings(protocol)
-        return Conversation(self.client, offered(task), Gate(Path.cwd()), settings, Path.cwd())
+        settings = self.settings(way.protocol)
+        client = self.client if way.held else self.loose
+        return Conversation(client, tools, Gate(Path.cwd()), settings, Path.cwd())
 
     def settings(self, protocol: str) -> Settings:
         bounds: tuple[str, ...] = BOUNDS
@@ -99,34 +118,44 @@ def family_of(bench: Bench, template: Template) -> Detected:
     return chosen(bench.chosen.endpoint.model, template, (), there)
 
 
-def candidates(bench: Bench, family: str) -> list[str]:
-    """The notations worth trying, each once; where two are equal, the first is kept."""
+def candidates(bench: Bench, family: str) -> list[Way]:
+    """What is worth trying, each once; where two are equal, the first is kept."""
     native = [NATIVE] if bench.client.tools else []
-    return [*dict.fromkeys([*native, family, *GENERAL])]
+    protocols = [*dict.fromkeys([*native, family, *GENERAL])]
+    return [way for protocol in protocols for way in ways_of(bench, protocol)]
 
 
-async def in_turn(bench: Bench, protocols: Sequence[str]) -> list[Row]:
+def ways_of(bench: Bench, protocol: str) -> list[Way]:
+    """A notation without, and with all that its server can do to hold the model to it."""
+    dialect = discover(dialects, Dialect, "DIALECT")
+    holds = any(each.constraint for each in dialect if each.name == protocol)
+    settings = bench.options.settings()
+    served = bool(bench.chosen.endpoint.base_url) and settings.text("constraints") != "off"
+    return [Way(protocol, True), Way(protocol)] if holds and served else [Way(protocol)]
+
+
+async def in_turn(bench: Bench, ways: Sequence[Way]) -> list[Row]:
     """How each of them did. One that cannot become the best any more is not tried to the end."""
     rows: list[Row] = []
-    for each in protocols:
+    for each in ways:
         rows.append(await tried(bench, each, best(rows)))
     return rows
 
 
-async def tried(bench: Bench, protocol: str, ahead: Row | None = None) -> Row:
+async def tried(bench: Bench, way: Way, ahead: Row | None = None) -> Row:
     """All tasks in one notation; `ahead` is the one that did best before it."""
     tasks = TASKS * bench.tries
-    started, row = time.monotonic(), Row(protocol)
+    started, row = time.monotonic(), Row(way)
     for at, task in enumerate(tasks, 1):
-        bench.progress(f"{protocol}  {at} of {len(tasks)}: {task.name}")
-        chat = bench.conversation(protocol, task)
+        bench.progress(f"{way.name}  {at} of {len(tasks)}: {task.name}")
+        chat = bench.conversation(way, offered(task))
         seen = [event async for event in turn(chat, task.said)]
         used = Usage(*(one + more for one, more in zip(row.usage, chat.usage, strict=True)))
         row = row._replace(usage=used, seconds=round(time.monotonic() - started, 1))
         error = failure(seen)
         if error and error.kind == "no_tools":
             return row._replace(outcomes=(), note=str(error))
-        if error and hopeless(error, protocol):
+        if error and hopeless(error, way.protocol):
             raise error
         outcome = Outcome(task, str(error) if error else lacking(task, seen), error)
         row = row._replace(outcomes=(*row.outcomes, outcome))
