@@ -246,6 +246,8 @@ class Learned(NamedTuple):
     """The day of the probe, as `2026-11-21`."""
     constrained: bool | None = None
     """Whether it did better when its server held it to what it may write; of a probe."""
+    trusted: Mapping[str, int] | None = None
+    """By effect how many free values of a call it got right in a probe; what is missing, none."""
     without: tuple[str, ...] = ()
     """What its server refused of requests, in the words of models/http/features.py."""
     silent: int = 0

@@ -75,6 +75,12 @@ SETTINGS = (
     Setting("guard.deny", (), "rules for what is never done"),
     Setting("mcp.wait", 10.0, "seconds to wait for an MCP server that the task names"),
     Setting("tools.disabled", (), "tools that are not there, by name or pattern"),
+    Setting(
+        "tools.offered",
+        "auto",
+        "the tools that a model is offered: auto, those that it was measured to get right; all",
+        choices=("auto", "all"),
+    ),
     Setting("trust.folders", (), "folders whose .andy and AGENTS.md are read"),
     Setting("instructions.limit", 32, "kilobytes of AGENTS.md that a model is told; 0: none"),
     Setting("google.gmail_url", "https://gmail.googleapis.com", "where the API of Gmail is"),

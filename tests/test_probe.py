@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,10 @@ from andy_cli import events
 from andy_cli.compiler.dialects import action, hermes
 from andy_cli.events import Event
 from andy_cli.frontends.options import Options
-from andy_cli.frontends.probe.battery import TASKS, TOOLS, Task, lacking, offered
+from andy_cli.frontends.probe.battery import TASKS, TOOLS, Task, Wanted, lacking, offered
 from andy_cli.frontends.probe.command import probe
+from andy_cli.frontends.probe.trust_requests import TRIALS
+from andy_cli.frontends.probe.trust_trials import EFFECTS, make_tool, offer_tools
 from andy_cli.messages import Arguments, Learned, Status, ToolRequest
 from andy_cli.models.client import Endpoint
 from andy_cli.models.memory import learn_probe, recall
@@ -40,6 +42,14 @@ CODE = "KESTREL-88"
 REFUSED = "this model does not support tools"
 
 
+TRUST = tuple(
+    Task(trial.tool, said, (trial.tool,), (Wanted(trial.tool, values),))
+    for trial in TRIALS
+    for said, values in trial.said
+)
+"""The trials of what a model is trusted with, as tasks."""
+
+
 # A model that can use tools in some notations and in no other.
 
 
@@ -54,7 +64,7 @@ def asked_in(body: Mapping[str, Any]) -> str:
 
 def task_of(body: Mapping[str, Any]) -> Task:
     said = [str(each.get("content")) for each in body["messages"]]
-    return next(task for task in TASKS if task.said in said)
+    return next(task for task in [*TASKS, *TRUST] if task.said in said)
 
 
 def results(body: Mapping[str, Any]) -> str:
@@ -90,8 +100,10 @@ def model(
     *speaks: str,
     takes_tools: bool = False,
     tokens: Mapping[str, int] | None = None,
+    without: Collection[str] = (),
 ) -> Callable[[Received], Answer]:
-    """`tokens` is what it says that a request costs, by notation."""
+    """`tokens` is what it says that a request costs, by notation; `without`: tools that it never
+    uses."""
 
     def answer(received: Received) -> Answer:
         body = received.body
@@ -100,7 +112,7 @@ def model(
             return refused(400, REFUSED)
         usage = counted(tokens[protocol]) if tokens else []
         found = results(body)
-        if not task.calls or found or protocol not in speaks:
+        if not task.calls or found or protocol not in speaks or task.name in without:
             said = "I am fine, but I cannot do that."
             if found:
                 said = f"It is {CODE}." if CODE in found else "That is done."
@@ -248,6 +260,43 @@ def test_nothing_is_tried_that_was_switched_off(capsys: pytest.CaptureFixture[st
         found = probed(server, capsys, "constraints=off")
     assert [*found.rows] == ["native", "action", "andybot", "hermes"]
     assert not any("response_format" in each.body for each in server.requests)
+
+
+def test_a_model_is_trusted_with_what_it_got_right_and_is_offered_no_more(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ModelServer(model("hermes", without={"write_note", "run_tests"}), (MODEL,)) as server:
+        found = probed(server, capsys)
+        where = (MODEL, "--base-url", server.url)
+        words = andy("models", "info", *where, home=home).out
+        sent = len(server.requests)
+        asking = ("run", "--base-url", server.url, "--model", MODEL, TASKS[5].said)
+        for offered_tools in ("auto", "all"):
+            andy(*asking, "--set", f"tools.offered={offered_tools}", home=home)
+    measured = {"read": 3, "play": 3, "network": 3, "write": 1, "act": 3}
+    assert found.record["trusted"] == found.learned.trusted == measured
+    wrong = [each["said"] for each in found.record["trials"] if not each["right"]]
+    assert len(wrong) == 4  # what takes more values was not tried
+    assert "read, play, network, write with 1 value at most, act\n" in words
+    few, every = (each.body["messages"][0]["content"] for each in server.requests[sent:])
+    assert "too small to change files with more than 1 detail to get right or run commands" in few
+    for name in ("terminal_execute", "write_file"):
+        assert f'"{name}"' not in few
+        assert f'"{name}"' in every
+    assert '"read_file"' in few
+
+
+def test_every_effect_is_tried_with_none_to_three_values() -> None:
+    assert [*EFFECTS] == ["read", "play", "network", "write", "run", "act"]
+    for effect in EFFECTS:
+        assert sorted(each.values for each in TRIALS if each.effect == effect) == [0, 1, 2, 3]
+    for trial in TRIALS:
+        tool = make_tool(trial)
+        assert len(trial.said) == 2
+        assert len([*offer_tools(trial.values)]) == len(EFFECTS)
+        for _, values in trial.said:
+            assert [*tool.schema["properties"]] == [*values]
+            assert offer_tools(trial.values).check(trial.tool, values) == ()
 
 
 def test_what_cannot_become_the_best_is_not_tried_to_the_end(

@@ -37,6 +37,7 @@ from andy_cli.agent.sanitizer import find_leaks, sanitize
 from andy_cli.agent.speech import speech
 from andy_cli.agent.told_history import ToldHistory
 from andy_cli.agent.tool_titles import ToolTitles, asks_about_tools
+from andy_cli.agent.trust import trust_of, trusted_choices
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler
 from andy_cli.compiler.detect import (
@@ -165,7 +166,6 @@ class Conversation:
         )
         self.folder = folder
         self.instructions = instructions
-        self._place = (folder, instructions)
         self._log = log
         self.dialects = {each.name: each for each in discover(dialects, Dialect, "DIALECT")}
         self.use(client, server)
@@ -179,6 +179,9 @@ class Conversation:
         self._window, self._given_up = 0, False
         self._native = NativeTools(server)
         self._thinks_first = False
+        offered = self.settings.text("tools.offered")
+        self._trusted = trust_of(client.guided, server.learned, offered)
+        self._place = (self.folder, self.instructions, self._trusted)
         self._told.reset()
         self._speak(client, NO_TEMPLATE)
 
@@ -487,7 +490,9 @@ class Conversation:
         results = self.results()
         found = [each.content for each in self.history if each.role == "tool"]
         return base._replace(
-            choices=trusted_choices([*self.speech.tools], base.choices, self.registry),
+            choices=trusted_choices(
+                [*self.speech.tools], base.choices, self.registry, self._trusted
+            ),
             results=(*results,),
             done=tuple(each.did if each.ok else "" for each in self.deeds[-len(results) :])
             if results

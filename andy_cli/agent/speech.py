@@ -12,6 +12,7 @@ from andy_cli.agent.history import render_history
 from andy_cli.agent.injection import escape_control_tokens
 from andy_cli.agent.instructions import Instructions
 from andy_cli.agent.system_prompt import system_prompt
+from andy_cli.agent.trust import Trust, describe_limits, trusted_tools
 from andy_cli.compiler.compiler import Compiler, ProseFilter
 from andy_cli.compiler.detect import Detected, by_name
 from andy_cli.compiler.dialect import Dialect, IdForm, Tools
@@ -89,19 +90,25 @@ def speech(
     dialects: Dialects,
     folder: Path,
     instructions: Instructions,
+    trusted: Trust | None = None,
 ) -> Speech:
-    """`folder` is where the user works."""
+    """`folder` is where the user works; `trusted`: what the model is trusted with."""
     dialect = found.dialect
     native = dialect.name == "native"
+    every = registry.known(dialect.carries_all)
+    # A model that is chosen for is offered all, and what is beyond it is answered for it.
+    trusted = None if client.guided else trusted
     known = {
         name: without_markers(each) if foreign(registry, name) else each
-        for name, each in registry.known(dialect.carries_all).items()
+        for name, each in trusted_tools(every, registry, trusted).items()
     }
     ready = registry.ready(known)
     names = offered_names(known)
     taught = {name: offered(tool) for name, tool in ready.items()}
     told = instructions.without_files() if client.guided else instructions
     system = system_prompt(dialect, taught, folder, date.today(), told)
+    limits = describe_limits(client.name.partition(":")[2], every, registry, trusted)
+    system = "\n\n".join(filter(None, [system, limits]))
     schemas = tuple(as_taken(client, ready, names)) if native else ()
     schema_tokens = sum(tokens(str(each)) for each in schemas)
     return Speech(

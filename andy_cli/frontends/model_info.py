@@ -4,6 +4,7 @@ import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 
+from andy_cli.agent.trust import describe_trust, trust_of
 from andy_cli.compiler import dialects
 from andy_cli.compiler.detect import NATIVE, Detected, Template, chosen, told
 from andy_cli.compiler.dialect import Dialect
@@ -69,6 +70,7 @@ async def record_of(found: Chosen, listed: Sequence[str], settings: Settings) ->
         "native_tools_seen_on": learned.native_on,
         "server_refuses": list(learned.without),
         "held_by": held_by(found, known, settings, learned),
+        "trusted_with": find_trust(found, settings, learned),
         "probe": learned._asdict() if learned.dialect else None,
         "context": known.context,
         "capabilities": list(known.capabilities),
@@ -84,6 +86,14 @@ def held_by(found: Chosen, known: Facts, settings: Settings, learned: Learned) -
     fields = fields_of(kind_of(endpoint, known), select.left_out(learned, settings))
     native = _native(found, known, learned) is not False and "tool_choice" not in learned.without
     return [*(["tool_choice"] if native else []), *fields]
+
+
+def find_trust(found: Chosen, settings: Settings, learned: Learned) -> list[str] | None:
+    """What it is trusted with, in words; None for everything."""
+    inside = found.provider.connect
+    guided = inside is not None and inside(found.endpoint, settings).guided
+    trusted = trust_of(guided, learned, settings.text("tools.offered"))
+    return None if trusted is None else [*describe_trust(trusted)] or ["nothing"]
 
 
 async def named(options: Options, settings: Settings) -> Chosen:

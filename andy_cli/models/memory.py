@@ -59,6 +59,7 @@ def recall(endpoint: Endpoint, today: date | None = None) -> Learned:
         tokens=_count(entry, "tokens"),
         on=_text(entry, "on"),
         constrained=constrained if isinstance(constrained, bool) else None,
+        trusted=_counts(entry, "trusted"),
         without=tuple(sorted(_without(entry, today))),
         silent=_count(entry, "silent"),
     )
@@ -168,6 +169,14 @@ def _write(path: Path, entries: list[Entry]) -> bool:
     except OSError:
         return False
     return True
+
+
+def _counts(entry: Entry, name: str) -> dict[str, int] | None:
+    """Whole numbers by name; None where there are none."""
+    value = entry.get(name)
+    if not isinstance(value, dict):
+        return None
+    return {key: _count(value, key) for key, each in value.items() if isinstance(each, int)}
 
 
 def _text(entry: Entry, name: str) -> str:

@@ -166,7 +166,7 @@ def lacking(task: Task, seen: Sequence[Event]) -> str:
 
     Calls that were refused and corrected do not count against it: they cost tokens.
     """
-    made = _made(seen)
+    made = find_made(seen)
     for each in made:
         if not any(_fits(each, wanted) for wanted in task.calls):
             return f"it called {each.tool} with {dict(each.arguments)}"
@@ -181,7 +181,7 @@ def lacking(task: Task, seen: Sequence[Event]) -> str:
     return ""
 
 
-def _made(seen: Sequence[Event]) -> list[Wanted]:
+def find_made(seen: Sequence[Event]) -> list[Wanted]:
     """The calls that were carried out."""
     done = {
         each.tool_id

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from andy_cli.agent.trust import describe_trust
 from andy_cli.compiler.detect import NATIVE, Detected
 from andy_cli.frontends.lists import print_json, print_table
 from andy_cli.frontends.model_info import named
@@ -27,6 +28,7 @@ from andy_cli.frontends.probe.trials import (
     family_of,
     in_turn,
 )
+from andy_cli.frontends.probe.trust_trials import Trusted, measure_trust
 from andy_cli.guard.neutralizer import neutralize
 from andy_cli.messages import Learned
 from andy_cli.models import select
@@ -66,17 +68,22 @@ async def _probe(options: Options, tries: int, as_json: bool, progress: "Progres
     try:
         family = family_of(bench, (await facts_of(found, settings)()).template)
         rows = await in_turn(bench, candidates(bench, family.dialect.name))
+        fail_if_nobody_answered(rows)
+        winner = best(rows)
+        # What ships with andy was measured with many more requests than these.
+        measured = winner is not None and not held.guided
+        trusted = await measure_trust(bench, winner.way) if winner and measured else None
     finally:
         progress.show("")
         await held.close()
         await loose.close()
-    fail_if_nobody_answered(rows)
-    winner = best(rows)
-    kept = keep(found, rows, winner, family)
+    kept = keep(found, rows, winner, family, trusted)
     if as_json:
-        print_json(as_record(bench, rows, winner if kept else None))
+        print_json(as_record(bench, rows, winner if kept else None, trusted))
     else:
         show(rows, winner)
+        if trusted:
+            sys.stdout.write("\n" + describe_measured(trusted) + "\n")
         sys.stdout.write("\n" + "\n".join(conclusion(found, settings, winner, kept)) + "\n")
     return 0 if winner else 1
 
@@ -89,7 +96,21 @@ def switched(options: Options) -> tuple[Settings, Settings]:
     return held.settings(), loose.settings()
 
 
-def keep(found: Chosen, rows: Sequence[Row], winner: Row | None, family: Detected) -> bool:
+def describe_measured(trusted: Trusted) -> str:
+    """What the model is trusted with from now on, and where it was first wrong."""
+    wrong = [each for each in trusted.tried if not each.right]
+    lines = [f"trusted with: {', '.join(describe_trust(trusted.effects)) or 'nothing'}"]
+    lines += [f"  wrong: {each.trial.effect}: {each.said}" for each in wrong]
+    return "\n".join(map(neutralize, lines))
+
+
+def keep(
+    found: Chosen,
+    rows: Sequence[Row],
+    winner: Row | None,
+    family: Detected,
+    trusted: Trusted | None,
+) -> bool:
     """Learn what the probe showed; whether it could be kept."""
     native = next((_native(row) for row in rows if row.protocol == NATIVE), None)
     if winner is None:
@@ -102,6 +123,7 @@ def keep(found: Chosen, rows: Sequence[Row], winner: Row | None, family: Detecte
         tasks=len(winner.outcomes),
         tokens=sum(winner.usage),
         constrained=find_help(rows, winner),
+        trusted=trusted.effects if trusted else None,
     )
     return learn_probe(found.endpoint, found_best)
 
@@ -149,7 +171,9 @@ def conclusion(found: Chosen, settings: Settings, winner: Row | None, kept: bool
     return lines
 
 
-def as_record(bench: Bench, rows: Sequence[Row], kept: Row | None) -> dict[str, object]:
+def as_record(
+    bench: Bench, rows: Sequence[Row], kept: Row | None, trusted: Trusted | None
+) -> dict[str, object]:
     endpoint = bench.chosen.endpoint
     return {
         "name": f"{endpoint.provider}:{endpoint.model}",
@@ -174,6 +198,12 @@ def as_record(bench: Bench, rows: Sequence[Row], kept: Row | None) -> dict[str, 
         ],
         "kept": kept.protocol if kept else None,
         "kept_held": kept.way.held if kept else None,
+        "trusted": trusted.effects if trusted else None,
+        "trials": [
+            {"effect": each.trial.effect, "values": each.trial.values, "said": each.said}
+            | {"right": each.right}
+            for each in (trusted.tried if trusted else ())
+        ],
     }
 
 
