@@ -10,6 +10,7 @@ from collections.abc import (
     Awaitable,
     Callable,
     Collection,
+    Iterable,
     Iterator,
     Mapping,
     Sequence,
@@ -34,6 +35,13 @@ from andy_cli.agent.rendered_text import as_rendered
 from andy_cli.agent.reply import Reply, as_record
 from andy_cli.agent.resolve import Offer
 from andy_cli.agent.sanitizer import find_leaks, sanitize
+from andy_cli.agent.shortlist import (
+    DESCRIBE,
+    SHARE,
+    Shortlist,
+    make_describer,
+    shorten_tools,
+)
 from andy_cli.agent.speech import speech
 from andy_cli.agent.told_history import ToldHistory
 from andy_cli.agent.tool_titles import ToolTitles, asks_about_tools
@@ -74,6 +82,7 @@ from andy_cli.sessions.log import HINT, Log
 from andy_cli.sessions.resuming import Compaction
 from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
+from andy_cli.toolbox.tool import Tool
 
 
 def is_users(message: Message) -> bool:
@@ -181,7 +190,9 @@ class Conversation:
         self._thinks_first = False
         offered = self.settings.text("tools.offered")
         self._trusted = trust_of(client.guided, server.learned, offered)
-        self._place = (self.folder, self.instructions, self._trusted)
+        self._shortlist: Shortlist | None = None
+        self._describer: Tool | None = None
+        self._looked_up: set[str] = set()
         self._told.reset()
         self._speak(client, NO_TEMPLATE)
 
@@ -189,7 +200,11 @@ class Conversation:
         self._thinks_first = self._thinks_first or opens_reasoning(template.text)
         found = self._dialect(client, template)
         self._tools = self.registry.version
-        self.speech = speech(client, found, self.registry, self.dialects, *self._place)
+        self._use_speech(client, found)
+
+    def _use_speech(self, client: ModelClient, found: Detected) -> None:
+        place = (self.folder, self.instructions, self._trusted, self._shortlist)
+        self.speech = speech(client, found, self.registry, self.dialects, *place)
 
     def follow(self, written: str) -> None:
         """The model wrote its requests in another dialect than it was taught: speak that (C18).
@@ -203,7 +218,7 @@ class Conversation:
         dialect = self.dialects[written]
         if self.dialect.name != NATIVE and dialect.lesson:
             found = Detected(dialect, "it writes so")
-            self.speech = speech(self.client, found, self.registry, self.dialects, *self._place)
+            self._use_speech(self.client, found)
 
     @property
     def client(self) -> ModelClient:
@@ -442,7 +457,7 @@ class Conversation:
         if self._tools != self.registry.version:
             self._tools = self.registry.version
             found = Detected(self.dialect, self.speech.why)
-            self.speech = speech(self.client, found, self.registry, self.dialects, *self._place)
+            self._use_speech(self.client, found)
         request = self.request(constraint=self._next_step())
         wants_code = asks_for_code(self.own_words)
         compiler = self.speech.compiler(self._thinks_first, wants_code, self._titles())
@@ -649,12 +664,36 @@ class Conversation:
     async def make_room(self, failed: Collection[str]) -> AsyncIterator[events.Event]:
         """The history may have outgrown the model's window: shorten what is told of it (C30)."""
         self._failed |= set(failed)
+        await self._fit_tools()
         if self._estimate() < SHORT:
             return
         if self._estimate() + room_for_reply(await self.window()) > self._window:
             fits = self._shorten()
             if fits.after < fits.before:
                 yield events.Compressed(fits.before, fits.after)
+
+    async def _fit_tools(self) -> None:
+        """Show the model those of too many tools that this turn may need, the others by name."""
+        if self.client.guided or (self._shortlist is None and self.speech.fixed < SHORT):
+            return
+        room = int(await self.window() * SHARE)
+        if self._shortlist is None and self.speech.fixed <= room:
+            return
+        if self._describer is None or self.registry.get(DESCRIBE) is not self._describer:
+            self._describer = make_describer(self._find_ready, self._note_looked_up)
+            self.registry.put([self._describer])
+        ready = self._find_ready()
+        used = {call.name for message in self.history for call in message.calls}
+        chosen = shorten_tools(ready, self.own_words, room, self._looked_up | used)
+        if chosen != self._shortlist:
+            self._shortlist = chosen
+            self._use_speech(self.client, Detected(self.dialect, self.speech.why))
+
+    def _find_ready(self) -> Tools:
+        return self.registry.ready(self.speech.known)
+
+    def _note_looked_up(self, names: Iterable[str]) -> None:
+        self._looked_up |= set(names)
 
     def _shorten(self) -> Compressed:
         return self._told.shorten(self.history, self._window, self.speech.fixed, self._failed)

@@ -11,6 +11,7 @@ from pathlib import Path
 from andy_cli.agent.history import render_history
 from andy_cli.agent.injection import escape_control_tokens
 from andy_cli.agent.instructions import Instructions
+from andy_cli.agent.shortlist import DESCRIBE, Shortlist, tell_others
 from andy_cli.agent.system_prompt import system_prompt
 from andy_cli.agent.trust import Trust, describe_limits, trusted_tools
 from andy_cli.compiler.compiler import Compiler, ProseFilter
@@ -91,8 +92,10 @@ def speech(
     folder: Path,
     instructions: Instructions,
     trusted: Trust | None = None,
+    shortlist: Shortlist | None = None,
 ) -> Speech:
-    """`folder` is where the user works; `trusted`: what the model is trusted with."""
+    """`folder` is where the user works; `trusted`: what the model is trusted with; `shortlist`:
+    what of too many tools it is shown."""
     dialect = found.dialect
     native = dialect.name == "native"
     every = registry.known(dialect.carries_all)
@@ -101,14 +104,18 @@ def speech(
     known = {
         name: without_markers(each) if foreign(registry, name) else each
         for name, each in trusted_tools(every, registry, trusted).items()
+        if shortlist or name != DESCRIBE
     }
     ready = registry.ready(known)
+    if shortlist:
+        ready = {name: each for name, each in ready.items() if name in shortlist.whole}
     names = offered_names(known)
     taught = {name: offered(tool) for name, tool in ready.items()}
     told = instructions.without_files() if client.guided else instructions
     system = system_prompt(dialect, taught, folder, date.today(), told)
     limits = describe_limits(client.name.partition(":")[2], every, registry, trusted)
-    system = "\n\n".join(filter(None, [system, limits]))
+    others = tell_others(shortlist.named) if shortlist else ""
+    system = "\n\n".join(filter(None, [system, others, limits]))
     schemas = tuple(as_taken(client, ready, names)) if native else ()
     schema_tokens = sum(tokens(str(each)) for each in schemas)
     return Speech(

@@ -1,0 +1,125 @@
+"""Tool sets that are too large for a model's window: the likely ones whole, the others by name.
+
+Which are likely is told by the words of the user that stand in a tool's name and description, rare
+words first. What is only named is looked up by `describe_tools`, and offered whole from then on.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from andy_cli.compiler.dialect import Tools
+from andy_cli.messages import Arguments, Effect, Schema
+from andy_cli.models.token_count import tokens
+from andy_cli.toolbox.tool import Outcome, Tool
+
+SHARE = 0.4
+"""Part of the window that tools may take; the rest is for what is said."""
+NAMES = 0.25
+"""Part of that room for the names of those which are not described."""
+LOOKED_UP = 4
+"""Tools that are described at once at most."""
+STEM = 4
+"""Letters after which two words are taken for forms of one: `mail`, `mails`, `mailing`."""
+
+DESCRIBE = "describe_tools"
+
+Rank = Callable[[str, Tools], list[str]]
+"""(what is wanted, tools) -> their names, the likeliest first."""
+
+
+class Shortlist(NamedTuple):
+    """What of the tools a model is shown."""
+
+    whole: frozenset[str]
+    """With their schemas."""
+    named: tuple[str, ...]
+    """By name alone."""
+
+
+def shorten_tools(
+    tools: Tools, wanted: str, room: int, first: Collection[str], rank: Rank | None = None
+) -> Shortlist:
+    """The tools that fit in so many tokens: those that are wanted `first`, then the likeliest."""
+    ranked = (rank or rank_by_words)(wanted, tools)
+    ordered = [DESCRIBE, *(name for name in ranked if name in first), *ranked]
+    left, whole = int(room * (1 - NAMES)), set[str]()
+    for name in dict.fromkeys(ordered):
+        size = measure_tool(tools[name]) if name in tools else 0
+        if size <= left:
+            whole.add(name)
+            left -= size
+    named: list[str] = []
+    left = int(room * NAMES)
+    for name in ranked:
+        if name not in whole and (left := left - tokens(name) - 1) > 0:
+            named.append(name)
+    return Shortlist(frozenset(whole), tuple(named))
+
+
+def measure_tool(tool: Schema) -> int:
+    """About how many tokens its schema takes."""
+    return tokens(str(tool))
+
+
+def rank_by_words(wanted: str, tools: Tools) -> list[str]:
+    """The tools, those first that share the most telling words with what is wanted."""
+    words = {name: _stems(f"{name} {_description(tool)}") for name, tool in tools.items()}
+    known = Counter(stem for stems in words.values() for stem in stems)
+    asked = _stems(wanted)
+    weights = {stem: math.log(1 + len(tools) / known[stem]) for stem in asked if known[stem]}
+    scores = {
+        name: sum(weights.get(stem, 0) for stem in stems)
+        + sum(weights.get(stem, 0) for stem in _stems(name))
+        for name, stems in words.items()
+    }
+    return sorted(tools, key=lambda name: -scores[name])
+
+
+def _description(tool: Schema) -> str:
+    return str(tool.get("function", tool).get("description") or "")
+
+
+def _stems(text: str) -> set[str]:
+    spread = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
+    return {word[:STEM] for word in re.findall(r"[^\W_]{2,}", spread.casefold())}
+
+
+def tell_others(named: Sequence[str]) -> str:
+    """What the model is told of the tools that it is not shown; nothing where there are none."""
+    if not named:
+        return ""
+    return (
+        f"There are more tools than are described here. Look one up with {DESCRIBE}, by its name or"
+        f" by words for what it does, before you use it: {', '.join(named)}."
+    )
+
+
+def make_describer(tools: Callable[[], Tools], note: Callable[[Iterable[str]], object]) -> Tool:
+    """The tool that looks tools up; `note` is told which."""
+    what = {"type": "string", "description": "names of tools, or words for what is to be done"}
+    schema: Schema = {"type": "object", "properties": {"what": what}, "required": ["what"]}
+
+    def describe(arguments: Arguments) -> Outcome:
+        there = {name: tool for name, tool in tools().items() if name != DESCRIBE}
+        asked = str(arguments["what"])
+        exact = [name for name in there if name in re.split(r"[\s,;'\"`]+", asked)]
+        found = (exact or rank_by_words(asked, there))[:LOOKED_UP]
+        note(found)
+        shown = [there[name].get("function", there[name]) for name in found]
+        return Outcome([_as_data(each) for each in shown], f"looked up {len(found)} tools")
+
+    return Tool(
+        name=DESCRIBE,
+        description="Look up how tools are used that are only named",
+        effect=Effect.READ,
+        action="look up tools for {what}",
+        describe=lambda: schema,
+        run=describe,
+    )
+
+
+def _as_data(function: Mapping[str, object]) -> dict[str, object]:
+    return {key: function.get(key) for key in ("name", "description", "parameters")}
