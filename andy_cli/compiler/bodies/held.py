@@ -19,7 +19,7 @@ BOUNDS = ("minimum", "maximum")
 
 MANY = 60
 """Tools beyond which their arguments may be any object: a server reads every schema anew for each
-request, and a grammar of more rules than that takes seconds."""
+request. So many cost llama.cpp 0.2 s."""
 
 
 def make_object(properties: Mapping[str, Schema], optional: Iterable[str] = ()) -> dict[str, Any]:
