@@ -358,6 +358,17 @@ def test_serve_leaves_words_free_unless_a_call_is_due(home: Path) -> None:
     assert formats[-1] == own  # what the client wants comes first
 
 
+def test_a_dry_run_shows_what_a_reply_would_be_held_to(home: Path) -> None:
+    with (
+        ModelServer([streamed("never asked")]) as server,
+        serving(server.url, "--dialect", "action", home=home) as served,
+    ):
+        body = {"model": "m", "messages": [ASKED], "tools": [SWITCH]}
+        shown = served.post(body, x_andy_dry_run="1").json()["request"]
+    assert shown["response_format"]["json_schema"]["name"] == "andy_reply"
+    assert server.requests == []
+
+
 def test_serve_demands_a_call_that_did_not_fit_of_a_server_that_can(home: Path) -> None:
     """The wrong value of an enumeration is asked for once more, by `tool_choice`."""
 

@@ -16,7 +16,7 @@ from andy_cli.frontends.serve.beginning import (
     has_end,
 )
 from andy_cli.frontends.serve.chat_wire import dumped
-from andy_cli.frontends.serve.emulation import Dialogue, emulated
+from andy_cli.frontends.serve.emulation import Dialogue, emulated, next_step
 from andy_cli.frontends.serve.exchange import Exchange
 from andy_cli.frontends.serve.heard import Heard
 from andy_cli.frontends.serve.passing import Watching, plain_body
@@ -120,8 +120,11 @@ class Call:
         taught = self.upstream.taught(self.asked.tools, self.asked.model, named)
         self.record.way = taught.dialect.name
         if self.dry:
-            request = Dialogue(self.asked, source, taught).request()
+            dialogue = Dialogue(self.asked, source, taught)
+            request = dialogue.request(constraint=next_step(dialogue))
             fields = {**self.asked.fields, "messages": list(request.messages), "stop": request.stop}
+            if isinstance(source, Remote):
+                fields |= await source.find_constraint(request, self.asked.fields)
             return await self._shown(source.endpoint.model, fields)
         heard, thinkers = Heard(source, self.record), self.upstream.thinks_first
         writer = self.surface.writer(self.asked, self.asked.model or self.record.model)

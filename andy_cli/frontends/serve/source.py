@@ -168,7 +168,7 @@ class Remote:
         self.adapters.keep(self.endpoint, adapter)
         return changed
 
-    async def _constrained(self, request: Request, fields: Mapping[str, object]) -> Body:
+    async def find_constraint(self, request: Request, fields: Mapping[str, object]) -> Body:
         """What holds the reply to its constraint, unless its client holds it to one of its own."""
         constraint = request.constraint
         if constraint is None or constraint.free_text or not CLIENTS_OWN.isdisjoint(fields):
@@ -197,7 +197,7 @@ class Remote:
         return body
 
     async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
-        held = await self._constrained(request, fields)
+        held = await self.find_constraint(request, fields)
         chunks = self._reply(json.dumps({**self._body(request, fields), **held}).encode())
         async with aclosing(unwrap(chunks) if is_wrapped(held) else chunks) as said:
             async for chunk in said:
