@@ -498,7 +498,6 @@ class Conversation:
             # Held to an object it could not think first, as such a model does.
             return None if self._thinks_first else self.dialect.constraint(self.speech.tools)
         # Only small models need them.
-        from andy_cli.agent.trust import trusted_choices
         from andy_cli.toolbox.nearby import find_nearby_names
 
         base = self.dialect.constraint(self.speech.tools)
