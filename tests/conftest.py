@@ -1,4 +1,12 @@
-"""Fixtures; `pytest --update` writes golden files anew."""
+"""What holds for all tests: which of them run, from which checkout, and small fixtures.
+
+pytest                          the quick ones: every promise, without real servers and terminals
+pytest -m slow                  the others
+pytest -m "slow or not slow"    all
+pytest tests/test_files.py      all of a file, or of a test that is named
+pytest --case TEXT              of tests that loop over cases, those with TEXT in their names
+pytest --update                 writes golden files anew
+"""
 
 import os
 import time
@@ -8,20 +16,53 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from andy_cli.errors import ModelError
-from andy_cli.models.inside import weights
+import andy_cli
 from andy_cli.toolbox import situation
-from tests import history_rules
-from tests.google.emulator import Emulator, running
+from tests import cases, history_rules
+
+ROOT = Path(__file__).parents[1]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="write golden files anew")
+    parser.addoption("--case", default="", help="look only at cases with this in their names")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """`python -m tests.long guards` draws more cases for each property than usual."""
-    if cases := os.environ.get("ANDY_DRAWN_CASES"):
+    """Choose what runs, and see to it that it is the code beside these tests."""
+    assert Path(andy_cli.__file__).is_relative_to(ROOT), f"{andy_cli.__file__} is tested instead"
+    # Whatever a test starts finds this checkout before an installed one.
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+    if not config.option.markexpr and not names_files(config):
+        config.option.markexpr = "not slow"
+    cases.only = config.getoption("--case")
+    load_hypothesis_profile(os.environ.get("ANDY_DRAWN_CASES", ""))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Use the cores of the machine for a suite; a file or a test that is named needs no others."""
+    option = config.option
+    if "numprocesses" not in option or hasattr(config, "workerinput"):
+        return
+    alone = option.usepdb or option.collectonly or names_files(config)
+    if option.numprocesses is None and not alone:
+        option.numprocesses = min(8, len(os.sched_getaffinity(0)))
+        option.dist = "worksteal"
+
+
+def names_files(config: pytest.Config) -> bool:
+    """Whether the command line names a file or a test; then all of it is wanted."""
+    return any(Path(word.partition("::")[0]).is_file() for word in config.invocation_params.args
+               if isinstance(word, str))  # fmt: skip
+
+
+def load_hypothesis_profile(cases: str) -> None:
+    """Measure no property's time; `python -m tests.long guards` draws more cases of each."""
+    settings.register_profile("usual", deadline=None)
+    settings.load_profile("usual")
+    if cases:
         settings.register_profile(
             "long",
             max_examples=int(cases),
@@ -82,12 +123,6 @@ def no_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("keyring.core._keyring_backend", null.Keyring())
 
 
-@pytest.fixture(scope="session")
-def google() -> Generator[Emulator, None, None]:
-    with running() as emulator:
-        yield emulator
-
-
 @pytest.fixture
 def berlin(monkeypatch: pytest.MonkeyPatch) -> Generator[None, None, None]:
     """A machine in a zone with summer time."""
@@ -96,14 +131,3 @@ def berlin(monkeypatch: pytest.MonkeyPatch) -> Generator[None, None, None]:
     yield
     monkeypatch.undo()
     time.tzset()
-
-
-@pytest.fixture(scope="session")
-def weights_file() -> Path:
-    """Of the small model; it is loaded from the net where it is not there."""
-    try:
-        return weights.pull("smollm2")
-    except ModelError as error:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(f"no weights: {error}")

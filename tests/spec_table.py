@@ -5,6 +5,7 @@ A test proves the demand that its name begins with: `test_B12_...`. Cases of the
 """
 
 import ast
+import functools
 import json
 import re
 from collections.abc import Iterator
@@ -95,12 +96,19 @@ def proofs(named: str = NUMBERED) -> list[Proof]:
 
 
 def proofs_in(file: Path, named: str = NUMBERED) -> Iterator[Proof]:
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
-        if not isinstance(node, ast.FunctionDef):
-            continue
-        for number in re.findall(named, node.name):
-            marks = " ".join(map(ast.unparse, node.decorator_list))
-            yield Proof(number.upper(), file.name, node.name, "xfail" in marks)
+    for name, marks in functions_in(file):
+        for number in re.findall(named, name):
+            yield Proof(number.upper(), file.name, name, "xfail" in marks)
+
+
+@functools.cache
+def functions_in(file: Path) -> list[tuple[str, str]]:
+    """The functions of a module, each with its decorators as text."""
+    return [
+        (node.name, " ".join(map(ast.unparse, node.decorator_list)))
+        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef)
+    ]
 
 
 def missing() -> list[str]:

@@ -11,7 +11,7 @@ from andy_cli.frontends.debug.part import Cut
 from andy_cli.frontends.debug.parts.url import PART
 from andy_cli.guard.addresses import Judged, follow, journey, judge
 from andy_cli.guard.hosts import is_public
-from tests.cases import Row, name, rows
+from tests.cases import Row, loop_over, name, rows
 
 ROWS = rows("guard/ssrf.jsonl", "guard/own_ssrf.jsonl")
 JUDGED = [row for row in ROWS if row["cls"] != "size"]  # a limit of whoever reads the body
@@ -23,13 +23,13 @@ def public(_: str) -> list[str]:
     return [PUBLIC]
 
 
-@pytest.mark.parametrize("row", JUDGED, ids=name)
+@loop_over("row", JUDGED, ids=name)
 def test_each_row_gets_its_verdict(row: Row) -> None:
     assert PART.answer(row, Cut())["verdict"] in row["expect"].split("_or_")
 
 
-@pytest.mark.parametrize("row", [row for row in JUDGED if row["expect"] == "block"], ids=name)
-@pytest.mark.parametrize("before", ["https://r.example/", "http://r.example/"])
+@loop_over("row", [row for row in JUDGED if row["expect"] == "block"], ids=name)
+@loop_over("before", ["https://r.example/", "http://r.example/"])
 def test_a_redirect_to_what_is_blocked_is_blocked(row: Row, before: str) -> None:
     answers = {**row["resolve"], "r.example": [[PUBLIC]]}
     # What is less than an address is read from where it stands.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import loop_over
 from tests.model_server import Answer, ModelServer, Received, refused, streamed
 from tests.terminal import ANDY
 
@@ -276,7 +277,7 @@ ASKS: dict[int, tuple[str, tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("number", range(1, 41))
+@loop_over("number", range(1, 41))
 def test_each_ask_is_held_by_tests_that_are_there(number: int) -> None:
     _, named = ASKS[number]
     assert named

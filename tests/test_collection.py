@@ -240,6 +240,7 @@ def andy(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_the_commands_for_tools_of_ones_own(home: Path) -> None:
     file = written(home / "here", "hello.py", GREETING.format(name="greet", words="hello"))
     added = andy("tools", "add", str(file), folder=home)
@@ -334,6 +335,7 @@ def test_an_env_file_of_a_project_moves_nothing(
     assert user_folder() == home / ".config" / "andy" / "tools"
 
 
+@pytest.mark.slow
 def test_trust_is_given_shown_and_taken_back(home: Path) -> None:
     project = home / "project"
     project.mkdir()

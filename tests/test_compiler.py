@@ -12,6 +12,7 @@ from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.messages import Arguments, Chunk, ToolRequest
+from tests.cases import quick_every
 
 DIALECTS = discover(dialects, Dialect, "DIALECT")
 WRITTEN = [each for each in DIALECTS if each.openers]
@@ -105,7 +106,7 @@ values = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"])).ma
 )
 
 
-@pytest.mark.parametrize("dialect", WRITTEN, ids=lambda dialect: str(dialect.name))
+@pytest.mark.parametrize("dialect", quick_every(6, WRITTEN), ids=lambda dialect: str(dialect.name))
 @given(name=names, path=values)
 def test_what_is_written_can_be_read(dialect: Dialect, name: str, path: str) -> None:
     has_path = "path" in str(TOOLS[name])

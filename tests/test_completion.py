@@ -57,6 +57,7 @@ def line(terminal: Terminal) -> str:
     return next((line for line in reversed(terminal.lines) if "andy" in line), "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize(
     ("typed", "completed"),
@@ -84,6 +85,7 @@ def test_tab_completes_the_word(shell: str, typed: str, completed: str, home: Pa
         terminal.wait(lambda: completed + "_" in line(terminal).replace("txt _", "txt_"), "rest")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_what_is_offered_is_explained(shell: str, home: Path) -> None:
     with typing(shell, home) as terminal:
@@ -100,6 +102,7 @@ def test_bash_lists_what_is_offered(home: Path) -> None:
             terminal.sees(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_name_with_a_colon_is_completed_within_a_quote(shell: str, home: Path) -> None:
     with typing(shell, home) as terminal:
@@ -108,6 +111,7 @@ def test_a_name_with_a_colon_is_completed_within_a_quote(shell: str, home: Path)
         assert line(terminal).count("ollama") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_file_is_completed_within_a_quoted_task(shell: str, home: Path) -> None:
     with typing(shell, home) as terminal:
@@ -125,6 +129,7 @@ def offered(words: str, home: Path) -> Done:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "some"),
     [
@@ -151,6 +156,7 @@ def test_what_is_known_without_a_network_is_offered(
     assert [each for each in some if not any(value.startswith(each) for value in values)] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["andy run ", "andy docs add ", "andy 'what is in ", "andy a b "])
 def test_where_a_file_may_stand_the_shell_is_asked_for_files(words: str, home: Path) -> None:
     assert offered(words, home) == Done(3, "", "")
@@ -201,6 +207,7 @@ def test_a_line_is_split_as_the_shell_splits_it(words: str, whole: list[str], la
     assert split_line(words) == (whole, last)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variables", "code", "out"),
     [
@@ -255,6 +262,7 @@ print(code, *sys.modules, file=sys.stderr)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words", ["andy mo", "andy -m ", "andy tools info ", "andy run --set ", "andy mcp remove "]
 )

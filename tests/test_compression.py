@@ -102,6 +102,7 @@ def test_every_stub_is_json(history: list[Message], window: int) -> None:
             assert "read again" in told["rest"]
 
 
+@pytest.mark.slow
 @given(histories, windows)
 def test_compressing_again_changes_nothing(history: list[Message], window: int) -> None:
     once = compressed(history, window)

@@ -32,6 +32,7 @@ def test_every_setting_is_shown_with_where_it_comes_from(tmp_path: Path) -> None
     assert ["model", "m", str(path)] in [line.split() for line in lines]
 
 
+@pytest.mark.slow
 def test_no_secret_in_a_setting_is_shown(tmp_path: Path) -> None:
     own_file(
         tmp_path,
@@ -73,6 +74,7 @@ def test_a_misspelt_key_is_met_with_the_one_that_was_meant(
     assert not own_file(tmp_path).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "value", [["limits.rounds", "many"], ["guard.sandbox", "maybe"], ["api_key_env", SECRET]]
 )
@@ -91,6 +93,7 @@ def test_a_key_beneath_what_is_no_table_is_refused(tmp_path: Path) -> None:
     assert path.read_text() == "limits = 5\n"
 
 
+@pytest.mark.slow
 def test_an_editor_opens_the_file_and_what_it_wrote_is_checked(tmp_path: Path) -> None:
     editor = tmp_path / "my editor"
     editor.write_text('#!/bin/sh\necho "$1" >> "$2"\n')

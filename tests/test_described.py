@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from andy_cli.toolbox import collection
 from andy_cli.toolbox.described import described
 from andy_cli.toolbox.tool import Tool, also, arguments_model, tidy, tool
+from tests.cases import loop_over
 
 
 def plain(
@@ -54,7 +55,7 @@ def test_what_is_not_plain_is_left_to_pydantic() -> None:
     assert made.schema["$defs"]["Point"]["properties"]["x"] == {"type": "integer", "title": "X"}
 
 
-@pytest.mark.parametrize("shipped", [*collection.load()], ids=lambda each: str(each.name))
+@loop_over("shipped", [*collection.load()], ids=lambda each: str(each.name))
 def test_every_tool_that_ships_is_described_as_pydantic_would(shipped: Tool) -> None:
     function = shipped.function_itself
     assert function is not None

@@ -23,6 +23,7 @@ from andy_cli.compiler.size import billions
 from andy_cli.discover import discover
 from andy_cli.errors import UsageError
 from andy_cli.messages import Learned, ToolRequest
+from tests.cases import loop_over
 
 DIALECTS = {each.name: each for each in discover(dialects, Dialect, "DIALECT")}
 NAMES = Path(__file__).parent / "corpora" / "model_names.jsonl"
@@ -47,7 +48,7 @@ def test_the_table_of_names_is_long_and_names_no_model_twice() -> None:
     assert len(models) == len(set(models)) >= 120
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row["model"]))
+@loop_over("row", ROWS, ids=lambda row: str(row["model"]))
 def test_a_name_says_which_dialect_the_model_writes(row: dict[str, str]) -> None:
     # Nobody else may claim the models of a dialect that does not say yet who writes it.
     assert named(row["model"]) == (row["dialect"] if row["dialect"] in SPEAKING else "")

@@ -16,6 +16,7 @@ from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.messages import Schema, ToolRequest
+from tests.cases import loop_over, quick_every
 
 DIALECTS = discover(dialects, Dialect, "DIALECT")
 LOSSLESS = [each for each in DIALECTS if each.name not in ("native", "andybot")]
@@ -67,7 +68,7 @@ def cases() -> Iterator[Case]:
 CASES = list(cases())
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.id))
+@loop_over("case", CASES, ids=lambda case: str(case.id))
 def test_a_reply_means_what_its_case_says(case: Case) -> None:
     reply = compiled(case, [case.text])
     # As JSON too: in Python True is 1.
@@ -82,7 +83,7 @@ def test_a_reply_means_what_its_case_says(case: Case) -> None:
         assert reply.dialect == case.dialect
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.id))
+@loop_over("case", CASES, ids=lambda case: str(case.id))
 def test_pieces_of_any_size_mean_the_same(case: Case) -> None:
     whole = compiled(case, [case.text])
     sizes = random.Random(case.id)
@@ -92,11 +93,12 @@ def test_pieces_of_any_size_mean_the_same(case: Case) -> None:
         assert compiled(case, pieces(case.text, lambda: sizes.randint(1, 12))) == whole
 
 
-@pytest.mark.parametrize("expected", DIALECTS, ids=lambda dialect: str(dialect.name))
-def test_an_expectation_changes_no_reading(expected: Dialect) -> None:
+@pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.slow)])
+@loop_over("expected", DIALECTS, ids=lambda dialect: str(dialect.name))
+def test_an_expectation_changes_no_reading(expected: Dialect, every: int) -> None:
     """The text overrules the name (and whatever else made one dialect the likeliest)."""
     markers = Markers(DIALECTS, list(TOOLS), expected.name)
-    for case in CASES:
+    for case in CASES[::every]:
         if case.tools is None:
             assert (case.id, said(read(case.text, markers=markers))[0]) == (case.id, case.calls)
 
@@ -169,7 +171,7 @@ texts = words.map(" x ".join).filter(lambda text: "<parameter" not in text.parti
 flat = st.dictionaries(st.sampled_from(["path", "text"]), texts, min_size=1)
 
 
-@pytest.mark.parametrize("dialect", LOSSLESS, ids=lambda dialect: str(dialect.name))
+@pytest.mark.parametrize("dialect", quick_every(8, LOSSLESS), ids=lambda dialect: str(dialect.name))
 @settings(max_examples=60)
 @given(arguments=flat)
 @example(arguments={"path": "A:\u00a1"})  # begins like a path of Windows
@@ -181,24 +183,32 @@ def test_what_a_dialect_writes_it_reads(dialect: Dialect, arguments: dict[str, s
     assert reply.text == ""
 
 
-@pytest.mark.parametrize("dialect", LOSSLESS, ids=lambda dialect: str(dialect.name))
+@pytest.mark.parametrize("dialect", quick_every(8, LOSSLESS), ids=lambda dialect: str(dialect.name))
 @given(values=st.fixed_dictionaries({"loop": st.booleans(), "volume": st.integers()}))
 def test_types_survive_writing_and_reading(dialect: Dialect, values: dict[str, object]) -> None:
     reply = read(dialect.write(ToolRequest("play", {"track": "7", **values})))
     assert [each.arguments for each in reply.requests] == [{"track": "7", **values}]
 
 
-HORRORS = ("\ud800", "\0", "[" * 10_000, '{"a":' * 5_000, "<" * 5_000, "\\" * 999, '"' * 999)
+def horrors(length: int) -> tuple[str, ...]:
+    deep = ("[" * length, '{"a":' * (length // 2), "<" * (length // 2))
+    return ("\ud800", "\0", *deep, "\\" * 999, '"' * 999)
 
 
-@pytest.mark.parametrize("dialect", LOSSLESS, ids=lambda dialect: str(dialect.name))
-@pytest.mark.parametrize("horror", HORRORS, ids=lambda horror: repr(horror[:4]))
-def test_nothing_that_a_model_writes_raises(dialect: Dialect, horror: str) -> None:
+@pytest.mark.parametrize("length", [1_000, pytest.param(10_000, marks=pytest.mark.slow)])
+@loop_over("dialect", LOSSLESS, ids=lambda dialect: str(dialect.name))
+def test_nothing_that_a_model_writes_raises(dialect: Dialect, length: int) -> None:
     written = dialect.write(ToolRequest("play", {"track": "Blue"}))
     at = written.index("Blue")
-    for text in (written[:at] + horror, written[:at] + horror + written[at:], horror + written):
-        read(text)
-    for opener in dialect.openers:
-        read(opener + horror)
+    for horror in horrors(length):
+        for text in (written[:at] + horror, written[:at] + horror + written[at:], horror + written):
+            read(text)
+        for opener in dialect.openers:
+            read(opener + horror)
+
+
+@loop_over("dialect", LOSSLESS, ids=lambda dialect: str(dialect.name))
+def test_a_call_that_is_cut_off_anywhere_raises_nothing(dialect: Dialect) -> None:
+    written = dialect.write(ToolRequest("play", {"track": "Blue"}))
     for cut in range(len(written)):
         read(written[:cut])

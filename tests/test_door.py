@@ -15,6 +15,7 @@ from andy_cli.cli import app, commands
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.talk import is_command
 from andy_cli.frontends.route import route
+from tests.cases import loop_over
 from tests.model_server import ModelServer, refused, status, streamed
 from tests.shell import ANDY, andy, environment
 from tests.terminal import Terminal
@@ -33,7 +34,7 @@ def test_all_commands_are_known_with_their_own() -> None:
     assert {name: set(own) for name, own in commands().items()} == names
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("line", "typed", "piped"),
     [
         ([], ["chat"], ["run"]),
@@ -187,6 +188,7 @@ def test_a_message_that_begins_with_a_path_is_said_to_the_model(home: Path) -> N
     assert "There is no /nope." in done.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["json", "stream-json"])
 @pytest.mark.parametrize(
     ("arguments", "stdin", "code", "kind", "subtype"),
@@ -225,6 +227,7 @@ def test_a_refusal_of_the_server_is_in_the_json_too(home: Path) -> None:
     assert (done.code, result["error"]["kind"]) == (77, "auth")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_run_that_is_stopped_says_so_in_json(
     number: signal.Signals, code: int, home: Path
@@ -260,6 +263,7 @@ def every_command() -> list[list[str]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [40, 80, 132])
 def test_help_is_whole_in_any_width(columns: int) -> None:
     for words in every_command():

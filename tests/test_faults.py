@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests import faults, served_faults
+from tests.cases import quick_every
 from tests.faults import FaultServer, Row
 from tests.long.faults import play_once
 from tests.serving import Served, serving
@@ -31,12 +32,14 @@ def name(row: Row) -> str:
     return f"{row.id}: {row.title}"
 
 
-@pytest.mark.parametrize("row", [row for row in faults.rows() if not row.request], ids=name)
+@pytest.mark.parametrize(
+    "row", quick_every(10, [row for row in faults.rows() if not row.request]), ids=name
+)
 def test_a_fault_is_survived_or_said_by_andy(row: Row, server: FaultServer, tmp_path: Path) -> None:
     assert play_once(row, server, tmp_path) == ""
 
 
-@pytest.mark.parametrize("row", faults.rows(), ids=name)
+@pytest.mark.parametrize("row", quick_every(20, faults.rows()), ids=name)
 def test_a_fault_is_survived_or_passed_on_by_serve(
     row: Row, server: FaultServer, served: Served, tmp_path: Path
 ) -> None:

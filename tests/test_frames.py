@@ -14,6 +14,7 @@ from andy_cli.compiler.compiler import CompiledReply, Compiler
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
+from tests.cases import quick_every
 from tests.frames import BODIES, NAMED, Frame
 
 PROPERTIES = {
@@ -52,7 +53,7 @@ def read(text: str, size: int = 0) -> CompiledReply:
 
 
 @pytest.mark.parametrize("body", BODIES)
-@pytest.mark.parametrize("frame", NAMED, ids=lambda frame: str(frame.name))
+@pytest.mark.parametrize("frame", quick_every(9, NAMED), ids=lambda frame: str(frame.name))
 @settings(max_examples=8)
 @given(given_arguments=arguments)
 def test_a_call_has_its_arguments_or_is_a_fault(

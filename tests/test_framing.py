@@ -8,6 +8,7 @@ from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.framing import LONGEST
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
+from tests.cases import loop_over
 
 TOOLS = tools_by_name([{"name": "ping"}, {"name": "play_mp3"}])
 MARKERS = Markers(discover(dialects, Dialect, "DIALECT"), tuple(TOOLS))
@@ -20,8 +21,8 @@ def read(reply: str, size: int = 0, keeps_objects: bool = True) -> CompiledReply
     return compiler.finish()[1]
 
 
-@pytest.mark.parametrize("size", [0, 1, 9])
-@pytest.mark.parametrize(
+@loop_over("size", [0, 1, 9])
+@loop_over(
     ("reply", "shown"),
     [
         # A label with the name of a tool, or with an object behind it.
@@ -50,8 +51,8 @@ def test_protocol_is_taken_out_where_it_stands(reply: str, shown: str, size: int
     assert (found.text, found.requests) == (shown, ())
 
 
-@pytest.mark.parametrize("size", [0, 1, 9])
-@pytest.mark.parametrize(
+@loop_over("size", [0, 1, 9])
+@loop_over(
     "reply",
     [
         "See [tool call] for more.",

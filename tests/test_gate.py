@@ -145,6 +145,7 @@ def test_what_was_judged_is_what_is_written(tmp_path: Path) -> None:
     assert done.outside == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="folders are swapped by a call of Linux")
 def test_what_was_judged_is_what_is_moved_copied_and_trashed(tmp_path: Path) -> None:
     done = swapped_changes(tmp_path, tries=300)

@@ -28,6 +28,8 @@ from tests.google.emulator import Asked, Emulator
 from tests.shell import ANDY, andy, environment
 from tests.tools import ran
 
+pytest_plugins = "tests.google.fixtures"
+
 pytestmark = pytest.mark.usefixtures("no_keyring")
 slow = pytest.mark.slow
 

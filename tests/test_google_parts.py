@@ -19,6 +19,7 @@ from andy_cli.toolbox.google.ids import calendar_id, event_id, file_id
 from andy_cli.toolbox.google.letters import as_message, letter, receivers
 from andy_cli.toolbox.google.login import scopes
 from andy_cli.toolbox.google.refusals import read_refusal, sentence, waited
+from tests.cases import loop_over
 
 
 @pytest.mark.parametrize(
@@ -394,7 +395,7 @@ def test_how_long_to_wait_may_be_a_date() -> None:
     assert waited("Mon, 01 Jan 2001 00:00:00 GMT") == 0
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "body",
     [
         b"",
@@ -408,7 +409,7 @@ def test_how_long_to_wait_may_be_a_date() -> None:
     ],
     ids=lambda each: str(each[:30]),
 )
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 408, 410, 429, 500, 302, 599, 418])
+@loop_over("status", [400, 401, 403, 404, 408, 410, 429, 500, 302, 599, 418])
 def test_every_refusal_has_a_sentence(status: int, body: bytes) -> None:
     refusal = read_refusal(status, {}, body)
     for change in (False, True):

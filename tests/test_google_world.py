@@ -16,6 +16,8 @@ from tests.google.discovery import called
 from tests.google.emulator import Emulator
 from tests.google.reference import Client, reference
 
+pytest_plugins = "tests.google.fixtures"
+
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_keyring", "home")]
 
 HOSTILE = (

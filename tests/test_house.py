@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from tests.cases import loop_over
 
 ROOT = Path(__file__).parents[1]
 FILES = sorted([*ROOT.glob("andy_cli/**/*.py"), *ROOT.glob("tools/*.py")])
@@ -45,7 +45,7 @@ def imports(path: Path) -> Iterator[str]:
                 yield room if room in LAYER else "__init__"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+@loop_over("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_point_downwards(path: Path) -> None:
     relative = path.relative_to(ROOT)
     if relative.parts[0] == "tools":
@@ -57,7 +57,7 @@ def test_imports_point_downwards(path: Path) -> None:
     assert not upwards, f"{home} must not import {upwards}"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+@loop_over("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_nothing_hides_behind_a_type_checker(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert "TYPE_CHECKING" not in text

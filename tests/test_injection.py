@@ -35,6 +35,7 @@ from andy_cli.toolbox.mcp.servers import Offered, Server
 from andy_cli.toolbox.mcp.tools import tools_of
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Claim, tool
+from tests.cases import loop_over
 from tests.fakes import ScriptedModel, native
 
 CORPUS = Path(__file__).parent / "corpora" / "guard" / "injection.jsonl"
@@ -116,8 +117,8 @@ LOOKS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("row", IN_RESULTS, ids=lambda row: str(row["id"]))
+@loop_over("dialect", DIALECTS)
+@loop_over("row", IN_RESULTS, ids=lambda row: str(row["id"]))
 def test_p9_a_model_that_repeats_what_it_reads_has_no_effect(
     row: dict[str, Any], dialect: str
 ) -> None:
@@ -128,8 +129,8 @@ def test_p9_a_model_that_repeats_what_it_reads_has_no_effect(
     assert world.ran == []
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("row", QUOTED, ids=lambda row: str(row["id"]))
+@loop_over("dialect", DIALECTS)
+@loop_over("row", QUOTED, ids=lambda row: str(row["id"]))
 def test_p9_what_a_model_quotes_or_shows_in_a_fence_is_not_run(
     row: dict[str, Any], dialect: str
 ) -> None:

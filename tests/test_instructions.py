@@ -40,6 +40,7 @@ def trust(home: Path, folder: Path) -> None:
     assert andy("trust", str(folder), home=home).code == 0
 
 
+@pytest.mark.slow
 def test_an_untrusted_project_says_nothing_and_one_line_says_so(
     tmp_path: Path, project: Path
 ) -> None:
@@ -50,6 +51,7 @@ def test_an_untrusted_project_says_nothing_and_one_line_says_so(
     assert line.startswith("Not read: AGENTS.md, src/part/CLAUDE.md. `andy trust`")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trusted", [".", "src/part"])
 def test_a_trusted_project_is_heard_from_its_root_down(
     trusted: str, tmp_path: Path, project: Path
@@ -63,6 +65,7 @@ def test_a_trusted_project_is_heard_from_its_root_down(
     assert done.err == "Told the model what AGENTS.md, src/part/CLAUDE.md says.\n"
 
 
+@pytest.mark.slow
 def test_trust_in_another_folder_is_none_in_this_one(tmp_path: Path, project: Path) -> None:
     trust(tmp_path, tmp_path)
     trust(tmp_path, project / "src")
@@ -80,6 +83,7 @@ def test_your_own_words_need_no_trust(tmp_path: Path, project: Path) -> None:
     assert "plum" not in prompt
 
 
+@pytest.mark.slow
 def test_what_is_too_long_is_cut_from_the_farthest_and_said(tmp_path: Path, project: Path) -> None:
     (project / "AGENTS.md").write_text("é" * 5000 + "the end")
     trust(tmp_path, project)
@@ -93,6 +97,7 @@ def test_what_is_too_long_is_cut_from_the_farthest_and_said(tmp_path: Path, proj
     assert done.err == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["../secret.txt", ".env"])
 def test_a_link_brings_no_secret_into_the_prompt(
     target: str, tmp_path: Path, project: Path

@@ -17,7 +17,7 @@ from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.compiler.lexer import Lexer, Segment
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
-from tests.cases import CORPORA, rows
+from tests.cases import CORPORA, loop_over, rows
 from tests.test_dialects import CASES, TOOLS
 
 DIALECTS = discover(dialects, Dialect, "DIALECT")
@@ -197,8 +197,8 @@ def in_one(found: Sequence[Segment]) -> list[tuple[str, str]]:
     return [(kind, "".join(each.text for each in group)) for kind, group in groups]
 
 
-@pytest.mark.parametrize("size", [1, 4, 999])
-@pytest.mark.parametrize(
+@loop_over("size", [1, 4, 999])
+@loop_over(
     ("reply", "thinks"),
     [*((each, False) for each in PLAIN_REPLIES), *((each, True) for each in THOUGHT_REPLIES)],
 )

@@ -18,6 +18,7 @@ from andy_cli.compiler import (
     write_history,
 )
 from andy_cli.compiler.compiler import Compiler
+from tests.cases import loop_over
 from tests.test_compiler import MARKERS, TOOLS, replies
 
 ROOT = Path(__file__).parents[1]
@@ -79,7 +80,7 @@ def test_complete_requests_are_requests_in_the_end(reply: str) -> None:
         assert all(whole.requests[: len(each)] == each for each in seen)
 
 
-@pytest.mark.parametrize("dialect", [each for each in list_dialects() if each != "native"])
+@loop_over("dialect", [each for each in list_dialects() if each != "native"])
 def test_what_is_written_is_read_in_a_stream(dialect: str) -> None:
     arguments = {"path": "a", "file": "b.mp3"}
     stream = StreamCompiler(FUNCTIONS, dialect)

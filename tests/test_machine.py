@@ -315,6 +315,7 @@ def test_a_voice_that_there_is_not_has_neighbours(workspace: Path) -> None:
     assert "\x1b" not in refused("say", utterance="hello", voiceId=HOSTILE)
 
 
+@pytest.mark.slow
 @VOICE
 def test_what_is_said_is_played_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     said = done("say", utterance="Hi.")

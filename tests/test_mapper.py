@@ -19,6 +19,7 @@ from andy_cli.frontends.debug.part import Cut
 from andy_cli.frontends.debug.parts.map import PART, harmless
 from andy_cli.messages import Problem
 from andy_cli.toolbox.tool import tool
+from tests.cases import loop_over
 
 FOLDER = Path(__file__).parent / "corpora" / "mapper"
 TOOLS: dict[str, dict[str, Any]] = json.loads((FOLDER / "tools.json").read_text(encoding="utf-8"))
@@ -41,7 +42,7 @@ def told(value: object) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+@loop_over("case", CASES, ids=lambda case: case["id"])
 def test_a_case_is_corrected_or_asked_about(case: dict[str, Any]) -> None:
     made = run(case)
     if case["expected"] is None:
@@ -57,7 +58,7 @@ def test_a_case_is_corrected_or_asked_about(case: dict[str, Any]) -> None:
         assert not made.changes
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+@loop_over("case", CASES, ids=lambda case: case["id"])
 def test_mapping_twice_is_mapping_once(case: dict[str, Any]) -> None:
     for call in run(case).calls:
         again = run({**case, "call": call._asdict()})

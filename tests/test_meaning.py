@@ -9,11 +9,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from andy_cli.compiler.mapper.mapper import Mapped, mapped
 from andy_cli.frontends.debug.part import Cut
 from andy_cli.frontends.debug.parts.map import PART
+from tests.cases import loop_over
 
 FOLDER = Path(__file__).parent / "corpora" / "mapper"
 ARGUMENTS: dict[str, object] = {"string": "Oslo", "number": 7, "array": [1, 2]}
@@ -67,7 +66,7 @@ def map_value(pair: dict[str, Any]) -> tuple[Mapped, object, object]:
 WAYS = {"name": map_name, "tool": map_tool, "value": map_value}
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair["id"])
+@loop_over("pair", PAIRS, ids=lambda pair: pair["id"])
 def test_the_same_meaning_is_taken_and_another_is_asked_about(pair: dict[str, Any]) -> None:
     made, same, given = WAYS[pair["what"]](pair)
     if pair["verdict"] == "same":
@@ -78,7 +77,7 @@ def test_the_same_meaning_is_taken_and_another_is_asked_about(pair: dict[str, An
         assert made.problems or several, made.calls
 
 
-@pytest.mark.parametrize("case", UNSEEN, ids=lambda case: case["id"])
+@loop_over("case", UNSEEN, ids=lambda case: case["id"])
 def test_a_call_of_the_unseen_batch_is_mended_kept_or_asked_about(case: dict[str, Any]) -> None:
     out = PART.answer({"tools": case["tools"], "calls": [case["call"]]}, Cut())
     expect = case["expect"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from andy_cli.frontends.debug.part import Cut
 from andy_cli.frontends.debug.parts.neutralize import PART
 from andy_cli.guard.neutralizer import CONTROL, MARKS, Neutralizer, neutralize, one_line, spelled
-from tests.cases import Row, name, rows
+from tests.cases import Row, loop_over, name, rows
 
 ROWS = rows("guard/terminal.jsonl", "guard/own_terminal.jsonl")
 HOSTILE = st.text(
@@ -30,15 +30,15 @@ def shown(row: Row, size: int) -> str:
     return str(PART.answer({"chunks_b64": chunks, "where": row["where"]}, Cut())["shown"])
 
 
-@pytest.mark.parametrize("row", ROWS, ids=name)
+@loop_over("row", ROWS, ids=name)
 def test_what_is_kept_is_shown_and_nothing_drives_the_terminal(row: Row) -> None:
     said = str(PART.answer(row, Cut())["shown"])
     assert not CONTROL.search(said)
     assert [each for each in row["keep"] if each not in said] == []
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if len(whole(row)) < 2000], ids=name)
-@pytest.mark.parametrize("size", [1, 2, 3, 7])
+@loop_over("row", [row for row in ROWS if len(whole(row)) < 2000], ids=name)
+@loop_over("size", [1, 2, 3, 7])
 def test_cuts_change_nothing(row: Row, size: int) -> None:
     assert shown(row, size) == shown(row, 10**6)
 

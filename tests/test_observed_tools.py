@@ -22,6 +22,8 @@ from tests.model_server import Answer, ModelServer, Received, answered, refused,
 from tests.serving import MP3S, USER, calls_of, serving
 from tests.shell import andy
 
+pytest_plugins = "tests.small_weights"
+
 MODEL = "nobody-knows:7b"
 
 sizes = st.integers(0, 20_000)
@@ -186,6 +188,7 @@ def run(home: Path, server: ModelServer) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.out.splitlines()]
 
 
+@pytest.mark.slow
 def test_a_server_that_says_its_template_takes_no_tools_is_not_sent_any(home: Path) -> None:
     facts = {"/props": {"chat_template_caps": {"supports_tools": False}}}
     with ModelServer(leave_tools_out(usage=False), facts=facts) as server:
@@ -195,6 +198,7 @@ def test_a_server_that_says_its_template_takes_no_tools_is_not_sent_any(home: Pa
     assert not any(each.body.get("tools") for each in server.requests)
 
 
+@pytest.mark.slow
 def test_a_count_that_leaves_no_room_for_the_tools_has_them_taught_in_the_same_turn(
     home: Path,
 ) -> None:
@@ -208,6 +212,7 @@ def test_a_count_that_leaves_no_room_for_the_tools_has_them_taught_in_the_same_t
     del shown
 
 
+@pytest.mark.slow
 def test_replies_that_never_call_have_the_tools_taught_at_last(home: Path) -> None:
     with ModelServer(leave_tools_out(usage=False)) as server:
         seen = [run(home, server) for _ in range(SILENT + 2)]
@@ -216,6 +221,7 @@ def test_replies_that_never_call_have_the_tools_taught_at_last(home: Path) -> No
     assert names_sent(server)[-1] == []
 
 
+@pytest.mark.slow
 def test_what_a_server_refused_is_left_out_by_the_next_run_and_shown(home: Path) -> None:
     def answer(received: Received) -> Answer:
         if "stream_options" in received.body:
@@ -276,6 +282,7 @@ def test_the_tools_of_one_client_do_not_decide_for_all(home: Path) -> None:
     assert names_sent(server) == [["play_mp3"], [], ["ping"], [], ["ping"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("path", ["v1/chat/completions", "v1/messages"])
 def test_what_a_server_does_not_take_of_a_request_is_told(

@@ -3,7 +3,6 @@
 import contextlib
 import io
 import sys
-import time
 import zipfile
 from collections.abc import Callable
 from datetime import date, datetime
@@ -221,10 +220,8 @@ def test_entities_are_not_made_into_gigabytes(name: str) -> None:
         declared = content[:start] + LAUGHS + content[start:]
         return declared.replace(KESTREL.encode(), b"&a12;").replace(b"<v>3.5<", b"<v>&a12;<")
 
-    began = time.monotonic()
     with pytest.raises(ToolError, match=r"entities|damaged"):
         [*text_of(io.BytesIO(repacked(name, declare)), name)]
-    assert time.monotonic() - began < 5
 
 
 @settings(deadline=None, max_examples=200)

@@ -366,6 +366,7 @@ def test_a_call_in_a_reply_that_broke_off_is_not_run(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_capture_of_it_means_what_it_meant(tmp_path: Path) -> None:
     folder = tmp_path / "captures"
     with ollama(TURN) as server:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from andy_cli.compiler.open_calls import find_tail, read_open_call
 from andy_cli.frontends.serve.taught import DIALECTS
 from andy_cli.messages import ToolRequest
+from tests.cases import loop_over, quick_every
 from tests.model_server import Answer, ModelServer, Received, event, raw, status
 from tests.serving import Served, serving
 
@@ -53,8 +54,8 @@ arguments = st.permutations(list(values)).flatmap(
 )
 
 
-@pytest.mark.parametrize("name", STREAMED)
-@settings(max_examples=25, deadline=None)
+@pytest.mark.parametrize("name", quick_every(10, STREAMED))
+@settings(max_examples=25)
 @given(arguments)
 def test_what_is_sure_of_a_call_is_the_beginning_of_what_it_says(
     name: str, said: dict[str, object]
@@ -74,7 +75,7 @@ def test_what_is_sure_of_a_call_is_the_beginning_of_what_it_says(
             before = found.arguments
 
 
-@pytest.mark.parametrize("name", STREAMED)
+@loop_over("name", STREAMED)
 def test_a_long_text_is_read_while_it_is_written(name: str) -> None:
     dialect = DIALECTS[name]
     said = {"path": "notes.txt", "content": "Some words for a file. " * 20}
@@ -151,7 +152,7 @@ def arguments_in(data: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("wire", ["chat", "responses", "messages"])
-@pytest.mark.parametrize("name", [*SHOWN, "native"])
+@pytest.mark.parametrize("name", quick_every(8, [*SHOWN, "native"]))
 def test_arguments_go_on_while_the_model_writes_them(served: Served, wire: str, name: str) -> None:
     path, body = request_on(wire, name)
     pieces: list[str] = []
@@ -167,6 +168,7 @@ def test_arguments_go_on_while_the_model_writes_them(served: Served, wire: str, 
     assert longest < len("".join(pieces)) / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["hermes", "native"])
 def test_a_call_whose_reply_breaks_off_behind_it_is_never_whole(tmp_path: Path, name: str) -> None:
     def break_off(received: Received) -> Answer:
@@ -187,6 +189,7 @@ def test_a_call_whose_reply_breaks_off_behind_it_is_never_whole(tmp_path: Path, 
             assert "error" in text
 
 
+@pytest.mark.slow
 def test_a_call_that_is_cut_off_is_never_whole(tmp_path: Path) -> None:
     def cut(received: Received) -> Answer:
         answer = [*write_slowly(received)]

@@ -713,6 +713,7 @@ def snapshot(folder: Path) -> dict[str, tuple[int, object]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["memory", "disk"])
 @settings(deadline=None, max_examples=80)
 @given(calls=st.lists(calls, max_size=12))

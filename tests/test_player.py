@@ -185,6 +185,7 @@ def test_queueing_starts_when_nothing_plays(player: SoundPlayer, album: list[Pat
     assert player.wait(ENOUGH)
 
 
+@pytest.mark.slow
 def test_a_paused_song_waits_where_it_is(player: SoundPlayer, album: list[Path]) -> None:
     player.play(album[0])
     held = player.pause()
@@ -267,6 +268,7 @@ def test_a_file_that_is_not_there_is_said_to_be_so(player: SoundPlayer, tmp_path
         player.play(tmp_path / "gone.mp3")
 
 
+@pytest.mark.slow
 def test_many_threads_may_use_the_player_at_once(player: SoundPlayer, album: list[Path]) -> None:
     def press_buttons(path: Path) -> None:
         for _ in range(5):

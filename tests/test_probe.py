@@ -180,6 +180,7 @@ def test_the_only_notation_that_works_is_found_and_kept(
     assert learned.tokens == spent["input_tokens"] + spent["output_tokens"] > 1000
 
 
+@pytest.mark.slow
 def test_what_was_learned_is_said_and_used_from_then_on(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -374,6 +375,7 @@ def test_a_server_that_is_down_is_one_sentence(home: Path) -> None:
     assert not (home / ".local").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "code"),
     [
@@ -406,6 +408,7 @@ def test_a_server_that_goes_away_in_the_middle_leaves_nothing(home: Path) -> Non
     assert not (home / ".local/state/andy/models.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="there is no such signal")
 def test_ctrl_c_keeps_nothing(home: Path) -> None:
     speaking = model("hermes")

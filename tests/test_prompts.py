@@ -27,6 +27,7 @@ from andy_cli.messages import ToolRequest
 from andy_cli.models.token_count import tokens
 from andy_cli.toolbox import collection
 from andy_cli.toolbox.registry import Registry
+from tests.cases import loop_over
 from tests.desk import DESK
 
 CORPORA = Path(__file__).parent / "corpora"
@@ -83,7 +84,7 @@ def read(text: str, dialect: Dialect, tools: Tools) -> Sequence[ToolRequest]:
     return compiler.finish()[1].requests
 
 
-@pytest.mark.parametrize("dialect", WRITTEN, ids=lambda each: str(each.name))
+@loop_over("dialect", WRITTEN, ids=lambda each: str(each.name))
 def test_case_46_the_example_in_a_prompt_is_a_call_that_fits(dialect: Dialect) -> None:
     for tools in registries():
         shown = example(dialect, tools)
@@ -94,7 +95,7 @@ def test_case_46_the_example_in_a_prompt_is_a_call_that_fits(dialect: Dialect) -
         assert (call.name, fits(call.arguments, tools[call.name])) == (request.name, True), shown
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda each: str(each["function"]["name"]))
+@loop_over("tool", TOOLS, ids=lambda each: str(each["function"]["name"]))
 def test_case_46_stand_ins_fit_their_schema(tool: Mapping[str, Any]) -> None:
     arguments = stand_ins(tool["function"].get("parameters") or {})
     assert arguments is not None
@@ -176,7 +177,7 @@ def test_case_46_every_command_of_the_andybot_prompt_is_understood() -> None:
         assert request.name.upper() == name
 
 
-@pytest.mark.parametrize("dialect", TAUGHT, ids=lambda each: str(each.name))
+@loop_over("dialect", TAUGHT, ids=lambda each: str(each.name))
 def test_every_tool_is_named_in_the_prompt(dialect: Dialect) -> None:
     tools = catalogue(*SHIPPED)
     taught = lesson(dialect, tools).lower()

@@ -50,6 +50,7 @@ from andy_cli.toolbox.mcp import login, phrases, results, servers
 from andy_cli.toolbox.mcp import tools as mcp_tools
 from andy_cli.toolbox.mcp.long_lines import LineDecoder
 from tests import office_files
+from tests.cases import loop_over, quick_every
 from tests.foreign import NASTY, as_bytes, foreign_bytes, foreign_json
 
 HERE = Endpoint("openai", "m", "http://127.0.0.1:9/v1")
@@ -473,8 +474,8 @@ def read_or_explain(reader: Reader, content: bytes) -> str:
     return ""
 
 
-@pytest.mark.parametrize("name", READERS)
-@settings(suppress_health_check=list(HealthCheck), deadline=None)
+@pytest.mark.parametrize("name", quick_every(8, READERS))
+@settings(suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_bytes_give_a_value_or_a_clear_error(name: str, data: st.DataObject) -> None:
     reader = READERS[name]
@@ -482,13 +483,13 @@ def test_any_bytes_give_a_value_or_a_clear_error(name: str, data: st.DataObject)
     assert read_or_explain(reader, content) != "an error without words"
 
 
-@pytest.mark.parametrize("name", READERS)
+@loop_over("name", READERS)
 def test_what_broke_readers_before_gives_a_value_or_a_clear_error(name: str) -> None:
     said = {text: read_or_explain(READERS[name], as_bytes(text)) for text in NASTY}
     assert "an error without words" not in said.values()
 
 
-@pytest.mark.parametrize("name", [name for name in READERS if name not in NO_REAL_EXAMPLE])
+@loop_over("name", [name for name in READERS if name not in NO_REAL_EXAMPLE])
 def test_the_example_that_others_are_made_from_is_read(name: str) -> None:
     assert not read_or_explain(READERS[name], READERS[name].example)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from andy_cli.frontends.debug.part import Cut
 from andy_cli.frontends.debug.parts.redact import PART
 from andy_cli.guard.redactor import MASK, RUN, redact, redact_value, secrets_of, starred
-from tests.cases import rows
+from tests.cases import loop_over, rows
 
 ROWS = rows("secrets.jsonl", "guard/own_secrets.jsonl")
 ELSEWHERE = {"fs": "modes of files: test_capture.py", "mcp_env": "what children inherit"}
@@ -26,23 +26,19 @@ def known(row: dict[str, Any]) -> list[str]:
     return [row["secret"]] if row["cls"] == "known" else []
 
 
-@pytest.mark.parametrize(
-    "row", [row for row in TEXTS if row["expect"] == "redact"], ids=lambda row: row["id"]
-)
+@loop_over("row", [row for row in TEXTS if row["expect"] == "redact"], ids=lambda row: row["id"])
 def test_no_run_of_a_secret_comes_out(row: dict[str, Any]) -> None:
     said = redact(row["text"], known(row))
     assert not [run for run in runs(row["secret"]) if run in said]
 
 
-@pytest.mark.parametrize(
-    "row", [row for row in TEXTS if row["expect"] == "redact"], ids=lambda row: row["id"]
-)
+@loop_over("row", [row for row in TEXTS if row["expect"] == "redact"], ids=lambda row: row["id"])
 def test_redacting_twice_changes_nothing_more(row: dict[str, Any]) -> None:
     once = redact(row["text"], known(row))
     assert redact(once, known(row)) == once
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "text",
     [row["text"] for row in ROWS if row["expect"] == "keep"]
     + [
@@ -107,6 +103,7 @@ def test_a_known_secret_never_comes_out(before: str, secret: str, after: str) ->
     assert not [run for run in runs(secret) if run in redact(before + secret + after, [secret])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

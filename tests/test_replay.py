@@ -70,6 +70,7 @@ def test_native_calls_are_joined_again(tmp_path: Path) -> None:
     assert "ended with tool_calls" in done.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", [NATIVE, HERMES, CUT_OFF, DIALOGUE])
 def test_the_same_bytes_mean_what_they_meant(script: Sequence[Answer], tmp_path: Path) -> None:
     done = replay(tmp_path, captured(tmp_path, script), "--diff")
@@ -95,6 +96,7 @@ def test_a_refusal_is_told_with_its_reason(tmp_path: Path) -> None:
     assert "  error      " in done.out
 
 
+@pytest.mark.slow
 def test_another_dialect_makes_a_difference_and_the_exit_code_says_so(tmp_path: Path) -> None:
     file = captured(tmp_path, HERMES)
     done = replay(tmp_path, file, "--diff", "--dialect", "andybot")
@@ -113,6 +115,7 @@ def test_a_changed_outcome_is_a_difference(tmp_path: Path) -> None:
     assert '  - content "Four songs."\n  + content "Three songs."' in done.out
 
 
+@pytest.mark.slow
 def test_without_outcomes_the_dialects_are_compared(tmp_path: Path) -> None:
     file = captured(tmp_path, HERMES)
     without_outcomes(file)
@@ -123,6 +126,7 @@ def test_without_outcomes_the_dialects_are_compared(tmp_path: Path) -> None:
     assert replay(tmp_path, file, "--diff", "--dialect", "react").code == 1
 
 
+@pytest.mark.slow
 def test_a_test_case_says_what_the_reply_means(tmp_path: Path) -> None:
     cases = tmp_path / "cases.jsonl"
     file = captured(tmp_path, HERMES)
@@ -147,11 +151,13 @@ def test_a_native_call_is_no_test_case_of_a_dialect(tmp_path: Path) -> None:
     assert len(rows(cases)) == 1
 
 
+@pytest.mark.slow
 def test_a_folder_stands_for_its_newest_capture(tmp_path: Path) -> None:
     file = captured(tmp_path, NATIVE)
     assert replay(tmp_path, file.parent).out == replay(tmp_path, file).out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -174,6 +180,7 @@ def test_what_is_no_capture_is_said_in_a_sentence(
     assert says in done.err.splitlines()[0]
 
 
+@pytest.mark.slow
 def test_a_file_or_dialect_that_is_not_there_is_said_in_a_sentence(tmp_path: Path) -> None:
     assert "cannot be read" in replay(tmp_path, tmp_path / "none.jsonl").err
     assert "no capture in" in replay(tmp_path, tmp_path).err
@@ -183,6 +190,7 @@ def test_a_file_or_dialect_that_is_not_there_is_said_in_a_sentence(tmp_path: Pat
     assert "cannot be written" in replay(tmp_path, file, "--to-test", tmp_path).err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", [0.55, 0.8, 0.95])
 def test_a_torn_capture_is_replayed_as_far_as_it_goes(keep: float, tmp_path: Path) -> None:
     file = captured(tmp_path, NATIVE)
@@ -194,6 +202,7 @@ def test_a_torn_capture_is_replayed_as_far_as_it_goes(keep: float, tmp_path: Pat
     assert '  call       list_mp3s {"path": "tests/music"}' in done.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line",
     [
@@ -215,6 +224,7 @@ def test_a_bad_line_is_passed_over_and_named(line: str, tmp_path: Path) -> None:
     assert "line 2 " in done.err
 
 
+@pytest.mark.slow
 def test_records_of_a_later_andy_are_passed_over(tmp_path: Path) -> None:
     file = captured(tmp_path, NATIVE)
     with file.open("a") as lines:
@@ -222,6 +232,7 @@ def test_records_of_a_later_andy_are_passed_over(tmp_path: Path) -> None:
     assert replay(tmp_path, file).code == 0
 
 
+@pytest.mark.slow
 def test_bytes_that_are_no_text_by_themselves_keep_their_borders(tmp_path: Path) -> None:
     words = "é🎵".encode()
     split = [{"op": "raw", "b64": _b64(words[at : at + 1])} for at in range(len(words))]
@@ -232,12 +243,14 @@ def test_bytes_that_are_no_text_by_themselves_keep_their_borders(tmp_path: Path)
     assert "  content    é🎵\n" in done.out
 
 
+@pytest.mark.slow
 def test_what_was_captured_cannot_drive_the_terminal(tmp_path: Path) -> None:
     done = replay(tmp_path, captured(tmp_path, [streamed("\x1b]0;owned\x07safe")]))
     assert "safe" in done.out
     assert "\x1b" not in done.out
 
 
+@pytest.mark.slow
 def test_a_secret_stays_hidden_in_the_outcome_and_makes_no_difference(tmp_path: Path) -> None:
     key = "sk-proj-EXAMPLE0EXAMPLE0EXAMPLE0T3BlbkFJ"
     file = captured(tmp_path, [streamed("Your key is ", key[:9], key[9:], ".")])
@@ -269,6 +282,7 @@ DENIED = [called("play_mp3", '{"file": "/etc/x.mp3"}'), streamed("I may not.")]
 LEAKY = [called("list_mp3s", '{"folder": "tests/music"}'), streamed("There is ghost.mp3.")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "dialect"),
     [
@@ -309,6 +323,7 @@ def happened(lines: str) -> list[dict[str, object]]:
     return found
 
 
+@pytest.mark.slow
 def test_a_capture_without_turns_says_so(tmp_path: Path) -> None:
     file = captured(tmp_path, NATIVE)
     kept = [json.dumps(row) for row in rows(file) if row["kind"] not in ("turn", "result")]

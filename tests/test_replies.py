@@ -13,7 +13,7 @@ import pytest
 
 from andy_cli.frontends.debug.part import Cut
 from andy_cli.frontends.debug.parts.compile import compiled
-from tests.cases import CORPORA, Row, name, rows
+from tests.cases import CORPORA, Row, loop_over, name, rows
 
 SETS = ("first", "second", "third")
 
@@ -36,7 +36,7 @@ def record(row: Row, number: str) -> dict[str, Any]:
     return {**row, "tools": [TOOLS[number][tool] for tool in row["tools"]]}
 
 
-@pytest.mark.parametrize(("row", "number"), CASES)
+@loop_over(("row", "number"), CASES)
 def test_a_reply_means_what_a_careful_reader_says(row: Row, number: str) -> None:
     found, expected = compiled(record(row, number), Cut()), row["expect"]
     calls = found["calls"]
@@ -47,7 +47,7 @@ def test_a_reply_means_what_a_careful_reader_says(row: Row, number: str) -> None
     assert expected["outcome"] != "incomplete" or found["incomplete"]
 
 
-@pytest.mark.parametrize(("row", "number"), CASES)
+@loop_over(("row", "number"), CASES)
 def test_it_means_the_same_in_any_pieces(row: Row, number: str) -> None:
     given = record(row, number)
     whole = compiled(given, Cut())

@@ -84,6 +84,7 @@ def test_run_goes_on_with_the_newest_session_of_this_folder(home: Path, here: Pa
     assert numbers == [*range(1, len(numbers) + 1)]
 
 
+@pytest.mark.slow
 def test_a_session_is_gone_on_with_by_the_beginning_of_its_id(home: Path, here: Path) -> None:
     with ModelServer([streamed("One."), streamed("Two."), streamed("Yes.")]) as server:
         run(server, "First", home=home, cwd=here)
@@ -95,6 +96,7 @@ def test_a_session_is_gone_on_with_by_the_beginning_of_its_id(home: Path, here: 
         assert texts(server) == ["First", "One.", "Still there?"]
 
 
+@pytest.mark.slow
 def test_the_folder_is_known_again_where_a_shell_tells_it_too(home: Path, here: Path) -> None:
     with ModelServer([streamed("One."), streamed("Two."), streamed("Three.")]) as server:
         flags = ("--base-url", server.url, "--model", "m", "--no-stdin")
@@ -104,6 +106,7 @@ def test_the_folder_is_known_again_where_a_shell_tells_it_too(home: Path, here: 
     assert len(ids(home)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
@@ -133,6 +136,7 @@ def test_what_cannot_be_gone_on_with_is_one_sentence_and_exit_code_2(
     assert foreign.read_bytes() == b"\x89PNG\r\n not a session"
 
 
+@pytest.mark.slow
 def test_another_dialect_renders_the_calls_of_a_session_anew(home: Path, here: Path) -> None:
     calls = (ToolCall("c1", "current_time", {"zone": "UTC"}),)
     said = [
@@ -209,6 +213,7 @@ def build(what: str) -> str:
 '''
 
 
+@pytest.mark.slow
 def test_a_tool_that_ran_when_andy_was_killed_is_told_of_and_does_not_run_again(
     home: Path, here: Path
 ) -> None:
@@ -251,6 +256,7 @@ def as_first_written(records: Sequence[dict[str, object]]) -> bytes:
     return ("\n".join(lines) + "\n").encode("utf-8", "replace")
 
 
+@pytest.mark.slow
 def test_a_session_of_the_first_version_is_listed_and_gone_on_with(home: Path, here: Path) -> None:
     records: list[dict[str, object]] = [
         {"seq": 1, "type": "message", "time": 1.5, "role": "user", "content": f"Use {KEY} \ud800"},
@@ -272,6 +278,7 @@ def test_a_session_of_the_first_version_is_listed_and_gone_on_with(home: Path, h
     assert "20250101" in andy("sessions", "list", home=home, cwd=here).out
 
 
+@pytest.mark.slow
 def test_a_session_whose_folder_is_gone_goes_on_where_the_user_is(home: Path, here: Path) -> None:
     write_session(kept(home), "s", HELLO, ANSWER, card={"folder": str(home / "gone")})
     with ModelServer([streamed("Yes.")]) as server:
@@ -414,6 +421,7 @@ def test_slash_commands_list_and_go_on_with_sessions(home: Path, here: Path) -> 
     assert [*read(kept(home) / "20260101-aaaa.jsonl")][-1].content == "Two."
 
 
+@pytest.mark.slow
 def test_consents_are_asked_again_after_a_session_is_resumed(home: Path, here: Path) -> None:
     (home / "secret").mkdir()
     (home / "secret" / "plan.txt").write_text("the plan")
@@ -426,6 +434,7 @@ def test_consents_are_asked_again_after_a_session_is_resumed(home: Path, here: P
     assert "the plan" not in (kept(home) / "s.jsonl").read_text()
 
 
+@pytest.mark.slow
 def test_sessions_are_listed_named_found_shown_exported_and_removed(home: Path, here: Path) -> None:
     def sessions(*arguments: str) -> Done:
         return andy("sessions", *arguments, home=home, cwd=here)

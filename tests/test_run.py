@@ -67,19 +67,19 @@ def test_the_dialogue_plays_the_first_song_to_its_end(tmp_path: Path) -> None:
     assert told.startswith("ANDYBOT RESPONDS: playing 01 - Morning Light.mp3")
 
 
+@pytest.mark.slow
 def test_no_wait_returns_while_the_music_would_still_play(tmp_path: Path) -> None:
     folder = tmp_path / "music"
     folder.mkdir()
     one = (MUSIC / "01 - Morning Light.mp3").read_bytes()
-    (folder / "long.mp3").write_bytes(one * 40)
+    (folder / "long.mp3").write_bytes(one * 400)
     script = [called("play_mp3", '{"file": "long.mp3"}'), streamed("Playing.")]
     with ModelServer(script) as server:
-        started = time.monotonic()
         done = run(server, tmp_path, "--no-wait", "play", cwd=folder)
-        assert (done.code, done.out) == (0, "Playing.\n")
-        assert time.monotonic() - started < 30, "it would play for a minute"
+    assert (done.code, done.out) == (0, "Playing.\n"), "it would play for ten minutes"
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_the_music_and_leaves_cleanly(tmp_path: Path) -> None:
     folder = tmp_path / "long"
     folder.mkdir()
@@ -122,6 +122,7 @@ def test_sigterm_ends_a_stalled_request_with_its_own_code(tmp_path: Path) -> Non
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_terminal_that_is_closed_takes_the_running_command_along(tmp_path: Path) -> None:
     command = '{"name": "terminal_execute", "arguments": {"command": "sleep 7302"}}'
     with ModelServer([streamed(f"<tool_call>{command}</tool_call>"), streamed("x")]) as server:
@@ -219,6 +220,7 @@ def test_a_folder_named_in_the_request_may_be_read(tmp_path: Path) -> None:
         assert run(server, tmp_path, f"what is in {outside}?", cwd=workspace).code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "code", "says"),
     [
@@ -259,6 +261,7 @@ def test_a_reply_that_breaks_off_keeps_what_was_said(tmp_path: Path) -> None:
     assert (last["content"], last["partial"]) == ("half an ans", True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "says"),
     [
@@ -360,6 +363,7 @@ def test_a_call_left_in_the_text_by_a_mis_set_server_is_carried_out(tmp_path: Pa
     assert told[-2]["tool_calls"][0]["id"] == told[-1]["tool_call_id"]
 
 
+@pytest.mark.slow
 def test_a_place_that_is_named_in_piped_text_is_not_opened_by_it(tmp_path: Path) -> None:
     outside = tmp_path / "outside" / "diary.txt"
     outside.parent.mkdir()

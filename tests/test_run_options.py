@@ -1,7 +1,6 @@
 """The limits, folders and words that `andy run` and `andy chat` are given, from a shell."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -45,14 +44,13 @@ def test_a_reply_is_asked_to_be_no_longer_than_that(tmp_path: Path, folder: Path
     assert 77 in (asked.get("max_tokens"), asked.get("max_completion_tokens"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["text", "json"])
 def test_what_was_said_is_kept_when_the_time_is_up(
     format: str, tmp_path: Path, folder: Path
 ) -> None:
     with ModelServer([LONG]) as server:
-        started = time.monotonic()
         done = run(server, tmp_path, "--timeout", "1.5", "-o", format, "hi", cwd=folder)
-        assert time.monotonic() - started < 30, "the server would never end"
     assert done.code == 4
     assert "Stopped after 1.5 seconds." in done.err
     if format == "text":
@@ -73,6 +71,7 @@ def test_a_call_that_the_time_cut_off_is_told_as_not_done(tmp_path: Path, folder
     assert ["sleep 60" in each["action"] for each in ended["not_done"]] == [True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "flags",
     [
@@ -129,6 +128,7 @@ def test_work_is_done_in_the_folder_that_is_named(tmp_path: Path, folder: Path) 
     assert done.code == 0
 
 
+@pytest.mark.slow
 def test_a_further_folder_is_read_and_in_mode_edits_written(tmp_path: Path, folder: Path) -> None:
     more, closed = tmp_path / "more", tmp_path / "closed"
     for each in (more, closed):
@@ -157,6 +157,7 @@ def test_a_further_folder_is_read_and_in_mode_edits_written(tmp_path: Path, fold
     assert attempt("write_file", more / ".git" / "hooks", *edits).code == 3
 
 
+@pytest.mark.slow
 def test_each_call_is_shown_with_its_arguments_where_that_is_asked_for(
     tmp_path: Path, folder: Path
 ) -> None:

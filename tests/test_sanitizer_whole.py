@@ -16,7 +16,7 @@ from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import words_of_name
-from tests.cases import CORPORA, Row, rows
+from tests.cases import CORPORA, Row, loop_over, rows
 from tests.desk import desk, list_directory, speak
 from tests.fakes import ScriptedModel
 from tests.model_server import Received, streamed
@@ -58,12 +58,12 @@ def first_shown(row: Row) -> tuple[str, bool]:
     raise AssertionError("a turn ends")
 
 
-@pytest.mark.parametrize("row", STRIP, ids=lambda row: str(row["why"]))
+@loop_over("row", STRIP, ids=lambda row: str(row["why"]))
 def test_a_turn_shows_no_plumbing(row: Row) -> None:
     assert first_shown(row)[0].strip() == expected_of(row).strip()
 
 
-@pytest.mark.parametrize("row", KEEP, ids=lambda row: str(row["why"]))
+@loop_over("row", KEEP, ids=lambda row: str(row["why"]))
 def test_a_turn_shows_all_the_rest(row: Row) -> None:
     shown, called = first_shown(row)
     if called:
@@ -97,7 +97,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield server
 
 
-@pytest.mark.parametrize("at", range(len(ALL)), ids=lambda at: str(ALL[at]["why"]))
+@pytest.mark.slow
+@loop_over("at", range(len(ALL)), ids=lambda at: str(ALL[at]["why"]))
 def test_a_server_shows_no_plumbing_and_all_the_rest(server: Served, at: int) -> None:
     user = {"role": "user", "content": f"go #{at}"}
     message = server.message(user, tools=[*TOOLS.values()])

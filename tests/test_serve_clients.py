@@ -15,6 +15,8 @@ from tests.model_server import ModelServer, event, status, streamed
 from tests.node import installed
 from tests.served import ANSWER, CALLS, FILES, SCHEMAS, TASK, behind, result_of, schema, serving
 
+pytest_plugins = "tests.small_weights"
+
 pytestmark = pytest.mark.slow
 Told = tuple[list[tuple[str, object]], str]
 """The calls a client was asked for, and the answer in the end."""

@@ -266,6 +266,7 @@ def test_hadolint_has_nothing_to_say_of_the_dockerfile() -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
+@pytest.mark.slow
 def test_compose_itself_reads_the_file() -> None:
     plugin = shutil.which("docker") and run_program("docker", "compose", "version").returncode == 0
     command = ("docker", "compose") if plugin else ("docker-compose",)

@@ -12,6 +12,8 @@ import pytest
 
 from tests.served import schema, serving
 
+pytest_plugins = "tests.small_weights"
+
 pytestmark = pytest.mark.slow
 COLOR: Any = [{"role": "user", "content": "Tell me about a color."}]
 LONG: Any = [{"role": "user", "content": "word " * 6000}]

@@ -384,6 +384,7 @@ def ask(client: ollama.Client, stream: bool, model: str, messages: list[Any]) ->
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["hermes", "andybot", "native"])
 @pytest.mark.parametrize("stream", [False, True])
 def test_the_python_client_lists_and_plays(dialect: str, stream: bool, tmp_path: Path) -> None:
@@ -524,6 +525,7 @@ def test_errors_have_ollamas_shape(tmp_path: Path) -> None:
             [*client.chat("m", SAID, stream=True)]
 
 
+@pytest.mark.slow
 def test_a_stream_is_kept_alive_by_lines_that_say_nothing(tmp_path: Path) -> None:
     call = DIALECTS["hermes"].write(ToolRequest("list_mp3s", LIST_PATH))
     pieces = [event({"content": piece}) for piece in (call[:30], call[30:])]

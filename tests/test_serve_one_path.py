@@ -15,6 +15,7 @@ import pytest
 
 from andy_cli.frontends.serve.taught import DIALECTS
 from andy_cli.messages import ToolRequest
+from tests.cases import quick_every
 from tests.model_server import (
     Answer,
     ModelServer,
@@ -80,7 +81,7 @@ def served(all_served: dict[str, Served]) -> Served:
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("name", NOTATIONS)
+@pytest.mark.parametrize("name", quick_every(11, NOTATIONS))
 @pytest.mark.parametrize("kind", SERVERS)
 def test_a_call_in_the_text_is_a_call_on_every_wire(
     kind: str, name: str, path: str, stream: bool, all_served: dict[str, Served]
@@ -188,6 +189,7 @@ UNCHANGED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("message", UNCHANGED)
 def test_an_answer_that_needs_no_change_is_passed_on_byte_for_byte(
     message: dict[str, object], tmp_path: Path
@@ -337,6 +339,7 @@ def test_a_call_in_the_reasoning_of_a_stream_is_a_call(tmp_path: Path) -> None:
     assert streamed_calls(text) == [("play_mp3", PLAY.arguments)]
 
 
+@pytest.mark.slow
 def test_several_answers_in_one_stream_are_read_apart(tmp_path: Path) -> None:
     call = NOTATIONS["hermes"]
     halves = [call[:30], call[30:]]
@@ -360,6 +363,7 @@ def test_several_answers_in_one_stream_are_read_apart(tmp_path: Path) -> None:
     assert json.loads(by_choice[1]["calls"][0]["arguments"]) == PLAY.arguments
 
 
+@pytest.mark.slow
 def test_events_with_carriage_returns_are_events(tmp_path: Path) -> None:
     data = json.dumps({"choices": [{"index": 0, "delta": {"content": NOTATIONS["hermes"]}}]})
     end = json.dumps({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
@@ -368,12 +372,14 @@ def test_events_with_carriage_returns_are_events(tmp_path: Path) -> None:
     assert streamed_calls(text) == [("play_mp3", PLAY.arguments)]
 
 
+@pytest.mark.slow
 def test_a_stream_of_calls_that_is_cut_off_goes_on_as_it_came(tmp_path: Path) -> None:
     answer = [status(), *pieces('{"file": "a', '.mp3", "pa'), on(0, {}, "length"), DONE]
     text, _ = stream(tmp_path, answer)
     assert events_in(text) == [each["data"] for each in answer if each["op"] == "sse"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PATHS[:3])
 @pytest.mark.parametrize("taught", [False, True], ids=["native", "taught"])
 def test_a_call_that_takes_long_is_a_stream_that_lives(

@@ -231,6 +231,7 @@ def test_the_page_can_be_photographed(busy: Served, tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_the_page_runs_nothing_but_itself(busy: Served) -> None:
     answer = busy.get("/")
     policy = answer.headers["content-security-policy"]
@@ -242,6 +243,7 @@ def test_the_page_runs_nothing_but_itself(busy: Served) -> None:
     assert "http" not in text.replace("location.origin", "")
 
 
+@pytest.mark.slow
 def test_the_last_calls_come_newest_first_and_are_not_many(tmp_path: Path) -> None:
     with (
         ModelServer([streamed("Hello")]) as models,

@@ -18,6 +18,7 @@ from andy_cli.frontends.serve.responses_wire import asked_responses
 from andy_cli.frontends.serve.responses_writer import ResponsesWriter
 from andy_cli.frontends.serve.surfaces import Writer
 from andy_cli.frontends.serve.taught import DIALECTS, taught
+from tests.cases import loop_over
 from tests.model_server import Answer, ModelServer, Received, event, refused, status
 from tests.served import behind, hermes, replied, serving
 from tests.wrong_requests import (
@@ -84,7 +85,7 @@ def complaint(path: str, answer: str) -> str:
     return str(body["error"]["message"])
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("path", "body"), [pytest.param(path, body, id=f"{path} {name}") for path, name, body in BAD]
 )
 def test_what_is_wrong_with_a_request_is_said(address: str, path: str, body: object) -> None:

@@ -89,6 +89,7 @@ def test_a_list_reads_the_ends_of_files_alone(tmp_path: Path) -> None:
     assert (card.folder, card.name, card.title) == ("/f", "houses", "Where is the house?")
 
 
+@pytest.mark.slow
 def test_a_long_session_is_resumed_from_its_end_and_loses_nothing(tmp_path: Path) -> None:
     path = write_session(tmp_path, "s", HELLO, ANSWER, card={"folder": "/f"})
     with path.open("ab") as file:

@@ -1,5 +1,6 @@
 """No command with an effect runs without consent, however it is written."""
 
+import functools
 import sys
 
 import pytest
@@ -10,7 +11,7 @@ from andy_cli.frontends.debug.part import Cut
 from andy_cli.frontends.debug.parts.command import PART
 from andy_cli.guard.commands.verdict import ORDER
 from andy_cli.guard.shell import LONGEST, Shell, judge
-from tests.cases import Row, name, rows
+from tests.cases import Row, loop_over, name, rows
 
 ROWS = rows("guard/commands.jsonl", "guard/own_commands.jsonl")
 ALLOWED = [row for row in ROWS if row["expect"] == "allow"]
@@ -24,7 +25,7 @@ def strictness(row: Row) -> tuple[int, int]:
     return ORDER.index(verdict), ORDER.index(row["expect"])
 
 
-@pytest.mark.parametrize("row", ROWS, ids=name)
+@loop_over("row", ROWS, ids=name)
 def test_no_verdict_is_looser_than_it_should_be(row: Row) -> None:
     judged, expected = strictness(row)
     assert judged >= expected
@@ -61,9 +62,14 @@ def test_nothing_is_hidden_by_what_stands_around_it(around: str) -> None:
     looser = [
         line
         for line in lines
-        if ORDER.index(judge(around.format(line)).verdict) < ORDER.index(judge(line).verdict)
+        if ORDER.index(judge(around.format(line)).verdict) < ORDER.index(verdict_of(line))
     ]
     assert looser == []
+
+
+@functools.cache
+def verdict_of(line: str) -> str:
+    return judge(line).verdict
 
 
 @given(st.sampled_from(HELD), st.data())

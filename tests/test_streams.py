@@ -36,6 +36,7 @@ def sessions(home: Path) -> list[str]:
     return [file.read_text(encoding="utf-8") for file in folder.glob("*.jsonl")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variables", "encoding", "printed"),
     [
@@ -62,6 +63,7 @@ def test_an_answer_gets_through_a_pipe_of_any_locale(
     assert done.stdout.decode(encoding).rstrip("\n") == printed
 
 
+@pytest.mark.slow
 def test_an_answer_gets_through_a_pipe_of_a_locale_of_latin_1(home: Path) -> None:
     name = "en_US.ISO-8859-1"
     made = shutil.which("localedef") and shell(
@@ -74,6 +76,7 @@ def test_an_answer_gets_through_a_pipe_of_a_locale_of_latin_1(home: Path) -> Non
     assert (done.returncode, done.stderr, done.stdout.decode()) == (0, b"", f"{ANSWER}\n")
 
 
+@pytest.mark.slow
 def test_piped_text_is_utf_8_whatever_the_locale(home: Path) -> None:
     with ModelServer([streamed("ok")] * 2) as server:
         for command in ("run", "chat --plain"):
@@ -129,6 +132,7 @@ FULL = "andy: The output cannot be written: No space left on device.\n"
 HINT = "  Give it a place where there is room, or read what it prints.\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
     ("to_where", "code", "told"),
@@ -153,6 +157,7 @@ def test_output_that_cannot_be_written_is_one_sentence_and_a_code(
         assert "hello" in kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("to_where", "code", "told"),
     [(">&-", 1, CLOSED + HINT), ("> /dev/full", 1, FULL + HINT), ("| gone", 141, "")],
@@ -173,6 +178,7 @@ def test_a_chat_nobody_can_read_ends_and_is_kept(
     assert "Hello you." in kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", ["2>&-", "2> /dev/full"])
 def test_an_answer_needs_no_standard_error(lost: str, home: Path) -> None:
     with ModelServer([streamed("Hello.")]) as server:

@@ -32,7 +32,7 @@ from andy_cli.toolbox.terminal import landlock, output, sandbox, sandboxes
 from andy_cli.toolbox.terminal.environment import clean
 from andy_cli.toolbox.terminal.sandboxes import Sandbox
 from andy_cli.toolbox.terminal.scrubbing import Scrubber
-from tests.cases import Row, rows
+from tests.cases import Row, loop_over, rows
 from tests.lines import broken, furnish, lines
 from tests.shell import living
 from tests.tools import claimed, shipped, work_in
@@ -187,6 +187,7 @@ ESCAPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ESCAPES)
 def test_when_its_time_is_up_it_is_ended_with_everything_it_started(kind: str) -> None:
     number = str(7000 + [*ESCAPES].index(kind))
@@ -420,7 +421,7 @@ SECRETS = [
 ]
 
 
-@pytest.mark.parametrize("text", SECRETS)
+@loop_over("text", SECRETS)
 def test_where_something_is_redacted_something_is_suspected(text: str) -> None:
     assert suspicious(text) or redact(text) == text
 
@@ -495,6 +496,7 @@ def test_in_a_sandbox_secrets_of_the_workspace_stay_unread_and_links_lead_nowher
     assert "KEY of the song" in told["output"]
 
 
+@pytest.mark.slow
 @EACH_SANDBOX
 def test_whatever_is_allowed_reads_nothing_outside_and_changes_nothing(
     kind: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -851,6 +853,7 @@ def test_what_nobody_was_asked_about_cannot_even_change_the_workspace(workspace:
     assert "Read-only file system" in done.stderr
 
 
+@pytest.mark.slow
 @BOXES
 @pytest.mark.parametrize("kind", ESCAPES)
 def test_a_boxed_command_is_ended_too(kind: str, workspace: Path) -> None:

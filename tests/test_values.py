@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from andy_cli.compiler.mapper.mapper import mapped
+from tests.cases import loop_over
 
 Schema = Mapping[str, object]
 TEXT, WHOLE, NUMBER = {"type": "string"}, {"type": "integer"}, {"type": "number"}
@@ -176,7 +177,7 @@ ASKED: list[tuple[Schema, object]] = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "given", "expected"), SURE)
+@loop_over(("schema", "given", "expected"), SURE)
 def test_what_can_mean_one_thing_only_is_taken_for_any_tool(
     schema: Schema, given: object, expected: object
 ) -> None:
@@ -198,7 +199,7 @@ def test_what_says_something_else_is_asked_about(schema: Schema, given: object) 
     assert read(properties("a", a=schema), {"a": given}, acts=False) is None
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("declared", "arguments", "expected"),
     [
         (properties("a", a=WHOLE), {"arguments": {"a": 1}, "type": "function"}, {"a": 1}),

@@ -12,6 +12,7 @@ from andy_cli.compiler.native_calls import NativeCalls
 from andy_cli.errors import ModelError, TransientError
 from andy_cli.messages import CallDelta, Chunk, Usage
 from andy_cli.models.http.wire import ReplyReader
+from tests.cases import loop_over
 
 WIRE = Path(__file__).parent / "corpora" / "wire"
 CASES = sorted(WIRE.glob("*.txt"))
@@ -51,13 +52,13 @@ def cut(data: bytes, size: int) -> list[bytes]:
     return [data[at : at + size] for at in range(0, len(data), size)]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+@loop_over("case", CASES, ids=lambda case: case.stem)
 def test_a_reply_means_what_its_file_says(case: Path) -> None:
     assert meaning(case.read_bytes()) == json.loads(case.with_suffix(".json").read_text())
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 64])
+@loop_over("case", CASES, ids=lambda case: case.stem)
+@loop_over("size", [1, 2, 3, 7, 64])
 def test_pieces_of_any_size_mean_the_same(case: Path, size: int) -> None:
     data = case.read_bytes()
     assert meaning(*cut(data, size)) == meaning(data)
@@ -71,8 +72,8 @@ def test_no_cut_changes_the_meaning(case: Path, draw: st.DataObject) -> None:
     assert meaning(*pieces) == meaning(data)
 
 
-@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
-@pytest.mark.parametrize("case", [case for case in CASES if case.read_bytes()[:5] == b"data:"])
+@loop_over("end", ["\n", "\r", "\r\n"])
+@loop_over("case", [case for case in CASES if case.read_bytes()[:5] == b"data:"])
 def test_all_line_ends_mean_the_same(case: Path, end: str) -> None:
     data = case.read_bytes().replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     assert meaning(*cut(data.replace(b"\n", end.encode()), 5)) == meaning(data)
