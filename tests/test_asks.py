@@ -286,6 +286,7 @@ def test_each_ask_is_held_by_tests_that_are_there(number: int) -> None:
         assert name in DEFINED.findall((HERE / f"{file}.py").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "said",
     [

@@ -164,6 +164,7 @@ def test_a_state_folder_that_cannot_be_written_fails(tmp_path: Path) -> None:
     assert found["data"][0]["grade"] == "ok"
 
 
+@pytest.mark.slow
 def test_a_provider_that_cannot_be_reached_fails_only_where_it_is_used(tmp_path: Path) -> None:
     (used,) = examine(tmp_path, OPENAI_API_KEY=SECRET, **NOBODY)["model openai"]
     assert (used["grade"], "curl -i https://api.openai.com/v1/models") == ("fail", used["fix"])

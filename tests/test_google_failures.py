@@ -14,6 +14,7 @@ from andy_cli.messages import Effect, Status, ToolCall, ToolResult
 from andy_cli.toolbox.google.late import LOG_IN, login_file
 from andy_cli.toolbox.google.refusals import NOT_DONE, UNSURE
 from andy_cli.toolbox.registry import Registry
+from tests.cases import quick_every
 from tests.google import accounts
 from tests.google.accounts import TOKEN, claimed, used
 from tests.google.emulator import Asked
@@ -186,7 +187,7 @@ FAULTS: dict[str, tuple[Answer, str, bool]] = {
 }
 
 
-NAMES = [pytest.param(each, marks=[pytest.mark.slow] * (each == "huge")) for each in FAULTS]
+NAMES = quick_every(4, sorted(FAULTS, key=lambda fault: fault == "huge"))
 
 
 @pytest.mark.parametrize("fault", NAMES)

@@ -117,6 +117,7 @@ def test_B26_every_tab_is_read(fake: Fake, tools: Registry) -> None:
     assert read == "== One ==\n\nof One\n\n== Inner ==\n\nof Inner\n\n== Two ==\n\nof Two"
 
 
+@pytest.mark.slow
 def test_B26_a_long_document_is_read_page_by_page(fake: Fake, tools: Registry) -> None:
     text = "\n".join(f"line {at} 🎵" for at in range(6000))
     fake.state.docs.add("L", "Long", text)

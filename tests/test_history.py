@@ -449,7 +449,7 @@ def sent_texts(wires: Sequence[Wire]) -> Iterator[str]:
         ("native", None),
         ("native", nine_letters),
         *(
-            pytest.param(name, dialect.id_form, marks=pytest.mark.slow if at % 10 else ())
+            pytest.param(name, dialect.id_form, marks=pytest.mark.slow if at % 20 else ())
             for at, (name, dialect) in enumerate(DIALECTS.items())
             if name != "native"
         ),

@@ -29,6 +29,7 @@ def run(home: Path, server: ModelServer, *more: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.out.splitlines()]
 
 
+@pytest.mark.slow
 def test_tools_that_were_refused_are_not_offered_again(home: Path) -> None:
     with ModelServer(answer) as server:
         first, second = run(home, server), run(home, server)

@@ -209,6 +209,7 @@ def test_each_part_of_a_reply_is_of_its_kind(reply: str, thinks: bool, size: int
     assert in_one(segments(pieces, MARKERS, TOOLS, reasoning_open=thinks)) == parts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [1, 100, 5000])
 def test_a_marker_is_found_wherever_in_a_long_text_it_stands(step: int) -> None:
     for marker, kind in (("<|im_end|>", "framing"), ("\nstop()", "call"), ("</think>", "closer")):

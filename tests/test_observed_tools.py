@@ -316,6 +316,7 @@ def test_a_value_of_one_client_that_is_too_large_changes_nothing_for_others(home
     assert [each.body.get("max_tokens") for each in server.requests] == [9000, None, 50]
 
 
+@pytest.mark.slow
 def test_the_small_model_behind_a_server_of_its_own_is_taught(
     home: Path, weights_file: Path
 ) -> None:

@@ -410,6 +410,7 @@ def test_an_installed_program_can_be_paused_and_stopped(
     assert not outside.now_playing().playing
 
 
+@pytest.mark.slow
 @posix
 def test_a_program_that_fails_does_not_stop_the_queue(
     outside: ExternalPlayer, album: list[Path], tmp_path: Path

@@ -474,7 +474,7 @@ def read_or_explain(reader: Reader, content: bytes) -> str:
     return ""
 
 
-@pytest.mark.parametrize("name", quick_every(8, READERS))
+@pytest.mark.parametrize("name", quick_every(20, READERS))
 @settings(suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_bytes_give_a_value_or_a_clear_error(name: str, data: st.DataObject) -> None:

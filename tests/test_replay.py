@@ -64,6 +64,7 @@ def test_the_dialogue_compiles_to_its_letters_and_answers(tmp_path: Path) -> Non
     assert "  content    There are three songs.\n" in done.out
 
 
+@pytest.mark.slow
 def test_native_calls_are_joined_again(tmp_path: Path) -> None:
     done = replay(tmp_path, captured(tmp_path, NATIVE))
     assert '  call       list_mp3s {"path": "tests/music"}\n  dialect    native\n' in done.out
@@ -78,18 +79,21 @@ def test_the_same_bytes_mean_what_they_meant(script: Sequence[Answer], tmp_path:
     assert "nothing of " in done.out
 
 
+@pytest.mark.slow
 def test_the_answers_of_an_interview_are_read_as_they_were(tmp_path: Path) -> None:
     script = [streamed("DEAR ANDYBOT, LIST_MP3S"), streamed("DEAR ANDYBOT, STOP_MP3"), *DIALOGUE]
     file = captured(tmp_path, script, "--set", "dialect=andybot")
     assert replay(tmp_path, file, "--diff").code == 0
 
 
+@pytest.mark.slow
 def test_a_reply_that_was_cut_off_is_incomplete(tmp_path: Path) -> None:
     done = replay(tmp_path, captured(tmp_path, CUT_OFF))
     assert "incomplete: a call was cut off" in done.out
     assert "not ended" in done.out
 
 
+@pytest.mark.slow
 def test_a_refusal_is_told_with_its_reason(tmp_path: Path) -> None:
     done = replay(tmp_path, captured(tmp_path, [refused(401, "Incorrect API key provided")]))
     assert done.code == 0
@@ -144,6 +148,7 @@ def test_a_test_case_says_what_the_reply_means(tmp_path: Path) -> None:
     assert reply.text == case["content"]
 
 
+@pytest.mark.slow
 def test_a_native_call_is_no_test_case_of_a_dialect(tmp_path: Path) -> None:
     cases = tmp_path / "cases.jsonl"
     done = replay(tmp_path, captured(tmp_path, NATIVE), "--to-test", cases)

@@ -62,6 +62,7 @@ def test_what_was_said_is_kept_when_the_time_is_up(
     assert ended["error"]["kind"] == "limit"
 
 
+@pytest.mark.slow
 def test_a_call_that_the_time_cut_off_is_told_as_not_done(tmp_path: Path, folder: Path) -> None:
     with ModelServer([called("terminal_execute", '{"command": "sleep 60"}')]) as server:
         flags = ("-y", "--timeout", "2", "-o", "json")
@@ -96,6 +97,7 @@ def test_a_value_that_does_not_fit_names_its_flag(
     assert json.loads(done.out)["error"]["kind"] == "usage"
 
 
+@pytest.mark.slow
 def test_your_words_stand_in_place_of_the_rules_and_behind_them(
     tmp_path: Path, folder: Path
 ) -> None:

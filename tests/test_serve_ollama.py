@@ -27,6 +27,7 @@ from andy_cli.frontends.serve.upstreams import Upstream, Upstreams
 from andy_cli.messages import Chunk, Request, ToolRequest
 from andy_cli.models.client import Endpoint
 from andy_cli.models.server_facts import Facts
+from tests.cases import quick_every
 from tests.model_server import Answer, ModelServer, Received, event, refused, status, streamed
 from tests.served import (
     ANSWER,
@@ -413,7 +414,7 @@ def writing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("dialect", WRITTEN)
+@pytest.mark.parametrize("dialect", quick_every(8, WRITTEN))
 def test_every_notation_becomes_a_call(dialect: str, stream: bool, writing: str) -> None:
     with ollama.Client(writing, headers={"x-andy-dialect": dialect}) as client:
         message = ask(client, stream, f"{dialect}:latest", [{"role": "user", "content": TASK}])

@@ -81,7 +81,7 @@ def served(all_served: dict[str, Served]) -> Served:
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("name", quick_every(11, NOTATIONS))
+@pytest.mark.parametrize("name", quick_every(27, NOTATIONS))
 @pytest.mark.parametrize("kind", SERVERS)
 def test_a_call_in_the_text_is_a_call_on_every_wire(
     kind: str, name: str, path: str, stream: bool, all_served: dict[str, Served]
@@ -220,6 +220,7 @@ def test_a_name_that_there_is_not_is_told_to_the_model(tmp_path: Path) -> None:
     assert "fly_to_moon" in str(server.requests[1].body["messages"])
 
 
+@pytest.mark.slow
 def test_an_answer_is_never_empty(tmp_path: Path) -> None:
     unknown = whole({"content": None, "tool_calls": [native("fly_to_moon", "{}")]}, "tool_calls")
     response, _ = ask(tmp_path, unknown, streamed("I cannot fly."))
@@ -246,6 +247,7 @@ def test_each_of_several_answers_is_read(tmp_path: Path) -> None:
     assert [each["index"] for each in found] == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_calls_that_were_cut_off_are_passed_on_as_cut_off(tmp_path: Path) -> None:
     cut = whole({"content": None, "tool_calls": [native("ping", '{"a')]}, "length")
     response, _ = ask(tmp_path, cut)
@@ -302,6 +304,7 @@ def test_calls_that_need_no_change_go_on_byte_for_byte(tmp_path: Path) -> None:
     assert events_in(text) == sent
 
 
+@pytest.mark.slow
 def test_arguments_in_a_stream_are_corrected_behind_what_went_on(tmp_path: Path) -> None:
     answer = [
         status(),
@@ -318,6 +321,7 @@ def test_arguments_in_a_stream_are_corrected_behind_what_went_on(tmp_path: Path)
     assert len(server.requests) == 1
 
 
+@pytest.mark.slow
 def test_a_name_in_a_stream_that_there_is_not_is_told_to_the_model(tmp_path: Path) -> None:
     unknown = [status(), *pieces("{}", name="fly_to_moon"), on(0, {}, "tool_calls"), DONE]
     text, server = stream(tmp_path, unknown, called("ping", "{}"))
@@ -326,6 +330,7 @@ def test_a_name_in_a_stream_that_there_is_not_is_told_to_the_model(tmp_path: Pat
     assert len(server.requests) == 2
 
 
+@pytest.mark.slow
 def test_a_stream_is_never_empty(tmp_path: Path) -> None:
     unknown = [status(), *pieces("{}", name="fly_to_moon"), on(0, {}, "tool_calls"), DONE]
     text, _ = stream(tmp_path, unknown, streamed("I cannot fly."))

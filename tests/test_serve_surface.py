@@ -250,6 +250,7 @@ def test_x032_a_client_that_is_slow_holds_no_place_for_ever(start: str, opened: 
     assert opened.get("/health").status == 200
 
 
+@pytest.mark.slow
 def test_x018_beyond_this_machine_a_token_is_needed(tmp_path: Path) -> None:
     for host in ("0.0.0.0", "::", "192.0.2.1", "example.org"):
         upstream = ("--upstream", "http://127.0.0.1:1/v1")
@@ -450,6 +451,7 @@ def test_a_signal_that_comes_before_it_answers_ends_it_in_good_order(
     assert len(server.err) == 1
 
 
+@pytest.mark.slow
 def test_workers_end_with_the_first_even_if_that_is_killed(
     models: ModelServer, tmp_path: Path
 ) -> None:
@@ -467,6 +469,7 @@ def test_workers_end_with_the_first_even_if_that_is_killed(
             pytest.fail("somebody is still at the port")
 
 
+@pytest.mark.slow
 def test_without_a_model_and_with_a_wrong_one_it_does_not_start(tmp_path: Path) -> None:
     for words in ([], ["--upstream", "nonsense"], ["--upstream", "ftp://x/"], ["--workers", "2"]):
         done = andy("serve", "--port", "0", *words, home=tmp_path)
@@ -553,6 +556,7 @@ def test_models_may_be_called_anything_and_only_so_many_names_are_kept(tmp_path:
     assert (len(shown["calls"]), len(answers), answers["(others)"]) == (50, 201, 30)
 
 
+@pytest.mark.slow
 def test_a_process_shows_the_others_as_many_calls_as_there_is_room_for() -> None:
     board = Board(2)
     mine, others = Records(board, 0), Records(board, 1)
@@ -672,6 +676,7 @@ def test_no_part_of_a_request_can_be_so_odd_that_the_server_fails(tmp_path: Path
     assert len(server.err) == 1
 
 
+@pytest.mark.slow
 def test_an_answer_without_end_is_an_error(tmp_path: Path) -> None:
     answer = [status(headers={"content-type": "application/json"})]
     answer += [{"op": "repeat_raw", "text": " " * 2**20, "n": 64}]
@@ -685,6 +690,7 @@ def test_an_answer_without_end_is_an_error(tmp_path: Path) -> None:
 VERSION = {"anthropic-version": "2023-06-01"}
 
 
+@pytest.mark.slow
 def test_one_model_is_told_of_and_an_unknown_one_is_not_there(tmp_path: Path) -> None:
     with (
         ModelServer([streamed("x")], models=("one", "org/two")) as models,
@@ -702,6 +708,7 @@ def test_one_model_is_told_of_and_an_unknown_one_is_not_there(tmp_path: Path) ->
         assert server.get("/v1/models/any").json["id"] == "any"
 
 
+@pytest.mark.slow
 def test_clients_of_anthropic_get_its_list_of_models(tmp_path: Path) -> None:
     with (
         ModelServer([streamed("x")], models=("one", "two")) as models,

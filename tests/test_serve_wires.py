@@ -137,6 +137,7 @@ def test_a_huge_request_is_too_large(address: str) -> None:
         assert json.load(error)["error"]["type"] == "request_too_large"
 
 
+@pytest.mark.slow
 def test_many_calls_are_read_in_no_time() -> None:
     calls = [{**CALL, "call_id": f"c{at}"} for at in range(30_000)]
     results = [{**OUTPUT, "call_id": f"c{at}"} for at in range(30_000)]
@@ -532,6 +533,7 @@ def test_a_server_that_refuses_tools_is_taught_them(tmp_path: Path, path: str) -
     assert ["tools" in each.body for each in server.requests] == [True, False, False]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", BODIES)
 def test_a_refusal_of_the_models_server_is_passed_on(tmp_path: Path, path: str) -> None:
     script = [refused(429, "Slowly.", {"retry-after": "7"})]
@@ -545,6 +547,7 @@ def test_a_refusal_of_the_models_server_is_passed_on(tmp_path: Path, path: str) 
         assert json.loads(answer)["error"]["type"] == "rate_limit_error"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "last"), [(MESSAGES, "event: error"), (RESPONSES, "event: response.failed")]
 )

@@ -230,6 +230,7 @@ def test_a_command_that_said_nothing_in_its_time_is_said_to_have() -> None:
     assert result.did == "run sleep 7300"
 
 
+@pytest.mark.slow
 def test_what_goes_on_in_the_background_is_not_waited_for() -> None:
     told = ran("sleep 7200 & echo started $!")
     try:
