@@ -46,10 +46,10 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     option = config.option
     if "numprocesses" not in option or hasattr(config, "workerinput"):
         return
-    alone = option.usepdb or option.collectonly or names_files(config)
-    if option.numprocesses is None and not alone:
-        option.numprocesses = min(8, len(os.sched_getaffinity(0)))
-        option.dist = "worksteal"
+    alone = option.usepdb or option.capture == "no" or option.collectonly or names_files(config)
+    cores = min(8, os.cpu_count() or 1)
+    if option.numprocesses is None and cores > 1 and not alone:
+        option.numprocesses, option.dist = cores, "worksteal"
 
 
 def names_files(config: pytest.Config) -> bool:

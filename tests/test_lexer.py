@@ -17,7 +17,7 @@ from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.compiler.lexer import Lexer, Segment
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
-from tests.cases import CORPORA, loop_over, rows
+from tests.cases import CORPORA, loop_over, quick_every, rows
 from tests.test_dialects import CASES, TOOLS
 
 DIALECTS = discover(dialects, Dialect, "DIALECT")
@@ -90,7 +90,7 @@ def parsed(text: str, markers: Markers, tools: Tools) -> list[Any]:
     return [each.parsed for each in segments([text], markers, tools)]
 
 
-@pytest.mark.parametrize("size", [0, 1, 5])
+@pytest.mark.parametrize("size", quick_every(3, [1, 0, 5]))
 def test_the_segments_joined_are_the_reply(size: int) -> None:
     for text, markers, tools in TEXTS:
         pieces = [text[at : at + size] for at in range(0, len(text), size)] if size else [text]
