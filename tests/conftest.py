@@ -1,6 +1,6 @@
 """What holds for all tests: which of them run, from which checkout, and small fixtures.
 
-pytest                          the quick ones: every promise, without real servers and terminals
+pytest                          the quick ones: every promise by its cheapest test
 pytest -m slow                  the others
 pytest -m "slow or not slow"    all
 pytest tests/test_files.py      all of a file, or of a test that is named
@@ -54,11 +54,10 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 def names_files(config: pytest.Config) -> bool:
     """Whether the command line names a file or a test; then all of it is wanted."""
-    return any(Path(word.partition("::")[0]).is_file() for word in config.invocation_params.args
-               if isinstance(word, str))  # fmt: skip
+    return any(Path(word.partition("::")[0]).is_file() for word in config.args)
 
 
-def load_hypothesis_profile(cases: str, marks: str) -> None:
+def load_hypothesis_profile(drawn: str, marks: str) -> None:
     """Measure no property's time, and draw a quarter of the cases for the quick tests.
 
     `python -m tests.long guards` draws more of each.
@@ -66,10 +65,10 @@ def load_hypothesis_profile(cases: str, marks: str) -> None:
     settings.register_profile("usual", deadline=None)
     settings.register_profile("quick", deadline=None, max_examples=25)
     settings.load_profile("quick" if marks == "not slow" else "usual")
-    if cases:
+    if drawn:
         settings.register_profile(
             "long",
-            max_examples=int(cases),
+            max_examples=int(drawn),
             deadline=None,
             database=None,
             suppress_health_check=list(HealthCheck),
