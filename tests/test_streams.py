@@ -147,7 +147,7 @@ def test_output_that_cannot_be_written_is_one_sentence_and_a_code(
         written = f"andy {line.format(url=server.url)}"
         if to_where == "| gone":
             # A reader that has gone before the first word is written.
-            written = f"exec 3> >(exec true); sleep 0.3; {written} >&3"
+            written = f"exec 3> >(exec true); wait $!; {written} >&3"
         else:
             written = f"{written} {to_where}"
         done = shell(written, home)
@@ -168,7 +168,7 @@ def test_a_chat_nobody_can_read_ends_and_is_kept(
     with ModelServer([streamed("Hello", " you.")]) as server:
         written = f"printf 'hello\\nagain\\n' | andy chat {to(server)}"
         if to_where == "| gone":
-            written = f"exec 3> >(exec true); sleep 0.3; {written} >&3"
+            written = f"exec 3> >(exec true); wait $!; {written} >&3"
         else:
             written = f"{written} {to_where}"
         done = shell(written, home)
