@@ -90,6 +90,7 @@ async def list_directory(
     title="file reader",
     action="read {path|a file}",
     examples=(
+        "read the text file",
         "show me the text file",
         "what does the text file say?",
         "open my notes",

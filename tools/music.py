@@ -148,7 +148,7 @@ def pause_mp3() -> Outcome:
     action="stop the music",
     examples=(
         "stop the music",
-        "music off",
+        "turn the music off",
         "silence please",
     ),
 )

@@ -14,7 +14,8 @@ from andy_cli.messages import Choice
 from andy_cli.models.inside import small_talk
 from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.filling import parameters
-from andy_cli.models.inside.spans import named
+from andy_cli.models.inside.numbers import numbers
+from andy_cli.models.inside.spans import kind, named
 from andy_cli.models.inside.words import IDLE, INTERROGATIVES, WORD, stem, things, words
 
 Likelihoods = Callable[[Sequence[str], str], Sequence[float]]
@@ -24,7 +25,10 @@ SHORTLIST = 5
 DECISIVE = 0.025
 """A lead of one command over all others that the model need not confirm."""
 WORDS_WEIGHT = 0.02
-MODEL_WEIGHT = 0.003
+FORM_WEIGHT = 0.01
+"""Of a number, a name or a member of an enumeration that fits or does not fit."""
+MODEL_WEIGHT = 0.002
+WISH_WEIGHT = 0.005
 """Of one unit of log-likelihood, beside cosines."""
 PIECES = 1.5
 """Tokens a word that a request in a language that the model was taught has at most."""
@@ -50,6 +54,8 @@ KIND_NAMES = {
 class Scores(NamedTuple):
     commands: list[float]
     talk: float
+    wish: float = 0.0
+    """How much likelier the model thinks the words with the best command than with talk."""
 
     @property
     def best(self) -> int:
@@ -113,6 +119,10 @@ class Scorer:
             values = [next(both) for _ in profile.texts]
             shared = len(profile.stems & said) / (len(said) or 1)
             commands.append(summed(values) + WORDS_WEIGHT * shared)
+        commands = [
+            score + fit_form(text, plain != text, choice)
+            for score, choice in zip(commands, choices, strict=True)
+        ]
         if words(text)[:1] and words(text)[0] in INTERROGATIVES:
             # Who asks wants nothing changed.
             commands = [
@@ -135,7 +145,29 @@ class Scorer:
         commands = [score - 1 for score in scores.commands]
         for at, likelihood in zip(order, found, strict=True):
             commands[at] = scores.commands[at] + MODEL_WEIGHT * (likelihood - talk)
-        return Scores(commands, scores.talk)
+        likeliest = found[order.index(max(order, key=commands.__getitem__))]
+        return Scores(commands, scores.talk, WISH_WEIGHT * (likeliest - talk))
+
+
+def fit_form(text: str, is_named: bool, choice: Choice) -> float:
+    """How well what the text holds fits what the command takes: numbers, names, members."""
+    taken = parameters(choice)
+    count = len(numbers(text))
+    numeric = [each for each in taken if each.schema.get("type") in ("integer", "number")]
+    wanting = max(0, sum(each.needed for each in numeric) - count)
+    left_over = max(0, count - len(numeric))
+    said = f" {' '.join(words(text))} "
+    members = sum(
+        any(
+            f" {' '.join(words(str(each)))} " in said for each in parameter.schema.get("enum") or ()
+        )
+        for parameter in taken
+    )
+    is_taken = any(
+        kind(each.name, each.schema) in ("file", "folder", "url", "mail") for each in taken
+    )
+    unplaced = is_named and not is_taken
+    return FORM_WEIGHT * (members - wanting - left_over - unplaced)
 
 
 def summed(values: Sequence[float]) -> float:

@@ -119,7 +119,10 @@ class _Filling:
             return 0, not parameter.needed
         if schema.get("type") in ("integer", "number", "boolean"):
             return 1, not parameter.needed
-        place = ("url", "mail", "phone", "sum", "id", "file", "folder", "text", "words")
+        place = (
+            *("url", "mail", "phone", "sum", "date", "time"),
+            *("id", "file", "folder", "text", "words"),
+        )
         return 2 + place.index(kind(parameter.name, schema)), not parameter.needed
 
     def _value(self, parameter: Parameter) -> str | None:
@@ -190,18 +193,22 @@ class _Filling:
             if not outside and not whole and self._free(Span("", start, end)):
                 fits.append(Span(f"{value:g}", start, end))
         about = {stem(word) for word in words(f"{parameter.name} {parameter.about}")} - IDLE
-        beside = [span for span in fits if about & self._beside(span)]
+        beside = [span for span in fits if about & {*map(stem, self._words_beside(span))}]
         if beside:
             return self._take(beside[0])
-        others = [each for each in self._parameters if each.schema.get("type") in NUMERIC]
-        if fits and (parameter.needed or (len(others) == 1 and self._gain(fits[0]) > MEANT)):
-            return self._take(fits[0])
-        return None
+        numeric = [each for each in self._parameters if each.schema.get("type") in NUMERIC]
+        if not fits or not (parameter.needed or len(numeric) == 1):
+            return None
+        span = fits[0]
+        if len(fits) > 1 and len(numeric) > 1:
+            spoken = [" ".join([*self._words_beside(each)]) for each in fits]
+            near = self._encoder.closeness(f"{parameter.name}: {parameter.about}", spoken)
+            span = fits[max(range(len(fits)), key=near.__getitem__)]
+        return self._take(span) if parameter.needed or self._gain(span) > 0 else None
 
-    def _beside(self, span: Span) -> set[str]:
+    def _words_beside(self, span: Span) -> list[str]:
         text = without_things(self._text)
-        near = [*words(text[: span.start])[-2:], *words(text[span.end :])[:2]]
-        return {stem(word) for word in near}
+        return [*words(text[: span.start])[-2:], *words(text[span.end :])[:2]]
 
     def _there(self, wanted: str, written: str) -> str:
         """The file that is there where only its case or some letters are other ones."""
@@ -253,32 +260,48 @@ class _Filling:
 
         One that need not be is left out unless the request is nearer to its command without it.
         """
+        if "number" in words(f"{parameter.name} {parameter.about}"):
+            written = (Span(self._text[a:b], a, b) for _, a, b in numbers(self._text))
+            if span := next(filter(self._free, written), None):
+                return self._take(span)
+        if parameter.needed and (left := self._left_over()):
+            return self._take(left)
         own = self._own | {stem(word) for word in words(parameter.about) if word not in IDLE}
+        found = self._phrases(own)
+        if not found:
+            return None
+        picked = self._pick_phrase(parameter, found)
+        if self._gain(picked) <= self._least_gain(parameter, picked, own):
+            return None
+        return self._take(picked)
+
+    def _phrases(self, own: frozenset[str]) -> list[Span]:
+        """The runs of words that may be a value. A request for a command seldom begins with one:
+        what it begins with counts where the request is nearer to the command without it."""
         found = phrases(self._text, self._taken, own)
         first = words(self._text)[:1]
         if len(found) > 1 and self._gain(Span("", 0, len(first[0]) if first else 0)) <= MEANT:
-            found = [each for each in found if each.start > 0] or found
-        if parameter.needed and (left := self._left_over()):
-            return self._take(left)
-        if not found:
-            return None
+            return [each for each in found if each.start > 0] or found
+        return found
+
+    def _pick_phrase(self, parameter: Parameter, found: Sequence[Span]) -> Span:
+        """The one that the model takes; another where that is a word of the command."""
         by_text = {each.text: each for each in found}
         picked = by_text[self._pick(self._text, parameter.about, [*by_text])]
-        if self._gain(picked) <= 0 and (
-            others := [
-                each for each in found if not overlaps(each, [range(picked.start, picked.end)])
-            ]
-        ):
-            picked = max(others, key=self._gain) if len(others) < MOST_COMPARED else picked
+        gain = self._gain(picked)
+        if parameter == self._parameters[0] and not parameter.needed and gain <= 2 * MEANT:
+            return max(found[:MOST_COMPARED], key=self._gain)
+        others = [each for each in found if not overlaps(each, [range(picked.start, picked.end)])]
+        if gain <= 0 and others:
+            return max(others[:MOST_COMPARED], key=self._gain)
+        return picked
+
+    def _least_gain(self, parameter: Parameter, span: Span, own: frozenset[str]) -> float:
         if parameter.needed:
-            if self._gain(picked) < -MEANT:
-                return None  # it is one of the words by which the command is asked for
-        else:
-            is_main = parameter == self._parameters[0]
-            least = MEANT if self._is_led_to(picked, own) else 2 * MEANT if is_main else 1.0
-            if self._gain(picked) <= least:
-                return None
-        return self._take(picked)
+            return -MEANT  # else it is one of the words by which the command is asked for
+        if self._is_led_to(span, own):
+            return MEANT
+        return 2 * MEANT if parameter == self._parameters[0] else 1.0
 
     def _left_over(self) -> Span | None:
         """A file, a folder or an address that is said and that no other parameter takes."""

@@ -8,6 +8,17 @@ NUMBER_WORDS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
     "fifteen sixteen seventeen eighteen nineteen twenty"
 ).split()
+OTHER_NUMBER_WORDS = tuple(
+    line.split()
+    for line in (
+        "zwei drei vier f\u00fcnf sechs sieben acht neun zehn elf zw\u00f6lf",
+        "dos tres cuatro cinco seis siete ocho nueve diez once doce",
+        "deux trois quatre cinq six sept huit neuf dix onze douze",
+        "due tre quattro cinque sei sette otto nove dieci undici dodici",
+    )
+)
+"""From two to twelve; one is an article in all of them."""
+SCALES = {"hundred": 100, "thousand": 1000}
 TENS = {
     word: 10 * at
     for at, word in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)
@@ -19,7 +30,11 @@ DIGITS = re.compile(r"(?<![\w.,/-])-?\d+(?:\.\d+)?(?=%|\b)(?![\w/]*[\w/]|[.,-]\d
 
 
 ONES = "one|two|three|four|five|six|seven|eight|nine"
-SPELLED = re.compile(rf"\b(?:(?:twenty|{'|'.join(TENS)})[- ](?:{ONES})|[a-z]+)\b", re.I)
+SPELLED = re.compile(
+    rf"\b(?:(?:{ONES}) (?:hundred|thousand)|(?:twenty|{'|'.join(TENS)})[- ](?:{ONES})"
+    r"|[^\W\d_]+)\b",
+    re.I,
+)
 
 
 def numbers(text: str) -> list[tuple[float, int, int]]:
@@ -34,10 +49,14 @@ def numbers(text: str) -> list[tuple[float, int, int]]:
 
 def _spelled(word: str) -> int | None:
     first, _, second = word.lower().replace("-", " ").partition(" ")
+    if second in SCALES and (base_ := _spelled(first)) is not None:
+        return base_ * SCALES[second]
     if first in TENS or first == "twenty":
         base = TENS.get(first, 20)
         return base + (NUMBER_WORDS.index(second) if second in NUMBER_WORDS else 0)
-    return NUMBER_WORDS.index(first) if first in NUMBER_WORDS else None
+    if first in NUMBER_WORDS:
+        return NUMBER_WORDS.index(first)
+    return next((row.index(first) + 2 for row in OTHER_NUMBER_WORDS if first in row), None)
 
 
 def ordinal(text: str) -> int | None:

@@ -34,9 +34,13 @@ NAMED = 0.02
 """What a file or an address in a request speaks for a command rather than for talk."""
 CLOSE = 0.01
 """Commands nearer to each other than that are told apart by how much of the request they use."""
-FAR = 0.835
+FAR = 0.81
 """Nearness below which a command is not meant, although none is nearer, where examples say how
 people ask for it."""
+DOUBTFUL = 0.04
+"""A lead of a command over talk, or of talk over it, that the model has to confirm."""
+WISH = 0.005
+PLAIN = 0.01
 SPLIT = 0.02
 """By so much a part may be farther from its command than the whole request from its own."""
 
@@ -151,7 +155,13 @@ class Planner:
     def _steps(self, text: str, constraint: Constraint) -> list[Step]:
         scores = self._scorer.compare(text, constraint.choices, constraint.names)
         is_named = things(text) or name_things(text, constraint.names) != text
-        if scores.talk > max(scores.commands) + (NAMED if is_named else 0.0):
+        lead = max(scores.commands) - scores.talk + (NAMED if is_named else 0.0)
+        if not any(choice.examples for choice in constraint.choices):
+            lead += PLAIN  # descriptions are farther from what people say than examples are
+        if abs(lead) < DOUBTFUL and self._scorer.is_read(text):
+            opinion = self._scorer.ask_model(text, constraint.choices, scores)
+            lead += opinion.wish - WISH
+        if lead < 0:
             return []
         step = self._best_step(text, constraint)
         is_far = max(scores.commands) < FAR and bool(constraint.choices[step.at].examples)

@@ -9,7 +9,9 @@ from andy_cli.models.inside.words import words
 CANNOT_KNOW = "I am a very small model and cannot know that."
 UNCLEAR = "I cannot tell what you mean: I am a very small model. {able}"
 FAR = 0.83
-"""Nearness to the nearest example below which it is none of these kinds of talk."""
+"""Nearness to the nearest example below which a question is none that is known to be one."""
+COURTEOUS = 0.865
+"""The same for what is answered with a courtesy."""
 ABILITIES = 6
 
 
@@ -88,9 +90,9 @@ YES = ("yes", "yes please", "sure, do it", "ok, go on")
 def answer_talk(closeness: Sequence[float], choices: Sequence[Choice]) -> str:
     """What is answered; `closeness` is that of what was said to each of EXAMPLES."""
     best = max(range(len(EXAMPLES)), key=closeness.__getitem__)
-    if closeness[best] < FAR:
-        return UNCLEAR.format(able=describe_abilities(choices))
     talk = next(talk for talk in TALKS if EXAMPLES[best] in talk.examples)
+    if closeness[best] < (FAR if talk.answer == CANNOT_KNOW else COURTEOUS):
+        return UNCLEAR.format(able=describe_abilities(choices))
     return talk.answer.format(able=describe_abilities(choices))
 
 

@@ -16,11 +16,13 @@ KIND_WORDS: Mapping[str, str] = {
     "folder": "folder directory dir root cwd",
     "file": "file filename path paths",
     "sum": "expression formula equation",
+    "date": "date day",
+    "time": "time hour o'clock",
     "text": "text content contents body message note comment utterance fact",
 }
 """Kind -> the words by which a parameter's name or description says it."""
 KIND_OF = {word: kind for kind, names in KIND_WORDS.items() for word in names.split()}
-FORMATS = {"uri": "url", "url": "url", "email": "mail"}
+FORMATS = {"uri": "url", "url": "url", "email": "mail", "date": "date", "time": "time"}
 LONGEST = 10
 """Words of a span."""
 NEAR = 0.2
@@ -122,8 +124,10 @@ def phrases(text: str, taken: Iterable[range], own: frozenset[str]) -> list[Span
 
 def _is_whole(text: str, own: frozenset[str]) -> bool:
     said = words(text)
-    return bool(said) and not any(
-        word in LINKS or stem(word) in own for word in (said[0], said[-1])
+    return (
+        bool(said)
+        and not text.isdigit()
+        and not any(word in LINKS or stem(word) in own for word in (said[0], said[-1]))
     )
 
 

@@ -60,6 +60,12 @@ FOLDER = re.compile(
     r"|(?!and/or\b|\w{1,3}/\w{1,3}\b|\d)[\w.@+-]+/(?:[\w.@+-]+/?)*)(?<!\.)(?![\w/])"
 )
 PHONE = re.compile(r"(?<![\w.:-])(?!\d{4}-\d\d)\+?\d[\d ()/-]{6,}\d\b(?![:.]\d)")
+DATE = re.compile(
+    r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])|(?<![\w.])\d{1,2}\.\d{1,2}\.(?:\d{4})?(?!\w)"
+)
+TIME = re.compile(
+    r"(?<![\w:])\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?(?![\w:])|(?<!\w)\d{1,2} ?[ap]m\b", re.I
+)
 SUM = re.compile(r"[\d.()]+(?:\s*[-+*/^x]\s*[\d.()]+)+")
 
 
@@ -90,6 +96,8 @@ KINDS = (
     ("quote", QUOTED),
     ("url", URL),
     ("mail", MAIL),
+    ("date", DATE),
+    ("time", TIME),
     ("phone", PHONE),
     ("file", FILE),
     ("folder", FOLDER),
