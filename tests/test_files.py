@@ -29,7 +29,8 @@ from andy_cli.messages import Effect, ToolCall, ToolResult
 from andy_cli.resources import bundled
 from andy_cli.settings import load
 from andy_cli.toolbox import collection, situation
-from andy_cli.toolbox.files import editing, globs, ignoring, listing, markup, ripgrep, searching
+from andy_cli.toolbox.files import editing, markup
+from andy_cli.toolbox.files.search import globs, ignoring, listing, ripgrep, searching
 from tests.cases import Row
 from tests.papers import pdf
 from tests.test_music import an_ordinary_user

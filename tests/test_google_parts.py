@@ -9,16 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.google import message_text, pages, times
-from andy_cli.toolbox.google.cells import rows_of
-from andy_cli.toolbox.google.document_text import text_of as document_text
+from andy_cli.toolbox.google import times
+from andy_cli.toolbox.google.contents import message_text, pages
+from andy_cli.toolbox.google.contents.cells import rows_of
+from andy_cli.toolbox.google.contents.document_text import text_of as document_text
+from andy_cli.toolbox.google.contents.file_text import FilePage, is_text
+from andy_cli.toolbox.google.contents.html_text import text_of
+from andy_cli.toolbox.google.contents.letters import as_message, letter, receivers
 from andy_cli.toolbox.google.drive import as_query
-from andy_cli.toolbox.google.file_text import FilePage, is_text
-from andy_cli.toolbox.google.html_text import text_of
+from andy_cli.toolbox.google.http.refusals import read_refusal, sentence, waited
 from andy_cli.toolbox.google.ids import calendar_id, event_id, file_id
-from andy_cli.toolbox.google.letters import as_message, letter, receivers
 from andy_cli.toolbox.google.login import scopes
-from andy_cli.toolbox.google.refusals import read_refusal, sentence, waited
 from tests.cases import loop_over
 
 

@@ -26,7 +26,7 @@ from andy_cli.toolbox.collection import Collection
 from andy_cli.toolbox.collection import shipped as all_shipped
 from andy_cli.toolbox.machine import browser, clock, customs, speech, voices
 from andy_cli.toolbox.mcp.hub import Hub
-from andy_cli.toolbox.player import SoundPlayer, set_shared, shared
+from andy_cli.toolbox.music.player import SoundPlayer, set_shared, shared
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.work import Work
 from tests.cases import Row

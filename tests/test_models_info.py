@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from andy_cli.models.client import Endpoint
-from andy_cli.models.server_facts import Facts, facts
+from andy_cli.models.server.facts import Facts, facts
 from andy_cli.settings import load
 from tests.model_server import ModelServer, called, refused, streamed
 from tests.shell import Done, andy

@@ -10,12 +10,12 @@ import pytest
 from andy_cli.errors import ToolError
 from andy_cli.messages import Effect, ToolCall
 from andy_cli.resources import bundled
-from andy_cli.toolbox import song_search
 from andy_cli.toolbox.collection import tools_in
-from andy_cli.toolbox.player import SoundPlayer, set_shared, shared
+from andy_cli.toolbox.music import song_search
+from andy_cli.toolbox.music.player import SoundPlayer, set_shared, shared
+from andy_cli.toolbox.music.song_search import place_in_list
+from andy_cli.toolbox.music.songs import clock, natural
 from andy_cli.toolbox.registry import Registry
-from andy_cli.toolbox.song_search import place_in_list
-from andy_cli.toolbox.songs import clock, natural
 from andy_cli.toolbox.tool import Outcome
 from tests.make_music import ALBUM, MUSIC, encoded, song, tag, tone
 

@@ -17,7 +17,7 @@ from andy_cli.models.http.features import find_features, refuses_any_tools
 from andy_cli.models.http.refusals import read_refusal
 from andy_cli.models.inside.local_server import Engine
 from andy_cli.models.memory import learn_called, learn_without, recall
-from andy_cli.models.observed_tools import SILENT, ObservedTools, Prompt
+from andy_cli.models.server.observed_tools import SILENT, ObservedTools, Prompt
 from tests.model_server import Answer, ModelServer, Received, answered, refused, streamed
 from tests.serving import MP3S, USER, calls_of, serving
 from tests.shell import andy

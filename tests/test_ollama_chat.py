@@ -16,7 +16,7 @@ from andy_cli.models.http.ollama_wire import OllamaReader, chat_address, write_r
 from andy_cli.models.ollama_chat import ContextSize
 from andy_cli.models.presets import presets
 from andy_cli.models.select import Chosen, connect, provider_at
-from andy_cli.models.server_facts import Facts
+from andy_cli.models.server.facts import Facts
 from andy_cli.settings import load
 from tests.model_server import (
     Answer,

@@ -22,15 +22,8 @@ from andy_cli.guard.gate import Answer, Gate, Mode, Proposal
 from andy_cli.guard.rules import made
 from andy_cli.messages import Arguments, ToolCall, ToolResult
 from andy_cli.toolbox import situation
-from andy_cli.toolbox.files import (
-    batches,
-    journal,
-    kept_batches,
-    recorded,
-    transfers,
-    trash,
-    undoing,
-)
+from andy_cli.toolbox.files.history import journal, kept_batches, recorded, trash, undoing
+from andy_cli.toolbox.files.moving import batches, transfers
 from andy_cli.toolbox.places import Place
 from tests.test_music import an_ordinary_user
 from tests.tools import claimed, ran, shipped, work_in
@@ -783,7 +776,7 @@ import os, sys
 from pathlib import Path
 from andy_cli.settings import load
 from andy_cli.toolbox import situation
-from andy_cli.toolbox.files import organizing
+from andy_cli.toolbox.files.moving import organizing
 from tests.tools import ran, shipped
 workspace = Path(sys.argv[1])
 situation.enter(load((), environment={}), workspace, "killed", workspace.parent / "state" / "undo")

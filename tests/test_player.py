@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox import songs, sound
-from andy_cli.toolbox.external_player import (
+from andy_cli.toolbox.music import songs, sound
+from andy_cli.toolbox.music.external_player import (
     ExternalPlayer,
     Program,
     clean_environment,
     find_program,
 )
-from andy_cli.toolbox.player import SoundPlayer
-from andy_cli.toolbox.playlist import Playlist, scaled
+from andy_cli.toolbox.music.player import SoundPlayer
+from andy_cli.toolbox.music.playlist import Playlist, scaled
 from tests.make_music import encoded, song, tag, tone
 
 ROOT = Path(__file__).parents[1]
@@ -330,7 +330,7 @@ def python(code: str) -> subprocess.CompletedProcess[str]:
 def test_a_program_may_end_while_music_plays(album: list[Path]) -> None:
     ended = python(
         "from pathlib import Path\n"
-        "from andy_cli.toolbox.player import shared\n"
+        "from andy_cli.toolbox.music.player import shared\n"
         f"state = shared().play(Path({str(album[0])!r}), volume=0)\n"
         "print(state.song.title, state.device in ('default', 'null'))\n"
     )
@@ -340,7 +340,7 @@ def test_a_program_may_end_while_music_plays(album: list[Path]) -> None:
 def test_looking_at_a_player_that_never_played_loads_nothing() -> None:
     ended = python(
         "import sys\n"
-        "from andy_cli.toolbox.player import current_state\n"
+        "from andy_cli.toolbox.music.player import current_state\n"
         "print(current_state().playing, 'miniaudio' in sys.modules, 'tinytag' in sys.modules)\n"
     )
     assert ended.stdout == "False False False\n", ended.stderr
@@ -352,7 +352,7 @@ def test_without_miniaudio_an_installed_program_is_wanted() -> None:
         "sys.modules['miniaudio'] = None\n"
         "os.environ['PATH'] = ''\n"
         "from andy_cli.errors import ToolError\n"
-        "from andy_cli.toolbox.player import shared\n"
+        "from andy_cli.toolbox.music.player import shared\n"
         "try:\n"
         "    shared()\n"
         "except ToolError as error:\n"

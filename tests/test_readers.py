@@ -25,12 +25,12 @@ from andy_cli.frontends.serve import asked, messages_wire, reading, responses_wi
 from andy_cli.frontends.serve.pieces import Refused
 from andy_cli.guard import archives
 from andy_cli.messages import Message
-from andy_cli.models import discovery, memory, server_facts
+from andy_cli.models import discovery, memory
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.wire import ReplyReader
 from andy_cli.models.inside import conclusion, filling
+from andy_cli.models.server import facts
 from andy_cli.sessions import log
-from andy_cli.toolbox import songs
 from andy_cli.toolbox.documents import (
     charsets,
     docx,
@@ -43,12 +43,15 @@ from andy_cli.toolbox.documents import (
     text,
     xlsx,
 )
-from andy_cli.toolbox.files import encodings, ignoring, kept_batches
-from andy_cli.toolbox.google import cells
+from andy_cli.toolbox.files import encodings
+from andy_cli.toolbox.files.history import kept_batches
+from andy_cli.toolbox.files.search import ignoring
+from andy_cli.toolbox.google.contents import cells
 from andy_cli.toolbox.google.login import account, consent, vault
 from andy_cli.toolbox.mcp import login, phrases, results, servers
 from andy_cli.toolbox.mcp import tools as mcp_tools
 from andy_cli.toolbox.mcp.long_lines import LineDecoder
+from andy_cli.toolbox.music import songs
 from tests import office_files
 from tests.cases import loop_over, quick_every
 from tests.foreign import NASTY, as_bytes, foreign_bytes, foreign_json
@@ -344,10 +347,10 @@ def decode_lines(data: bytes) -> object:
 
 def all_facts(value: object) -> object:
     sources = (
-        server_facts.OLLAMA,
-        server_facts.LOADED,
-        server_facts.LLAMACPP,
-        server_facts.LISTED,
+        facts.OLLAMA,
+        facts.LOADED,
+        facts.LLAMACPP,
+        facts.LISTED,
     )
     return [source.read(value, "m") for source in sources if isinstance(value, dict)]
 

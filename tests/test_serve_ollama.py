@@ -26,7 +26,7 @@ from andy_cli.frontends.serve.taught import DIALECTS, taught
 from andy_cli.frontends.serve.upstreams import Upstream, Upstreams
 from andy_cli.messages import Chunk, Request, ToolRequest
 from andy_cli.models.client import Endpoint
-from andy_cli.models.server_facts import Facts
+from andy_cli.models.server.facts import Facts
 from tests.cases import quick_every
 from tests.model_server import Answer, ModelServer, Received, event, refused, status, streamed
 from tests.served import (

@@ -9,8 +9,8 @@ from andy_cli.compiler import dialects
 from andy_cli.compiler.detect import Template, by_rendered, chosen
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.discover import discover
-from andy_cli.models import rendering
-from andy_cli.models.rendering import rendered
+from andy_cli.models.server import rendering
+from andy_cli.models.server.rendering import rendered
 
 DIALECTS = discover(dialects, Dialect, "DIALECT")
 

@@ -79,7 +79,7 @@ async def list_directory(
     ] = 1,
 ) -> Outcome:
     """List the files and folders in a folder."""
-    from andy_cli.toolbox.files import listing
+    from andy_cli.toolbox.files.search import listing
 
     where = place(path, "list")
     return await in_thread(lambda work: listing.listed(where, max_depth, work), SECONDS)
@@ -251,7 +251,7 @@ async def search_files(
 
     A pattern without a capital letter does not look at case.
     """
-    from andy_cli.toolbox.files import searching
+    from andy_cli.toolbox.files.search import searching
 
     where = place(path, "list")
     asked = searching.Asked(pattern, glob, path)
@@ -296,7 +296,7 @@ def _texts(arguments: Given, name: str) -> list[str]:
 
 
 def _moved(arguments: Given) -> Claim:
-    from andy_cli.toolbox.files import organizing
+    from andy_cli.toolbox.files.moving import organizing
 
     paths, destination = _texts(arguments, "paths"), _text(arguments, "destination")
     return organizing.claim_transfer("move", paths, destination, bool(arguments.get("replace")))
@@ -315,7 +315,7 @@ def _moved(arguments: Given) -> Claim:
 )
 async def move(paths: Paths, destination: Destination, replace: Replace = False) -> Outcome:
     """Move or rename files and folders."""
-    from andy_cli.toolbox.files import organizing
+    from andy_cli.toolbox.files.moving import organizing
 
     return await in_thread(
         lambda work: organizing.transfer("move", paths, destination, replace, work), COPYING, ENDING
@@ -323,7 +323,7 @@ async def move(paths: Paths, destination: Destination, replace: Replace = False)
 
 
 def _copied(arguments: Given) -> Claim:
-    from andy_cli.toolbox.files import organizing
+    from andy_cli.toolbox.files.moving import organizing
 
     paths, destination = _texts(arguments, "paths"), _text(arguments, "destination")
     return organizing.claim_transfer("copy", paths, destination, bool(arguments.get("replace")))
@@ -341,7 +341,7 @@ def _copied(arguments: Given) -> Claim:
 )
 async def copy(paths: Paths, destination: Destination, replace: Replace = False) -> Outcome:
     """Copy files and folders."""
-    from andy_cli.toolbox.files import organizing
+    from andy_cli.toolbox.files.moving import organizing
 
     return await in_thread(
         lambda work: organizing.transfer("copy", paths, destination, replace, work), COPYING, ENDING
@@ -349,7 +349,7 @@ async def copy(paths: Paths, destination: Destination, replace: Replace = False)
 
 
 def _folder_made(arguments: Given) -> Claim:
-    from andy_cli.toolbox.files import organizing
+    from andy_cli.toolbox.files.moving import organizing
 
     return organizing.claim_folder(_text(arguments, "path"))
 
@@ -372,13 +372,13 @@ def make_folder(
     ],
 ) -> Outcome:
     """Make a new folder."""
-    from andy_cli.toolbox.files import organizing
+    from andy_cli.toolbox.files.moving import organizing
 
     return organizing.make_folder(path)
 
 
 def _trashed(arguments: Given) -> Claim:
-    from andy_cli.toolbox.files import organizing
+    from andy_cli.toolbox.files.moving import organizing
 
     return organizing.claim_trash(_texts(arguments, "paths"))
 
@@ -397,7 +397,7 @@ def _trashed(arguments: Given) -> Claim:
 )
 async def trash(paths: Paths) -> Outcome:
     """Delete files and folders by putting them into the trash, from where they can come back."""
-    from andy_cli.toolbox.files import organizing
+    from andy_cli.toolbox.files.moving import organizing
 
     return await in_thread(lambda work: organizing.trash(paths, work), COPYING, ENDING)
 

@@ -113,7 +113,7 @@ async def gmail_read(messageId: MessageId, offset: Offset = 0) -> Outcome:
 async def gmail_send(to: To, subject: Subject, body: Body) -> Outcome:
     """Send a mail."""
     from andy_cli.toolbox.google import mail
-    from andy_cli.toolbox.google.letters import letter
+    from andy_cli.toolbox.google.contents.letters import letter
 
     return await mail.sending(letter(to, subject, body))
 

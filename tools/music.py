@@ -6,10 +6,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from andy_cli.toolbox import songs
-from andy_cli.toolbox.player import State, current_state, shared
-from andy_cli.toolbox.song_search import expanded, find, opened, remember, said
-from andy_cli.toolbox.songs import Song
+from andy_cli.toolbox.music import songs
+from andy_cli.toolbox.music.player import State, current_state, shared
+from andy_cli.toolbox.music.song_search import expanded, find, opened, remember, said
+from andy_cli.toolbox.music.songs import Song
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError, also, tool
 
 Folder = Annotated[

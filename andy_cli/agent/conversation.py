@@ -77,7 +77,7 @@ from andy_cli.messages import (
     Wire,
 )
 from andy_cli.models.client import ModelClient
-from andy_cli.models.observed_tools import Prompt
+from andy_cli.models.server.observed_tools import Prompt
 from andy_cli.sessions.log import HINT, Log
 from andy_cli.sessions.resuming import Compaction
 from andy_cli.settings import Settings

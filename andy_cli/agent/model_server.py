@@ -1,7 +1,7 @@
 """Where a model is served: what its server tells of it, and whether it is sent tools natively.
 
-Many servers are believed only so far: `models/observed_tools.py` says what shows that one leaves
-tools out. What is found out is remembered through `Server`.
+Many servers are believed only so far: `models/server/observed_tools.py` says what shows that one
+leaves tools out. What is found out is remembered through `Server`.
 """
 
 from collections.abc import Awaitable, Callable
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from andy_cli.compiler.detect import NO_TEMPLATE, Template
 from andy_cli.errors import ToolsRefusedError
 from andy_cli.messages import NOTHING_LEARNED, Learned
-from andy_cli.models.observed_tools import ObservedTools, Prompt
+from andy_cli.models.server.observed_tools import ObservedTools, Prompt
 
 TOLD = "its server says that it takes no tools"
 IGNORED = "its server leaves out the tools that it is sent"

@@ -10,8 +10,9 @@ is anything; a pattern that does not end in one ends where a word does, so `qwen
 `-` may be written or not, and a version as servers do: `llama-3.1*` is `llama-v3p1-8b` too. The
 pattern with the most letters wins. With `!` in front it says who does not write the dialect.
 
-A template is a program of somebody else's: models/rendering.py runs it apart and bounded. What it
-made of a call is read here as a reply is; where that says nothing, the markers in its text count.
+A template is a program of somebody else's: models/server/rendering.py runs it apart and bounded.
+What it made of a call is read here as a reply is; where that says nothing, the markers in its text
+count.
 """
 
 import re
@@ -62,7 +63,7 @@ SENTINEL_TOOL = "sentinel_tool"
 SENTINEL_ARGUMENTS = {"sentinel_key": "sentinel value"}
 SENTINEL_SCHEMA = {"type": "object", "properties": {"sentinel_key": {"type": "string"}}}
 QUESTION, RESULT = "sentinel question", "sentinel result"
-"""What models/renderer.py has a template write."""
+"""What models/server/renderer.py has a template write."""
 
 
 class Template(NamedTuple):

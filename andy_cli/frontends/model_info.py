@@ -19,10 +19,10 @@ from andy_cli.models.http.addresses import is_loopback, shown
 from andy_cli.models.http.constraints import fields_of
 from andy_cli.models.inside import weights
 from andy_cli.models.memory import recall
-from andy_cli.models.rendering import rendered
 from andy_cli.models.select import Chosen
-from andy_cli.models.server_facts import Facts, facts
-from andy_cli.models.server_kind import kind_of
+from andy_cli.models.server.facts import Facts, facts
+from andy_cli.models.server.kind import kind_of
+from andy_cli.models.server.rendering import rendered
 from andy_cli.settings import Settings
 
 HINT = "`andy models list` shows what there is."

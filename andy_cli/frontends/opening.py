@@ -213,9 +213,9 @@ def server_of(chosen: Chosen, settings: Settings, forget: bool = False) -> Serve
 
 async def takes_tools(chosen: Chosen, settings: Settings) -> bool | None:
     """Whether the chosen model's server says that it takes tools."""
-    from andy_cli.models import server_facts  # once for a server of the user's own
+    from andy_cli.models.server import facts
 
-    return await server_facts.takes_tools(chosen.endpoint, settings)
+    return await facts.takes_tools(chosen.endpoint, settings)
 
 
 def facts_of(chosen: Chosen, settings: Settings) -> Callable[[], Awaitable[Known]]:
@@ -224,10 +224,10 @@ def facts_of(chosen: Chosen, settings: Settings) -> Callable[[], Awaitable[Known
 
     async def ask() -> Known:
         # Only for servers that take no tools, and for long histories.
-        from andy_cli.models import rendering, server_facts
+        from andy_cli.models.server import facts, rendering
 
         if not known:
-            told = await server_facts.facts(chosen.endpoint, settings)
+            told = await facts.facts(chosen.endpoint, settings)
             template = Template(told.template, await rendering.rendered(told.template))
             known.append(Known(template, told.context))
         return known[0]

@@ -36,7 +36,7 @@ from andy_cli.frontends.words import (
 from andy_cli.guard.neutralizer import Neutralizer, neutralize, one_line
 from andy_cli.messages import Arguments, Status
 from andy_cli.sessions.resuming import ResumedSession
-from andy_cli.toolbox import player
+from andy_cli.toolbox.music import player
 
 FIRST_BYTE = 0.3
 """Seconds to wait for piped text when a task was given too: a pipe nobody writes to is common."""

@@ -16,7 +16,7 @@ from andy_cli.models.http.ollama_wire import (
     write_request,
 )
 from andy_cli.models.http.refusals import Refusal, names_no_model, too_long
-from andy_cli.models.server_facts import Facts
+from andy_cli.models.server.facts import Facts
 from andy_cli.models.token_count import MESSAGE, tokens
 
 LEAST = 8192

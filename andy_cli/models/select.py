@@ -126,8 +126,8 @@ def _client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClient:
     # 10 ms, which the model inside this process does not need.
     from andy_cli.models.http.chat import ChatClient
     from andy_cli.models.ollama_chat import OllamaChat
-    from andy_cli.models.server_facts import Facts, facts
-    from andy_cli.models.server_kind import ServerKind
+    from andy_cli.models.server.facts import Facts, facts
+    from andy_cli.models.server.kind import ServerKind
 
     async def ask(model: str) -> Facts:
         return await facts(endpoint, settings)

@@ -89,8 +89,8 @@ def walk(folder: Path, walked: Walked) -> None:
     """Find what lies in the folder, level by level; a folder ends in a slash."""
     # All that is needed to look at files takes 20 ms to load.
     from andy_cli.errors import AndyError, ToolError
-    from andy_cli.toolbox.files.ignoring import Ignored
-    from andy_cli.toolbox.files.walking import DEEPEST, MOST, entries
+    from andy_cli.toolbox.files.search.ignoring import Ignored
+    from andy_cli.toolbox.files.search.walking import DEEPEST, MOST, entries
     from andy_cli.toolbox.places import Place
 
     try:

@@ -28,7 +28,7 @@ from andy_cli.frontends.options import ANY, NO_ID, WHICH_ID, Options
 BEHIND_THE_PROMPT = (
     "andy_cli.frontends.chat.talk",
     "andy_cli.models.http.direct",
-    "andy_cli.models.rendering",
+    "andy_cli.models.server.rendering",
     "httpcore2",
     "truststore",
     "anyio._backends._asyncio",

@@ -32,8 +32,8 @@ from andy_cli.guard.gate import Answer, Proposal
 from andy_cli.guard.neutralizer import neutralize
 from andy_cli.models.select import FarServerError, NoModelError
 from andy_cli.sessions.store import SessionCard, find_newest
-from andy_cli.toolbox import player
-from andy_cli.toolbox.songs import clock
+from andy_cli.toolbox.music import player
+from andy_cli.toolbox.music.songs import clock
 
 HINT = "/help says what there is, Ctrl-D leaves"
 """What the status line says at first."""

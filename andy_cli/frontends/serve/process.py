@@ -20,7 +20,7 @@ from andy_cli.frontends.serve.gatekeeper import Gatekeeper
 from andy_cli.frontends.serve.records import Records
 from andy_cli.frontends.serve.upstreams import upstreams
 from andy_cli.models.client import Endpoint
-from andy_cli.models.server_facts import Facts, facts
+from andy_cli.models.server.facts import Facts, facts
 from andy_cli.settings import Settings
 
 FAREWELL = 1

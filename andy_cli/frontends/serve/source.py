@@ -25,7 +25,7 @@ from andy_cli.models.http.ollama_wire import find_thinking, reader_at
 from andy_cli.models.memory import learn_without, recall
 from andy_cli.models.ollama_chat import OllamaChat
 from andy_cli.models.select import left_out
-from andy_cli.models.server_kind import ServerKind
+from andy_cli.models.server.kind import ServerKind
 from andy_cli.settings import Settings
 
 

@@ -13,14 +13,14 @@ from andy_cli.compiler.dialect import Tools
 from andy_cli.frontends.serve.asked import Asked
 from andy_cli.models.client import Endpoint
 from andy_cli.models.memory import learn_called, learn_refusal
-from andy_cli.models.observed_tools import ObservedTools, Prompt
 from andy_cli.models.presets import presets
-from andy_cli.models.server_facts import Facts
+from andy_cli.models.server.facts import Facts
+from andy_cli.models.server.observed_tools import ObservedTools, Prompt
 from andy_cli.models.token_count import tokens
 
 
 class GetFacts(Protocol):
-    """Asks a server about a model; `sure` as models/server_facts.py has it."""
+    """Asks a server about a model; `sure` as models/server/facts.py has it."""
 
     async def __call__(self, endpoint: Endpoint, sure: bool = False) -> Facts: ...
 

@@ -22,8 +22,8 @@ from andy_cli.models.memory import recall
 from andy_cli.models.ollama_chat import OllamaChat
 from andy_cli.models.presets import presets
 from andy_cli.models.select import OLLAMA_PORT, parse_name
-from andy_cli.models.server_facts import Facts
-from andy_cli.models.server_kind import ServerKind
+from andy_cli.models.server.facts import Facts
+from andy_cli.models.server.kind import ServerKind
 from andy_cli.settings import Settings
 
 

@@ -34,7 +34,7 @@ from andy_cli.models.http.refusals import (
 from andy_cli.models.http.transport import Answer, Transport, drain, transport
 from andy_cli.models.http.wire import ReplyReader
 from andy_cli.models.ollama_chat import OllamaChat
-from andy_cli.models.server_kind import ServerKind
+from andy_cli.models.server.kind import ServerKind
 from andy_cli.settings import Settings
 
 LARGEST = 32 * 2**20

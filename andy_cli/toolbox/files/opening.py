@@ -8,7 +8,7 @@ from typing import BinaryIO
 from andy_cli.errors import ToolError
 from andy_cli.guard.neutralizer import spelled
 from andy_cli.toolbox.files.names import said
-from andy_cli.toolbox.files.walking import entries
+from andy_cli.toolbox.files.search.walking import entries
 from andy_cli.toolbox.places import Place, place
 from andy_cli.toolbox.situation import here
 

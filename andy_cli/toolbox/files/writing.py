@@ -15,9 +15,9 @@ from hashlib import blake2b
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
-from andy_cli.toolbox.files.journal import find_missing_folders, record
+from andy_cli.toolbox.files.history.journal import find_missing_folders, record
+from andy_cli.toolbox.files.history.recorded import LARGEST, Written
 from andy_cli.toolbox.files.names import said
-from andy_cli.toolbox.files.recorded import LARGEST, Written
 from andy_cli.toolbox.places import Place
 
 PERMISSIONS = 0o777

@@ -19,7 +19,7 @@ def joined(written: object) -> object:
 
 def table(written: object) -> object:
     """Rows of cells, whatever their form. Raises ValueError for what are none."""
-    from andy_cli.toolbox.google.cells import rows_of  # with what only who uses Google needs
+    from andy_cli.toolbox.google.contents.cells import rows_of
 
     try:
         return rows_of(written)

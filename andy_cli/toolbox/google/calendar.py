@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from andy_cli.toolbox.google.apis import CALENDAR, base
-from andy_cli.toolbox.google.exchange import Query
+from andy_cli.toolbox.google.contents.pages import Rest, counted, cut, fitting, outcome, short
+from andy_cli.toolbox.google.http.apis import CALENDAR, base
+from andy_cli.toolbox.google.http.exchange import Query
+from andy_cli.toolbox.google.http.refusals import Missing
+from andy_cli.toolbox.google.http.service import Record, opened, part, record, records, text
 from andy_cli.toolbox.google.ids import Event, calendar_id, event_id, shown
-from andy_cli.toolbox.google.pages import Rest, counted, cut, fitting, outcome, short
-from andy_cli.toolbox.google.refusals import Missing
-from andy_cli.toolbox.google.service import Record, opened, part, record, records, text
 from andy_cli.toolbox.google.times import Span, bound, span
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
 

@@ -2,12 +2,20 @@
 
 from collections.abc import Mapping
 
-from andy_cli.toolbox.google.apis import DOCS, base
-from andy_cli.toolbox.google.document_text import ends_empty, text_of
+from andy_cli.toolbox.google.contents.document_text import ends_empty, text_of
+from andy_cli.toolbox.google.contents.pages import counted, outcome, page, short
+from andy_cli.toolbox.google.http.apis import DOCS, base
+from andy_cli.toolbox.google.http.refusals import NOT_DONE, Missing
+from andy_cli.toolbox.google.http.service import (
+    Record,
+    Service,
+    opened,
+    part,
+    record,
+    records,
+    text,
+)
 from andy_cli.toolbox.google.ids import file_id, shown
-from andy_cli.toolbox.google.pages import counted, outcome, page, short
-from andy_cli.toolbox.google.refusals import NOT_DONE, Missing
-from andy_cli.toolbox.google.service import Record, Service, opened, part, record, records, text
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
 
 NOUN = "a document"

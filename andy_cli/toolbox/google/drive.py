@@ -4,14 +4,22 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from andy_cli.toolbox.google.apis import DRIVE, base, uploads
-from andy_cli.toolbox.google.exchange import Query, Request
-from andy_cli.toolbox.google.file_text import FilePage, is_text
+from andy_cli.toolbox.google.contents.file_text import FilePage, is_text
+from andy_cli.toolbox.google.contents.pages import (
+    Rest,
+    counted,
+    cut,
+    fitting,
+    onward,
+    outcome,
+    short,
+)
+from andy_cli.toolbox.google.http.apis import DRIVE, base, uploads
+from andy_cli.toolbox.google.http.exchange import Query, Request
+from andy_cli.toolbox.google.http.refusals import Missing
+from andy_cli.toolbox.google.http.service import Page, Record, Service, opened, part, record, text
+from andy_cli.toolbox.google.http.uploading import multipart
 from andy_cli.toolbox.google.ids import file_id, shown
-from andy_cli.toolbox.google.pages import Rest, counted, cut, fitting, onward, outcome, short
-from andy_cli.toolbox.google.refusals import Missing
-from andy_cli.toolbox.google.service import Page, Record, Service, opened, part, record, text
-from andy_cli.toolbox.google.uploading import multipart
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
 
 GOOGLE = "application/vnd.google-apps."

@@ -4,12 +4,9 @@ import asyncio
 import base64
 from collections.abc import Mapping, Sequence
 
-from andy_cli.toolbox.google import message_text
-from andy_cli.toolbox.google.apis import GMAIL, base
-from andy_cli.toolbox.google.ids import plain_id, shown
-from andy_cli.toolbox.google.letters import Letter, as_message, letter
-from andy_cli.toolbox.google.login.account import connected
-from andy_cli.toolbox.google.pages import (
+from andy_cli.toolbox.google.contents import message_text
+from andy_cli.toolbox.google.contents.letters import Letter, as_message, letter
+from andy_cli.toolbox.google.contents.pages import (
     TEXT,
     Rest,
     clipped,
@@ -20,8 +17,11 @@ from andy_cli.toolbox.google.pages import (
     page,
     short,
 )
-from andy_cli.toolbox.google.refusals import Missing
-from andy_cli.toolbox.google.service import Record, Service, opened, part, records, text
+from andy_cli.toolbox.google.http.apis import GMAIL, base
+from andy_cli.toolbox.google.http.refusals import Missing
+from andy_cli.toolbox.google.http.service import Record, Service, opened, part, records, text
+from andy_cli.toolbox.google.ids import plain_id, shown
+from andy_cli.toolbox.google.login.account import connected
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError, progress
 
 AT_ONCE = 8

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from andy_cli.toolbox.google.apis import SHEETS, base
-from andy_cli.toolbox.google.cells import Rows, rows_of, said
-from andy_cli.toolbox.google.exchange import Query
+from andy_cli.toolbox.google.contents.cells import Rows, rows_of, said
+from andy_cli.toolbox.google.contents.pages import counted, fitting, outcome, short
+from andy_cli.toolbox.google.http.apis import SHEETS, base
+from andy_cli.toolbox.google.http.exchange import Query
+from andy_cli.toolbox.google.http.refusals import Missing
+from andy_cli.toolbox.google.http.service import Record, opened, part, record, text
 from andy_cli.toolbox.google.ids import file_id, shown
-from andy_cli.toolbox.google.pages import counted, fitting, outcome, short
-from andy_cli.toolbox.google.refusals import Missing
-from andy_cli.toolbox.google.service import Record, opened, part, record, text
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
 
 NOUN = "a spreadsheet"

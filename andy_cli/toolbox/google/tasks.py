@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from andy_cli.toolbox.google.apis import TASKS, base
+from andy_cli.toolbox.google.contents.pages import Rest, counted, cut, fitting, outcome, short
+from andy_cli.toolbox.google.http.apis import TASKS, base
+from andy_cli.toolbox.google.http.refusals import Missing
+from andy_cli.toolbox.google.http.service import Record, Service, opened, part, text
 from andy_cli.toolbox.google.ids import plain_id, shown
-from andy_cli.toolbox.google.pages import Rest, counted, cut, fitting, outcome, short
-from andy_cli.toolbox.google.refusals import Missing
-from andy_cli.toolbox.google.service import Record, Service, opened, part, text
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
 
 DEFAULT = "@default"

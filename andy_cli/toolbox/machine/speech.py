@@ -13,7 +13,7 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.neutralizer import one_line
 from andy_cli.guard.redactor import redact, secrets_of
 from andy_cli.toolbox.machine import voices
-from andy_cli.toolbox.player import SoundPlayer, current_state
+from andy_cli.toolbox.music.player import SoundPlayer, current_state
 from andy_cli.toolbox.tool import Outcome
 from andy_cli.toolbox.work import in_thread
 

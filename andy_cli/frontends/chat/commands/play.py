@@ -7,7 +7,7 @@ from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.command import Command, Offer
 from andy_cli.frontends.chat.desk import Desk
 from andy_cli.frontends.chat.run_tool import run_tool
-from andy_cli.toolbox.song_search import known_names
+from andy_cli.toolbox.music.song_search import known_names
 
 
 async def play(desk: Desk, argument: str) -> str:

@@ -16,7 +16,11 @@ EARLIER = "earlier"
 async def undo(desk: Desk, argument: str) -> str:
     """Raises ToolError where something was changed since, UsageError for another argument."""
     # Loaded with the first change of a file.
-    from andy_cli.toolbox.files.undoing import describe_earlier, take_back_earlier, take_back_last
+    from andy_cli.toolbox.files.history.undoing import (
+        describe_earlier,
+        take_back_earlier,
+        take_back_last,
+    )
 
     if argument not in ("", EARLIER):
         raise UsageError(f"/undo takes nothing, or `{EARLIER}`: not {argument!r}.")

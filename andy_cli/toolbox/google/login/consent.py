@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.settings import Settings
-from andy_cli.toolbox.google.apis import safe
+from andy_cli.toolbox.google.http.apis import safe
 from andy_cli.toolbox.google.login import vault
 from andy_cli.toolbox.google.login.account import Account
 from andy_cli.toolbox.google.login.renewal import granted, lifetime

@@ -17,13 +17,13 @@ from urllib.parse import urlencode
 
 from andy_cli.errors import ToolError, ToolTimeout, UsageError
 from andy_cli.settings import Settings
-from andy_cli.toolbox.google.apis import safe
-from andy_cli.toolbox.google.exchange import Broken, Reply, Request, Whole
+from andy_cli.toolbox.google.http.apis import safe
+from andy_cli.toolbox.google.http.exchange import Broken, Reply, Request, Whole
+from andy_cli.toolbox.google.http.refusals import read_refusal, sentence
 from andy_cli.toolbox.google.late import LOG_IN, login_file
 from andy_cli.toolbox.google.login import vault
 from andy_cli.toolbox.google.login.account import connected
 from andy_cli.toolbox.google.login.vault import Secrets
-from andy_cli.toolbox.google.refusals import read_refusal, sentence
 
 EARLY = 60.0
 """Seconds before its end from which a token is not used any more."""
@@ -81,7 +81,7 @@ async def granted(settings: Settings, form: dict[str, str], held: Secrets) -> di
     Raises ToolError with a sentence.
     """
     # 60 ms, and only who uses Google needs it.
-    from andy_cli.toolbox.google.wire import http
+    from andy_cli.toolbox.google.http.wire import http
 
     url = safe(settings, "google.token_url")
     kind = "application/x-www-form-urlencoded"

@@ -5,15 +5,15 @@ from urllib.parse import urlencode
 
 from andy_cli.errors import ToolError
 from andy_cli.settings import Settings
-from andy_cli.toolbox.google.apis import safe
-from andy_cli.toolbox.google.exchange import Broken, Request, Whole
+from andy_cli.toolbox.google.http.apis import safe
+from andy_cli.toolbox.google.http.exchange import Broken, Request, Whole
 from andy_cli.toolbox.google.login import vault
 
 
 async def withdraw(settings: Settings) -> str:
     """Tell Google to forget the login; empty if it has, else why not, in one sentence."""
     # 60 ms, and only who uses Google needs it.
-    from andy_cli.toolbox.google.wire import http
+    from andy_cli.toolbox.google.http.wire import http
 
     try:
         held = await asyncio.to_thread(vault.secrets)

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from andy_cli.models.client import Endpoint
 from andy_cli.models.presets import presets
-from andy_cli.models.server_facts import Facts
+from andy_cli.models.server.facts import Facts
 
 
 async def say_nothing() -> Facts:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from andy_cli.errors import ToolError
 from andy_cli.guard.neutralizer import spelled
 from andy_cli.guard.workspace import WILD, inside, resolve
-from andy_cli.toolbox.files.globs import ANY, BRACES, globs
-from andy_cli.toolbox.files.walking import DEEPEST, PASSED_OVER, Entry, Walk
+from andy_cli.toolbox.files.search.globs import ANY, BRACES, globs
+from andy_cli.toolbox.files.search.walking import DEEPEST, PASSED_OVER, Entry, Walk
 from andy_cli.toolbox.places import Place
 from andy_cli.toolbox.situation import here
 from andy_cli.toolbox.work import Work

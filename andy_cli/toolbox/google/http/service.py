@@ -14,8 +14,8 @@ from urllib.parse import quote
 
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.settings import Settings
-from andy_cli.toolbox.google.apis import Api, base
-from andy_cli.toolbox.google.exchange import (
+from andy_cli.toolbox.google.http.apis import Api, base
+from andy_cli.toolbox.google.http.exchange import (
     LARGEST,
     Broken,
     Query,
@@ -25,8 +25,7 @@ from andy_cli.toolbox.google.exchange import (
     Whole,
     Wire,
 )
-from andy_cli.toolbox.google.login.renewal import token
-from andy_cli.toolbox.google.refusals import (
+from andy_cli.toolbox.google.http.refusals import (
     GONE,
     NOT_DONE,
     UNSURE,
@@ -35,6 +34,7 @@ from andy_cli.toolbox.google.refusals import (
     read_refusal,
     sentence,
 )
+from andy_cli.toolbox.google.login.renewal import token
 from andy_cli.toolbox.situation import here
 
 Record = dict[str, Any]
@@ -213,7 +213,7 @@ class Service:
 async def opened(api: Api) -> AsyncIterator[Service]:
     """The API, for one call of a tool and no longer than `google.timeout`. Raises ToolError."""
     # 60 ms, and only who uses Google needs it.
-    from andy_cli.toolbox.google.wire import http
+    from andy_cli.toolbox.google.http.wire import http
 
     settings = here().settings
     seconds = settings.number("google.timeout")

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Protocol
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox import songs, sound
-from andy_cli.toolbox.playlist import Playlist, State
-from andy_cli.toolbox.songs import Song
+from andy_cli.toolbox.music import songs, sound
+from andy_cli.toolbox.music.playlist import Playlist, State
+from andy_cli.toolbox.music.songs import Song
 
 __all__ = ["Player", "SoundPlayer", "State", "current_state", "set_shared", "shared"]
 
@@ -230,7 +230,7 @@ def best_player() -> Player:
     try:
         import miniaudio  # noqa: F401  # 65 ms, and there is no wheel for every machine
     except ImportError:
-        from andy_cli.toolbox.external_player import ExternalPlayer, find_program  # seldom wanted
+        from andy_cli.toolbox.music.external_player import ExternalPlayer, find_program
 
         return ExternalPlayer(find_program())
     return SoundPlayer()

@@ -4,7 +4,7 @@ import json
 import secrets
 from collections.abc import Mapping
 
-from andy_cli.toolbox.google.exchange import Query, Request
+from andy_cli.toolbox.google.http.exchange import Query, Request
 
 
 def multipart(

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from andy_cli.toolbox.google.html_text import text_of
-from andy_cli.toolbox.google.service import Record, record, records, text
+from andy_cli.toolbox.google.contents.html_text import text_of
+from andy_cli.toolbox.google.http.service import Record, record, records, text
 
 DEEPEST = 50
 """Parts within parts."""

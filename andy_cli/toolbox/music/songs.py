@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.frames import has_frames
+from andy_cli.toolbox.music.frames import has_frames
 
 LONGEST_TAG = 120
 

@@ -17,9 +17,7 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.neutralizer import spelled
 from andy_cli.guard.perils import secret
 from andy_cli.guard.workspace import Operation, inside, resolve
-from andy_cli.toolbox.files.names import NOUNS, count, count_kinds
-from andy_cli.toolbox.files.patterns import MeantPath, expand_pattern, join_name
-from andy_cli.toolbox.files.targets import (
+from andy_cli.toolbox.files.moving.targets import (
     ITSELF,
     find_entry,
     find_new_folders,
@@ -28,7 +26,9 @@ from andy_cli.toolbox.files.targets import (
     is_same_entry,
     kind_of,
 )
-from andy_cli.toolbox.files.walking import TRASH, Entry, Kind, Walk
+from andy_cli.toolbox.files.names import NOUNS, count, count_kinds
+from andy_cli.toolbox.files.search.patterns import MeantPath, expand_pattern, join_name
+from andy_cli.toolbox.files.search.walking import TRASH, Entry, Kind, Walk
 from andy_cli.toolbox.places import Place, not_judged
 from andy_cli.toolbox.situation import here
 from andy_cli.toolbox.tool import Claim

@@ -10,8 +10,8 @@ import httpx2
 
 from andy_cli import __version__
 from andy_cli.settings import Settings
-from andy_cli.toolbox.google.apis import is_loopback
-from andy_cli.toolbox.google.exchange import Broken, Reader, Reply, Request, Whole
+from andy_cli.toolbox.google.http.apis import is_loopback
+from andy_cli.toolbox.google.http.exchange import Broken, Reader, Reply, Request, Whole
 
 REFUSAL = 64 * 2**10
 """Bytes of a refusal that are read."""

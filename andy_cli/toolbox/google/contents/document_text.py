@@ -7,7 +7,7 @@ The resource is that of docs.v1 (`Document`, `StructuralElement`).
 
 from collections.abc import Iterator
 
-from andy_cli.toolbox.google.service import Record, record, records, text
+from andy_cli.toolbox.google.http.service import Record, record, records, text
 
 DEEPEST = 20
 """Tables within tables, tabs within tabs."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.songs import Song, in_folder, lies_in, paths_in, shown
+from andy_cli.toolbox.music.songs import Song, in_folder, lies_in, paths_in, shown
 
 USUAL = (Path("~/Music"), Path("~/mp3"))
 _listed: list[Path] = []

@@ -11,7 +11,7 @@ from andy_cli.actions import list_values
 from andy_cli.errors import ToolError
 from andy_cli.guard.neutralizer import spelled
 from andy_cli.guard.workspace import Operation, resolve
-from andy_cli.toolbox.files.walking import Kind
+from andy_cli.toolbox.files.search.walking import Kind
 from andy_cli.toolbox.situation import here
 
 ITSELF: Operation = "delete"

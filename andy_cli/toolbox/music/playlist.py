@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.songs import Song
-from andy_cli.toolbox.sound import FRAME_BYTES, RATE, Decoder
+from andy_cli.toolbox.music.songs import Song
+from andy_cli.toolbox.music.sound import FRAME_BYTES, RATE, Decoder
 
 
 @dataclass(frozen=True, slots=True)

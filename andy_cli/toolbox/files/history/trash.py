@@ -19,9 +19,9 @@ from urllib.parse import quote
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import LONGEST_NAME, folder_inside
-from andy_cli.toolbox.files.recorded import Trashed
-from andy_cli.toolbox.files.transfers import GoOn, always, move
-from andy_cli.toolbox.files.walking import TRASH
+from andy_cli.toolbox.files.history.recorded import Trashed
+from andy_cli.toolbox.files.moving.transfers import GoOn, always, move
+from andy_cli.toolbox.files.search.walking import TRASH
 from andy_cli.toolbox.places import Place
 from andy_cli.toolbox.situation import here
 

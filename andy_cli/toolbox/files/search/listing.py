@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from andy_cli.errors import ToolError
 from andy_cli.toolbox.files.names import count, count_kinds, said
-from andy_cli.toolbox.files.walking import DEEPEST, MOST, PASSED_OVER, Entry, entries
+from andy_cli.toolbox.files.search.walking import DEEPEST, MOST, PASSED_OVER, Entry, entries
 from andy_cli.toolbox.places import Place
 from andy_cli.toolbox.tool import Outcome
 from andy_cli.toolbox.work import Work

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox import songs, sound
-from andy_cli.toolbox.playlist import State
-from andy_cli.toolbox.songs import Song
+from andy_cli.toolbox.music import songs, sound
+from andy_cli.toolbox.music.playlist import State
+from andy_cli.toolbox.music.songs import Song
 
 
 @dataclass(frozen=True, slots=True)

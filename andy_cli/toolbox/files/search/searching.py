@@ -14,15 +14,15 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.neutralizer import spelled
 from andy_cli.guard.perils import secret
 from andy_cli.toolbox.files.encodings import encoding_of
-from andy_cli.toolbox.files.expressions import Finder, literal
-from andy_cli.toolbox.files.globs import Glob, globs, may_be_glob
-from andy_cli.toolbox.files.ignoring import Ignored
 from andy_cli.toolbox.files.kinds import HEAD, holds_text, kind, one
 from andy_cli.toolbox.files.names import amount, count, said
 from andy_cli.toolbox.files.office import is_document, read_document
 from andy_cli.toolbox.files.reading import pieces
-from andy_cli.toolbox.files.ripgrep import holding
-from andy_cli.toolbox.files.walking import Entry, Walk
+from andy_cli.toolbox.files.search.expressions import Finder, literal
+from andy_cli.toolbox.files.search.globs import Glob, globs, may_be_glob
+from andy_cli.toolbox.files.search.ignoring import Ignored
+from andy_cli.toolbox.files.search.ripgrep import holding
+from andy_cli.toolbox.files.search.walking import Entry, Walk
 from andy_cli.toolbox.places import Place
 from andy_cli.toolbox.situation import here
 from andy_cli.toolbox.tool import Outcome, progress

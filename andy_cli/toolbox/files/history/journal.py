@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-from andy_cli.toolbox.files import kept_batches
-from andy_cli.toolbox.files.recorded import Change, RecordedBatch
+from andy_cli.toolbox.files.history import kept_batches
+from andy_cli.toolbox.files.history.recorded import Change, RecordedBatch
 from andy_cli.toolbox.places import Place
 from andy_cli.toolbox.situation import here
 

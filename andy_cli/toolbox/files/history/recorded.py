@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from andy_cli.toolbox.files.stamps import Stamps
+from andy_cli.toolbox.files.history.stamps import Stamps
 from andy_cli.toolbox.places import Place
 
 LARGEST = 20 << 20

@@ -21,7 +21,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from andy_cli.guard.workspace import inside
-from andy_cli.toolbox.files.recorded import (
+from andy_cli.toolbox.files.history.recorded import (
     Change,
     Copied,
     FoldersMade,
@@ -30,7 +30,7 @@ from andy_cli.toolbox.files.recorded import (
     Trashed,
     Written,
 )
-from andy_cli.toolbox.files.stamps import Stamp
+from andy_cli.toolbox.files.history.stamps import Stamp
 from andy_cli.toolbox.places import Place
 from andy_cli.toolbox.situation import here
 

@@ -12,10 +12,9 @@ from pathlib import Path
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
-from andy_cli.toolbox.files import journal, kept_batches, transfers, trash
 from andy_cli.toolbox.files.encodings import PIECE
-from andy_cli.toolbox.files.names import said
-from andy_cli.toolbox.files.recorded import (
+from andy_cli.toolbox.files.history import journal, kept_batches, trash
+from andy_cli.toolbox.files.history.recorded import (
     Change,
     Copied,
     FoldersMade,
@@ -24,8 +23,10 @@ from andy_cli.toolbox.files.recorded import (
     Trashed,
     Written,
 )
-from andy_cli.toolbox.files.stamps import read_stamps
-from andy_cli.toolbox.files.transfers import always
+from andy_cli.toolbox.files.history.stamps import read_stamps
+from andy_cli.toolbox.files.moving import transfers
+from andy_cli.toolbox.files.moving.transfers import always
+from andy_cli.toolbox.files.names import said
 from andy_cli.toolbox.files.writing import Hashed, reason_of, replace_whole
 from andy_cli.toolbox.places import Place
 

@@ -13,20 +13,20 @@ from andy_cli.actions import list_values
 from andy_cli.errors import ToolError
 from andy_cli.guard.neutralizer import spelled
 from andy_cli.guard.workspace import Operation, folder_inside
-from andy_cli.toolbox.files import batches, transfers
-from andy_cli.toolbox.files.batches import PlannedBatch, PlannedItem, Verb
-from andy_cli.toolbox.files.journal import (
+from andy_cli.toolbox.files.history.journal import (
     find_missing_folders,
     record,
     record_call,
     take_from_record,
 )
+from andy_cli.toolbox.files.history.recorded import Copied, FoldersMade, Moved
+from andy_cli.toolbox.files.history.stamps import read_stamps
+from andy_cli.toolbox.files.history.trash import put_into_trash, restore
+from andy_cli.toolbox.files.moving import batches, transfers
+from andy_cli.toolbox.files.moving.batches import PlannedBatch, PlannedItem, Verb
+from andy_cli.toolbox.files.moving.targets import ITSELF
+from andy_cli.toolbox.files.moving.transfers import LeftBehind
 from andy_cli.toolbox.files.names import count, said
-from andy_cli.toolbox.files.recorded import Copied, FoldersMade, Moved
-from andy_cli.toolbox.files.stamps import read_stamps
-from andy_cli.toolbox.files.targets import ITSELF
-from andy_cli.toolbox.files.transfers import LeftBehind
-from andy_cli.toolbox.files.trash import put_into_trash, restore
 from andy_cli.toolbox.files.writing import reason_of
 from andy_cli.toolbox.places import Place, place
 from andy_cli.toolbox.tool import Claim, Outcome, progress

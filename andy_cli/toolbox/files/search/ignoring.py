@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.files.globs import Glob, glob
-from andy_cli.toolbox.files.walking import PASSED_OVER, Entry
+from andy_cli.toolbox.files.search.globs import Glob, glob
+from andy_cli.toolbox.files.search.walking import PASSED_OVER, Entry
 from andy_cli.toolbox.places import Place
 from andy_cli.toolbox.situation import here
 

@@ -3,7 +3,7 @@
 import codecs
 import re
 
-from andy_cli.toolbox.google.pages import PAGE
+from andy_cli.toolbox.google.contents.pages import PAGE
 
 TEXT = re.compile(
     r"text/.*|.*[+/](?:json|xml|yaml|x-yaml|toml|javascript|ecmascript|x-sh|x-python|sql|csv|"

@@ -1,0 +1,1 @@
+"""Changes of files that can be taken back: the journal, the trash and undo."""

@@ -1,0 +1,1 @@
+"""Files and folders moved, copied and made: planned first, then carried out."""

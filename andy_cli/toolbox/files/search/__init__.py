@@ -1,0 +1,1 @@
+"""Folders listed and searched: walks, patterns of names, ignored files, contents."""

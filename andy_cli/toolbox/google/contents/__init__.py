@@ -1,0 +1,1 @@
+"""Contents of Google's mails, documents, sheets and files as plain text."""
