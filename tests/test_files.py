@@ -29,7 +29,8 @@ from andy_cli.messages import Effect, ToolCall, ToolResult
 from andy_cli.resources import bundled
 from andy_cli.settings import load
 from andy_cli.toolbox import collection, situation
-from andy_cli.toolbox.files import editing, markup
+from andy_cli.toolbox.documents.html import TextStyle, html_to_text
+from andy_cli.toolbox.files import editing
 from andy_cli.toolbox.files.search import globs, ignoring, listing, ripgrep, searching
 from tests.cases import Row
 from tests.papers import pdf
@@ -374,7 +375,7 @@ def test_a_malformed_page_is_read_in_no_time(page: str) -> None:
     def step() -> None:
         next(steps)
 
-    markup.text_of_page(page, step)
+    html_to_text(page, TextStyle(" | ", headings=True), step)
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.errors import ToolError
+from andy_cli.toolbox.documents.html import html_to_text
 from andy_cli.toolbox.google import times
 from andy_cli.toolbox.google.contents import message_text, pages
 from andy_cli.toolbox.google.contents.cells import rows_of
 from andy_cli.toolbox.google.contents.document_text import text_of as document_text
 from andy_cli.toolbox.google.contents.file_text import FilePage, is_text
-from andy_cli.toolbox.google.contents.html_text import text_of
 from andy_cli.toolbox.google.contents.letters import as_message, letter, receivers
 from andy_cli.toolbox.google.drive import as_query
 from andy_cli.toolbox.google.http.refusals import read_refusal, sentence, waited
@@ -240,14 +240,15 @@ def test_B25_a_stretch_of_time_is_said_as_people_do() -> None:
     ],
 )
 def test_html_is_read_as_a_reader_sees_it(html: str, text: str) -> None:
-    assert text_of(html) == text
+    assert html_to_text(html, message_text.MAIL_STYLE)[1] == text
 
 
 @given(
     st.lists(st.sampled_from(["<", ">", "<a href='", "<!--", "-->", "&#", "<script>", "</", "x"]))
 )
 def test_no_html_is_too_broken_to_be_read(pieces: list[str]) -> None:
-    assert len(text_of("".join(pieces))) <= len("".join(pieces))
+    page = "".join(pieces)
+    assert len(html_to_text(page, message_text.MAIL_STYLE)[1]) <= len(page)
 
 
 def test_a_message_is_read_whatever_is_missing_in_it() -> None:

@@ -62,8 +62,8 @@ def workspace(tmp_path: Path, home: Path) -> Path:
         (
             "a.epub",
             [
-                Part("chapter 1", "One\nNothing."),
-                Part("chapter 2", f"Two\n{KESTREL} & more"),
+                Part("chapter 1", "One\n\nNothing."),
+                Part("chapter 2", f"Two\n\n{KESTREL} & more"),
             ],
         ),
         ("a.odp", [Part("slide 1", "Nothing"), Part("slide 2", KESTREL)]),

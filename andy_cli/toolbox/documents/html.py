@@ -1,68 +1,167 @@
-"""The text of a page without its marks: plain, in one pass, whatever the page is. Pure.
+"""Turn HTML into text, in one pass, whatever the page is. Pure.
 
 Not by the parser of the standard library: for some pages its time grows with the square of their
-length.
+length, and mails and pages are hostile.
 """
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
+UNSEEN = (
+    *("script", "style", "template", "noscript", "iframe", "svg", "math", "object"),
+    "textarea",
+)
+"""Elements whose content nobody reads."""
 BLOCKS = frozenset(
     """address article aside blockquote body br caption center dd details dialog div dl dt fieldset
     figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html legend li main menu nav ol
     option p pre section select summary table tbody tfoot thead title tr ul""".split()
 )
 CELLS = ("td", "th")
-UNSEEN = ("script", "style", "template", "noscript", "iframe", "svg", "math", "object")
+HEADING = re.compile(r"h[1-6]")
+LONGEST_TAG = 100_000
+"""Characters up to which the end of a tag is looked for outside of quotes."""
+
 NAME = re.compile(r"/?[a-zA-Z][^\s/>]{0,40}")
+TAG = re.compile(r"<(?:[^>\"']++|\"[^\"]*+\"|'[^']*+')*+>")
+HREF = re.compile(r"\shref\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
+ALT = re.compile(r"\salt\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
 BLANKS = re.compile(r"[\s\u00a0]+")
-BREAKS = re.compile(r"[ \t]*\n[ \t]*(?:\n\s*)?")
+REPEATED_BLANKS = re.compile(r"[^\S\n\t]{2,}|[\r\f\v\u00a0]")
+AROUND_TABS = re.compile(r" *+\t *+")
+LINKED = ("http:", "https:", "mailto:")
+
+
+class Token(NamedTuple):
+    before: str
+    """The text in front of it."""
+    name: str
+    """In lower case, `/p` where it closes; empty for a comment and for the end of the page."""
+    tag: str
+
+
+class TextStyle(NamedTuple):
+    """How much of a page's form its text keeps."""
+
+    cell: str = "\t"
+    """What stands in front of a cell of a table."""
+    headings: bool = False
+    """Whether headings are marked as in Markdown."""
+    links: bool = False
+    """Whether addresses of links and descriptions of pictures are written out."""
 
 
 def plain_text(page: str) -> tuple[str, str]:
     """Title and text; blocks stand on lines of their own, cells of a row in one."""
-    title: list[str] = []
-    text: list[str] = []
-    in_title = in_pre = False
-    for tag, between in _tokens(page):
-        shown = html.unescape(between)
-        (title if in_title else text).append(shown if in_pre else BLANKS.sub(" ", shown))
-        name = tag.lstrip("/")
-        text.append("\n" if name in BLOCKS else "\t" if tag in CELLS else "")
-        in_title = tag == "title" and not title if name == "title" else in_title
-        in_pre = tag == "pre" if name == "pre" else in_pre
-    return _tidied(title), _tidied(text)
+    return html_to_text(page, TextStyle())
 
 
-def _tokens(page: str) -> Iterator[tuple[str, str]]:
-    """Names of tags, as in `p` and `/p`, each with the text before it."""
-    at = begun = 0
+def html_to_text(
+    page: str, style: TextStyle, check_limits: Callable[[], None] = lambda: None
+) -> tuple[str, str]:
+    """Title and text. `check_limits` is called at every tag and may raise."""
+    writer = _TextWriter(style)
+    for token in _read_tokens(page):
+        check_limits()
+        writer.add_text(token.before)
+        writer.add_tag(token)
+    return _tidy(writer.title), _tidy(writer.text)
+
+
+class _TextWriter:
+    """The text so far. Links do not nest: one that begins within another ends that."""
+
+    def __init__(self, style: TextStyle) -> None:
+        self.title: list[str] = []
+        self.text: list[str] = []
+        self._style = style
+        self._in_title = self._in_pre = False
+        self._link, self._link_start = "", 0
+
+    def add_text(self, between: str) -> None:
+        if not between:
+            return
+        text = html.unescape(between)
+        target = self.title if self._in_title else self.text
+        target.append(text if self._in_pre else BLANKS.sub(" ", text))
+
+    def add_tag(self, token: Token) -> None:
+        name = token.name.removeprefix("/")
+        if name == "title":
+            self._in_title = token.name == name and not self.title
+        elif name == "pre":
+            self._in_pre = token.name == name
+        if name in BLOCKS:
+            self.text.append("\n" + self._mark_block(token.name))
+        elif token.name in CELLS:
+            self.text.append(self._style.cell)
+        elif self._style.links:
+            self._add_link(token)
+
+    def _mark_block(self, name: str) -> str:
+        if name == "li":
+            return "- "
+        if self._style.headings and HEADING.fullmatch(name):
+            return "#" * int(name[1]) + " "
+        return ""
+
+    def _add_link(self, token: Token) -> None:
+        if token.name == "a":
+            self._link, self._link_start = _read_attribute(HREF, token.tag), len(self.text)
+        elif token.name == "/a":
+            address, self._link = self._link, ""
+            is_written = address == "".join(self.text[self._link_start :]).strip()
+            if address.startswith(LINKED) and not is_written:
+                self.text.append(f" ({address})")
+        elif token.name == "img" and (description := _read_attribute(ALT, token.tag)):
+            self.text.append(f"[{description}]")
+
+
+def _read_tokens(page: str) -> Iterator[Token]:
+    at = begun = muddled = 0
     while (start := page.find("<", at)) >= 0:
         name = NAME.match(page, start + 1)
         if name is None and page[start + 1 : start + 2] not in ("!", "?", "/"):
             at = start + 1
             continue
-        tag = name[0].lower() if name else ""
-        at = _behind(page, start, tag)
-        yield tag, page[begun:start]
+        at = _find_end(page, start)
+        tag = page[start:at]
+        if name and start >= muddled and ('"' in tag or "'" in tag):
+            if whole := TAG.match(page, start, start + LONGEST_TAG):
+                at = whole.end()
+            else:
+                # Quotes that never close: until further on they mean nothing.
+                muddled = start + LONGEST_TAG
+            tag = page[start:at]
+        called = name[0].lower() if name else ""
+        yield Token(page[begun:start], called, tag)
+        if called in UNSEEN and not tag.endswith("/>"):
+            closing = re.compile(rf"</{called}\b", re.IGNORECASE).search(page, at)
+            at = closing.start() if closing else len(page)
         begun = at
-    yield "", page[begun:]
+    yield Token(page[begun:], "", "")
 
 
-def _behind(page: str, start: int, tag: str) -> int:
-    """Where it goes on behind a tag, a comment, or an element nobody sees."""
-    end, length = page.find(">", start), 1
+def _find_end(page: str, start: int) -> int:
+    """Behind a comment, or a tag whose end is the next `>` wherever it stands."""
     if page.startswith("<!--", start):
         end, length = page.find("-->", start + 4), 3
-    if end < 0:
-        return len(page)
-    if tag not in UNSEEN or page[end - 1] == "/":
-        return end + length
-    closing = re.compile(f"</{tag}[^>]{{0,99}}>", re.IGNORECASE).search(page, end)
-    return closing.end() if closing else len(page)
+    else:
+        end, length = page.find(">", start), 1
+    return end + length if end >= 0 else len(page)
 
 
-def _tidied(pieces: list[str]) -> str:
-    lines = "".join(pieces).strip()
-    return BREAKS.sub(lambda match: "\n\n" if match[0].count("\n") > 2 else "\n", lines)
+def _read_attribute(attribute: re.Pattern[str], tag: str) -> str:
+    found = attribute.search(tag)
+    value = found[found.lastindex or 0] if found else ""
+    return BLANKS.sub(" ", html.unescape(value)).strip()
+
+
+def _tidy(pieces: list[str]) -> str:
+    text = "".join(pieces)
+    if "\t" in text:
+        text = AROUND_TABS.sub("\t", text)
+    lines = [line.strip() for line in REPEATED_BLANKS.sub(" ", text).split("\n")]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()

@@ -3,9 +3,9 @@
 import re
 from typing import BinaryIO
 
+from andy_cli.toolbox.documents.html import TextStyle, html_to_text
 from andy_cli.toolbox.files.encodings import encoding_of
 from andy_cli.toolbox.files.kinds import HEAD, kind
-from andy_cli.toolbox.files.markup import text_of_page
 from andy_cli.toolbox.files.names import count, said
 from andy_cli.toolbox.files.office import DocumentPart, is_document, read_document
 from andy_cli.toolbox.files.opening import opened
@@ -18,6 +18,7 @@ LONGEST = 100_000
 LARGEST = 5_000_000
 """Characters of a file that are looked at for them."""
 
+PAGE_STYLE = TextStyle(cell=" | ", headings=True)
 PAGE = re.compile(rb"\s*(?:<!--.*?-->\s*)?<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
 
 
@@ -45,7 +46,10 @@ def text_of(file: BinaryIO, name: str, work: Work) -> str:
     refuse_binary(file, name)
     text = _plain(file, work)
     is_page = name.lower().endswith((".html", ".htm", ".xhtml")) or PAGE.match(head)
-    return text_of_page(text, work.go_on) if is_page else text
+    if not is_page:
+        return text
+    title, body = html_to_text(text, PAGE_STYLE, work.go_on)
+    return f"# {title}\n\n{body}" if title else body
 
 
 def _with_place(part: DocumentPart) -> str:

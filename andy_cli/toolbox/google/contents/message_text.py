@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from andy_cli.toolbox.google.contents.html_text import text_of
+from andy_cli.toolbox.documents.charsets import decoded
+from andy_cli.toolbox.documents.html import TextStyle, html_to_text
 from andy_cli.toolbox.google.http.service import Record, record, records, text
 
 DEEPEST = 50
@@ -18,6 +19,9 @@ DEEPEST = 50
 
 CHARSET = re.compile(r"charset\s*=\s*\"?([\w.:-]+)", re.IGNORECASE)
 PARTS = 1_000
+LARGEST_HTML = 1_000_000
+"""Characters of HTML that are looked at."""
+MAIL_STYLE = TextStyle(cell=" ", links=True)
 
 
 class Body(NamedTuple):
@@ -79,17 +83,17 @@ def read(body: Body, data: str) -> str:
     except (binascii.Error, ValueError):
         return ""
     written = _text(raw, body.charset)
-    return text_of(written) if body.kind == "text/html" else written.replace("\r\n", "\n")
+    if body.kind != "text/html":
+        return written.replace("\r\n", "\n")
+    return html_to_text(written[:LARGEST_HTML], MAIL_STYLE)[1]
 
 
 def _text(raw: bytes, charset: str) -> str:
     """Gmail mostly has made UTF-8 of it, whatever the header says."""
-    for each in ("utf-8", charset):
-        try:
-            return raw.decode(each)
-        except (UnicodeDecodeError, LookupError):
-            continue
-    return raw.decode("utf-8", "replace")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return decoded(raw, charset)
 
 
 def attachments(message: Record) -> list[dict[str, object]]:
