@@ -97,7 +97,7 @@ def _resolved(judged: Judged, written: str, resolver: Resolver) -> Judged:
     if judged.port in OTHER_PROTOCOLS or judged.port > 65535:
         return _refused(judged, f"port {judged.port} is not for the web")
     addresses = _addresses(judged.host, resolver)
-    inner = [each for each in addresses if not is_public(each)]
+    inner = [address for address in addresses if not is_public(address)]
     if inner:
         named = (
             judged.host if judged.host == inner[0] else f"{judged.host} leads to {inner[0]}, which"
@@ -118,7 +118,7 @@ def _addresses(host: str, resolver: Resolver) -> list[str]:
     if is_address(host):
         return [host]
     first = list(resolver(host))
-    return [*first, *(each for each in resolver(host) if each not in first)]
+    return [*first, *(address for address in resolver(host) if address not in first)]
 
 
 def follow(

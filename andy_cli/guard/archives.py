@@ -39,7 +39,7 @@ def written(text: str) -> list[Member]:
     """Members as text names them."""
     if " -> " not in text:
         return [Member(text)]
-    parts = (each.partition(" -> ") for each in text.split("; "))
+    parts = (part.partition(" -> ") for part in text.split("; "))
     return [Member(name, target if arrow else None) for name, arrow, target in parts]
 
 
@@ -74,7 +74,7 @@ def _landing(name: str, links: dict[str, str]) -> str | None:
         elif part not in ("", "."):
             place.append(part)
             through = links.get("/".join(place))
-            place = [each for each in through.split("/") if each] if through is not None else place
+            place = [part for part in through.split("/") if part] if through is not None else place
     return "/".join(place)
 
 
@@ -129,32 +129,32 @@ def _in_zip(file: BinaryIO) -> Found:
     from zipfile import ZipFile
 
     with ZipFile(file) as archive:
-        for each in archive.infolist():
-            small = each.file_size <= LARGEST_INNER
-            if stat.S_ISLNK(each.external_attr >> 16) and small:
-                target = archive.read(each).decode("utf-8", "replace")
-                yield Member(each.orig_filename, target), each.file_size, None
+        for member in archive.infolist():
+            small = member.file_size <= LARGEST_INNER
+            if stat.S_ISLNK(member.external_attr >> 16) and small:
+                target = archive.read(member).decode("utf-8", "replace")
+                yield Member(member.orig_filename, target), member.file_size, None
                 continue
-            inner = archive.read(each) if small and NESTED.fullmatch(each.filename) else None
-            yield Member(each.orig_filename), each.file_size, inner
+            inner = archive.read(member) if small and NESTED.fullmatch(member.filename) else None
+            yield Member(member.orig_filename), member.file_size, inner
 
 
 def _in_tar(file: BinaryIO) -> Found:
     import tarfile
 
     with tarfile.open(fileobj=file) as archive:
-        for each in archive:
-            if each.issym():
-                yield Member(each.name, each.linkname), 0, None
-            elif each.islnk():
+        for member in archive:
+            if member.issym():
+                yield Member(member.name, member.linkname), 0, None
+            elif member.islnk():
                 # A hard link counts from the top of the archive.
-                up = "../" * posixpath.normpath(each.name).count("/")
-                yield Member(each.name, up + each.linkname), 0, None
-            elif each.isfile():
-                content = archive.extractfile(each) if NESTED.fullmatch(each.name) else None
+                up = "../" * posixpath.normpath(member.name).count("/")
+                yield Member(member.name, up + member.linkname), 0, None
+            elif member.isfile():
+                content = archive.extractfile(member) if NESTED.fullmatch(member.name) else None
                 inner = content.read(LARGEST_INNER) if content else None
-                yield Member(each.name), each.size, inner
-            elif each.isdir():
-                yield Member(each.name), 0, None
+                yield Member(member.name), member.size, inner
+            elif member.isdir():
+                yield Member(member.name), 0, None
             else:
-                raise ToolError(f"{each.name!r} in the archive is a device.")
+                raise ToolError(f"{member.name!r} in the archive is a device.")

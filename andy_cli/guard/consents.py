@@ -52,7 +52,7 @@ class Consents:
 
     def cover(self, proposal: Proposed, places: Sequence[Path]) -> bool:
         if proposal.effect in (Effect.READ, Effect.PLAY):
-            return bool(places) and all(inside(each, self._read) for each in places)
+            return bool(places) and all(inside(place, self._read) for place in places)
         if proposal.effect is Effect.NETWORK:
             return bool(proposal.claim.address) and host(proposal.claim) in self._hosts
         return proposal.effect is not Effect.ACT and _same(proposal) in self._same
@@ -84,7 +84,7 @@ def suggested(proposal: Proposed, workspace: Path) -> tuple[str, ...]:
     if proposal.effect in (Effect.ACT, Effect.DESTROY):
         return ()
     if claim.command:
-        return tuple(f"{tool}({each})" for each in _prefixes(claim.command))
+        return tuple(f"{tool}({prefix})" for prefix in _prefixes(claim.command))
     if claim.address:
         return (f"{tool}({claim.method} {_site(claim)}/**)",)
     if claim.places:
@@ -97,7 +97,7 @@ def suggested(proposal: Proposed, workspace: Path) -> tuple[str, ...]:
 def _place_rules(tool: str, claim: Claim, workspace: Path) -> tuple[str, ...]:
     """One for each path, or for its like; for many, one for each of their folders, or for the one
     above them all."""
-    paths = dict.fromkeys(resolve(each, workspace) for each in claim.places)
+    paths = dict.fromkeys(resolve(place, workspace) for place in claim.places)
     if len(paths) <= MOST_RULES:
         written = all(operation == "write" for _, operation in claim.uses)
         specs = [_files_like(path, workspace) if written else _shown(path) for path in paths]
@@ -136,12 +136,12 @@ def _prefixes(line: str) -> list[str]:
     from andy_cli.guard.shell import RUNNERS
 
     found: list[str] = []
-    for each in commands(line, hidden=False):
-        if not each.plain or not each.texts:
+    for command in commands(line, hidden=False):
+        if not command.plain or not command.texts:
             return []
-        name, *rest = each.texts
+        name, *rest = command.texts
         if name in RUNNERS:
-            prefix = " ".join(each.texts)
+            prefix = " ".join(command.texts)
         elif rest and rest[0].replace("-", "").isalpha() and not rest[0].startswith("-"):
             prefix = f"{name} {rest[0]} *"
         else:

@@ -108,8 +108,8 @@ class Gate:
     ) -> None:
         """`folders` count as inside for reading and playing, `further` ones for changes too."""
         self._workspace = workspace.resolve()
-        self._further = [each.resolve() for each in further]
-        known = [resolve(each, workspace) for each in folders]
+        self._further = [folder.resolve() for folder in further]
+        known = [resolve(folder, workspace) for folder in folders]
         self._roots = [self._workspace, *self._further, *known]
         self._alone: list[Path] = []  # places that count, but not what is in them
         self._named: list[Path] = []
@@ -126,7 +126,7 @@ class Gate:
     def heard(self, text: str) -> None:
         """The user's own words: the places they name count as inside from now on, and the
         addresses may be looked at."""
-        self._addresses |= {_plain_address(each) for each in ADDRESS.findall(text)}
+        self._addresses |= {_plain_address(found) for found in ADDRESS.findall(text)}
         for place in named_places(text, self._workspace):
             self._named.append(place)
             (self._alone if too_wide(place) else self._roots).append(place)
@@ -277,7 +277,7 @@ class Gate:
     ) -> Verdict:
         if self.ask is None:
             rules = () if once else suggested(proposal, self._workspace)
-            self.wanting += [each for each in rules if each not in self.wanting]
+            self.wanting += [rule for rule in rules if rule not in self.wanting]
             return Verdict(False, f"{why}, and {NOBODY}" if once else NOBODY, asked=True)
         answer = await self.ask(proposal._replace(why=why))
         if answer.yes and not once:

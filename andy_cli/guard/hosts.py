@@ -14,8 +14,8 @@ OURS = frozenset(
 """Last labels of names that mean something of one's own network."""
 
 NOT_PUBLIC = tuple(
-    ip_network(each)
-    for each in """
+    ip_network(word)
+    for word in """
     192.0.0.0/24 192.88.99.0/24 168.63.129.16/32 100.64.0.0/10 100::/64 2001::/23 3fff::/20
     5f00::/16 fec0::/10
     """.split()
@@ -76,7 +76,7 @@ def _version_6(written: str) -> str:
 
 def _version_4(host: str, disguised: bool) -> str:
     # Not read the way old libraries do: who writes 0x7f.1 has something to hide.
-    if disguised or not DOTTED.fullmatch(host) or any(int(each) > 255 for each in host.split(".")):
+    if disguised or not DOTTED.fullmatch(host) or any(int(part) > 255 for part in host.split(".")):
         raise HostError(f"{host[:80]} is an address in disguise")
     return host
 
@@ -128,10 +128,12 @@ def spoofing(written: str, host: str) -> str:
     if not written.isascii() and DOTS.sub(".", written).isascii():
         return f"{host} is written with unusual dots"
     try:
-        name = ".".join(_shown(each) for each in host.split("."))
+        name = ".".join(_shown(part) for part in host.split("."))
     except UnicodeError:
         return f"{host} is no proper name"
-    strange = [each for each in name if not each.isascii() and not _is_latin(each)]
+    strange = [
+        character for character in name if not character.isascii() and not _is_latin(character)
+    ]
     if strange:
         return f"{host} is written with letters that look like others"
     if not written.isascii() and written.lower() not in (name, name + "."):

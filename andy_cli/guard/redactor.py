@@ -198,9 +198,9 @@ def _encoded_runs(secret: str) -> frozenset[str]:
     encoded = {secret, quote(secret, safe="")}
     if len(secret) >= LONG:
         shifted = [base64.b64encode(data[at : len(data) - (len(data) - at) % 3]) for at in range(3)]
-        encoded |= {each.decode() for each in shifted}
-        encoded |= {each.decode().translate(URL_SAFE) for each in shifted}
-    return frozenset(run for each in encoded for run in _runs(each))
+        encoded |= {encoded_bytes.decode() for encoded_bytes in shifted}
+        encoded |= {encoded_bytes.decode().translate(URL_SAFE) for encoded_bytes in shifted}
+    return frozenset(run for form in encoded for run in _runs(form))
 
 
 def _runs(secret: str) -> set[str]:
@@ -248,5 +248,5 @@ def redact_value(value: object, secrets: Sequence[str] = (), depth: int = 0) -> 
             for key, each in value.items()
         }
     if isinstance(value, list | tuple):
-        return [redact_value(each, secrets, depth + 1) for each in value]
+        return [redact_value(element, secrets, depth + 1) for element in value]
     return value

@@ -46,7 +46,7 @@ ALIASES = {
 """Names that other agents' rules use; a rule for editing holds for whatever changes a file."""
 
 RULE = re.compile(r"([^\s()]+)(?:\((.*)\))?", re.DOTALL)
-EFFECTS = frozenset(each.value for each in Effect)
+EFFECTS = frozenset(effect.value for effect in Effect)
 
 
 class Rule(NamedTuple):
@@ -66,7 +66,7 @@ class Rule(NamedTuple):
 
     def about(self, tool: str, effect: Effect) -> bool:
         """Whether it speaks of this tool at all."""
-        return self.tool == effect.value or any(fnmatchcase(tool, each) for each in self.names)
+        return self.tool == effect.value or any(fnmatchcase(tool, name) for name in self.names)
 
 
 def parsed(text: str) -> Rule:
@@ -107,7 +107,7 @@ class Rules(NamedTuple):
 
     def doubts(self, asked: Asked) -> Rule | None:
         """The rule that forbids some commands, where it cannot be known what a line runs."""
-        about = [each for each in self.deny if each.spec and each.about(asked.tool, asked.effect)]
+        about = [rule for rule in self.deny if rule.spec and rule.about(asked.tool, asked.effect)]
         return (
             about[0]
             if about and asked.claim.command and not is_clear(asked.claim.command)
@@ -116,10 +116,10 @@ class Rules(NamedTuple):
 
     def allowed(self, asked: Asked) -> Rule | None:
         """The rule that allows the last part of the call, if every part has one."""
-        about = [each for each in self.allow if each.about(asked.tool, asked.effect)]
+        about = [rule for rule in self.allow if rule.about(asked.tool, asked.effect)]
         found = None
         for facet in facets(asked.claim, asked.places, hidden=False):
-            found = next((each for each in about if fits(each, facet, asked, True)), None)
+            found = next((rule for rule in about if fits(rule, facet, asked, True)), None)
             if found is None:
                 return None
         return found
@@ -127,11 +127,11 @@ class Rules(NamedTuple):
 
 def first(rules: Sequence[Rule], asked: Asked) -> Rule | None:
     """The first rule that speaks of any part of the call."""
-    about = [each for each in rules if each.about(asked.tool, asked.effect)]
+    about = [rule for rule in rules if rule.about(asked.tool, asked.effect)]
     if not about:
         return None
     parts = facets(asked.claim, asked.places, hidden=True)
-    return next((each for each in about if any(fits(each, part, asked) for part in parts)), None)
+    return next((rule for rule in about if any(fits(rule, part, asked) for part in parts)), None)
 
 
 def fits(rule: Rule, facet: Facet, asked: Asked, wholly: bool = False) -> bool:
@@ -163,7 +163,7 @@ def idle(rules: Rules, tools: Iterable[str]) -> list[str]:
     known = [*tools]
     found = []
     for kind, listed in rules._asdict().items():
-        reasons = [(each.text, never(kind, each, rules, known)) for each in listed]
+        reasons = [(entry.text, never(kind, entry, rules, known)) for entry in listed]
         found += [
             f"The rule {text!r} ({kind}) never matches: {why}." for text, why in reasons if why
         ]
@@ -172,7 +172,7 @@ def idle(rules: Rules, tools: Iterable[str]) -> list[str]:
 
 def never(kind: str, rule: Rule, rules: Rules, known: Sequence[str]) -> str:
     if not rule.tool.startswith("mcp__") and rule.tool not in EFFECTS:
-        meant = [name for name in known for each in rule.names if fnmatchcase(name, each)]
+        meant = [name for name in known for pattern in rule.names if fnmatchcase(name, pattern)]
         if not meant:
             return f"there is no tool {rule.tool!r}" + nearest(rule.tool, known)
     if rule.tool == Effect.DESTROY and kind == "allow":
@@ -180,7 +180,14 @@ def never(kind: str, rule: Rule, rules: Rules, known: Sequence[str]) -> str:
     if kind == "allow" and rule.spec and re.fullmatch(WRAPPER_ALONE, rule.spec):
         return "it names a program that runs others, and not what it may run"
     stronger = {"allow": (*rules.deny, *rules.ask), "ask": rules.deny, "deny": ()}[kind]
-    over = next((each for each in stronger if each.tool == rule.tool and not each.spec), None)
+    over = next(
+        (
+            rule_above
+            for rule_above in stronger
+            if rule_above.tool == rule.tool and not rule_above.spec
+        ),
+        None,
+    )
     return f"the rule {over.text!r} is stronger" if over else ""
 
 

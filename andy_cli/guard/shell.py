@@ -109,7 +109,7 @@ def _in_pieces(line: str, inside: Inside, folder: str, deeper: int) -> Iterator[
     """What never runs in a line that is not understood, looked for between all that separates."""
     if not deeper:
         return
-    pieces = {each.strip() for each in PIECES.split(line)}
+    pieces = {part.strip() for part in PIECES.split(line)}
     pieces |= {re.sub(r"(?<!\S)!\s", "", line), re.sub(r"\((?=\()", "( ", line)}
     for piece in sorted(pieces - {"", line})[:MOST_PIECES]:
         for judged in _judged(piece, inside, folder, 0):
@@ -119,10 +119,10 @@ def _in_pieces(line: str, inside: Inside, folder: str, deeper: int) -> Iterator[
 
 def _after(command: Command, folder: str) -> str:
     """The folder in which the next command runs."""
-    names = [each.text for each in command.words]
+    names = [word.text for word in command.words]
     if names[:1] not in (["cd"], ["pushd"]):
         return folder
-    given = [each for each in names[1:] if not each.startswith("-")]
+    given = [name for name in names[1:] if not name.startswith("-")]
     return place(given[0] if given else "~", folder)
 
 
@@ -130,7 +130,7 @@ def _alone(
     command: Command, parts: Line, inside: Inside, folder: str, deeper: int
 ) -> Iterator[Judged]:
     """Verdicts on one command: it destroys, what it wraps does, or whether it only reads."""
-    writes = [value for each in command.writes for value in each.values]
+    writes = [value for target in command.writes for value in target.values]
     harmless = _harmless(command, inside, folder)
     for words in _readings(command, parts):
         why = danger(words, writes, folder)
@@ -144,22 +144,22 @@ def _alone(
 
 def _input(command: Command, parts: Line) -> list[str]:
     """The words that a command may be given as its input."""
-    texts = [value for each in command.given for value in each.values]
+    texts = [value for item in command.given for value in item.values]
     for number in command.fed_by:
-        texts += [each.text for each in parts.commands[number].words[1:]]
+        texts += [word.text for word in parts.commands[number].words[1:]]
     return [word for text in texts for word in text.split()]
 
 
 def _readings(command: Command, parts: Line) -> Iterator[list[str]]:
     """The words of a command, by every value of its variables and by what flows into them."""
-    choices = [each.values for each in command.words]
+    choices = [word.values for word in command.words]
     unknown = any(UNKNOWN in value for values in choices for value in values)
     flowing = _input(command, parts) if unknown else []
     for count in range(max(map(len, choices), default=1)):
         words = [values[count % len(values)] for values in choices]
         yield words
         for text in flowing:
-            yield [each.replace(UNKNOWN, text) for each in words]
+            yield [word.replace(UNKNOWN, text) for word in words]
 
 
 def _wrapped(words: Sequence[str], inside: Inside, folder: str, deeper: int) -> Iterator[Judged]:
@@ -174,7 +174,7 @@ def _wrapped(words: Sequence[str], inside: Inside, folder: str, deeper: int) -> 
             yield deny(why)
     if not deeper:
         return
-    scripts = [each for each in words[1:] if re.search(r"[\s;|&<>`]", each)]
+    scripts = [word for word in words[1:] if re.search(r"[\s;|&<>`]", word)]
     if program(words[0]) in ("eval", "trap"):
         scripts.append(" ".join(words[1:]))
     for script in scripts[:8]:
@@ -186,12 +186,14 @@ def _wrapped(words: Sequence[str], inside: Inside, folder: str, deeper: int) -> 
 
 def _harmless(command: Command, inside: Inside, folder: str) -> Judged:
     """Allowed if it only reads inside; asked otherwise."""
-    targets = [each for each in command.writes if each.text != "/dev/null" or not each.plain]
+    targets = [
+        target for target in command.writes if target.text != "/dev/null" or not target.plain
+    ]
     if targets:
         return ask(f"it writes to {targets[0].literal}")
-    if not all(each.plain for each in command.reads):
+    if not all(read.plain for read in command.reads):
         return ask("it is not clear what it reads")
-    why = outside([each.text for each in command.reads], folder, inside)
+    why = outside([read.text for read in command.reads], folder, inside)
     if not command.words:
         return ask(why or "it is no command")
     why = why or doubt_about(command.words, folder, inside)
@@ -200,7 +202,7 @@ def _harmless(command: Command, inside: Inside, folder: str) -> Judged:
 
 def _together(parts: Line, folder: str) -> Iterator[Judged]:
     """What the commands do together: run what was fetched, send what is secret."""
-    names = [_names(each) for each in parts.commands]
+    names = [_names(command) for command in parts.commands]
     fetching = {
         number
         for number, command in enumerate(parts.commands)
@@ -208,8 +210,8 @@ def _together(parts: Line, folder: str) -> Iterator[Judged]:
     }
     sending = any(found & SENDERS for found in names) or any(
         word.text.startswith(("/dev/tcp/", "/dev/udp/"))
-        for each in parts.commands
-        for word in (*each.writes, *each.reads)
+        for command in parts.commands
+        for word in (*command.writes, *command.reads)
     )
     fetched = {name for number in fetching for name in _fetched(parts.commands, number)}
     for number, command in enumerate(parts.commands):
@@ -226,7 +228,7 @@ def _together(parts: Line, folder: str) -> Iterator[Judged]:
 
 def _names(command: Command) -> set[str]:
     """The programs a command may run: its own, and those behind a wrapper."""
-    words = [value for each in command.words for value in each.values]
+    words = [value for word in command.words for value in word.values]
     if not words:
         return set()
     own = program(words[0])
@@ -235,29 +237,31 @@ def _names(command: Command) -> set[str]:
 
 def _fetches(command: Command) -> bool:
     """git and archives of packages bring programs too."""
-    words = [each.text for each in command.words]
+    words = [word.text for word in command.words]
     return words[:1] == ["git"] and bool({"clone", "pull", "fetch", "submodule"} & set(words))
 
 
 def _fetched(commands: Sequence[Command], number: int) -> Iterator[str]:
     """The names of files a fetched text goes into."""
-    words = [each.text for each in commands[number].words]
+    words = [word.text for word in commands[number].words]
     flags = OUTPUTS.get(program(words[0]), ("-o", "-O"))
     for before, word in pairwise(words):
         if before in flags or "/" in word:
             yield program(word.partition("?")[0])
         if glued := re.match(r"-[oO]|--out[^=]*=?", word):
             yield program(word[glued.end() :])
-    for command in (each for each in commands if number in each.fed_by or each is commands[number]):
-        tees = [each for each in command.words if each.text[:1] != "-"]
-        tees = tees if "tee" in (each.text for each in tees[:2]) else []
-        yield from (program(each.text) for each in (*command.writes, *tees))
+    for command in (
+        command for command in commands if number in command.fed_by or command is commands[number]
+    ):
+        tees = [word for word in command.words if word.text[:1] != "-"]
+        tees = tees if "tee" in (tee.text for tee in tees[:2]) else []
+        yield from (program(target.text) for target in (*command.writes, *tees))
 
 
 def _uses(command: Command, runs: bool, fetched: set[str]) -> bool:
     """Whether a command runs one of the files, or something by its path."""
-    name, *words = (each.text for each in command.words)
-    named = {program(each) for each in (*words, *(each.text for each in command.reads))}
+    name, *words = (word.text for word in command.words)
+    named = {program(word) for word in (*words, *(read.text for read in command.reads))}
     marks = program(name) in ("chmod", "install") and re.search(r"[x1357]", "".join(words[:1]))
     if (runs or marks) and named & (fetched - {""}):
         return True
@@ -267,8 +271,8 @@ def _uses(command: Command, runs: bool, fetched: set[str]) -> bool:
 
 def _secret(command: Command, folder: str) -> bool:
     """Whether a command touches secrets or prints the environment."""
-    words = [value for each in command.words for value in each.values]
-    if words and program(words[0]) in DUMPS and all(each.startswith("-") for each in words[1:]):
+    words = [value for word in command.words for value in word.values]
+    if words and program(words[0]) in DUMPS and all(word.startswith("-") for word in words[1:]):
         return True
     for word in [*command.words, *command.reads]:
         if re.search(r"\$", word.literal) and SECRET_VARIABLE.search(word.literal):
@@ -280,6 +284,6 @@ def _secret(command: Command, folder: str) -> bool:
 
 def _parts(value: str, folder: str) -> Iterator[str]:
     """The places a word may name: the whole, and what stands behind `@`, `=` or `:`."""
-    for each in {value, *re.split(r"[@=:;,<]", value)}:
-        if each and "://" not in each:
-            yield place(each, folder)
+    for part in {value, *re.split(r"[@=:;,<]", value)}:
+        if part and "://" not in part:
+            yield place(part, folder)

@@ -60,10 +60,10 @@ def commands(line: str, hidden: bool) -> list[Facet]:
     except (RecursionError, TooMuch):
         return [Facet("command", (line,), plain=False)]
     found = []
-    for each in parts.commands:
-        words = tuple(word.text for word in each.words)
-        writes = [word for word in each.writes if word.text != "/dev/null"]
-        clear = not writes and all(word.plain for word in each.words)
+    for command in parts.commands:
+        words = tuple(word.text for word in command.words)
+        writes = [word for word in command.writes if word.text != "/dev/null"]
+        clear = not writes and all(word.plain for word in command.words)
         found.append(Facet("command", words, clear and not parts.doubt))
     if hidden:
         found += [Facet("command", words) for words in behind(found, DEEPEST)]
@@ -84,22 +84,22 @@ def is_clear(line: str) -> bool:
         parts = taken_apart(line)
     except (RecursionError, TooMuch):
         return False
-    names = [each.words[0] for each in parts.commands if each.words]
+    names = [command.words[0] for command in parts.commands if command.words]
     return not parts.doubt and all(
-        each.plain
-        and not each.wild
-        and len(each.values) == 1
-        and program(each.text) not in INTERPRETERS | {"alias", "busybox", "find"}
-        for each in names
+        name.plain
+        and not name.wild
+        and len(name.values) == 1
+        and program(name.text) not in INTERPRETERS | {"alias", "busybox", "find"}
+        for name in names
     )
 
 
 def behind(found: Sequence[Facet], deeper: int) -> Iterator[tuple[str, ...]]:
     """What may be run by commands that run others: every end of their words, every script."""
-    for each in found:
-        for at in range(1, min(len(each.texts), 40)):
-            yield each.texts[at:]
-        scripts = [word for word in each.texts[1:] if re.search(r"[\s;|&]", word)]
+    for item in found:
+        for at in range(1, min(len(item.texts), 40)):
+            yield item.texts[at:]
+        scripts = [word for word in item.texts[1:] if re.search(r"[\s;|&]", word)]
         for script in scripts[: 8 if deeper else 0]:
             inner = commands(script, hidden=False)
             yield from (one.texts for one in inner)
@@ -121,7 +121,7 @@ def spec_fits(spec: str, facet: Facet, arguments: Arguments, workspace: Path, wh
         if wholly:
             path = facet.texts[0]
             return path_fits(spec, path, workspace) and not is_only_caught(spec, path, workspace)
-        return any(path_fits(spec, each, workspace) for each in facet.texts)
+        return any(path_fits(spec, text, workspace) for text in facet.texts)
     if facet.kind == "address":
         return address_fits(spec, *facet.texts)
     return False
@@ -131,7 +131,7 @@ def value_fits(pattern: str, value: object, every: Callable[[Iterable[bool]], bo
     """Every value of a list, or any; case apart, as addresses are written either way."""
     values = value if isinstance(value, list) else re.split(r"[,;]\s*", str(value))
     return bool(values) and every(
-        fnmatchcase(str(each).strip().lower(), pattern.strip().lower()) for each in values
+        fnmatchcase(str(value).strip().lower(), pattern.strip().lower()) for value in values
     )
 
 
@@ -149,8 +149,8 @@ def command_fits(spec: str, words: Sequence[str], wholly: bool) -> bool:
         lines.add(" ".join([Path(words[0]).name, *words[1:]]) if words else line)
     if spec.endswith(" *"):
         begins = spec[:-2]
-        return any(fnmatchcase(each, begins) or fnmatchcase(each, f"{begins} *") for each in lines)
-    return any(fnmatchcase(each, spec) for each in lines)
+        return any(fnmatchcase(line, begins) or fnmatchcase(line, f"{begins} *") for line in lines)
+    return any(fnmatchcase(line, spec) for line in lines)
 
 
 def path_fits(spec: str, path: str, workspace: Path) -> bool:
@@ -189,7 +189,7 @@ def glob_safe(path: Path | str) -> str:
 @cache
 def path_expression(spec: str) -> re.Pattern[str]:
     parts = re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]/\\]+\])", spec)
-    made = "".join(SPELLED.get(each) or _letters(each) for each in parts)
+    made = "".join(SPELLED.get(part) or _letters(part) for part in parts)
     return re.compile(f"{made}(?:/.*)?", re.DOTALL)
 
 

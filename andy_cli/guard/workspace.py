@@ -71,7 +71,7 @@ def contain(
     is no path.
     """
     if isinstance(written, list | tuple):
-        verdicts = {contain(each, workspace, op).verdict for each in written[:1000]}
+        verdicts = {contain(piece, workspace, op).verdict for piece in written[:1000]}
         return Contained(
             "outside" if "outside" in verdicts else "invalid", None, "one path, please"
         )
@@ -189,7 +189,7 @@ def _fault(written: str, names: Iterable[str], state: os.stat_result | None, op:
 
 def _unportable(name: str) -> bool:
     """A device of Windows, or a name with control characters in it."""
-    controls = any(unicodedata.category(each) == "Cc" for each in name)
+    controls = any(unicodedata.category(character) == "Cc" for character in name)
     return controls or RESERVED.fullmatch(name) is not None
 
 
@@ -201,7 +201,7 @@ def _doubt(names: Iterable[str], state: os.stat_result | None, op: Operation) ->
         return "the file has other names, perhaps outside"
     if any(_plain(name) in PROTECTED for name in names):
         return "something may run by itself from there"
-    if any(unicodedata.category(each) == "Cf" for name in names for each in name):
+    if any(unicodedata.category(character) == "Cf" for name in names for character in name):
         return "the name holds characters that are not seen"
     return ""
 
@@ -209,7 +209,7 @@ def _doubt(names: Iterable[str], state: os.stat_result | None, op: Operation) ->
 def _plain(name: str) -> str:
     """A name as disks that fold case, blanks and invisible characters know it."""
     folded = unicodedata.normalize("NFKC", name).casefold().partition(":")[0].rstrip(" .")
-    return "".join(each for each in folded if unicodedata.category(each) != "Cf")
+    return "".join(character for character in folded if unicodedata.category(character) != "Cf")
 
 
 def _extracted(written: str, root: Path) -> Contained:
@@ -230,7 +230,7 @@ def _extracted(written: str, root: Path) -> Contained:
     ]
     landed = [_contained(name, resolve(name, root), root, "write") for name in names]
     for verdict in ("outside", "invalid", "ask"):
-        worst = next((each for each in landed if each.verdict == verdict), None)
+        worst = next((landing for landing in landed if landing.verdict == verdict), None)
         if worst:
             return worst
     return landed[0] if named and landed else Contained("inside", folder)

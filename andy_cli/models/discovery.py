@@ -52,11 +52,11 @@ async def scan(
 
     places = usual_ports(environment) if ports is None else ports
     found = await asyncio.gather(*(_probe(name, port) for name, port in places.items()))
-    return [each for each in found if each]
+    return [item for item in found if item]
 
 
 def usual_ports(environment: Mapping[str, str]) -> dict[str, int]:
-    ports = {each.name: each.local_port for each in presets().values() if each.local_port}
+    ports = {preset.name: preset.local_port for preset in presets().values() if preset.local_port}
     if host := environment.get("OLLAMA_HOST"):
         address = ollama_address(host)
         ports.pop("ollama", None)

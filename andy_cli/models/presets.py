@@ -11,4 +11,4 @@ from andy_cli.models.client import Provider
 def presets() -> dict[str, Provider]:
     """By name, the one that is preferred first."""
     found = discover(providers, Provider, "PROVIDER")
-    return {each.name: each for each in sorted(found, key=lambda each: each.rank)}
+    return {item.name: item for item in sorted(found, key=lambda each: each.rank)}

@@ -254,12 +254,12 @@ def provider_at(base_url: str) -> str:
     """Who is at an address: by its host or, on this machine, by its usual port. Nobody but Ollama
     has Ollama's port, on any machine."""
     parts = urlsplit(base_url)
-    for each in presets().values():
+    for preset in presets().values():
         if is_loopback(base_url):
-            if each.local_port and each.local_port == parts.port:
-                return each.name
-        elif urlsplit(each.base_url).hostname == parts.hostname:
-            return each.name
+            if preset.local_port and preset.local_port == parts.port:
+                return preset.name
+        elif urlsplit(preset.base_url).hostname == parts.hostname:
+            return preset.name
     return "ollama" if parts.port == OLLAMA_PORT else "openai"
 
 
@@ -315,7 +315,7 @@ async def _by_order(choosing: Choosing, model: str) -> Chosen:
             return Chosen(endpoint, provider, why)
     if found is None:
         found = await scan(choosing.settings, choosing.ports, choosing.environment)
-    if servers := [each for each in found if each.models]:
+    if servers := [item for item in found if item.models]:
         return _served(choosing, _listing(found, model) or servers[0], model)
     return _inside(model)
 
@@ -337,7 +337,7 @@ def _by_environment(choosing: Choosing, model: str) -> list[tuple[Provider, str]
 def _listing(found: list[Found], model: str) -> Found | None:
     """The server that has the model; Ollama leaves `:latest` out."""
     names = {model, f"{model}:latest"}
-    return next((each for each in found if names.intersection(each.models)), None)
+    return next((item for item in found if names.intersection(item.models)), None)
 
 
 def _served(choosing: Choosing, found: Found, model: str) -> Chosen:

@@ -105,7 +105,7 @@ def find_compaction(records: Iterable[Record]) -> Compaction | None:
         if message_in(record):
             said += 1
         elif record.get("type") == COMPACTION and isinstance(kept, list):
-            told = [as_message(each) if isinstance(each, dict) else None for each in kept]
+            told = [as_message(record) if isinstance(record, dict) else None for record in kept]
             messages = tuple(message for message in told if message is not None)
             # A foreign hand may have written it: rather the whole than a part of the summary.
             if messages and len(messages) == len(kept):

@@ -74,28 +74,28 @@ class Collection:
             self.problems.append(f"{file} cannot be loaded: {fault(error)}.")
 
     def _from_packages(self) -> None:
-        for each in packaged():
+        for entry_point in packaged():
             try:
-                found = each.load()
+                found = entry_point.load()
                 tools = [found] if isinstance(found, Tool) else tools_of(found)
-                self._put(each.dist.name if each.dist else each.value, tools)
+                self._put(entry_point.dist.name if entry_point.dist else entry_point.value, tools)
             except Exception as error:
                 # As above.
-                self.problems.append(f"The package of {each.value}: {fault(error)}.")
+                self.problems.append(f"The package of {entry_point.value}: {fault(error)}.")
 
     def _put(self, source: str, tools: Iterable[Tool]) -> None:
-        for each in self._allowed(tools):
-            if not NAME.fullmatch(each.name):
-                self.problems.append(f"{source}: {each.name!a} is no name for a tool.")
-            elif self.registry.get(each.name) is not None:
-                self.problems.append(f"{source}: there is a tool {each.name} already.")
+        for offered in self._allowed(tools):
+            if not NAME.fullmatch(offered.name):
+                self.problems.append(f"{source}: {offered.name!a} is no name for a tool.")
+            elif self.registry.get(offered.name) is not None:
+                self.problems.append(f"{source}: there is a tool {offered.name} already.")
             else:
-                self.registry.put([replace(each, source=source)])
+                self.registry.put([replace(offered, source=source)])
 
     def _allowed(self, tools: Iterable[Tool]) -> Iterator[Tool]:
-        for each in tools:
-            if not any(fnmatchcase(each.name, pattern) for pattern in self._off):
-                yield each
+        for tool in tools:
+            if not any(fnmatchcase(tool.name, pattern) for pattern in self._off):
+                yield tool
 
 
 def user_folder() -> Path:
@@ -137,7 +137,7 @@ def tools_in(file: Path) -> list[Tool]:
 
 
 def tools_of(module: ModuleType) -> list[Tool]:
-    return [each for each in vars(module).values() if isinstance(each, Tool)]
+    return [value for value in vars(module).values() if isinstance(value, Tool)]
 
 
 def packaged() -> list[importlib.metadata.EntryPoint]:

@@ -105,7 +105,7 @@ def _type(hint: object) -> dict[str, Any]:
     if origin is Literal:
         return _one_of(arguments)
     if origin in (Union, types.UnionType):
-        kinds = [_property(each) for each in arguments if each is not type(None)]
+        kinds = [_property(argument) for argument in arguments if argument is not type(None)]
         if len(kinds) == 1:
             return kinds[0]
         null = [{"type": "null"}] * (type(None) in arguments)
@@ -119,7 +119,7 @@ def _type(hint: object) -> dict[str, Any]:
 
 
 def _one_of(values: tuple[object, ...]) -> dict[str, Any]:
-    if not all(isinstance(each, str) for each in values):
+    if not all(isinstance(value, str) for value in values):
         raise NotPlain
     if len(values) == 1:
         return {"const": values[0], "type": "string"}

@@ -21,9 +21,9 @@ def find_nearby_names(folder: Path) -> tuple[str, ...]:
         try:
             with os.scandir(folder / above) as listed:
                 entries = sorted(
-                    (each.name, each.is_dir(follow_symlinks=False))
-                    for each in listed
-                    if not each.name.startswith(".")
+                    (entry.name, entry.is_dir(follow_symlinks=False))
+                    for entry in listed
+                    if not entry.name.startswith(".")
                 )
         except OSError:
             continue

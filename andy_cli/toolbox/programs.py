@@ -39,9 +39,9 @@ def search_path(path: str, without: Path | None = None) -> str:
 
     And without those in that folder, unless it is the home or the whole disk.
     """
-    folders = [Path(each) for each in path.split(os.pathsep) if Path(each).is_absolute()]
+    folders = [Path(part) for part in path.split(os.pathsep) if Path(part).is_absolute()]
     if without and not too_wide(without):
-        folders = [each for each in folders if not each.resolve().is_relative_to(without)]
+        folders = [folder for folder in folders if not folder.resolve().is_relative_to(without)]
     return os.pathsep.join(map(str, folders))
 
 

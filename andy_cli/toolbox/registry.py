@@ -206,7 +206,7 @@ def camel(value: object) -> object:
     if isinstance(value, Mapping):
         return {field_name(str(key)): camel(each) for key, each in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return [camel(each) for each in value]
+        return [camel(element) for element in value]
     return value
 
 

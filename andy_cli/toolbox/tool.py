@@ -246,7 +246,7 @@ def tidy(schema: dict[str, Any]) -> dict[str, Any]:
 def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:
     """`str | None = None` is an optional text: models do better without the null."""
     plain = {key: value for key, value in schema.items() if key != "title"}
-    kinds = [each for each in plain.get("anyOf", []) if each != {"type": "null"}]
+    kinds = [kind for kind in plain.get("anyOf", []) if kind != {"type": "null"}]
     if len(kinds) == 1:
         del plain["anyOf"]
         plain = {**kinds[0], **plain}
@@ -272,10 +272,10 @@ def _problems(model: type[BaseModel], arguments: Arguments) -> tuple[Problem, ..
     except ValidationError as error:
         return tuple(
             Problem(
-                path="/".join(map(str, each["loc"])),
-                rule=RULES.get(each["type"], "type"),
-                message=each["msg"],
+                path="/".join(map(str, found["loc"])),
+                rule=RULES.get(found["type"], "type"),
+                message=found["msg"],
             )
-            for each in error.errors(include_url=False)
+            for found in error.errors(include_url=False)
         )
     return ()

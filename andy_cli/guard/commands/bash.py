@@ -89,7 +89,7 @@ def taken_apart(line: str) -> Line:
     reader.read(root, ())
     doubt = reader.doubt or ("it cannot be read" if root.has_error else "")
     if not doubt and _words_of(line) != [
-        each for each in reader.leaves(root) if not _is_sign(each)
+        leaf for leaf in reader.leaves(root) if not _is_sign(leaf)
     ]:
         doubt = "it can be read in two ways"
     return Line(tuple(reader.commands), doubt)
@@ -110,7 +110,7 @@ def _words_of(line: str) -> list[str] | None:
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     try:
-        return [each for each in lexer if not _is_sign(each)]
+        return [token for token in lexer if not _is_sign(token)]
     except ValueError:
         return None
 
@@ -181,7 +181,7 @@ class _Reader:
 
     def _test(self, node: Node) -> None:
         """A test; numbers and names in one may run commands of their own."""
-        words = [each for each in self.leaves(node) if each not in SIGNS]
+        words = [leaf for leaf in self.leaves(node) if leaf not in SIGNS]
         if _text(node)[:2] == "[[" or not all(map(SAFE_IN_TEST.fullmatch, words)):
             self.doubt = self.doubt or "a test may do more than look"
         self._add([_bare("test")], ())
@@ -190,7 +190,7 @@ class _Reader:
         """A statement with its redirections, which count for each command in it, or one of
         nothing, which empties a file."""
         alone = node.type == "file_redirect"
-        redirects = [node] if alone else [each for each in node.children if _redirects(each)]
+        redirects = [node] if alone else [child for child in node.children if _redirects(child)]
         inner: list[int] = []
         for child in (child for redirect in redirects for child in redirect.children):
             if child.type != "pipeline":
@@ -208,9 +208,9 @@ class _Reader:
         return [*inner, *found]
 
     def _redirect(self, node: Node, found: Sequence[int]) -> None:
-        sign = next((each.type for each in node.children if not each.is_named), "")
-        named = [each for each in node.children if each.is_named] if "file" in node.type else []
-        for word in (self._word(each) for each in named if each.type != "file_descriptor"):
+        sign = next((child.type for child in node.children if not child.is_named), "")
+        named = [child for child in node.children if child.is_named] if "file" in node.type else []
+        for word in (self._word(node) for node in named if node.type != "file_descriptor"):
             if sign in (">&", "<&") and re.fullmatch(r"[0-9]+|-", word.text):
                 continue
             for number in found:
@@ -230,7 +230,7 @@ class _Reader:
         for child in node.children:
             inner += self._within(child, fed_by)
             if child.type == "herestring_redirect":
-                given += [self._word(each) for each in child.children if each.is_named]
+                given += [self._word(inner) for inner in child.children if inner.is_named]
             elif child.is_named and (declares or child.type not in BESIDE):
                 named = child.children[0] if child.type == "command_name" else child
                 words.append(self._word(named))
@@ -245,7 +245,7 @@ class _Reader:
 
     def _sources_of(self, node: Node) -> list[int]:
         """The commands whose output the variables of a word hold."""
-        names = [_text(each) for each in _all(node) if each.type == "variable_name"]
+        names = [_text(child) for child in _all(node) if child.type == "variable_name"]
         return [number for name in names for number in self._sources.get(name, ())]
 
     def _within(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
@@ -263,8 +263,8 @@ class _Reader:
             self.doubt = self.doubt or f"{node.type.replace('_', ' ')} is not looked through"
 
     def _loop(self, node: Node) -> None:
-        named = [each for each in node.children if each.is_named]
-        values = [value for each in named[1:-1] for value in self._word(each).values]
+        named = [child for child in node.children if child.is_named]
+        values = [value for node in named[1:-1] for value in self._word(node).values]
         self._variables[_text(named[0])] = _bounded(values) or (UNKNOWN,)
 
     def _assignment(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
@@ -284,10 +284,10 @@ class _Reader:
                 return Word((text[1:-1],), True, literal=text[1:-1])
             case "ansi_c_string":
                 return Word((_decoded(text[2:-1]),), False, literal=text)
-            case "string" if not [each for each in node.children if each.type in EXPANDED]:
+            case "string" if not [child for child in node.children if child.type in EXPANDED]:
                 return _quoted(text[1:-1])
             case "string":
-                return self._joined([each for each in node.children if each.is_named], text)
+                return self._joined([child for child in node.children if child.is_named], text)
             case "concatenation":
                 return self._joined(node.children, text)
             case "simple_expansion" | "expansion":
@@ -303,16 +303,16 @@ class _Reader:
 
     def _joined(self, nodes: Sequence[Node], text: str) -> Word:
         """One word of several parts, in every way in which they may be read."""
-        parts = [self._word(each) for each in nodes]
+        parts = [self._word(node) for node in nodes]
         values = [""]
         for part in parts:
             values = [one + more for one in values for more in _bounded(part.values)]
             _bounded(values)
-        if "{" in text and any(_text(each) == "{" for each in nodes):
-            values = [each for value in values for each in _braces(value)]
+        if "{" in text and any(_text(node) == "{" for node in nodes):
+            values = [brace for value in values for brace in _braces(value)]
             return Word(_bounded(values), False, literal=text)
-        plain, wild = all(each.plain for each in parts), any(each.wild for each in parts)
-        return Word(tuple(values), plain, wild, "".join(each.literal for each in parts))
+        plain, wild = all(part.plain for part in parts), any(part.wild for part in parts)
+        return Word(tuple(values), plain, wild, "".join(part.literal for part in parts))
 
 
 EXPANDED = frozenset(
@@ -325,7 +325,7 @@ def _redirects(node: Node) -> bool:
 
 
 def _all(node: Node) -> list[Node]:
-    return [node, *(each for child in node.children for each in _all(child))]
+    return [node, *(inner for child in node.children for inner in _all(child))]
 
 
 def _text(node: Node) -> str:

@@ -162,9 +162,11 @@ def danger(words: Words, writes: Words, folder: str) -> str:
     name, arguments = program(words[0]), words[1:]
     if name in NEVER or name.startswith(("mkfs", "fsck.", "mkinitcpio")):
         return "" if _only_shows(name, arguments) else f"{name}: {GONE} or {DOOR}"
-    if set(SUBCOMMANDS.get(name, "").split()) & {each.partition("=")[0] for each in arguments}:
+    if set(SUBCOMMANDS.get(name, "").split()) & {
+        argument.partition("=")[0] for argument in arguments
+    }:
         return GONE if name in ERASERS else DOOR
-    line = "".join(" " + re.sub(r"\s", "_", each) for each in arguments) + " "
+    line = "".join(" " + re.sub(r"\s", "_", argument) for argument in arguments) + " "
     if any(name in names.split() and form.search(line) for names, form in DOORS):
         return DOOR
     return next((why for rule in RULES if (why := rule(name, arguments, folder))), "")
@@ -196,25 +198,25 @@ def writing(target: str, folder: str) -> str:
 
 def _first(targets: Iterable[str], folder: str) -> str:
     """Why one of the places is never written to, or nothing."""
-    return next((why for each in targets if (why := writing(each, folder))), "")
+    return next((why for target in targets if (why := writing(target, folder))), "")
 
 
 def _has(arguments: Words, letters: str, *words: str) -> bool:
     """Whether one of the short options stands there, alone or among others, or one of the words."""
-    short = "".join(each[1:] for each in arguments if re.fullmatch(r"-[A-Za-z]+", each))
+    short = "".join(argument[1:] for argument in arguments if re.fullmatch(r"-[A-Za-z]+", argument))
     return bool(set(short) & set(letters) or set(words) & set(arguments))
 
 
 def _plain(arguments: Words) -> list[str]:
-    return [each for each in arguments if each and not each.startswith("-")]
+    return [argument for argument in arguments if argument and not argument.startswith("-")]
 
 
 def _paths(arguments: Words, folder: str) -> Iterator[str]:
     """The places of what is no option; an unknown beginning may be nothing at all."""
-    for each in _plain(arguments):
-        yield place(each, folder)
-        if UNKNOWN in each and each.replace(UNKNOWN, "").startswith("/"):
-            yield place(each.replace(UNKNOWN, ""), folder)
+    for argument in _plain(arguments):
+        yield place(argument, folder)
+        if UNKNOWN in argument and argument.replace(UNKNOWN, "").startswith("/"):
+            yield place(argument.replace(UNKNOWN, ""), folder)
 
 
 def _changes(name: str, arguments: Words, folder: str) -> str:
@@ -241,28 +243,36 @@ HOMES = frozenset(["/", "/~", "/*", "/~/*", "/root", "/home", "/home/*", "/Users
 
 def _moves(name: str, arguments: Words, folder: str) -> str:
     if name == "dd":
-        return _first((each[3:] for each in arguments if each[:3] == "of="), folder)
+        return _first((argument[3:] for argument in arguments if argument[:3] == "of="), folder)
     if name not in ("mv", "cp", "install", "ln", "rsync", "scp", "tee", "rename", "link"):
         return ""
     plain = _plain(arguments)
-    mirrors = [each for each in arguments if each.startswith(("--del", "--remove"))]
+    mirrors = [argument for argument in arguments if argument.startswith(("--del", "--remove"))]
     gone = plain[:-1] if name == "mv" else plain if name == "rsync" and mirrors else []
     if any(map(is_vital, _paths(gone, folder))):
         return GONE
     targets = plain if name == "tee" else plain[-1:]
-    targets += [each.partition("=")[2] for each in arguments if each.startswith("--target-dir")]
+    targets += [
+        argument.partition("=")[2] for argument in arguments if argument.startswith("--target-dir")
+    ]
     targets += [after for before, after in pairwise(arguments) if before == "-t"]
     # What lands in a folder lands there under its own name.
-    landing = [f"{target}/{program(each)}" for target in targets for each in plain[:-1]]
+    landing = [f"{target}/{program(source)}" for target in targets for source in plain[:-1]]
     return _first(targets + landing, folder)
 
 
 def _writes_by_option(name: str, arguments: Words, folder: str) -> str:
-    targets = [each for each in _plain(arguments) if "/" in each] if name in EDITORS else []
+    targets = (
+        [argument for argument in _plain(arguments) if "/" in argument] if name in EDITORS else []
+    )
     for flag in OUTPUTS.get(name, ()):
         targets += [after for before, after in pairwise(arguments) if before == flag]
         glued = flag + "=" if flag[:2] == "--" else flag
-        targets += [each[len(glued) :].lstrip("=") for each in arguments if each.startswith(glued)]
+        targets += [
+            argument[len(glued) :].lstrip("=")
+            for argument in arguments
+            if argument.startswith(glued)
+        ]
     return _first(filter(None, targets), folder)
 
 
@@ -291,7 +301,7 @@ def _finds(name: str, arguments: Words, folder: str) -> str:
         return ""
     first = next((at for at, each in enumerate(arguments) if each[:1] in "-!("), len(arguments))
     removes = {"-delete", "rm", "shred", "unlink", "chmod", "chown", "mv", "sh", "bash"}
-    acts = removes & {program(each) for each in arguments[first:]}
+    acts = removes & {program(argument) for argument in arguments[first:]}
     vital = any(map(is_vital, _paths(arguments[:first] or ["."], folder)))
     return GONE if acts and vital else ""
 
@@ -301,7 +311,9 @@ def _rights(name: str, arguments: Words, folder: str) -> str:
     if name not in ("sudo", "doas", "pkexec", "run0", "gosu"):
         return ""
     named = {after for before, after in pairwise(arguments) if re.fullmatch(r"-[ughpCT]", before)}
-    commands = [each for each in _plain(arguments) if "=" not in each and each not in named]
+    commands = [
+        argument for argument in _plain(arguments) if "=" not in argument and argument not in named
+    ]
     if not commands:
         return DOOR if _has(arguments, "si") else ""
     return DOOR if program(commands[-1]) in SHELLS | {"su", "-"} else ""
@@ -313,7 +325,7 @@ def _code(name: str, arguments: Words, folder: str) -> str:
         return ""
     if any(map(REMOVES_IN_CODE.search, arguments)):
         return GONE
-    fetched = [each for each in arguments if re.search(r"(?:https?|ftp)://", each)]
+    fetched = [argument for argument in arguments if re.search(r"(?:https?|ftp)://", argument)]
     return "it runs what it just fetched" if any(map(RUNS_IN_CODE.search, fetched)) else ""
 
 

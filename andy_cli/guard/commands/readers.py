@@ -136,14 +136,14 @@ Inside = Callable[[str], bool]
 
 def doubt_about(words: Sequence[Word], folder: str, inside: Inside) -> str:
     """Why a command is asked, or nothing for one that only reads inside the folder's workspace."""
-    name, arguments = words[0].text, [each.text for each in words[1:]]
+    name, arguments = words[0].text, [word.text for word in words[1:]]
     if not re.fullmatch(r"[a-z:][a-z0-9_+-]*", name) or not words[0].bare:
         return "the name of the program is not plain"
-    if not all(each.plain for each in words[1:]):
+    if not all(word.plain for word in words[1:]):
         return "it is not clear what it is given"
     if arguments == ["--version"]:
         return ""
-    if any(each.wild for each in words[1:]) and name not in HARMLESS:
+    if any(word.wild for word in words[1:]) and name not in HARMLESS:
         return "a file's name may be an option"
     if name in SPECIAL:
         return SPECIAL[name](arguments, folder, inside)
@@ -158,8 +158,8 @@ def _read(name: str, reader: Reader, arguments: Sequence[str], folder: str, insi
     """The same for a program of the table."""
     if reader.kind == "any":
         return ""
-    given = [each for each in arguments if not re.fullmatch(r"--colou?r(=\w+)?", each)]
-    long = {re.sub("=.*", "=", each[2:], flags=re.DOTALL) for each in given if each[:2] == "--"}
+    given = [argument for argument in arguments if not re.fullmatch(r"--colou?r(=\w+)?", argument)]
+    long = {re.sub("=.*", "=", item[2:], flags=re.DOTALL) for item in given if item[:2] == "--"}
     if unknown := long - {"", *reader.long}:  # getopt also takes what is cut short
         return f"{name} --{min(unknown)} is not known to read only"
     try:
@@ -177,7 +177,7 @@ def _read(name: str, reader: Reader, arguments: Sequence[str], folder: str, insi
     if len(rest) > {"none": 0, "one": 1}.get(reader.kind, 999):
         return f"{name} is not known to read {rest[-1]!r} only"
     if name.startswith("git "):  # `HEAD:.env` names a file of an older day
-        rest = [part for each in rest for part in each.split(":")]
+        rest = [part for item in rest for part in item.split(":")]
     return outside(rest, folder, inside)
 
 
@@ -194,15 +194,15 @@ SCRIPTS: dict[str, Callable[[str], bool]] = {
 
 def outside(paths: Sequence[str], folder: str, inside: Inside) -> str:
     """Why paths may not be read without a yes, or nothing."""
-    for each in paths:
-        where = place(each, folder)
-        if each in ("-", "/dev/null"):
+    for path in paths:
+        where = place(path, folder)
+        if path in ("-", "/dev/null"):
             continue
         if is_secret(where):
             return "it reads what may be a secret"
-        if UNKNOWN in each or each.startswith("~"):
+        if UNKNOWN in path or path.startswith("~"):
             return OUTSIDE
-        if not (is_inside(where) or each.startswith("/")) or not inside(_from_workspace(where)):
+        if not (is_inside(where) or path.startswith("/")) or not inside(_from_workspace(where)):
             return OUTSIDE
     return ""
 
@@ -213,9 +213,9 @@ def _from_workspace(where: str) -> str:
 
 def _find(arguments: Sequence[str], folder: str, inside: Inside) -> str:
     first = next((at for at, each in enumerate(arguments) if each[:1] in ("-", "!", "(")), None)
-    for each in arguments[first:] if first is not None else []:
-        if each[:1] == "-" and each not in FIND and not re.fullmatch(r"-\d+\w?", each):
-            return f"find {each} is not known to read only"
+    for argument in arguments[first:] if first is not None else []:
+        if argument[:1] == "-" and argument not in FIND and not re.fullmatch(r"-\d+\w?", argument):
+            return f"find {argument} is not known to read only"
     return outside(arguments[:first], folder, inside)
 
 

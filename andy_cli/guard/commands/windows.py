@@ -157,7 +157,7 @@ def _filled(form: str) -> str:
 
 def joined(text: str) -> list[str]:
     """The lines of a table; a deeper line goes on with the one above."""
-    return [each for each in re.sub(r"\n {5,}", "", text).split("\n    ") if each.strip()]
+    return [part for part in re.sub(r"\n {5,}", "", text).split("\n    ") if part.strip()]
 
 
 def judge(line: str, shell: Literal["cmd", "powershell"]) -> Judged:
@@ -191,7 +191,7 @@ def _secret(text: str) -> bool:
     if any(SECRET_VARIABLE.search(one or other) for one, other in VARIABLE.findall(text)):
         return True
     words = re.split(r"[\s\"'=@,;|&<>()]+", text.replace("\\", "/"))
-    return any(is_secret(each) for each in words)
+    return any(is_secret(word) for word in words)
 
 
 def _harmless(line: str, shell: Literal["cmd", "powershell"]) -> Judged:

@@ -79,14 +79,14 @@ def _rename_limit(body: Body, learned: Collection[str]) -> None:
     for name in LIMITS:
         if name in body and (name in learned or LIMIT in learned):
             value = body.pop(name)
-            other = next(each for each in LIMITS if each != name)
+            other = next(limit for limit in LIMITS if limit != name)
             if other not in learned and LIMIT not in learned:
                 body.setdefault(other, value)
             return
 
 
 def _adapt_messages(messages: Sequence[Wire], learned: Collection[str]) -> list[Wire]:
-    dropped = {each.removeprefix("messages.") for each in learned if each.startswith("messages.")}
+    dropped = {name.removeprefix("messages.") for name in learned if name.startswith("messages.")}
     wire = [_without(message, dropped) for message in messages] if dropped else list(messages)
     if DEVELOPER_ROLE in learned:
         wire = [_with_system_role(message) for message in wire]

@@ -132,11 +132,11 @@ def _blames_one_tool(said: str, request: Request) -> bool:
     """Whether a place among the tools is named, or one of them by its name in quotes."""
     tools = request.get(TOOLS)
     functions = [
-        each.get("function")
-        for each in (tools if isinstance(tools, list | tuple) else ())
-        if isinstance(each, Mapping)
+        tool.get("function")
+        for tool in (tools if isinstance(tools, list | tuple) else ())
+        if isinstance(tool, Mapping)
     ]
-    names = {str(each.get("name")) for each in functions if isinstance(each, Mapping)}
+    names = {str(function.get("name")) for function in functions if isinstance(function, Mapping)}
     quoted = {found[1] for found in QUOTED.finditer(said)}
     return PART_OF_TOOL.search(said) is not None or not names.isdisjoint(quoted)
 

@@ -74,17 +74,17 @@ async def facts(
     import asyncio  # it runs us
 
     found = await asyncio.gather(
-        *(_ask(endpoint, settings, each, fetch) for each in _sources(endpoint, sure))
+        *(_ask(endpoint, settings, source, fetch) for source in _sources(endpoint, sure))
     )
     merged = Facts()
-    for each in found:
+    for item in found:
         merged = Facts(
-            merged.context or each.context,
-            merged.capabilities or each.capabilities,
-            merged.template or each.template,
-            merged.longest or each.longest,
-            merged.loaded or each.loaded,
-            merged.kind or each.kind,
+            merged.context or item.context,
+            merged.capabilities or item.capabilities,
+            merged.template or item.template,
+            merged.longest or item.longest,
+            merged.loaded or item.loaded,
+            merged.kind or item.kind,
         )
     return merged
 
@@ -109,7 +109,7 @@ def _sources(endpoint: Endpoint, sure: bool) -> list[Source]:
     preset = presets().get(endpoint.provider)
     usual = preset is not None and endpoint.base_url == preset.base_url
     every = [LISTED] if usual else [*own.values(), LISTED]
-    return [each for each in every if each.method == "GET" or not sure]
+    return [probe for probe in every if probe.method == "GET" or not sure]
 
 
 async def _ask(
@@ -166,8 +166,8 @@ def _ollama(answer: Json, model: str) -> Facts:
 
 def _loaded(answer: Json, model: str) -> Facts:
     rows = answer.get("models")
-    found = [each for each in rows if isinstance(each, dict)] if isinstance(rows, list) else []
-    row = next((each for each in found if each.get("name") in (model, f"{model}:latest")), {})
+    found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    row = next((item for item in found if item.get("name") in (model, f"{model}:latest")), {})
     return Facts(loaded=_count(row.get("context_length")))
 
 
@@ -182,12 +182,12 @@ def _llamacpp(answer: Json, model: str) -> Facts:
 def _listed(answer: Json, model: str) -> Facts:
     """The model's row in a list of models."""
     rows = answer.get("data")
-    found = [each for each in rows if isinstance(each, dict)] if isinstance(rows, list) else []
-    row = next((each for each in found if each.get("id") in (model, f"{model}:latest")), {})
+    found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    row = next((item for item in found if item.get("id") in (model, f"{model}:latest")), {})
     lengths = (*LENGTHS, "max_context_length")
     context = next((count for key in lengths if (count := _count(row.get(key)))), None)
     context = context or _count(_map(row, "meta").get("n_ctx_train"))
-    owner = next((_text(each, "owned_by") for each in found), "")
+    owner = next((_text(item, "owned_by") for item in found), "")
     return Facts(context, _abilities(row), kind=owner * (owner in OWNERS))
 
 
@@ -215,7 +215,11 @@ def _text(value: Json, key: str) -> str:
 
 
 def _words(value: object) -> tuple[str, ...]:
-    return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
+    return (
+        tuple(element for element in value if isinstance(element, str))
+        if isinstance(value, list)
+        else ()
+    )
 
 
 def _count(value: object) -> int | None:

@@ -42,4 +42,4 @@ async def rendered(template: str) -> tuple[str, ...]:
         with suppress(ProcessLookupError):
             child.kill()
         await child.wait()
-    return tuple(each for each in found if isinstance(each, str))
+    return tuple(item for item in found if isinstance(item, str))

@@ -79,10 +79,10 @@ def find(index: Index, query: str, scope: str, limit: int, workspace: Path) -> L
 def _words(query: str) -> Iterator[str]:
     """The words as FTS5 takes them: each a string of its own, so that none is an operator."""
     matches = list(WORD.finditer(query))[:MOST_WORDS]
-    telling = [each for each in matches if each[0].lower().strip("?!.,") not in COMMON]
+    telling = [match for match in matches if match[0].lower().strip("?!.,") not in COMMON]
     for match in telling or matches:
         written = match[1] or match[2]
-        if any(each.isalnum() for each in written):
+        if any(piece.isalnum() for piece in written):
             beginning = "*" if match[2] and written.endswith("*") else ""
             plain = as_indexed(written.rstrip("*")).replace('"', '""')
             yield f'"{plain}"{beginning}'
@@ -102,10 +102,10 @@ def _scope(index: Index, scope: str, workspace: Path) -> Scope:
         if not written.startswith(("/", "~", ".")):
             inside = f"*/{re.sub(r'[*?[]', '?', written)}"
             tried.append(Scope("(files.path glob ? or files.path glob ?)", (f"{inside}/*", inside)))
-    for each in tried:
-        if index.rows(f"select 1 from files where {each.condition} limit 1", each.values):
-            return each
-    folders = ", ".join(spelled(each.path) for each in index.folders()) or "no folder yet"
+    for attempt in tried:
+        if index.rows(f"select 1 from files where {attempt.condition} limit 1", attempt.values):
+            return attempt
+    folders = ", ".join(spelled(folder.path) for folder in index.folders()) or "no folder yet"
     raise ToolError(f"Nothing is indexed in {spelled(scope)}. Indexed are: {folders}.")
 
 
@@ -129,7 +129,7 @@ def _hits(index: Index, match: str, scope: Scope, limit: int) -> tuple[list[Hit]
         path = str(row[0])
         if path not in hits and sum(map(bool, hits.values())) < limit:
             hits[path] = _hit(row)
-    there = [each for each in hits.values() if each]
+    there = [hit for hit in hits.values() if hit]
     return there, len(hits) - len(there)
 
 

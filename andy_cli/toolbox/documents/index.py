@@ -222,17 +222,17 @@ class Index:
         Returns the folder it is a part of, which may have been there before. Folders inside the new
         one become part of it.
         """
-        there = [Path(each.path) for each in self.folders()]
-        around = next((each for each in there if folder.is_relative_to(each)), None)
+        there = [Path(folder.path) for folder in self.folders()]
+        around = next((present for present in there if folder.is_relative_to(present)), None)
         if around:
             return around
         run = self._connection.execute
         with _transaction(self._connection):
             run("insert or ignore into folders (path) values (?)", [str(folder)])
             (new,) = run("select id from folders where path = ?", [str(folder)]).fetchone()
-            for each in there:
-                if each.is_relative_to(folder):
-                    (old,) = run("select id from folders where path = ?", [str(each)]).fetchone()
+            for present in there:
+                if present.is_relative_to(folder):
+                    (old,) = run("select id from folders where path = ?", [str(present)]).fetchone()
                     run("update files set folder = ? where folder = ?", [new, old])
                     run("delete from folders where id = ?", [old])
         return folder
@@ -264,8 +264,8 @@ class Index:
             found = self._connection.execute(
                 "select id from folders where path = ?", [str(folder)]
             ).fetchone()
-            for each in files if found else ():  # another process may have removed it
-                self._put(found[0], each)
+            for file in files if found else ():  # another process may have removed it
+                self._put(found[0], file)
 
     def _put(self, folder: int, read: Read) -> None:
         run = self._connection.execute
@@ -317,7 +317,7 @@ class Index:
         """The files that could not be read, each with why."""
         states = self.states(folder).items()
         told = ((path, state.fault) for path, state in states)
-        return sorted(each for each in told if each[1] not in ("", NO_TEXT))
+        return sorted(row for row in told if row[1] not in ("", NO_TEXT))
 
     def rows(self, sql: str, values: Sequence[object]) -> list[tuple[object, ...]]:
         """What a query gives; for those who search."""

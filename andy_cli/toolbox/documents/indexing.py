@@ -54,15 +54,15 @@ def update(index: Index, folder: Path, largest: int, report: Report = lambda *_:
         raise ToolError(f"{folder} is not there. What is indexed of it stays.")
     known = index.states(folder)
     found = list(files_in(folder))
-    gone = sorted(known.keys() - {_key(each.path) for each in found})
+    gone = sorted(known.keys() - {_key(item.path) for item in found})
     index.forget(gone)
-    due = [each for each in found if not _is_unchanged(each, known.get(_key(each.path)))]
+    due = [item for item in found if not _is_unchanged(item, known.get(_key(item.path)))]
     done, read = len(found) - len(due), 0
     report(done, len(found))
-    for batch in _batches(_read(each, folder, known.get(_key(each.path)), largest) for each in due):
+    for batch in _batches(_read(file, folder, known.get(_key(file.path)), largest) for file in due):
         index.put(folder, batch)
         done += len(batch)
-        read += sum(each.pieces is not None for each in batch)
+        read += sum(document.pieces is not None for document in batch)
         report(done, len(found))
     index.updated(folder)
     return Tally(len(found), read, len(gone), tuple(index.faults(folder)))
@@ -79,9 +79,9 @@ def _is_unchanged(found: Found, known: State | None) -> bool:
 def _batches(files: Iterable[Read]) -> Iterator[list[Read]]:
     batch: list[Read] = []
     characters, began = 0, time.monotonic()
-    for each in files:
-        batch.append(each)
-        characters += sum(len(piece.text) for piece in each.pieces or ())
+    for file in files:
+        batch.append(file)
+        characters += sum(len(piece.text) for piece in file.pieces or ())
         full = len(batch) >= BATCH_FILES or characters >= BATCH_CHARACTERS
         if full or time.monotonic() - began > BATCH_SECONDS:
             yield batch

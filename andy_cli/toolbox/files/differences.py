@@ -67,7 +67,7 @@ def _describe_counts(change: Change) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    lines = [each.removesuffix("\r") for each in text.split("\n")]
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
     return lines if lines[-1] else lines[:-1]
 
 
@@ -80,13 +80,13 @@ def _compared(old: Sequence[str], new: Sequence[str]) -> Change:
     before, after = old[start : len(old) - stop], new[start : len(new) - stop]
     if len(before) + len(after) > COMPARED:
         header = f"@@ -{start + 1},{len(before)} +{start + 1},{len(after)} @@"
-        found = [header, *(f"-{each}" for each in before), *(f"+{each}" for each in after)]
+        found = [header, *(f"-{line}" for line in before), *(f"+{line}" for line in after)]
         return Change(found, len(after), len(before))
     unified = [*difflib.unified_diff(before, after, lineterm="", n=AROUND)][2:]
     return Change(
-        [_moved(each, start) for each in unified],
-        sum(each.startswith("+") for each in unified),
-        sum(each.startswith("-") for each in unified),
+        [_moved(line, start) for line in unified],
+        sum(line.startswith("+") for line in unified),
+        sum(line.startswith("-") for line in unified),
     )
 
 
@@ -112,8 +112,8 @@ def _later(span: str, by: int) -> str:
 def shortened(lines: Sequence[str]) -> list[str]:
     """Keep head and tail of a long diff, with how many lines stand between them."""
     narrow = [
-        each if len(each) <= WIDEST else f"{each[:WIDEST]} [... {len(each) - WIDEST:,} more]"
-        for each in lines
+        line if len(line) <= WIDEST else f"{line[:WIDEST]} [... {len(line) - WIDEST:,} more]"
+        for line in lines
     ]
     if len(narrow) <= HEAD + TAIL + 1:
         return narrow

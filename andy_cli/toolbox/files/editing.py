@@ -57,7 +57,7 @@ def _joined(parts: Sequence[str], old: str, new: str, text: str) -> str:
     restored = []
     for part in parts:
         lines = part.split("\n")
-        restored.append("".join(f"{each}{next(remaining)}" for each in lines[:-1]) + lines[-1])
+        restored.append("".join(f"{line}{next(remaining)}" for line in lines[:-1]) + lines[-1])
         for _ in range(old.count("\n")):
             next(remaining, None)
     return put.join(restored)
@@ -109,12 +109,12 @@ def _nearest(lines: Sequence[str], old: str) -> str:
     # 10 ms, and most edits fit.
     from rapidfuzz import fuzz, process
 
-    first = next((each.strip() for each in old.splitlines() if each.strip()), "")
+    first = next((line.strip() for line in old.splitlines() if line.strip()), "")
     if not first:
         return ""
     close = process.extract(
         first[: WIDEST * 4],
-        [each.strip()[: WIDEST * 4] for each in lines],
+        [line.strip()[: WIDEST * 4] for line in lines],
         scorer=fuzz.ratio,
         score_cutoff=LIKE,
         limit=NEAREST,

@@ -43,7 +43,7 @@ def _missing(where: Place, message: str) -> ToolError:
     """With names that come near, from the same folder; of one outside only the file was asked."""
     if where.path.is_relative_to(here().workspace):
         try:
-            names = [each.name for each in entries(where._replace(path=where.path.parent))]
+            names = [entry.name for entry in entries(where._replace(path=where.path.parent))]
         except ToolError:
             message = f"{message} Its folder is not there either."
             return ToolError(message, "list_directory shows what is.")

@@ -106,8 +106,8 @@ def lines(file: BinaryIO, encoding: Encoding, work: Work) -> Iterator[Line]:
     pending, cut = "", 0
     for text in pieces(file, encoding, work):
         *whole, rest = text.split("\n")
-        for each in whole:
-            yield _line(pending + each, cut)
+        for line in whole:
+            yield _line(pending + line, cut)
             pending, cut = "", 0
         pending += rest
         if len(pending) > LONGEST_LINE + 1:

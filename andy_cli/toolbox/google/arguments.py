@@ -6,13 +6,13 @@ from andy_cli.toolbox.tool import ToolError
 def split(written: object) -> object:
     """A list of words that came as one text, comma separated."""
     if isinstance(written, str):
-        return [each.strip() for each in written.split(",") if each.strip()]
+        return [part.strip() for part in written.split(",") if part.strip()]
     return written
 
 
 def joined(written: object) -> object:
     """A text that came as a list of texts."""
-    if isinstance(written, list | tuple) and all(isinstance(each, str) for each in written):
+    if isinstance(written, list | tuple) and all(isinstance(piece, str) for piece in written):
         return ", ".join(written)
     return written
 

@@ -40,7 +40,7 @@ async def calendars() -> Outcome:
         missing = Missing("There are no calendars.")
         found = await calendar.listed("/users/me/calendarList", "items", 1000, missing, largest=250)
     names = ("id", "summary", "description", "primary", "accessRole", "timeZone")
-    known = [{name: each[name] for name in names if each.get(name)} for each in found.items]
+    known = [{name: item[name] for name in names if item.get(name)} for item in found.items]
     kept = fitting(known)
     data = {"calendars": kept, **cut(known, kept, found.more, FIRST)}
     return outcome(data, f"found {counted(len(known), 'calendar')}")
@@ -61,7 +61,7 @@ async def events(calendar: str, time_min: str, time_max: str) -> Outcome:
     missing = _no_calendar(id)
     async with opened(CALENDAR) as service:
         found = await service.listed(path, "items", MANY, missing, query, largest=MANY)
-    known = [_told(each) for each in found.items]
+    known = [_told(item) for item in found.items]
     kept = fitting(known)
     data = {"calendar": id, "events": kept, **cut(known, kept, found.more, REST)}
     return outcome(data, f"found {counted(len(known), 'event')}")
@@ -73,7 +73,7 @@ def _now() -> str:
 
 def _told(event: Record) -> dict[str, object]:
     """What is worth telling of an event; a series is known by its id."""
-    guests = [text(each.get("email")) for each in records(event.get("attendees"))]
+    guests = [text(attendee.get("email")) for attendee in records(event.get("attendees"))]
     known: dict[str, object] = {
         "id": text(event.get("id")),
         "summary": text(event.get("summary")),

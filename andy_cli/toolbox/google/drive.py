@@ -95,7 +95,7 @@ async def _found(query: Mapping[str, str | bool], most: int, missing: Missing) -
 
 
 def _told(found: Page) -> Outcome:
-    files = [_described(each) for each in found.items]
+    files = [_described(item) for item in found.items]
     kept = fitting(files)
     did = f"found {counted(len(files), 'file')} in Drive"
     return outcome({"files": kept, **cut(files, kept, found.more, REST)}, did)

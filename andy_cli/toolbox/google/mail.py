@@ -50,7 +50,7 @@ async def listing(most: int, labels: Sequence[str] = (), query: str = "") -> Out
         found = await gmail.listed(
             "/users/me/messages", "messages", most, NO_LIST, asked, largest=500
         )
-        mails = await _heads(gmail, [text(each.get("id")) for each in found.items])
+        mails = await _heads(gmail, [text(item.get("id")) for item in found.items])
     kept = fitting(mails)
     did = f"found {counted(len(mails), 'mail')}"
     return outcome({"messages": kept, **cut(mails, kept, found.more, REST)}, did)
@@ -60,16 +60,19 @@ async def _label_ids(gmail: Service, names: Sequence[str]) -> list[str]:
     """Ids of labels that were named, as the user sees them or by their ids."""
     wanted = [name.strip() for name in names if name.strip()]
     ids = [name.upper() if name.upper() in SYSTEM else name for name in wanted]
-    if all(each in SYSTEM for each in ids):
+    if all(label_id in SYSTEM for label_id in ids):
         return ids
     labels = records((await gmail.read("/users/me/labels", NO_LIST)).get("labels"))
-    known = {text(each.get("id")): text(each.get("id")) for each in labels}
-    known |= {text(each.get("name")).lower(): text(each.get("id")) for each in labels}
-    for each in ids:
-        if each not in SYSTEM and not (known.get(each) or known.get(each.lower())):
+    known = {text(label.get("id")): text(label.get("id")) for label in labels}
+    known |= {text(label.get("name")).lower(): text(label.get("id")) for label in labels}
+    for label_id in ids:
+        if label_id not in SYSTEM and not (known.get(label_id) or known.get(label_id.lower())):
             names_there = ", ".join(short(text(label.get("name")), 30) for label in labels[:30])
-            raise ToolError(f"There is no label {shown(each)}. There are: {names_there}.")
-    return [each if each in SYSTEM else known.get(each) or known[each.lower()] for each in ids]
+            raise ToolError(f"There is no label {shown(label_id)}. There are: {names_there}.")
+    return [
+        label_id if label_id in SYSTEM else known.get(label_id) or known[label_id.lower()]
+        for label_id in ids
+    ]
 
 
 async def _heads(gmail: Service, ids: Sequence[str]) -> list[dict[str, object]]:
@@ -110,7 +113,7 @@ def _head(message: Record) -> dict[str, object]:
 
 def _labels(message: Record) -> list[str]:
     labels = message.get("labelIds")
-    return [each for each in labels if isinstance(each, str)] if isinstance(labels, list) else []
+    return [label for label in labels if isinstance(label, str)] if isinstance(labels, list) else []
 
 
 def _snippet(written: str) -> str:
@@ -162,8 +165,10 @@ async def sending(mail: Letter) -> Outcome:
     async with opened(GMAIL) as gmail:
         sent = await gmail.change("POST", "/users/me/messages/send", NO_SENDING, body)
         id = gmail.made(sent)
-    to = ", ".join(each.address for each in mail.to)
-    return outcome({"id": id, "to": [each.address for each in mail.to]}, f"sent a mail to {to}")
+    to = ", ".join(receiver.address for receiver in mail.to)
+    return outcome(
+        {"id": id, "to": [receiver.address for receiver in mail.to]}, f"sent a mail to {to}"
+    )
 
 
 def claim_reading(arguments: Mapping[str, object]) -> Claim:
@@ -180,7 +185,7 @@ def claim_sending(arguments: Mapping[str, object]) -> Claim:
 
 
 def _receivers(to: object) -> str | list[str]:
-    return [str(each) for each in to] if isinstance(to, list | tuple) else str(to or "")
+    return [str(receiver) for receiver in to] if isinstance(to, list | tuple) else str(to or "")
 
 
 def _path(id: str) -> str:

@@ -42,7 +42,7 @@ async def listing(task_list: str) -> Outcome:
             if not str(error).startswith(_NO_LIST.message):
                 raise
             raise ToolError(_NO_LIST.message, await _lists(tasks)) from error
-    known = [_told(each) for each in found.items]
+    known = [_told(item) for item in found.items]
     kept = fitting(known)
     data = {"tasks": kept, **cut(known, kept, found.more, FIRST)}
     return outcome(data, f"found {counted(len(known), 'task')}")
@@ -53,7 +53,7 @@ _NO_LIST = Missing("There is no such task list.")
 
 async def _lists(tasks: Service) -> str:
     lists = (await tasks.listed("/users/@me/lists", "items", 100, _NO_LIST)).items
-    named = [f"{short(text(each.get('title')), 40)} ({text(each.get('id'))})" for each in lists]
+    named = [f"{short(text(list_.get('title')), 40)} ({text(list_.get('id'))})" for list_ in lists]
     return f"There are: {', '.join(named)}. Give the id in brackets." if named else ""
 
 

@@ -48,14 +48,14 @@ def zone(name: str) -> tzinfo:
         raise ToolError(
             "This machine has no time zones: it needs tzdata.", "Ask the user to install it."
         )
-    folded = {each.lower(): each for each in names}
+    folded = {name.lower(): name for name in names}
     wanted = name.lower()
     if wanted in folded:
         return ZoneInfo(folded[wanted])
-    cities = [each for each in folded if each.rpartition("/")[2] == wanted]
+    cities = [character for character in folded if character.rpartition("/")[2] == wanted]
     if len(cities) == 1:
         return ZoneInfo(folded[cities[0]])
-    raise _missing(name, sorted(folded[each] for each in cities), folded)
+    raise _missing(name, sorted(folded[city] for city in cities), folded)
 
 
 def _fixed(match: re.Match[str]) -> tzinfo:
@@ -67,11 +67,11 @@ def _fixed(match: re.Match[str]) -> tzinfo:
 
 
 def _missing(name: str, cities: list[str], names: dict[str, str]) -> ToolError:
-    near = cities or [names[each] for each in difflib.get_close_matches(name.lower(), names, n=3)]
+    near = cities or [names[match] for match in difflib.get_close_matches(name.lower(), names, n=3)]
     if not near:
-        by_city = {each.rpartition("/")[2]: each for each in names}
+        by_city = {name.rpartition("/")[2]: name for name in names}
         close = difflib.get_close_matches(name.rpartition("/")[2].lower(), by_city, n=3)
-        near = [names[by_city[each]] for each in close]
+        near = [names[by_city[match]] for match in close]
     message = f"There is no time zone {spelled(name)[:60]}."
     if not near:
         return ToolError(message, "Give one as Europe/Berlin.")

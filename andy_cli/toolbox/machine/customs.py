@@ -40,9 +40,9 @@ def filled(name: str, arguments: Mapping[str, object]) -> str:
             f"There is no command {spelled(name)[:60]!r}. There are: {described() or 'none'}."
         )
     slots = list(dict.fromkeys(_slots(template)))
-    if missing := [each for each in slots if arguments.get(each) is None]:
+    if missing := [slot for slot in slots if arguments.get(slot) is None]:
         raise ToolError(f"{name} needs {', '.join(missing)} in its arguments.")
-    if unknown := [each for each in arguments if each not in slots]:
+    if unknown := [argument for argument in arguments if argument not in slots]:
         takes = ", ".join(slots) or "none"
         raise ToolError(
             f"{name} takes no {spelled(', '.join(unknown))[:80]}. Its arguments: {takes}."
@@ -59,7 +59,7 @@ def filled(name: str, arguments: Mapping[str, object]) -> str:
 def described() -> str:
     """The commands there are, with what each takes and is for."""
     known = here().settings.named("custom")
-    return "; ".join(_described(each, known[each]) for each in names())
+    return "; ".join(_described(name, known[name]) for name in names())
 
 
 def _described(name: str, custom: Mapping[str, str]) -> str:

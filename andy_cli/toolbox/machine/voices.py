@@ -74,10 +74,10 @@ def style_of(words: str) -> Style:
     """The style that the words ask for, one change put on the other; plain where none is known."""
     known = [STYLES[word] for word in re.findall(r"[a-z]+", words.lower()) if word in STYLES]
     return Style(
-        speed=next((each.speed for each in known if each.speed != PLAIN.speed), PLAIN.speed),
-        pitch=next((each.pitch for each in known if each.pitch != PLAIN.pitch), PLAIN.pitch),
-        loudness=next((each.loudness for each in known if each.loudness != 100), 100),
-        variant=next((each.variant for each in known if each.variant), ""),
+        speed=next((voice.speed for voice in known if voice.speed != PLAIN.speed), PLAIN.speed),
+        pitch=next((voice.pitch for voice in known if voice.pitch != PLAIN.pitch), PLAIN.pitch),
+        loudness=next((voice.loudness for voice in known if voice.loudness != 100), 100),
+        variant=next((voice.variant for voice in known if voice.variant), ""),
     )
 
 
@@ -90,10 +90,10 @@ def voice_of(wanted: str) -> str:
         return ""
     voices = _voices(voice_program())
     asked = _folded(wanted)
-    if same := [each for each in voices if asked in _names(each)]:
+    if same := [voice for voice in voices if asked in _names(voice)]:
         return same[0].id
     language = asked.partition("-")[0]
-    spoken = [each for each in voices if _folded(each.language).partition("-")[0] == language]
+    spoken = [voice for voice in voices if _folded(voice.language).partition("-")[0] == language]
     if spoken and re.fullmatch(r"[a-z]{2,3}(?:-[a-z]{2,4})?", asked):
         return spoken[0].id
     raise ToolError(f"There is no voice {spelled(wanted)[:60]}. {_nearest(asked, voices)}")
@@ -110,11 +110,11 @@ def _folded(text: str) -> str:
 
 
 def _nearest(asked: str, voices: Sequence[Voice]) -> str:
-    by_name = {name: each.id for each in reversed(voices) for name in _names(each)}
+    by_name = {name: voice.id for voice in reversed(voices) for name in _names(voice)}
     close = difflib.get_close_matches(asked, by_name, n=4, cutoff=0.5)
-    names = dict.fromkeys(by_name[each] for each in close)
+    names = dict.fromkeys(by_name[match] for match in close)
     if not names:
-        names = dict.fromkeys(each.id for each in voices if each.language[:2] == "en")
+        names = dict.fromkeys(voice.id for voice in voices if voice.language[:2] == "en")
     return f"The nearest: {', '.join(list(names)[:6])}."
 
 

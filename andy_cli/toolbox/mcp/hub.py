@@ -28,15 +28,15 @@ class Hub:
         """Servers that the user was told are slow."""
         self._watch: asyncio.Task[None] | None = None
         self._began = 0.0
-        self.connections = [Connection(each, self._changed) for each in servers]
+        self.connections = [Connection(server, self._changed) for server in servers]
 
     def start(self) -> None:
         """Begin to connect to all of them; returns at once."""
         self._began = time.monotonic()
-        for each in self.connections:
-            each.start()
-            if each.server.fault:
-                self._tell(f"{each.server.name}: {each.state}.")
+        for connection in self.connections:
+            connection.start()
+            if connection.server.fault:
+                self._tell(f"{connection.server.name}: {connection.state}.")
         if self.connections:
             self._watch = asyncio.create_task(self._tell_slow())
 
@@ -48,7 +48,9 @@ class Hub:
         """Wait for the servers that the task names, so long after the start; else but a moment."""
         passed = time.monotonic() - self._began
         await self._wait(self.connections, min(seconds, MOMENT) - passed)
-        named = [each for each in self.connections if is_named(each.server.name, task)]
+        named = [
+            connection for connection in self.connections if is_named(connection.server.name, task)
+        ]
         await self._wait(named, seconds - max(passed, MOMENT))
 
     async def restart(self, server: Server) -> Connection:
@@ -69,10 +71,10 @@ class Hub:
     async def close(self) -> None:
         if self._watch is not None:
             self._watch.cancel()
-        await asyncio.gather(*(each.close() for each in self.connections))
+        await asyncio.gather(*(connection.close() for connection in self.connections))
 
     async def _wait(self, connections: Iterable[Connection], seconds: float) -> None:
-        waiting = [asyncio.create_task(each.settled()) for each in connections]
+        waiting = [asyncio.create_task(connection.settled()) for connection in connections]
         try:
             if waiting:
                 await asyncio.wait(waiting, timeout=max(0.0, seconds))
@@ -82,7 +84,11 @@ class Hub:
 
     async def _tell_slow(self) -> None:
         await asyncio.sleep(MOMENT)
-        slow = [each.server.name for each in self.connections if each.state == "starting"]
+        slow = [
+            connection.server.name
+            for connection in self.connections
+            if connection.state == "starting"
+        ]
         self._slow |= set(slow)
         if slow:
             kind, its = ("server", "Its") if len(slow) == 1 else ("servers", "Their")

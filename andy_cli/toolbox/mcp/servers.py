@@ -80,12 +80,12 @@ def servers(
     the first. Raises UsageError for a file of the user's own that cannot be read."""
     found: dict[str, Server] = {}
     for file in (user_file(), *more):
-        for each in read(file, environment, own=True):
-            found.setdefault(each.name, each)
+        for server in read(file, environment, own=True):
+            found.setdefault(server.name, server)
     if trusts(settings, workspace):
         for name in PROJECT_FILES:
-            for each in read(workspace / name, environment):
-                found.setdefault(each.name, each)
+            for server in read(workspace / name, environment):
+                found.setdefault(server.name, server)
     return list(found.values())
 
 
@@ -172,7 +172,7 @@ def _understood(
 def _filled(value: object, environment: Mapping[str, str]) -> object:
     """With `${VAR}` and `${VAR:-default}` replaced, however deep."""
     if isinstance(value, list):
-        return [_filled(each, environment) for each in value]
+        return [_filled(element, environment) for element in value]
     if isinstance(value, dict):
         return {key: _filled(each, environment) for key, each in value.items()}
     if not isinstance(value, str):

@@ -45,8 +45,8 @@ class Session:
         for _ in range(PAGES):
             page = await self._client.list_tools(cursor=cursor, cache_mode="bypass")
             found += [
-                Offered(each.name, each.description or "", each.input_schema, title_of(each))
-                for each in page.tools
+                Offered(tool.name, tool.description or "", tool.input_schema, title_of(tool))
+                for tool in page.tools
             ]
             cursor = page.next_cursor
             if not cursor or len(found) > MOST:

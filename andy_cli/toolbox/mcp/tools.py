@@ -29,11 +29,11 @@ LARGEST = 60_000
 def tools_of(connection: Connection) -> Iterator[Tool]:
     """The tools that are wanted of a server and can be used; the others are left out."""
     server = connection.server
-    for each in connection.tools:
-        wanted = not server.include or any(fnmatchcase(each.name, one) for one in server.include)
-        unwanted = any(fnmatchcase(each.name, one) for one in server.exclude)
-        if wanted and not unwanted and NAME.fullmatch(each.name) and usable(each.schema):
-            yield made(connection, each)
+    for tool in connection.tools:
+        wanted = not server.include or any(fnmatchcase(tool.name, one) for one in server.include)
+        unwanted = any(fnmatchcase(tool.name, one) for one in server.exclude)
+        if wanted and not unwanted and NAME.fullmatch(tool.name) and usable(tool.schema):
+            yield made(connection, tool)
 
 
 def made(connection: Connection, offered: Offered) -> Tool:
@@ -105,7 +105,9 @@ def plain(schema: Schema) -> Schema:
         **schema,
         "type": "object",
         "properties": fine,
-        "required": [each for each in required if isinstance(each, str) and each in fine]
+        "required": [
+            parameter for parameter in required if isinstance(parameter, str) and parameter in fine
+        ]
         if isinstance(required, list)
         else [],
     }

@@ -217,7 +217,7 @@ def _nearest(asked: str, songs: Sequence[Song]) -> list[str]:
     for song in songs:
         names.update(dict.fromkeys((folded(song.path.stem), folded(song.title)), song.name))
     close = difflib.get_close_matches(asked, names, n=3, cutoff=0.5)
-    return list(dict.fromkeys(names[each] for each in close))
+    return list(dict.fromkeys(names[match] for match in close))
 
 
 def _some(names: Sequence[str], most: int = 5) -> str:

@@ -30,7 +30,7 @@ class Song:
     def described(self) -> str:
         """`song1.mp3 (Morning Light by Ada Finch, 2 s)`, without what is not known."""
         by = f"{self.title or 'unknown'} by {self.artist}" if self.artist else self.title
-        known = [each for each in (by, clock(self.seconds) if self.seconds else "") if each]
+        known = [part for part in (by, clock(self.seconds) if self.seconds else "") if part]
         return f"{self.name} ({', '.join(known)})" if known else self.name
 
 

@@ -56,9 +56,9 @@ def tell_marked(mark: str, number: int) -> bool:
     On Linux: elsewhere nothing is found.
     """
     family = [each for each, _ in _parents() if _has_mark(each, f"{MARK}={mark}".encode())]
-    for each in family:
+    for process in family:
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(each, number)
+            os.kill(process, number)
     return bool(family)
 
 
@@ -74,9 +74,9 @@ def _tell_all(started: Started, number: int) -> None:
     family = _family(started)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(started.process.pid, number)
-    for each in family:
+    for process in family:
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(each, number)
+            os.kill(process, number)
 
 
 def _family(started: Started) -> set[int]:
@@ -84,7 +84,7 @@ def _family(started: Started) -> set[int]:
     parents = dict(_parents())
     mark = f"{MARK}={started.mark}".encode()
     pipe = f"pipe:[{os.fstat(started.reading).st_ino}]"
-    found = {each for each in parents if _has_mark(each, mark) or _writes_to(each, pipe)}
+    found = {parent for parent in parents if _has_mark(parent, mark) or _writes_to(parent, pipe)}
     descended = {started.process.pid}
     while more := {each for each, parent in parents.items() if parent in descended} - descended:
         descended |= more

@@ -60,7 +60,7 @@ def contains(command: str) -> bool:
         return False
     words = dict.fromkeys(re.findall(r"[\w.+-]+", command))
     programs = filter(None, map(find_program, islice(words, MOST_WORDS)))
-    if not all(each.startswith(SYSTEM) for each in programs) or not can_hide(workspace):
+    if not all(program.startswith(SYSTEM) for program in programs) or not can_hide(workspace):
         return False
     return bool(before_line(workspace, writable=False))
 

@@ -59,7 +59,7 @@ def confined(workspace: Path, writable: bool) -> list[str]:
     What changes modes and times cannot be held to a folder, so the workspace stays as it is; and
     nothing within a part can be closed again, so it does not lie among the programs.
     """
-    if writable or any(workspace.is_relative_to(each) for each in SYSTEM):
+    if writable or any(workspace.is_relative_to(folder) for folder in SYSTEM):
         return []
     system = map(os.path.realpath, (*SYSTEM, *SETTINGS))
     spec = {
@@ -80,7 +80,7 @@ def seatbelt(workspace: Path, writable: bool) -> list[str]:
     if not program:
         return []
     read = [*SYSTEM, "/dev", "/private/var/db/timezone", "/private/var/db/dyld", str(workspace)]
-    devices = " ".join(f"(literal {json.dumps(each)})" for each in DEVICES)
+    devices = " ".join(f"(literal {json.dumps(device)})" for device in DEVICES)
     profile = [
         "(version 1)",
         "(deny default)",
@@ -100,7 +100,7 @@ def seatbelt(workspace: Path, writable: bool) -> list[str]:
 
 
 def _under(paths: list[str]) -> str:
-    return " ".join(f"(subpath {json.dumps(each)})" for each in paths)
+    return " ".join(f"(subpath {json.dumps(path)})" for path in paths)
 
 
 SANDBOXES: tuple[Sandbox, ...] = {

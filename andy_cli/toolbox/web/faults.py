@@ -47,8 +47,8 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         if isinstance(error, BaseExceptionGroup):
-            for each in error.exceptions:
-                yield from _causes(each)
+            for exception in error.exceptions:
+                yield from _causes(exception)
         error = error.__cause__ or error.__context__
 
 

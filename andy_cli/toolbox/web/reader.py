@@ -67,10 +67,12 @@ def _main_part(page: str, url: str) -> str:
 
     try:
         soup = BeautifulSoup(page, "html.parser")
-        for each in soup.find_all(["title", *UNSEEN, *AROUND]):
+        for element in soup.find_all(["title", *UNSEEN, *AROUND]):
             # An article has a header and a footer of its own.
-            if each.name not in ("header", "footer") or not each.find_parent(["main", "article"]):
-                each.decompose()
+            if element.name not in ("header", "footer") or not element.find_parent(
+                ["main", "article"]
+            ):
+                element.decompose()
         for link in soup.find_all("a", href=True):
             with suppress(ValueError):
                 link["href"] = urljoin(url, str(link["href"]))

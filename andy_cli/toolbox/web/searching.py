@@ -101,9 +101,9 @@ def _results(name: str, answer: object) -> Iterable[Result]:
         return  # it names no section that is empty
     if not isinstance(found, list):
         raise ToolError("The search engine's answer holds no results. Check its address.")
-    for each in found:
-        if isinstance(each, Mapping) and isinstance(each.get("url"), str):
-            yield _result(each, each["url"], "description" if name == "brave" else "content")
+    for item in found:
+        if isinstance(item, Mapping) and isinstance(item.get("url"), str):
+            yield _result(item, item["url"], "description" if name == "brave" else "content")
 
 
 def _result(found: Mapping[str, object], url: str, field: str) -> Result:
@@ -141,19 +141,19 @@ async def _scraped(query: str) -> list[Result]:
             "No search engine could be reached. Check the network, or set up a search engine of "
             "your own: search.url, BRAVE_API_KEY or TAVILY_API_KEY."
         ) from error
-    hits = (_result(each, str(each.get("href") or ""), "body") for each in found)
-    return [each for each in hits if each.url]
+    hits = (_result(item, str(item.get("href") or ""), "body") for item in found)
+    return [hit for hit in hits if hit.url]
 
 
 def _fitting(found: Iterable[Result], characters: int) -> list[Result]:
     """The first results that fit; the first of all in any case, shortened if it must be."""
     fitting: list[Result] = []
-    for each in found:
-        title, url = each.title[:200], each.url
+    for item in found:
+        title, url = item.title[:200], item.url
         left = characters - len(title) - len(url) - 40  # for the names around them
         if left <= 0 and fitting:
             break
-        snippet = each.snippet if len(each.snippet) <= left else each.snippet[: max(left, 0)]
+        snippet = item.snippet if len(item.snippet) <= left else item.snippet[: max(left, 0)]
         fitting.append(Result(title, url, snippet))
         characters = left - len(snippet)
     return fitting

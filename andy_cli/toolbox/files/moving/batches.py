@@ -190,7 +190,7 @@ def plan_transfer(
     folder = destination.rstrip("/") or destination[:1]
     if into:
         found = [
-            each for each in found if not (each.by_pattern and is_same_entry(each.written, folder))
+            item for item in found if not (item.by_pattern and is_same_entry(item.written, folder))
         ]
     items = []
     for meant in found:

@@ -168,8 +168,8 @@ def _copy_folder(name: str, origin: int, new: str, goal: int, go_on: GoOn) -> No
     with _open_folder(name, origin) as inside, _open_folder(new, goal) as made:
         with os.scandir(inside) as entries:
             names = sorted(entry.name for entry in entries)
-        for each in names:
-            _copy(each, inside, each, made, go_on)
+        for below in names:
+            _copy(below, inside, below, made, go_on)
         _keep_attributes(os.fstat(inside), made)
 
 

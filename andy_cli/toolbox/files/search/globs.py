@@ -54,7 +54,7 @@ def glob(pattern: str) -> Glob:
     """One pattern without braces."""
     if len(pattern) > LONGEST:
         return Glob(("",))
-    parts = [each for each in pattern.split("/") if each not in ("", ".")]
+    parts = [part for part in pattern.split("/") if part not in ("", ".")]
     if parts[-1:] == [ANY]:
         parts.append("*")  # what is in a folder, not the folder
     anywhere = "/" not in pattern.strip("/") and not pattern.startswith("/")
@@ -72,7 +72,7 @@ def globs(pattern: str) -> tuple[Glob, ...]:
         each.split(",") if at % 2 else [each] for at, each in enumerate(BRACES.split(pattern))
     ]
     forms = islice(product(*pieces), MOST_FORMS)
-    return tuple(glob("".join(each)) for each in forms)
+    return tuple(glob("".join(form)) for form in forms)
 
 
 @lru_cache(maxsize=4096)

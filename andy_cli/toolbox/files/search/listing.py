@@ -34,7 +34,7 @@ def listed(place: Place, depth: int, work: Work) -> Outcome:
     did = f"listed {count_kinds(found.kinds)} in {where}"
     if not found.total:
         did = f"looked into {where}: it is empty"
-    records = [_record(each) for each in sorted(found.entries)]
+    records = [_record(entry) for entry in sorted(found.entries)]
     left_out = found.total - len(records)
     notes = []
     if left_out:
@@ -67,8 +67,8 @@ def _found(place: Place, depth: int, work: Work) -> Found:
         kinds.update(entry.kind for entry in there)
         kept += there[: SHOWN - len(kept)]
         if len(above) + 1 < depth:
-            folders = (each for each in there if each.kind == "folder")
-            waiting += [each.path for each in folders if each.path[-1] not in PASSED_OVER]
+            folders = (present for present in there if present.kind == "folder")
+            waiting += [folder.path for folder in folders if folder.path[-1] not in PASSED_OVER]
     return Found(kept, kinds, closed)
 
 

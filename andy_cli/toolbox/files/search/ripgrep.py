@@ -73,4 +73,4 @@ def _run(
         return None
     if done.returncode not in (0, 1):
         return None
-    return {each.decode("utf-8", "surrogateescape") for each in done.stdout.split(b"\0") if each}
+    return {part.decode("utf-8", "surrogateescape") for part in done.stdout.split(b"\0") if part}

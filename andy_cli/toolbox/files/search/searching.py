@@ -195,7 +195,7 @@ class Search:
         while portion := list(islice(entries, PORTION)):
             self._looked_at += len(portion)
             progress(f"{self._looked_at:,} files")
-            kept = [each for each in portion if self._globbed(each)]
+            kept = [entry for entry in portion if self._globbed(entry)]
             likely = self._likely(kept)
             for entry in kept:
                 yield from self._of(entry, likely)
@@ -205,7 +205,7 @@ class Search:
 
     def _likely(self, entries: Sequence[Entry]) -> set[str] | None:
         """The paths of files worth opening; None: all."""
-        names = ["/".join(each.path) for each in entries if each.kind == "file"]
+        names = ["/".join(entry.path) for entry in entries if entry.kind == "file"]
         if self._finder is None or not names:
             return set()
         plain = literal(self._asked.pattern)
@@ -278,10 +278,10 @@ def matching(texts: Iterable[str], finder: Finder) -> Iterator[tuple[int, str]]:
     number, pending = 0, ""
     for text in texts:
         *whole, pending = (pending[:LONGEST_LINE] + text).replace("\r\n", "\n").split("\n")
-        for each in whole:
+        for line in whole:
             number += 1
-            if finder.matches(each):
-                yield number, each
+            if finder.matches(line):
+                yield number, line
     if pending and finder.matches(pending):
         yield number + 1, pending
 

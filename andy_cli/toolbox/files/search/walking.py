@@ -53,7 +53,7 @@ def entries(place: Place, above: tuple[str, ...] = ()) -> list[Entry]:
     """
     folder = place.path.joinpath(*above)
     with _opened(folder, place.root) as readable, os.scandir(readable) as names:
-        return sorted(_entry(each, above) for each in names)
+        return sorted(_entry(found, above) for found in names)
 
 
 @contextmanager

@@ -40,7 +40,7 @@ class Letter(NamedTuple):
 
     def said(self) -> str:
         """The whole mail, for whoever has to agree to it."""
-        to = ", ".join(each.said() for each in self.to)
+        to = ", ".join(receiver.said() for receiver in self.to)
         return f"To: {to}\nSubject: {self.subject}\n\n{self.body}"
 
 
@@ -64,8 +64,8 @@ def receivers(to: str | Sequence[str]) -> list[Receiver]:
     """Each once, in order. Raises ToolError for anything that is no address."""
     written = to if isinstance(to, str) else ", ".join(to)
     found: dict[str, Receiver] = {}
-    for each in _split(written):
-        receiver = _receiver(each)
+    for address in _split(written):
+        receiver = _receiver(address)
         found.setdefault(receiver.address.lower(), receiver)
     return list(found.values())
 
@@ -83,7 +83,7 @@ def _receiver(written: str) -> Receiver:
     local, _, domain = address.rpartition("@")
     labels = [*local.split("."), *domain.split(".")]
     good = ADDRESS.fullmatch(address) and local.isascii() and address.isprintable()
-    if not good or len(address) > 254 or not all(0 < len(each) < 65 for each in labels):
+    if not good or len(address) > 254 or not all(0 < len(label) < 65 for label in labels):
         raise ToolError(f"{shown(written)} is no usable mail address.", "Ask the user for it.")
     name = " ".join(name.replace('"', " ").split())
     if not name.isprintable():
@@ -115,7 +115,9 @@ def as_message(letter: Letter, sender: str = "") -> bytes:
     try:
         if sender:
             message["From"] = Address(addr_spec=sender)
-        message["To"] = [Address(each.name, addr_spec=each.address) for each in letter.to]
+        message["To"] = [
+            Address(receiver.name, addr_spec=receiver.address) for receiver in letter.to
+        ]
         message["Subject"] = letter.subject
         message.set_content(letter.body)
         return message.as_bytes()

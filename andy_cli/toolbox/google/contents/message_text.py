@@ -36,8 +36,8 @@ class Body(NamedTuple):
 def headers(message: Record) -> dict[str, str]:
     """The headers of the outermost part, their names in lower case; the first of each."""
     found: dict[str, str] = {}
-    for each in records(record(message.get("payload")).get("headers")):
-        found.setdefault(text(each.get("name")).lower(), _decoded(text(each.get("value"))))
+    for header in records(record(message.get("payload")).get("headers")):
+        found.setdefault(text(header.get("name")).lower(), _decoded(text(header.get("value"))))
     return found
 
 

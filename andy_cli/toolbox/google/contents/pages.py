@@ -61,7 +61,7 @@ def clipped(value: object, most: int) -> object:
     if isinstance(value, Mapping):
         return {clipped(key, TEXT): clipped(each, most) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [clipped(each, most) for each in value[:ENTRIES]]
+        return [clipped(element, most) for element in value[:ENTRIES]]
     return value
 
 

@@ -79,7 +79,7 @@ def _read(found: object) -> tuple[str, frozenset[str]]:
         each = error.get(key)
         if isinstance(each, list):
             reasons += [one.get("reason") for one in each if isinstance(one, dict)]
-    return str(error.get("message") or ""), frozenset(str(each) for each in reasons if each)
+    return str(error.get("message") or ""), frozenset(str(reason) for reason in reasons if reason)
 
 
 def waited(text: str) -> float | None:

@@ -236,7 +236,11 @@ def part(written: str) -> str:
 
 def records(value: object) -> list[Record]:
     """The objects in a list, whatever else was sent."""
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    return (
+        [element for element in value if isinstance(element, dict)]
+        if isinstance(value, list)
+        else []
+    )
 
 
 def record(value: object) -> Record:

@@ -49,7 +49,7 @@ ALSO = {
 def wanted(written: str) -> list[str]:
     """The scopes to ask for, as Google wants them. Raises UsageError for parts there are not."""
     words = [word for word in written.replace(",", " ").split() if word] or list(PARTS)
-    return [*WHO, *dict.fromkeys(ADDRESS + each for word in words for each in _of(word))]
+    return [*WHO, *dict.fromkeys(ADDRESS + scope for word in words for scope in _of(word))]
 
 
 def _of(word: str) -> tuple[str, ...]:
@@ -64,15 +64,15 @@ def _of(word: str) -> tuple[str, ...]:
 
 def allows(granted: Collection[str], scope: str) -> bool:
     """Whether what was granted is enough for what needs this scope."""
-    return any(ADDRESS + each in granted for each in (scope, *ALSO.get(scope, ())))
+    return any(ADDRESS + enough in granted for enough in (scope, *ALSO.get(scope, ())))
 
 
 def in_words(granted: Sequence[str]) -> list[str]:
     """The parts that can be used: `mail`, or `mail:read` where nothing can be changed."""
     found = []
     for name, part in PARTS.items():
-        if all(allows(granted, each) for each in part.change):
+        if all(allows(granted, scope) for scope in part.change):
             found.append(name)
-        elif all(allows(granted, each) for each in part.read):
+        elif all(allows(granted, scope) for scope in part.read):
             found.append(f"{name}:read")
     return found
