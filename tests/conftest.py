@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import andy_cli
-from andy_cli.toolbox import situation
+from andy_cli.toolbox import runtime_context
 from tests import cases, history_rules
 
 ROOT = Path(__file__).parents[1]
@@ -80,7 +80,7 @@ def load_hypothesis_profile(drawn: str, marks: str) -> None:
 def no_situation() -> Generator[None, None, None]:
     """Where one test let tools work is nothing to the next."""
     yield
-    situation.leave()
+    runtime_context.leave()
 
 
 @pytest.hookimpl(wrapper=True)

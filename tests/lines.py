@@ -6,11 +6,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from andy_cli.guard.commands.readers import SPECIAL, readers
+from andy_cli.guard.commands.read_only_commands import SPECIAL, read_only_programs
 from andy_cli.toolbox.terminal import running, sandbox
 
 CANARY = "canary-7f3a"
-PROGRAMS = [*readers(), *SPECIAL, "awk", "tee", "touch", "rm", "mv", "cp", "python3", "dd"]
+PROGRAMS = [
+    *read_only_programs(),
+    *SPECIAL,
+    "awk",
+    "tee",
+    "touch",
+    "rm",
+    "mv",
+    "cp",
+    "python3",
+    "dd",
+]
 OPTIONS = """
     -a -b -c -d -e -f -h -i -l -n -o -r -s -t -u -v -w -x -z -A -R -S -C -n1 -c5 -rh -la --all
     --lines=3 --bytes=9 -w9 -exec -delete -name --output=x -printf --files0-from=list
@@ -77,7 +88,7 @@ def broken(line: str, places: Places) -> str:
     not, in words, or nothing."""
     before = _seen(places)
     shell = running._line(line)
-    box = sandbox.boxed(shell, harmless=True)
+    box = sandbox.sandboxed_line(shell, harmless=True)
     if box is None:
         return "it has no sandbox"
     done = subprocess.run(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from andy_cli.frontends.debug.part import Cut
 from andy_cli.frontends.debug.parts.url import PART
-from andy_cli.guard.addresses import Judged, follow, journey, judge
+from andy_cli.guard.addresses import Judged, judge, judge_redirect, judge_redirects
 from andy_cli.guard.hosts import is_public
 from tests.cases import Row, loop_over, name, rows
 
@@ -61,20 +61,20 @@ def test_the_settings_may_open_a_place_of_their_own() -> None:
 
 def test_keys_stay_behind_for_the_rest_of_the_way() -> None:
     sent = ["302 https://b.example/", "302 https://b.example/2", "200 here"]
-    assert journey("GET", "https://a.example/", sent, public).verdict == "allow_stripped"
+    assert judge_redirects("GET", "https://a.example/", sent, public).verdict == "allow_stripped"
 
 
 def test_an_odd_redirect_is_blocked() -> None:
     before = judge("https://a.example/", "GET", public)
-    assert follow(before, 302, "http://[", public).verdict == "block"
+    assert judge_redirect(before, 302, "http://[", public).verdict == "block"
 
 
 def test_how_often_one_is_sent_on_is_counted() -> None:
     judged = judge("https://a.example/", "GET", public)
     for _ in range(10):
-        judged = follow(judged, 302, "/again", public)
+        judged = judge_redirect(judged, 302, "/again", public)
     assert (judged.verdict, judged.hops) == ("allow", 10)
-    assert follow(judged, 302, "/again", public).verdict == "error"
+    assert judge_redirect(judged, 302, "/again", public).verdict == "error"
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["{}", "{:#x}", "0{:o}"]))
@@ -101,7 +101,7 @@ def test_nothing_is_raised_and_only_public_addresses_are_pinned(url: str) -> Non
 @given(st.text(), st.integers(100, 599))
 def test_no_redirect_raises(location: str, status: int) -> None:
     before = judge("https://a.example/", "POST", public)
-    assert follow(before, status, location, public).verdict in LOOSENESS
+    assert judge_redirect(before, status, location, public).verdict in LOOSENESS
 
 
 def test_debug_url_says_what_does_not_fit() -> None:

@@ -18,10 +18,10 @@ from andy_cli.agent.turn import turn
 from andy_cli.errors import ConsentError
 from andy_cli.frontends.chat.commands.why import lines
 from andy_cli.guard.gate import Answer, Asker, Gate, Proposal
-from andy_cli.guard.rules import Rules, made
+from andy_cli.guard.rules import Rules, parse_rules
 from andy_cli.messages import Chunk, Message
 from andy_cli.settings import load
-from andy_cli.toolbox import situation
+from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.collection import Collection
 from tests.fakes import ScriptedModel, native
 from tests.model_server import ModelServer, called, streamed
@@ -55,7 +55,7 @@ def chat_in(
 ) -> Conversation:
     """A conversation with all of andy's own tools."""
     chosen = load(settings, environment={})
-    situation.enter(chosen, folder)
+    runtime_context.enter(chosen, folder)
     tools = Collection(chosen, folder).registry
     model = ScriptedModel(replies, name="x:model", tools=True)
     return Conversation(model, tools, Gate(folder, (), rules, ask=ask), chosen, folder)
@@ -205,7 +205,7 @@ def test_what_may_hold_secrets_is_not_attached_without_a_yes(folder: Path, path:
 
 def test_a_rule_that_forbids_reading_forbids_attaching(folder: Path) -> None:
     (folder / "notes.txt").write_text("canary")
-    rules = made(["Read(notes.txt)"], (), ())
+    rules = parse_rules(["Read(notes.txt)"], (), ())
     with pytest.raises(ConsentError, match=r"the rule Read\(notes.txt\) forbids it"):
         attached(chat_in(folder, rules=rules), "@notes.txt")
 

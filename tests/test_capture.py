@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from andy_cli.errors import ModelError
 from andy_cli.messages import Chunk, Request
-from andy_cli.models.capture import Capture, Captured, capture_for, hidden
+from andy_cli.models.capture import Capture, Captured, capture_for, mask_bytes
 from andy_cli.models.client import Endpoint, Provider
 from andy_cli.models.select import Chosen, connect
 from andy_cli.settings import load
@@ -157,10 +157,10 @@ def test_nothing_is_captured_unless_asked(tmp_path: Path) -> None:
 @given(st.binary(), st.binary())
 def test_hiding_moves_nothing(before: bytes, after: bytes) -> None:
     data = before + b" " + OTHER.encode() + after
-    assert len(hidden(data)) == len(data)
-    assert OTHER.encode() not in hidden(data)
+    assert len(mask_bytes(data)) == len(data)
+    assert OTHER.encode() not in mask_bytes(data)
 
 
 def test_what_holds_no_secret_stays_as_it_is() -> None:
     data = b'data: {"choices": [{"delta": {"content": "the password is secret"}}]}\n\n\xff'
-    assert hidden(data, [KEY]) == data
+    assert mask_bytes(data, [KEY]) == data

@@ -15,7 +15,7 @@ import pytest
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.messages import Status, ToolCall, ToolResult
 from andy_cli.settings import load, save, trusts
-from andy_cli.toolbox.collection import Collection, shipped, user_folder
+from andy_cli.toolbox.collection import Collection, shipped_tools, user_folder
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Outcome, tool, words_of_name
 
@@ -53,7 +53,7 @@ def collection(workspace: Path) -> Collection:
 
 def test_each_tool_has_a_title_that_reads_well_in_a_sentence() -> None:
     """As in `according to the file search`: plain words, without article, each its own."""
-    titles = [each.title for each in shipped()]
+    titles = [each.title for each in shipped_tools()]
     assert len(titles) == len(set(titles)) == 60
     assert [each for each in titles if not re.fullmatch(r"[a-z]+(?: [a-z]+)*", each)] == []
     assert [each for each in titles if each.split()[0] in ("a", "an", "the")] == []
@@ -130,13 +130,13 @@ def messages(file: Path) -> Iterator[str]:
 
 
 def test_no_user_is_told_the_name_of_a_tool() -> None:
-    names = [re.escape(each.name) for each in shipped() if "_" in each.name]
+    names = [re.escape(each.name) for each in shipped_tools() if "_" in each.name]
     named = re.compile(rf"\b(?:{'|'.join(names)})\b")
     files = [*ROOT.glob("andy_cli/toolbox/**/*.py"), *ROOT.glob("tools/*.py")]
     told = [text for file in files for text in messages(file)]
     assert len(told) > 200
     assert [text for text in told if named.search(text) or "the user" in text] == []
-    assert [each.name for each in shipped() if named.search(each.needs())] == []
+    assert [each.name for each in shipped_tools() if named.search(each.needs())] == []
 
 
 def test_a_file_in_the_users_folder_is_a_tool(folder: Path, tmp_path: Path) -> None:

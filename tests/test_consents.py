@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from andy_cli.frontends.chat import consent
-from andy_cli.guard.claim import Claim
 from andy_cli.guard.gate import NOBODY, Answer, Gate, Mode, Proposal, Verdict
-from andy_cli.guard.rules import Rules, made
+from andy_cli.guard.resource_access import Claim
+from andy_cli.guard.rules import Rules, parse_rules
 from andy_cli.guard.workspace import Operation
 from andy_cli.messages import Effect
 
 YES, FOR_THE_SESSION, NO = Answer(True), Answer(True, session=True), Answer(False)
-NO_RULES = made((), (), ())
+NO_RULES = parse_rules((), (), ())
 
 
 class User:
@@ -157,7 +157,7 @@ def test_a_no_is_kept_for_nothing(tmp_path: Path) -> None:
 
 def test_a_yes_for_good_is_kept_and_holds_at_once(tmp_path: Path) -> None:
     user = User(Answer(True, rules=("tool(b/**)", "tool(a.txt)")))
-    gate = gate_of(tmp_path, user, rules=made((), (), ("other",)))
+    gate = gate_of(tmp_path, user, rules=parse_rules((), (), ("other",)))
     kept: list[object] = []
     gate.keep = kept.append
     decide(gate, Effect.WRITE, WRITING)
@@ -176,7 +176,7 @@ def test_a_doubtful_request_needs_a_yes_of_its_own(
     effect: Effect, mode: Mode, tmp_path: Path
 ) -> None:
     user = User(Answer(True, session=True, rules=("other",)))
-    gate = gate_of(tmp_path, user, mode, made((), (), ("tool",)))
+    gate = gate_of(tmp_path, user, mode, parse_rules((), (), ("tool",)))
     kept: list[object] = []
     gate.keep = kept.append
     claim = Claim(("a.txt",), "write" if effect is Effect.WRITE else "read")
@@ -224,7 +224,7 @@ def test_a_guessed_tool_is_asked_for_even_where_it_only_reads(tmp_path: Path) ->
 
 def test_a_rule_that_asks_comes_before_one_that_allows_and_before_the_mode(tmp_path: Path) -> None:
     user = User()
-    rules = made((), ("tool(a.txt)",), ("tool(a.txt)", "tool(b.txt)"))
+    rules = parse_rules((), ("tool(a.txt)",), ("tool(a.txt)", "tool(b.txt)"))
     for mode in ("ask", "edits", "auto"):
         gate = gate_of(tmp_path, user, mode, rules)
         decide(gate, Effect.WRITE, WRITING)
@@ -235,7 +235,7 @@ def test_a_rule_that_asks_comes_before_one_that_allows_and_before_the_mode(tmp_p
 def test_a_rule_that_denies_comes_before_every_yes(tmp_path: Path) -> None:
     user = User()
     for mode in ("ask", "edits", "auto"):
-        gate = gate_of(tmp_path, user, mode, made(("tool(a.txt)",), (), ("tool",)))
+        gate = gate_of(tmp_path, user, mode, parse_rules(("tool(a.txt)",), (), ("tool",)))
         assert decide(gate, Effect.WRITE, WRITING) == Verdict(
             False, "the rule tool(a.txt) forbids it"
         )
@@ -267,7 +267,7 @@ def test_the_user_is_told_why_they_are_asked(
 @pytest.mark.parametrize("effect", [Effect.WRITE, Effect.RUN, Effect.ACT])
 def test_plan_mode_refuses_whatever_changes_something(effect: Effect, tmp_path: Path) -> None:
     user = User()
-    gate = gate_of(tmp_path, user, "plan", made((), (), ("tool",)))
+    gate = gate_of(tmp_path, user, "plan", parse_rules((), (), ("tool",)))
     verdict = decide(gate, effect, WRITING)
     assert not verdict.allowed
     assert not verdict.asked
@@ -397,7 +397,7 @@ def test_an_address_that_is_never_asked_is_refused_whatever_is_allowed(
     address: str, tmp_path: Path
 ) -> None:
     user = User()
-    gate = gate_of(tmp_path, user, "auto", made((), (), ("tool",)))
+    gate = gate_of(tmp_path, user, "auto", parse_rules((), (), ("tool",)))
     verdict = decide(gate, Effect.NETWORK, Claim(address=address))
     assert not verdict.allowed
     assert not verdict.asked
@@ -417,7 +417,7 @@ def test_what_a_tool_may_not_do_is_not_granted(tmp_path: Path) -> None:
 def test_a_rule_for_a_version_names_enough_of_its_fingerprint(
     rule: str, allowed: bool, tmp_path: Path
 ) -> None:
-    gate = gate_of(tmp_path, None, rules=made((), (), (rule,)))
+    gate = gate_of(tmp_path, None, rules=parse_rules((), (), (rule,)))
     proposal = Proposal("tool", Effect.RUN, "do it", fingerprint="1234567890abcdef")
     assert asyncio.run(gate.decide(proposal)).allowed is allowed
 

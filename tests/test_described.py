@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from andy_cli.toolbox import collection
-from andy_cli.toolbox.described import described
+from andy_cli.toolbox.described import describe_function
 from andy_cli.toolbox.tool import Tool, also, arguments_model, tidy, tool
 from tests.cases import loop_over
 
@@ -46,11 +46,11 @@ def rich(point: Point) -> None:
 
 @pytest.mark.parametrize("function", [plain, nothing])
 def test_it_is_pydantics(function: Callable[..., object]) -> None:
-    assert described(function) == tidy(arguments_model(function).model_json_schema())
+    assert describe_function(function) == tidy(arguments_model(function).model_json_schema())
 
 
 def test_what_is_not_plain_is_left_to_pydantic() -> None:
-    assert described(rich) is None
+    assert describe_function(rich) is None
     made = tool(effect="read", action="x")(rich)
     assert made.schema["$defs"]["Point"]["properties"]["x"] == {"type": "integer", "title": "X"}
 

@@ -14,12 +14,12 @@ from andy_cli.models.client import Provider
 from andy_cli.models.discovery import (
     Found,
     ollama_address,
+    parse_answer,
     scan,
-    understood,
     usual_ports,
 )
 from andy_cli.models.presets import presets
-from andy_cli.models.select import Chosen, choose, models_at, parse_name, preferred
+from andy_cli.models.select import Chosen, choose, models_at, parse_name, preferred_model
 from andy_cli.settings import Settings, load
 from tests.model_server import ModelServer
 
@@ -143,7 +143,7 @@ def test_ollamas_address_is_read_in_every_spelling(host: str, url: str) -> None:
 
 
 def test_a_server_without_models_is_a_server() -> None:
-    assert understood("vllm", "u", answer('{"data": []}')) == Found("vllm", "u", ())
+    assert parse_answer("vllm", "u", answer('{"data": []}')) == Found("vllm", "u", ())
 
 
 @pytest.mark.parametrize(
@@ -266,9 +266,9 @@ def test_every_preset_can_be_used_as_it_is() -> None:
 
 def test_the_presets_own_model_is_preferred_to_the_first() -> None:
     preset = Provider("p", default_model="b")
-    assert preferred(["a", "b"], preset) == "b"
-    assert preferred(["embed-x", "a"], preset) == "a"
-    assert preferred([], preset) == "b"
+    assert preferred_model(["a", "b"], preset) == "b"
+    assert preferred_model(["embed-x", "a"], preset) == "a"
+    assert preferred_model([], preset) == "b"
 
 
 def test_listing_asks_the_server(tmp_path: Path) -> None:

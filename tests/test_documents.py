@@ -15,10 +15,10 @@ import pytest
 from andy_cli.errors import ToolError
 from andy_cli.frontends.progress import counted
 from andy_cli.messages import Effect, Status
-from andy_cli.toolbox import situation
+from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.documents import indexing
 from andy_cli.toolbox.documents.finding import Looked, find
-from andy_cli.toolbox.documents.index import opened
+from andy_cli.toolbox.documents.index import open_index
 from andy_cli.toolbox.documents.indexing import Tally, update
 from andy_cli.toolbox.documents.text import Part, text_of
 from andy_cli.toolbox.documents.whereabouts import index_file
@@ -38,11 +38,11 @@ def docs(tmp_path: Path, home: Path) -> Iterator[Path]:
     folder.mkdir()
     work_in(folder)
     yield folder
-    situation.leave()
+    runtime_context.leave()
 
 
 def indexed(folder: Path, *others: Path) -> Tally:
-    with opened() as index:
+    with open_index() as index:
         for each in (folder, *others):
             index.add(each)
             tally = update(index, each, LARGEST)
@@ -50,7 +50,7 @@ def indexed(folder: Path, *others: Path) -> Tally:
 
 
 def found(query: str, scope: str = "", limit: int = 10, workspace: Path = Path("/")) -> Looked:
-    with opened() as index:
+    with open_index() as index:
         return find(index, query, scope, limit, workspace)
 
 
@@ -361,7 +361,7 @@ def test_a_large_file_is_cut_into_pieces_that_know_their_lines() -> None:
 
 def test_an_index_is_for_its_user_alone(docs: Path) -> None:
     (docs / "a.txt").write_text("tram")
-    with opened() as index:
+    with open_index() as index:
         index.add(docs)
         update(index, docs, LARGEST)
         modes = {each.name: each.stat().st_mode & 0o777 for each in index_file().parent.iterdir()}
@@ -375,7 +375,7 @@ def test_of_what_is_removed_nothing_stays(docs: Path) -> None:
         (docs / f"{at}.txt").write_text(f"xylophone {at} " * 200)
     indexed(docs)
     assert b"xylophone" in index_file().read_bytes()
-    with opened() as index:
+    with open_index() as index:
         assert index.remove(docs) == 50
     left = b"".join(each.read_bytes() for each in index_file().parent.iterdir())
     assert b"xylophone" not in left
@@ -412,9 +412,9 @@ def test_a_file_of_another_program_is_set_aside(docs: Path) -> None:
     with sqlite3.connect(index_file()) as other:
         other.execute("create table theirs (x)")
     other.close()
-    with pytest.raises(ToolError, match="set aside"), opened():
+    with pytest.raises(ToolError, match="set aside"), open_index():
         pass
-    with opened() as index:
+    with open_index() as index:
         assert index.folders() == []
 
 
@@ -426,7 +426,7 @@ def test_the_folders_of_a_damaged_index_are_kept_if_they_can_be_read(docs: Path)
     index_file().write_bytes(content[:24_576] + b"\xff" * (len(content) - 24_576))
     with pytest.raises(ToolError, match="docs update"):
         found("tram")
-    with opened() as index:
+    with open_index() as index:
         assert [each.path for each in index.folders()] == [str(docs)]
 
 
@@ -441,13 +441,13 @@ def test_what_is_interrupted_keeps_what_was_done(
         if done >= 10:
             raise KeyboardInterrupt
 
-    with opened() as index:
+    with open_index() as index:
         index.add(docs)
         with pytest.raises(KeyboardInterrupt):
             update(index, docs, LARGEST, interrupt)
     assert len(found("tram", limit=50).hits) == 10
     seen: list[tuple[int, int]] = []
-    with opened() as index:
+    with open_index() as index:
         tally = update(index, docs, LARGEST, lambda *at: seen.append(at))
     assert len(found("tram", limit=50).hits) == 30
     assert tally.files == 30
@@ -469,7 +469,7 @@ def test_processes_may_index_and_search_at_once(docs: Path, home: Path) -> None:
     assert [each.wait() for each in both] == [0, 0]
     for each in both:
         assert "300 files" in each.communicate()[0]
-    with opened() as index:
+    with open_index() as index:
         assert index.rows("select count(*) from files", []) == [(300,)]
         assert index.rows("select count(*) from parts", []) == [(300,)]
         assert index.rows("select count(*) from pieces", []) == [(300,)]
@@ -482,7 +482,7 @@ def test_a_folder_around_another_takes_it_in(docs: Path) -> None:
     indexed(docs / "inner")
     os.utime(docs / "inner" / "a.txt", (1e9, 1e9))
     indexed(docs / "inner")
-    with opened() as index:
+    with open_index() as index:
         assert index.add(docs) == docs
         assert [each.path for each in index.folders()] == [str(docs)]
         assert update(index, docs, LARGEST).read == 1
@@ -495,7 +495,7 @@ def test_a_folder_that_is_away_is_not_forgotten(docs: Path) -> None:
     (docs / "a.txt").write_text("tram")
     indexed(docs)
     docs.rename(docs.with_name("away"))
-    with opened() as index, pytest.raises(ToolError, match="stays"):
+    with open_index() as index, pytest.raises(ToolError, match="stays"):
         update(index, docs, LARGEST)
     docs.with_name("away").rename(docs)
     assert names("tram") == ["a.txt"]

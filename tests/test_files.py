@@ -28,7 +28,7 @@ from andy_cli.guard.gate import Gate, Proposal
 from andy_cli.messages import Effect, ToolCall, ToolResult
 from andy_cli.resources import bundled
 from andy_cli.settings import load
-from andy_cli.toolbox import collection, situation
+from andy_cli.toolbox import collection, runtime_context
 from andy_cli.toolbox.documents.html import TextStyle, html_to_text
 from andy_cli.toolbox.files import editing
 from andy_cli.toolbox.files.search import globs, ignoring, listing, ripgrep, searching
@@ -56,7 +56,7 @@ def workspace(tmp_path: Path) -> Iterator[Path]:
     folder = workspace_with(tmp_path, [])
     work_in(folder)
     yield folder.resolve()
-    situation.leave()
+    runtime_context.leave()
     assert (tmp_path / "outside" / "secret.txt").read_text() == "canary"
     assert in_folder(tmp_path / "outside") == ["secret.txt"]
 
@@ -130,7 +130,7 @@ def test_B22_the_tools_are_those_of_the_contract() -> None:
 
 
 def test_B21_what_only_the_prose_names_is_there_too() -> None:
-    shipped_names = {tool.name for tool in collection.shipped()}
+    shipped_names = {tool.name for tool in collection.shipped_tools()}
     assert shipped_names >= {"send_chat", "end_turn", "say", "open_url", "file_put"}
     assert shipped_names >= {"file_ingest", "file_upload", "custom", "terminal_execute"}
 
@@ -846,9 +846,9 @@ def test_what_is_not_replaced_stays_byte_for_byte(text: str, old: str, new: str)
     unified = text.replace("\r\n", "\n")
     if old not in unified:
         with pytest.raises(ToolError):
-            editing.edited(text, old, new, True, "a")
+            editing.replace_text(text, old, new, True, "a")
         return
-    changed = editing.edited(text, old, new, True, "a")
+    changed = editing.replace_text(text, old, new, True, "a")
     assert changed.text.replace("\r\n", "\n") == unified.replace(old, new)
     assert changed.places == unified.count(old)
     if "\r\n" not in text:

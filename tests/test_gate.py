@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.claim import Claim
 from andy_cli.guard.gate import Answer, Asker, Gate, Proposal, Verdict
-from andy_cli.guard.rules import Rules, made
+from andy_cli.guard.resource_access import Claim
+from andy_cli.guard.rules import Rules, parse_rules
 from andy_cli.guard.workspace import Operation, named_places, resolve
 from andy_cli.messages import Effect
 from tests.swaps import swapped_changes, swapped_writes
@@ -26,7 +26,7 @@ def decided(
 
 
 def allowing(*rules: str) -> Rules:
-    return made((), (), rules)
+    return parse_rules((), (), rules)
 
 
 def saying(answer: Answer, heard: list[Proposal]) -> Asker:

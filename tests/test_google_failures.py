@@ -12,7 +12,7 @@ from andy_cli.compiler.mapper.mapper import mapped
 from andy_cli.errors import ToolError
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult
 from andy_cli.toolbox.google.http.refusals import NOT_DONE, UNSURE
-from andy_cli.toolbox.google.late import LOG_IN, login_file
+from andy_cli.toolbox.google.lazy import LOG_IN, login_file
 from andy_cli.toolbox.registry import Registry
 from tests.cases import quick_every
 from tests.google import accounts

@@ -18,7 +18,7 @@ import pytest
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.messages import Status
 from andy_cli.settings import load
-from andy_cli.toolbox.google.late import login_file
+from andy_cli.toolbox.google.lazy import login_file
 from andy_cli.toolbox.google.login import account, renewal, scopes, vault
 from andy_cli.toolbox.google.login.consent import client_in, code_in, question
 from andy_cli.toolbox.google.login.redirect import listening
@@ -139,7 +139,7 @@ async def renewed(google: Emulator, held: vault.Secrets) -> dict[str, Any]:
         "client_secret": held.client_secret,
     }
     settings = load(accounts.overrides(google.url), environment={})
-    return await renewal.granted(settings, form, held)
+    return await renewal.request_tokens(settings, form, held)
 
 
 @slow
@@ -233,7 +233,7 @@ def test_a_client_file_that_does_not_fit_is_explained(
 @pytest.mark.parametrize("parts", ["post", "mail:write", "mail,nope", "mail:"])
 def test_parts_that_there_are_not_are_a_usage_error(parts: str) -> None:
     with pytest.raises(UsageError, match="no part"):
-        scopes.wanted(parts)
+        scopes.requested_scopes(parts)
 
 
 def test_a_login_without_a_client_says_how_to_make_one(home: Path) -> None:
@@ -244,7 +244,7 @@ def test_a_login_without_a_client_says_how_to_make_one(home: Path) -> None:
 def test_the_question_is_the_one_that_googles_own_library_asks() -> None:
     """google-auth-oauthlib is the reference; state and challenge are random."""
     library = pytest.importorskip("google_auth_oauthlib.flow", reason="needs google-auth-oauthlib")
-    settings, wanted = load(environment={}), scopes.wanted("")
+    settings, wanted = load(environment={}), scopes.requested_scopes("")
     ours = question(settings, accounts.CLIENT, wanted, accounts.REDIRECT)
     config = {
         "client_id": accounts.CLIENT.id,
@@ -385,7 +385,7 @@ def begun(google: Emulator, folder: Path) -> Registry:
 
 
 def expired() -> None:
-    held, known = vault.secrets(), account.connected()
+    held, known = vault.secrets(), account.connected_account()
     assert known
     vault.keep(known, vault.Secrets(held.client_secret, held.refresh_token, held.access_token, 1.0))
 

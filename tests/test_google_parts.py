@@ -15,9 +15,9 @@ from andy_cli.toolbox.google.contents import message_text, pages
 from andy_cli.toolbox.google.contents.cells import rows_of
 from andy_cli.toolbox.google.contents.document_text import text_of as document_text
 from andy_cli.toolbox.google.contents.file_text import FilePage, is_text
-from andy_cli.toolbox.google.contents.letters import as_message, letter, receivers
+from andy_cli.toolbox.google.contents.mail_draft import as_message, letter, receivers
 from andy_cli.toolbox.google.drive import as_query
-from andy_cli.toolbox.google.http.refusals import read_refusal, sentence, waited
+from andy_cli.toolbox.google.http.refusals import parse_retry_after, read_refusal, sentence
 from andy_cli.toolbox.google.ids import calendar_id, event_id, file_id
 from andy_cli.toolbox.google.login import scopes
 from tests.cases import loop_over
@@ -199,11 +199,11 @@ def test_B25_a_time_that_is_none_is_explained(written: str) -> None:
 
 
 def test_B25_a_bound_is_a_time_with_a_zone(berlin: None) -> None:
-    assert times.bound("2026-03-01", "timeMin") == "2026-03-01T00:00:00+01:00"
-    assert times.bound("2026-03-28", "timeMax", end=True) == "2026-03-29T00:00:00+01:00"
-    assert times.bound("2026-03-29", "timeMax", end=True) == "2026-03-30T00:00:00+02:00"
+    assert times.parse_bound("2026-03-01", "timeMin") == "2026-03-01T00:00:00+01:00"
+    assert times.parse_bound("2026-03-28", "timeMax", end=True) == "2026-03-29T00:00:00+01:00"
+    assert times.parse_bound("2026-03-29", "timeMax", end=True) == "2026-03-30T00:00:00+02:00"
     with pytest.raises(ToolError, match="too far away"):
-        times.bound("9999-12-31", "timeMax", end=True)
+        times.parse_bound("9999-12-31", "timeMax", end=True)
 
 
 def test_B25_a_stretch_of_time_is_said_as_people_do() -> None:
@@ -385,16 +385,16 @@ def test_B27_what_are_no_rows_is_explained(written: object) -> None:
     [("5", 5.0), (" 0 ", 0.0), ("", None), ("soon", None), ("-1", None), ("9" * 99, None)],
 )
 def test_how_long_to_wait_is_a_number(header: str, seconds: float | None) -> None:
-    assert waited(header) == seconds
+    assert parse_retry_after(header) == seconds
 
 
 def test_how_long_to_wait_may_be_a_date() -> None:
     from email.utils import format_datetime
 
-    soon = waited(format_datetime(datetime.now(UTC) + timedelta(seconds=90)))
+    soon = parse_retry_after(format_datetime(datetime.now(UTC) + timedelta(seconds=90)))
     assert soon is not None
     assert 60 < soon < 91
-    assert waited("Mon, 01 Jan 2001 00:00:00 GMT") == 0
+    assert parse_retry_after("Mon, 01 Jan 2001 00:00:00 GMT") == 0
 
 
 @loop_over(
@@ -421,16 +421,16 @@ def test_every_refusal_has_a_sentence(status: int, body: bytes) -> None:
 
 
 def test_a_login_may_be_for_parts_and_for_reading_alone() -> None:
-    everything = scopes.wanted("")
+    everything = scopes.requested_scopes("")
     assert scopes.in_words(everything) == list(scopes.PARTS)
-    some = scopes.wanted("mail:read, tasks docs:change")
+    some = scopes.requested_scopes("mail:read, tasks docs:change")
     assert scopes.in_words(some) == ["mail:read", "docs", "tasks"]
-    assert scopes.in_words(scopes.wanted("drive:read")) == [
+    assert scopes.in_words(scopes.requested_scopes("drive:read")) == [
         "drive:read",
         "docs:read",
         "sheets:read",
     ]
-    assert scopes.in_words(scopes.wanted("drive")) == ["drive", "docs", "sheets"]
+    assert scopes.in_words(scopes.requested_scopes("drive")) == ["drive", "docs", "sheets"]
     assert scopes.in_words([]) == []
 
 

@@ -12,7 +12,7 @@ from keyring.backends.null import Keyring as Nothing
 from keyring.errors import KeyringLocked, PasswordDeleteError
 
 from andy_cli.errors import ToolError, UsageError
-from andy_cli.toolbox.google.late import login_file
+from andy_cli.toolbox.google.lazy import login_file
 from andy_cli.toolbox.google.login import account, vault
 from andy_cli.toolbox.google.login.vault import Secrets
 from tests.google import accounts
@@ -55,7 +55,7 @@ def test_with_a_keyring_no_secret_is_on_the_disk(monkeypatch: pytest.MonkeyPatch
     using(memory := Memory(), monkeypatch)
     held = accounts.hold()
     assert held.kept == "keyring"
-    assert account.connected() == held
+    assert account.connected_account() == held
     written = login_file().read_text()
     assert not any(secret in written for secret in SECRETS)
     assert len(memory.kept) == 1
@@ -143,7 +143,7 @@ def test_a_login_with_odd_values_is_read_as_far_as_it_goes() -> None:
     record = json.loads(login_file().read_text())
     odd = {"email": None, "scopes": "all", "kept": 5, "secrets": {"refresh_token": ""}}
     login_file().write_text(json.dumps({**record, **odd}))
-    known = account.connected()
+    known = account.connected_account()
     assert known is not None
     assert (known.email, known.scopes, known.kept) == ("", (), "file")
     with pytest.raises(ToolError, match="not complete"):

@@ -26,7 +26,7 @@ from andy_cli.agent.turn import turn
 from andy_cli.compiler.mapper.mapper import mapped
 from andy_cli.events import Event
 from andy_cli.guard.gate import Answer, Gate, Mode, Proposal
-from andy_cli.guard.rules import made
+from andy_cli.guard.rules import parse_rules
 from andy_cli.messages import Arguments, Effect, Message, ToolRequest
 from andy_cli.settings import load
 from andy_cli.toolbox.machine import speech
@@ -95,8 +95,8 @@ def played(
     world: World, replies: list[Any], dialect: str, mode: Mode = "auto"
 ) -> tuple[list[Event], ScriptedModel]:
     model = ScriptedModel(replies, name="x:model", tools=dialect == "auto")
-    rules = made((), (), ("run", "write", "act"))
-    gate = Gate(Path.cwd(), (), rules if mode == "auto" else made((), (), ()), mode)
+    rules = parse_rules((), (), ("run", "write", "act"))
+    gate = Gate(Path.cwd(), (), rules if mode == "auto" else parse_rules((), (), ()), mode)
     settings = load((f"dialect={dialect}",), environment={})
     chat = Conversation(model, world.tools, gate, settings, Path.cwd())
 

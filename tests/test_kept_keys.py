@@ -7,7 +7,7 @@ import pytest
 
 from andy_cli.errors import UsageError
 from andy_cli.models.kept_keys import keep_key, keys_file, read_keys
-from andy_cli.models.select import choose, key_of, keyed
+from andy_cli.models.select import choose, key_of, keyed_providers
 from andy_cli.settings import load
 
 
@@ -24,7 +24,7 @@ def test_a_kept_key_is_used_and_said_to_be_kept() -> None:
     assert read_keys() == {"GROQ_API_KEY": 'k"1', "MISTRAL_API_KEY": "k2"}
     chosen = asyncio.run(choose(load(["network.scan=false"])))
     assert (chosen.endpoint.key, chosen.why) == ('k"1', "GROQ_API_KEY is kept")
-    assert [name for _, name in keyed()] == ["GROQ_API_KEY", "MISTRAL_API_KEY"]
+    assert [name for _, name in keyed_providers()] == ["GROQ_API_KEY", "MISTRAL_API_KEY"]
 
 
 def test_a_key_in_the_environment_comes_before_the_kept_one(

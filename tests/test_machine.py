@@ -21,12 +21,12 @@ from andy_cli.errors import ToolError
 from andy_cli.events import Ended, Event, ToolAnswered
 from andy_cli.frontends.opening import Opened
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult
-from andy_cli.toolbox import situation
+from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.collection import Collection
-from andy_cli.toolbox.collection import shipped as all_shipped
-from andy_cli.toolbox.machine import browser, clock, customs, speech, voices
+from andy_cli.toolbox.collection import shipped_tools as all_shipped
+from andy_cli.toolbox.machine import browser, clock, custom_commands, speech, speech_synthesis
 from andy_cli.toolbox.mcp.hub import Hub
-from andy_cli.toolbox.music.player import SoundPlayer, set_shared, shared
+from andy_cli.toolbox.music.player import SoundPlayer, set_shared, shared_player
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.work import Work
 from tests.cases import Row
@@ -50,8 +50,8 @@ def workspace(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     work_in(folder, "guard.sandbox=off")
     set_shared(SoundPlayer("null"))
     yield folder
-    shared().stop()
-    situation.leave()
+    shared_player().stop()
+    runtime_context.leave()
 
 
 def called(name: str, arguments: Mapping[str, object], tools: Registry = TOOLS) -> ToolResult:
@@ -122,7 +122,7 @@ NOON = datetime(2026, 7, 1, 12, 0, 0, tzinfo=UTC)
     ],
 )
 def test_the_time_of_a_zone(zone: str, time: str, weekday: str) -> None:
-    told = clock.told(zone, NOON)
+    told = clock.time_in_zone(zone, NOON)
     assert (told["time"], told["weekday"]) == (time, weekday)
     assert str(told["time"]).endswith(str(told["utc_offset"]))
 
@@ -248,8 +248,10 @@ def test_a_browser_that_goes_on_is_not_waited_for(screen: Path, home: Path) -> N
 @VOICE
 def test_B22_a_text_is_spoken_into_sound(tmp_path: Path) -> None:
     long, short = tmp_path / "long.wav", tmp_path / "short.wav"
-    voices.synthesize("one, two, three, four, five", "", voices.PLAIN, long, Work(30))
-    voices.synthesize("one", "", voices.PLAIN, short, Work(30))
+    speech_synthesis.synthesize(
+        "one, two, three, four, five", "", speech_synthesis.PLAIN, long, Work(30)
+    )
+    speech_synthesis.synthesize("one", "", speech_synthesis.PLAIN, short, Work(30))
     assert seconds(long) > 2 * seconds(short) > 0
 
 
@@ -273,7 +275,7 @@ def seconds(file: Path) -> float:
     ],
 )
 def test_any_text_can_be_said(text: str, tmp_path: Path) -> None:
-    voices.synthesize(text, "", voices.PLAIN, tmp_path / "a.wav", Work(30))
+    speech_synthesis.synthesize(text, "", speech_synthesis.PLAIN, tmp_path / "a.wav", Work(30))
     assert seconds(tmp_path / "a.wav") > 0
 
 
@@ -281,13 +283,17 @@ def test_any_text_can_be_said(text: str, tmp_path: Path) -> None:
 def test_a_style_changes_how_it_sounds(tmp_path: Path) -> None:
     def length(style: str) -> float:
         file = tmp_path / f"{style}.wav"
-        voices.synthesize("one two three four", "", voices.style_of(style), file, Work(30))
+        speech_synthesis.synthesize(
+            "one two three four", "", speech_synthesis.style_of(style), file, Work(30)
+        )
         return seconds(file)
 
     assert length("slow") > length("") > length("fast")
     assert length("in a whisper") > 0
-    assert voices.style_of("Slow and deep, whispering") == voices.Style(130, 20, 100, "whisper")
-    assert voices.style_of("like a pirate") == voices.PLAIN
+    assert speech_synthesis.style_of("Slow and deep, whispering") == speech_synthesis.Style(
+        130, 20, 100, "whisper"
+    )
+    assert speech_synthesis.style_of("like a pirate") == speech_synthesis.PLAIN
 
 
 @VOICE
@@ -304,7 +310,7 @@ def test_a_style_changes_how_it_sounds(tmp_path: Path) -> None:
     ],
 )
 def test_a_voice_has_several_names(wanted: str, voice: str) -> None:
-    assert voices.voice_of(wanted) == voice
+    assert speech_synthesis.voice_of(wanted) == voice
 
 
 @VOICE
@@ -349,7 +355,7 @@ def test_without_a_voice_it_is_not_said_to_have_begun(monkeypatch: pytest.Monkey
 @pytest.mark.slow
 def test_B38_speech_goes_on_beside_the_turn_and_the_music(tmp_path: Path) -> None:
     """R12: fire and forget, in order, joined at the end; the music goes on."""
-    shared().play(song(tmp_path / "a.mp3", seconds=30))
+    shared_player().play(song(tmp_path / "a.mp3", seconds=30))
     ended: list[str] = []
 
     async def turn() -> tuple[bool, list[ToolResult]]:
@@ -372,7 +378,7 @@ def test_B38_speech_goes_on_beside_the_turn_and_the_music(tmp_path: Path) -> Non
     assert went_on
     assert ended == ["en-us", "no such voice", "de"]
     assert ["There is no voice" in each.content for each in failures] == [True]
-    assert shared().now_playing().playing
+    assert shared_player().now_playing().playing
 
 
 @VOICE
@@ -387,7 +393,7 @@ def test_B38_a_turn_ends_while_it_still_speaks_and_andy_waits_for_the_rest() -> 
 
     async def turned() -> tuple[list[Event], bool, bool]:
         tools = Registry(all_shipped())
-        settings, folder = situation.here()[:2]
+        settings, folder = runtime_context.here()[:2]
         opened = Opened(
             desk(model, "dialect=envelope", registry=tools),
             "",
@@ -542,7 +548,7 @@ def test_what_does_not_fit_a_command_is_said(
 def test_a_slot_where_quoting_would_come_undone_is_refused(command: str, workspace: Path) -> None:
     work_in(workspace, f"custom.bad.command={command}")
     with pytest.raises(ToolError, match="slot in quotes"):
-        customs.filled("bad", {"x": "1"})
+        custom_commands.fill_command("bad", {"x": "1"})
 
 
 SAFE = [
@@ -558,8 +564,8 @@ SAFE = [
 @given(value=st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
 @pytest.mark.parametrize("command", SAFE[:3])
 def test_whatever_is_filled_in_is_one_word(command: str, value: str) -> None:
-    work_in(situation.here().workspace, "guard.sandbox=off", f"custom.one.command={command}")
-    line = customs.filled("one", {"x": value})
+    work_in(runtime_context.here().workspace, "guard.sandbox=off", f"custom.one.command={command}")
+    line = custom_commands.fill_command("one", {"x": value})
     assert shlex.split(line)[2] in (value, f"a={value}b")
 
 

@@ -12,7 +12,7 @@ from andy_cli.messages import Effect, ToolCall
 from andy_cli.resources import bundled
 from andy_cli.toolbox.collection import tools_in
 from andy_cli.toolbox.music import song_search
-from andy_cli.toolbox.music.player import SoundPlayer, set_shared, shared
+from andy_cli.toolbox.music.player import SoundPlayer, set_shared, shared_player
 from andy_cli.toolbox.music.song_search import place_in_list
 from andy_cli.toolbox.music.songs import clock, natural
 from andy_cli.toolbox.registry import Registry
@@ -35,7 +35,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     song_search.remember(here)
     set_shared(SoundPlayer("null"))
     yield home
-    shared().stop()
+    shared_player().stop()
 
 
 @pytest.fixture
@@ -247,7 +247,7 @@ def test_a_closed_folder_says_so(home: Path) -> None:
 )
 def test_a_song_has_many_names(mp3: Path, file: str) -> None:
     assert str(called("play_mp3", file=file, path="~/mp3").data).startswith("playing song2.mp3 (")
-    assert shared().now_playing().path == mp3 / "song2.mp3"
+    assert shared_player().now_playing().path == mp3 / "song2.mp3"
 
 
 def test_numbers_count_from_one() -> None:
@@ -325,7 +325,7 @@ def test_a_name_that_is_no_text_can_still_be_listed(tmp_path: Path) -> None:
 
 def test_the_volume_is_a_percentage(mp3: Path) -> None:
     called("play_mp3", file="1", path="~/mp3", volume=40)
-    assert shared().now_playing().volume == 40
+    assert shared_player().now_playing().volume == 40
     for volume in (-1, 101):
         problems = TOOLS["play_mp3"].check({"file": "1", "volume": volume})
         assert [problem.path for problem in problems] == ["volume"]
@@ -337,9 +337,12 @@ def test_music_is_queued_paused_and_stopped(mp3: Path) -> None:
     assert called("stop_mp3").data == "nothing was playing"
     assert called("queue_mp3", file="1", path="~/mp3").data == f"playing {first}{SILENT}"
     assert str(called("queue_mp3", file="2", path="~/mp3").data).startswith(f"queued {second}")
-    assert called("pause_mp3").data == f"paused {first} at {clock(shared().now_playing().position)}"
+    assert (
+        called("pause_mp3").data
+        == f"paused {first} at {clock(shared_player().now_playing().position)}"
+    )
     assert called("now_playing").data == (
-        f"paused {first}, {clock(shared().now_playing().position)} so far; then {second}; "
+        f"paused {first}, {clock(shared_player().now_playing().position)} so far; then {second}; "
         "no sound card: playing silently"
     )
     assert called("pause_mp3").data == f"went on with {first}"

@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from andy_cli.frontends.debug.part import Cut
 from andy_cli.frontends.debug.parts.neutralize import PART
-from andy_cli.guard.neutralizer import CONTROL, MARKS, Neutralizer, neutralize, one_line, spelled
+from andy_cli.guard.terminal_sanitizer import (
+    CONTROL,
+    MARKS,
+    Neutralizer,
+    neutralize_text,
+    one_line,
+    spell_out,
+)
 from tests.cases import Row, loop_over, name, rows
 
 ROWS = rows("guard/terminal.jsonl", "guard/own_terminal.jsonl")
@@ -47,20 +54,20 @@ def test_cuts_change_nothing(row: Row, size: int) -> None:
 def test_pieces_are_shown_as_the_whole_is(pieces: list[str]) -> None:
     neutralizer = Neutralizer()
     said = "".join(map(neutralizer.feed, pieces)) + neutralizer.finish()
-    assert said == neutralize("".join(pieces))
+    assert said == neutralize_text("".join(pieces))
 
 
 @given(HOSTILE | st.text())
 def test_nothing_that_acts_is_left_and_a_second_time_changes_nothing(text: str) -> None:
-    once = neutralize(text)
+    once = neutralize_text(text)
     assert not CONTROL.search(once)
-    assert neutralize(once) == once
+    assert neutralize_text(once) == once
 
 
 @given(HOSTILE | st.text())
 def test_what_is_spelled_can_be_seen(text: str) -> None:
-    assert spelled(text).isprintable()
-    assert spelled(spelled(text)) == spelled(text)
+    assert spell_out(text).isprintable()
+    assert spell_out(spell_out(text)) == spell_out(text)
 
 
 @given(HOSTILE | st.text())
@@ -81,26 +88,28 @@ def test_one_line_is_one_line(text: str) -> None:
     ],
 )
 def test_ordinary_text_stays(text: str) -> None:
-    assert neutralize(text) == text
+    assert neutralize_text(text) == text
 
 
 def test_a_whole_sequence_goes_and_a_broken_one_loses_what_makes_it_one() -> None:
-    assert neutralize("a\x1b[31mb\x1b]52;c;x\x07c\x9b2Jd\u202ee\r\x00f") == "abcdef"
-    assert neutralize("a\x1b]0;never ended\nb") == "a]0;never ended\nb"
+    assert neutralize_text("a\x1b[31mb\x1b]52;c;x\x07c\x9b2Jd\u202ee\r\x00f") == "abcdef"
+    assert neutralize_text("a\x1b]0;never ended\nb") == "a]0;never ended\nb"
 
 
 def test_accents_have_an_end() -> None:
-    assert neutralize("a" + "\u0301" * 1000) == "a" + "\u0301" * MARKS
-    assert len(neutralize("\U0001f1e6" * 1000)) == 32
+    assert neutralize_text("a" + "\u0301" * 1000) == "a" + "\u0301" * MARKS
+    assert len(neutralize_text("\U0001f1e6" * 1000)) == 32
 
 
 def test_joiners_join_letters_of_other_scripts_only() -> None:
-    assert neutralize("r\u200dm \u200c-\ufe0frf é\u200d\u200d\u200dé") == "rm -rf é\u200dé"
+    assert neutralize_text("r\u200dm \u200c-\ufe0frf é\u200d\u200d\u200dé") == "rm -rf é\u200dé"
 
 
 def test_what_is_invisible_is_spelled_out() -> None:
-    assert spelled("rm\u200b\u3164\u2800\t-rf\n~\x1b[K") == (r"rm\u200b\u3164\u2800\t-rf\n~\x1b[K")
-    assert spelled("a" + "\u0301" * 12).endswith(r"\u0301\u0301\u0301\u0301")
+    assert spell_out("rm\u200b\u3164\u2800\t-rf\n~\x1b[K") == (
+        r"rm\u200b\u3164\u2800\t-rf\n~\x1b[K"
+    )
+    assert spell_out("a" + "\u0301" * 12).endswith(r"\u0301\u0301\u0301\u0301")
 
 
 @pytest.mark.parametrize(
@@ -111,7 +120,7 @@ def test_hostile_text_takes_no_longer_than_its_length(text: str) -> None:
     for _ in range(200):
         neutralizer.feed(text * 500)
     assert len(neutralizer.finish()) <= 5000
-    assert len(neutralize(text * 100_000)) <= 100_000 * len(text)
+    assert len(neutralize_text(text * 100_000)) <= 100_000 * len(text)
 
 
 def test_debug_neutralize_reads_text_too() -> None:

@@ -11,7 +11,7 @@ from andy_cli.errors import AuthError, ModelError, TransientError
 from andy_cli.messages import CallDelta, Chunk, Constraint, Request
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.adapting import adapt_body
-from andy_cli.models.http.addresses import checked, is_loopback, shown
+from andy_cli.models.http.addresses import check_base_url, is_loopback, show_url
 from andy_cli.models.http.body import body_of
 from andy_cli.models.http.chat import ChatClient
 from andy_cli.models.http.direct import idle_seconds
@@ -336,17 +336,17 @@ def test_the_key_is_nowhere_in_the_words_for_a_client() -> None:
     ],
 )
 def test_an_address_may_be_written_carelessly(given: str, used: str) -> None:
-    assert checked(given) == used
+    assert check_base_url(given) == used
 
 
 @pytest.mark.parametrize("given", ["", "ftp://h", "http://", "http://h:port", "http://h:99999"])
 def test_what_is_no_address_is_said(given: str) -> None:
     with pytest.raises(Exception, match="is not the address"):
-        checked(given)
+        check_base_url(given)
 
 
 def test_an_address_is_shown_without_its_password() -> None:
-    assert shown("https://u:secret@h:8/v1/?key=secret") == "https://h:8/v1"
+    assert show_url("https://u:secret@h:8/v1/?key=secret") == "https://h:8/v1"
 
 
 @pytest.mark.parametrize("url", ["http://localhost:1/v1", "http://127.0.0.9/v1", "http://[::1]/v1"])

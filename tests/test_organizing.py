@@ -19,12 +19,12 @@ from andy_cli.actions import fill_action
 from andy_cli.errors import ToolError
 from andy_cli.frontends.chat import consent
 from andy_cli.guard.gate import Answer, Gate, Mode, Proposal
-from andy_cli.guard.rules import made
+from andy_cli.guard.rules import parse_rules
 from andy_cli.messages import Arguments, ToolCall, ToolResult
-from andy_cli.toolbox import situation
+from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.files.history import journal, kept_batches, recorded, trash, undoing
 from andy_cli.toolbox.files.moving import batches, transfers
-from andy_cli.toolbox.places import Place
+from andy_cli.toolbox.granted_paths import Place
 from tests.test_music import an_ordinary_user
 from tests.tools import claimed, ran, shipped, work_in
 from tests.trees import workspace_with
@@ -44,7 +44,7 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     work_in(folder)
     journal.forget_all()
     yield folder.resolve()
-    situation.leave()
+    runtime_context.leave()
     assert (tmp_path / "outside" / "secret.txt").read_text() == "canary"
 
 
@@ -102,7 +102,7 @@ def decided(
         return Answer(answer)
 
     async def call() -> ToolResult | str:
-        gate = Gate(situation.here().workspace, mode=mode, ask=ask)
+        gate = Gate(runtime_context.here().workspace, mode=mode, ask=ask)
         call = ToolCall("call00001", name, arguments)
         tool = TOOLS.get(name)
         assert tool is not None
@@ -204,7 +204,7 @@ def test_secrets_settings_and_what_is_outside_are_asked_in_edits(
 
 def test_a_rule_holds_for_each_file_of_a_folder(workspace: Path) -> None:
     make(workspace, "box/a.txt", "box/kept/b.txt")
-    rules = made(deny=["Edit(box/kept/**)"], ask=[], allow=[])
+    rules = parse_rules(deny=["Edit(box/kept/**)"], ask=[], allow=[])
     gate = Gate(workspace, rules=rules, mode="auto")
     for name, more in (("move", {"destination": "x"}), ("trash", {})):
         claim = claimed(TOOLS, name, paths=["box"], **more)
@@ -719,7 +719,7 @@ def test_whatever_was_done_is_taken_back_whole(
         (workspace / "link").symlink_to("box")
         (workspace / "box" / "a").chmod(0o640)
         work_in(workspace)
-        situation.enter(situation.here().settings, workspace, "first", journals)
+        runtime_context.enter(runtime_context.here().settings, workspace, "first", journals)
         journal.forget_all()
         stages = [snapshot(workspace)]
         for name, arguments in calls:
@@ -732,7 +732,7 @@ def test_whatever_was_done_is_taken_back_whole(
         take_back = undoing.take_back_last
         if where == "disk":
             journal.forget_all()
-            situation.enter(situation.here().settings, workspace, "second", journals)
+            runtime_context.enter(runtime_context.here().settings, workspace, "second", journals)
             take_back = undoing.take_back_earlier
         for stage in reversed(stages[:-1]):
             assert take_back()
@@ -744,7 +744,7 @@ def test_whatever_was_done_is_taken_back_whole(
 def work_with_journals(workspace: Path, session_id: str) -> Path:
     """Work as in a conversation of that name; where its journal is."""
     journals = workspace.parent / "state" / "undo"
-    situation.enter(situation.here().settings, workspace, session_id, journals)
+    runtime_context.enter(runtime_context.here().settings, workspace, session_id, journals)
     return journals / session_id
 
 
@@ -775,11 +775,12 @@ KILLED = """
 import os, sys
 from pathlib import Path
 from andy_cli.settings import load
-from andy_cli.toolbox import situation
+from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.files.moving import organizing
 from tests.tools import ran, shipped
 workspace = Path(sys.argv[1])
-situation.enter(load((), environment={}), workspace, "killed", workspace.parent / "state" / "undo")
+journals = workspace.parent / "state" / "undo"
+runtime_context.enter(load((), environment={}), workspace, "killed", journals)
 whole, done = organizing.record, []
 def record(change):
     whole(change)
@@ -814,7 +815,9 @@ def test_a_journal_that_cannot_be_written_costs_no_change(workspace: Path) -> No
 def test_a_journal_that_a_tool_could_have_written_is_not_obeyed(workspace: Path) -> None:
     make(workspace, "a.txt")
     for session_id in ("first", "second"):
-        situation.enter(situation.here().settings, workspace, session_id, workspace / "undo")
+        runtime_context.enter(
+            runtime_context.here().settings, workspace, session_id, workspace / "undo"
+        )
         if session_id == "first":
             assert ran(TOOLS, "trash", paths=["a.txt"]).ok
             journal.forget_all()
@@ -849,7 +852,7 @@ def test_no_more_is_kept_than_was_said(workspace: Path) -> None:
 
 def test_another_conversation_has_nothing_to_take_back(workspace: Path) -> None:
     assert ran(TOOLS, "write_file", path="a.txt", content="x").ok
-    situation.enter(situation.here().settings, workspace, "another")
+    runtime_context.enter(runtime_context.here().settings, workspace, "another")
     assert undoing.take_back_last() == ""
 
 

@@ -17,7 +17,7 @@ from andy_cli.toolbox.music.external_player import (
     find_program,
 )
 from andy_cli.toolbox.music.player import SoundPlayer
-from andy_cli.toolbox.music.playlist import Playlist, scaled
+from andy_cli.toolbox.music.playlist import Playlist, scale_samples
 from tests.make_music import encoded, song, tag, tone
 
 ROOT = Path(__file__).parents[1]
@@ -88,7 +88,7 @@ def test_how_much_the_device_asks_for_does_not_change_the_music(album: list[Path
 
 def test_a_song_lasts_as_long_as_its_frames(album: list[Path]) -> None:
     frames = len(decoded(album[0])) // sound.FRAME_BYTES
-    assert sound.measured(album[0]) == pytest.approx(frames / sound.RATE, abs=0.001)
+    assert sound.measure_seconds(album[0]) == pytest.approx(frames / sound.RATE, abs=0.001)
 
 
 def test_volume_zero_is_silence(album: list[Path]) -> None:
@@ -99,7 +99,7 @@ def test_volume_zero_is_silence(album: list[Path]) -> None:
 
 def test_half_the_volume_is_half_of_each_sample(album: list[Path]) -> None:
     samples = array("h", decoded(album[0]))
-    halves = memoryview(scaled(samples, 50)).cast("h")
+    halves = memoryview(scale_samples(samples, 50)).cast("h")
     assert max(samples) > 1000
     assert list(halves) == [sample // 2 for sample in samples]
 
@@ -158,7 +158,7 @@ def test_three_songs_play_through_in_real_time(player: SoundPlayer, album: list[
     assert (state.path, state.device, state.paused) == (album[0], "null", False)
     assert state.notice == "no sound card: playing silently"
     assert player.wait(ENOUGH)
-    length = sum(map(sound.measured, album))
+    length = sum(map(sound.measure_seconds, album))
     assert time.monotonic() - started > length - 0.05
     assert not player.now_playing().playing
 
@@ -166,7 +166,7 @@ def test_three_songs_play_through_in_real_time(player: SoundPlayer, album: list[
 def test_playing_does_not_wait(player: SoundPlayer, long: Path) -> None:
     state = player.play(long, volume=30)
     assert (state.playing, state.position, state.volume) == (True, 0.0, 30)
-    assert state.length == pytest.approx(sound.measured(long))
+    assert state.length == pytest.approx(sound.measure_seconds(long))
     assert not player.wait(0.01)
 
 

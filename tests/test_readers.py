@@ -321,7 +321,7 @@ def read_offer(value: object) -> object:
         return None
     offered = servers.Offered("find_things", "about", value)
     described = phrases.describe_step(offered.name, "Find", value, "s")
-    return described, mcp_tools.plain(value), mcp_tools.described(offered)
+    return described, mcp_tools.plain(value), mcp_tools.describe_tool(offered)
 
 
 class Returned(NamedTuple):
@@ -337,7 +337,9 @@ class Block:
 
 def read_result(value: object) -> object:
     fields = value if isinstance(value, dict) else {"type": value}
-    return results.told(Returned([Block({str(key): fields[key] for key in fields})], None))
+    return results.result_content(
+        Returned([Block({str(key): fields[key] for key in fields})], None)
+    )
 
 
 def decode_lines(data: bytes) -> object:
@@ -368,7 +370,7 @@ def read_tool_result(content: str) -> object:
 
 
 def open_index(path: Path) -> object:
-    with index.opened(path) as opened:
+    with index.open_index(path) as opened:
         return opened.folders()
 
 
@@ -399,7 +401,7 @@ READERS = {
     ),
     "login at an MCP server": Reader(read_tokens, json.dumps(TOKENS).encode(), TOKENS),
     "login at Google": Reader(
-        in_config(account.connected), json.dumps(GOOGLE).encode(), GOOGLE, "google.json"
+        in_config(account.connected_account), json.dumps(GOOGLE).encode(), GOOGLE, "google.json"
     ),
     "secrets of Google": Reader(
         in_config(vault.secrets), json.dumps(GOOGLE).encode(), GOOGLE, "google.json"
@@ -425,7 +427,7 @@ READERS = {
     ),
     "list of models": Reader(
         of_bytes(
-            lambda data: discovery.understood("ollama", "u", b"HTTP/1.0 200 OK\r\n\r\n" + data)
+            lambda data: discovery.parse_answer("ollama", "u", b"HTTP/1.0 200 OK\r\n\r\n" + data)
         ),
         json.dumps(LISTED).encode(),
         LISTED,
@@ -453,12 +455,12 @@ READERS = {
     ),
     "pdf file": Reader(of_stream(lambda file: [*pdf.pages(file)]), b"%PDF-1.4\n1 0 obj\n<<>>\n"),
     "any document": Reader(of_stream(lambda file: [*text.text_of(file, "a.txt")]), b"<html>a"),
-    "charset": Reader(of_bytes(charsets.decoded), b'<meta charset="utf-8">'),
+    "charset": Reader(of_bytes(charsets.decode_text), b'<meta charset="utf-8">'),
     "page": Reader(of_text(html.plain_text), b"<p>a<script>b</script><!-- c"),
-    "encoding": Reader(of_bytes(encodings.decoded), b"\xff\xfea\x00"),
+    "encoding": Reader(of_bytes(encodings.decode_file), b"\xff\xfea\x00"),
     "ignore file": Reader(of_text(lambda rules: [*ignoring.rules(rules)]), b"*.py\n!a/**/[b-c]\n"),
     "song": Reader(songs.read, music(), name="a.mp3"),
-    "archive": Reader(archives.members, b"PK\x05\x06" + bytes(18), name="a.zip"),
+    "archive": Reader(archives.list_members, b"PK\x05\x06" + bytes(18), name="a.zip"),
 }
 NO_REAL_EXAMPLE = {"index of documents", "pdf file"}
 

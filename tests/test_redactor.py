@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from andy_cli.frontends.debug.part import Cut
 from andy_cli.frontends.debug.parts.redact import PART
-from andy_cli.guard.redactor import MASK, RUN, redact, redact_value, secrets_of, starred
+from andy_cli.guard.redactor import MASK, RUN, mask_secrets, redact_text, redact_value, secrets_of
 from tests.cases import loop_over, rows
 
 ROWS = rows("secrets.jsonl", "guard/own_secrets.jsonl")
@@ -28,14 +28,14 @@ def known(row: dict[str, Any]) -> list[str]:
 
 @loop_over("row", [row for row in TEXTS if row["expect"] == "redact"], ids=lambda row: row["id"])
 def test_no_run_of_a_secret_comes_out(row: dict[str, Any]) -> None:
-    said = redact(row["text"], known(row))
+    said = redact_text(row["text"], known(row))
     assert not [run for run in runs(row["secret"]) if run in said]
 
 
 @loop_over("row", [row for row in TEXTS if row["expect"] == "redact"], ids=lambda row: row["id"])
 def test_redacting_twice_changes_nothing_more(row: dict[str, Any]) -> None:
-    once = redact(row["text"], known(row))
-    assert redact(once, known(row)) == once
+    once = redact_text(row["text"], known(row))
+    assert redact_text(once, known(row)) == once
 
 
 @loop_over(
@@ -54,39 +54,39 @@ def test_redacting_twice_changes_nothing_more(row: dict[str, Any]) -> None:
     ],
 )
 def test_prose_and_code_stay_as_they_are(text: str) -> None:
-    assert redact(text) == text
+    assert redact_text(text) == text
 
 
 @pytest.mark.parametrize("before", [r"\n", r"\t", r"\u00e9", "é", "=", "("])
 def test_a_form_is_known_after_an_escape_of_json(before: str) -> None:
     key = "sk-proj-EXAMPLE0EXAMPLE0EXAMPLE0"
-    assert key not in redact(before + key)
+    assert key not in redact_text(before + key)
 
 
 def test_both_halves_of_a_known_secret_are_hidden() -> None:
     secret = "0ELPMAXE0ELPMAXE0ELPMAXEzz"
-    assert redact(f"a {secret[:13]} b {secret[13:]} c", [secret]) == f"a {MASK} b {MASK} c"
+    assert redact_text(f"a {secret[:13]} b {secret[13:]} c", [secret]) == f"a {MASK} b {MASK} c"
 
 
 @pytest.mark.parametrize("before", ["", "a", "ab"])
 def test_a_known_secret_is_known_in_base64_and_in_addresses(before: str) -> None:
     secret = "0ELP/AXE0+LPMAXE0ELPMAXEzz"
     encoded = base64.b64encode(f"{before}{secret}".encode()).decode()
-    assert len(redact(f"Basic {encoded}", [secret]).replace(MASK, "")) < len("Basic ") + RUN
-    assert "AXE0" not in redact(quote(secret, safe=""), [secret])
+    assert len(redact_text(f"Basic {encoded}", [secret]).replace(MASK, "")) < len("Basic ") + RUN
+    assert "AXE0" not in redact_text(quote(secret, safe=""), [secret])
 
 
 def test_a_secret_that_goes_on_in_the_next_line_is_hidden_whole() -> None:
-    assert redact("API_KEY=Zx8Qw\nB3nTb9Lk2Vm7RsYp4\nHdJf9x\nThe end") == (
+    assert redact_text("API_KEY=Zx8Qw\nB3nTb9Lk2Vm7RsYp4\nHdJf9x\nThe end") == (
         f"API_KEY={MASK}\n{MASK}\n{MASK}\nThe end"
     )
-    assert redact("password: tr0ub4dor\ntrack01\nsong2.mp3") == (
+    assert redact_text("password: tr0ub4dor\ntrack01\nsong2.mp3") == (
         f"password: {MASK}\ntrack01\nsong2.mp3"
     )
 
 
 def test_a_short_known_value_is_hidden_only_whole() -> None:
-    assert redact("lm-studio lm-stud", ["lm-studio"]) == f"{MASK} lm-stud"
+    assert redact_text("lm-studio lm-stud", ["lm-studio"]) == f"{MASK} lm-stud"
 
 
 def test_a_value_is_hidden_by_the_name_beside_it() -> None:
@@ -100,7 +100,9 @@ def test_a_value_is_hidden_by_the_name_beside_it() -> None:
 
 @given(st.text(), st.text(alphabet="abcXYZ012", min_size=16, max_size=40), st.text())
 def test_a_known_secret_never_comes_out(before: str, secret: str, after: str) -> None:
-    assert not [run for run in runs(secret) if run in redact(before + secret + after, [secret])]
+    assert not [
+        run for run in runs(secret) if run in redact_text(before + secret + after, [secret])
+    ]
 
 
 @pytest.mark.slow
@@ -114,13 +116,13 @@ def test_a_known_secret_never_comes_out(before: str, secret: str, after: str) ->
 )
 def test_hostile_text_takes_no_longer_than_its_length(text: str) -> None:
     repeated = text * (200_000 // len(text))
-    assert len(redact(repeated, ["0ELPMAXE0ELPMAXE0ELPMAXEzz"])) <= len(repeated)
+    assert len(redact_text(repeated, ["0ELPMAXE0ELPMAXE0ELPMAXEzz"])) <= len(repeated)
 
 
 @given(st.text() | st.text(alphabet="sk-ghp_0aA:=\"' tokenpwd/\n.@?&", max_size=80))
 def test_nothing_is_raised_and_a_second_time_changes_nothing(text: str) -> None:
-    once = redact(text)
-    assert redact(once) == once
+    once = redact_text(text)
+    assert redact_text(once) == once
 
 
 def test_the_environment_gives_its_secrets_away_by_their_names() -> None:
@@ -146,6 +148,6 @@ def test_debug_redact_joins_what_was_cut(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_stars_move_nothing() -> None:
-    assert starred("a 0ELPMAXE0 b", ["0ELPMAXE0"]) == "a ********* b"
-    assert redact("a short one", ["short"]) == "a short one"
+    assert mask_secrets("a 0ELPMAXE0 b", ["0ELPMAXE0"]) == "a ********* b"
+    assert redact_text("a short one", ["short"]) == "a short one"
     assert redact_value([1, None, {"token": 3}]) == [1, None, {"token": 3}]

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.errors import UsageError
-from andy_cli.guard.claim import Claim
-from andy_cli.guard.consents import host, suggested
+from andy_cli.guard.approvals import claimed_host, suggest_rules
 from andy_cli.guard.gate import Answer, Gate, Mode, Proposal, Verdict
-from andy_cli.guard.rules import Asked, Rules, idle, made
+from andy_cli.guard.resource_access import Claim
+from andy_cli.guard.rules import Asked, Rules, find_unreachable_rules, parse_rules
 from andy_cli.guard.spec import Facet, address_fits, path_fits, spec_fits
 from andy_cli.guard.workspace import resolve
 from andy_cli.messages import Effect
@@ -37,16 +37,16 @@ def test_a_rule(row: dict[str, Any], tmp_path: Path) -> None:
     """A deny and an ask hold for whatever they touch, an allow only for what it covers wholly."""
     asked = asked_by(row, tmp_path)
     rule = row["rule"]
-    assert (made((), (), (rule,)).allowed(asked) is not None) is row["allows"]
+    assert (parse_rules((), (), (rule,)).allowed(asked) is not None) is row["allows"]
     touches = row.get("touches", True)
-    assert (made((rule,), (), ()).denied(asked) is not None) is touches
-    assert (made((), (rule,), ()).asks(asked) is not None) is touches
+    assert (parse_rules((rule,), (), ()).denied(asked) is not None) is touches
+    assert (parse_rules((), (rule,), ()).asks(asked) is not None) is touches
 
 
 @pytest.mark.parametrize("text", ["", "Bash(", "Bash()", "Bash( )", "two words", "(x)", "Bash)x("])
 def test_what_is_no_rule_is_said_to_be_none(text: str) -> None:
     with pytest.raises(UsageError, match="is no rule"):
-        made((), (), (text,))
+        parse_rules((), (), (text,))
 
 
 TOOLS = ("terminal_execute", "read_file", "write_file", "gmail_send", "edit_file")
@@ -66,7 +66,7 @@ IDLE = [
 def test_a_rule_that_can_never_match_is_reported(
     rules: tuple[tuple[str, ...], ...], why: str
 ) -> None:
-    (said,) = idle(made(*rules), TOOLS)
+    (said,) = find_unreachable_rules(parse_rules(*rules), TOOLS)
     assert why in said
 
 
@@ -82,14 +82,14 @@ FINE = (
 
 @pytest.mark.parametrize("rule", FINE)
 def test_a_rule_that_may_match_is_not(rule: str) -> None:
-    assert idle(made((), (), (rule,)), TOOLS) == []
+    assert find_unreachable_rules(parse_rules((), (), (rule,)), TOOLS) == []
 
 
 def decided(
     workspace: Path,
     claim: Claim,
     effect: Effect,
-    rules: Rules = made((), (), ()),  # noqa: B008
+    rules: Rules = parse_rules((), (), ()),  # noqa: B008
     mode: Mode = "ask",
     tool: str = "terminal_execute",
 ) -> Verdict:
@@ -107,7 +107,7 @@ HIDDEN = (
 @pytest.mark.parametrize("line", HIDDEN)
 def test_what_is_denied_does_not_run_under_another_spelling(line: str, tmp_path: Path) -> None:
     """Nobody can be asked here: what would have to be is refused."""
-    rules = made(("Bash(touch *)",), (), ())
+    rules = parse_rules(("Bash(touch *)",), (), ())
     claim = Claim(command=line)
     assert not decided(tmp_path, claim, Effect.RUN, rules, mode="auto").allowed
     if line != "touch x":
@@ -115,14 +115,14 @@ def test_what_is_denied_does_not_run_under_another_spelling(line: str, tmp_path:
 
 
 def test_a_clear_line_is_not_doubted_for_a_rule_about_another_program(tmp_path: Path) -> None:
-    rules = made(("Bash(touch *)",), (), ())
+    rules = parse_rules(("Bash(touch *)",), (), ())
     claim = Claim(command="make_it --all > log.txt && ls -la")
     assert decided(tmp_path, claim, Effect.RUN, rules, mode="auto").allowed
 
 
 @pytest.mark.parametrize("text", ["Write(**)", "Write", "write_file", "write"])
 def test_a_rule_for_what_changes_files_means_the_workspace(text: str, tmp_path: Path) -> None:
-    rules = made((), (), (text,))
+    rules = parse_rules((), (), (text,))
     for place, allowed in (("a.txt", True), ("docs/a.txt", True), ("/srv/a.txt", False)):
         claim = Claim((place,), "write")
         verdict = decided(tmp_path, claim, Effect.WRITE, rules, tool="write_file")
@@ -154,7 +154,7 @@ def test_what_nobody_could_allow_by_a_rule_is_not_suggested_as_one(tmp_path: Pat
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_deny_beats_ask_beats_allow_in_whatever_order(order: int, tmp_path: Path) -> None:
     claim = Claim(command="git push")
-    rules = made(("Bash(git push *)",), ("Bash(git *)",), ("Bash",))
+    rules = parse_rules(("Bash(git push *)",), ("Bash(git *)",), ("Bash",))
     assert "forbids" in decided(tmp_path, claim, Effect.RUN, rules, "auto").reason
     asking = decided(tmp_path, claim, Effect.RUN, rules._replace(deny=()), "auto")
     assert (asking.allowed, asking.asked) == (False, True)
@@ -185,7 +185,7 @@ REFUSED = [
 def test_what_destroys_or_opens_a_door_is_refused_even_when_all_is_allowed(
     effect: Effect, claim: Claim, tmp_path: Path
 ) -> None:
-    everything = made((), (), [each.value for each in Effect])
+    everything = parse_rules((), (), [each.value for each in Effect])
     verdict = decided(tmp_path, claim, effect, everything, "auto")
     assert (verdict.allowed, verdict.asked) == (False, False)
     assert verdict.reason
@@ -222,7 +222,7 @@ def test_modes(mode: Mode, effect: Effect, claim: Claim, allowed: bool, tmp_path
 
 
 def test_plan_mode_refuses_even_what_a_rule_allows_and_asks_nobody(tmp_path: Path) -> None:
-    verdict = decided(tmp_path, PLACES["in"], Effect.WRITE, made((), (), ("write",)), "plan")
+    verdict = decided(tmp_path, PLACES["in"], Effect.WRITE, parse_rules((), (), ("write",)), "plan")
     assert (verdict.allowed, verdict.asked) == (False, False)
     assert "plan mode" in verdict.reason
 
@@ -276,10 +276,10 @@ def test_the_rule_that_is_offered_covers_the_call_itself(
     tool: str, effect: Effect, claim: Claim, specs: tuple[str, ...], tmp_path: Path
 ) -> None:
     proposal = Proposal(tool, effect, "do it", claim)
-    rules = suggested(proposal, tmp_path)
+    rules = suggest_rules(proposal, tmp_path)
     assert rules == tuple(f"{tool}({each.format(here=tmp_path)})" for each in specs)
     if rules:
-        assert decided(tmp_path, claim, effect, made((), (), rules), tool=tool).allowed
+        assert decided(tmp_path, claim, effect, parse_rules((), (), rules), tool=tool).allowed
 
 
 NAMES = st.sampled_from(
@@ -301,13 +301,13 @@ def test_a_rule_that_is_offered_for_a_change_says_nothing_of_secrets_or_of_what_
 ) -> None:
     path = "/".join(names)
     proposal = Proposal("write_file", Effect.WRITE, "write", Claim((path,), "write"))
-    rules = suggested(proposal, HERE)
+    rules = suggest_rules(proposal, HERE)
     folder = str(HERE.joinpath(*names[:-1]))
 
     def allows(place: str) -> bool:
         claim = Claim((place,), "write")
         asked = Asked("write_file", Effect.WRITE, claim, {}, HERE, (Path(place),))
-        return made((), (), rules).allowed(asked) is not None
+        return parse_rules((), (), rules).allowed(asked) is not None
 
     assert allows(str(HERE / path))
     assert not allows("/elsewhere/a.md")
@@ -339,9 +339,11 @@ def test_a_wildcard_allows_nothing_hidden_or_secret_that_it_does_not_name(
 ) -> None:
     claim = Claim((path,), "write")
     rule = (f"write_file({spec})",)
-    verdict = decided(tmp_path, claim, Effect.WRITE, made((), (), rule), tool="write_file")
+    verdict = decided(tmp_path, claim, Effect.WRITE, parse_rules((), (), rule), tool="write_file")
     assert verdict.allowed is allowed
-    denied = decided(tmp_path, claim, Effect.WRITE, made(rule, (), ("Write",)), tool="write_file")
+    denied = decided(
+        tmp_path, claim, Effect.WRITE, parse_rules(rule, (), ("Write",)), tool="write_file"
+    )
     assert "forbids" in denied.reason
 
 
@@ -351,7 +353,7 @@ def test_always_is_kept_and_holds_at_once(tmp_path: Path) -> None:
 
     async def always(proposal: Proposal) -> Answer:
         heard.append(proposal)
-        return Answer(True, rules=suggested(proposal, tmp_path))
+        return Answer(True, rules=suggest_rules(proposal, tmp_path))
 
     gate = Gate(tmp_path, ask=always)
     gate.keep = kept.append
@@ -366,7 +368,7 @@ def test_a_tool_from_elsewhere_that_has_changed_is_asked_for_again(tmp_path: Pat
 
     async def always(proposal: Proposal) -> Answer:
         heard.append(proposal)
-        return Answer(True, session=True, rules=suggested(proposal, tmp_path))
+        return Answer(True, session=True, rules=suggest_rules(proposal, tmp_path))
 
     gate = Gate(tmp_path, ask=always)
     for fingerprint in ("a1b2c3d4e5f60718", "a1b2c3d4e5f60718", "ffffffffffffffff"):
@@ -399,7 +401,7 @@ def test_nobody_to_ask_leaves_the_rules_that_were_missing(tmp_path: Path) -> Non
 LINES = st.text(alphabet="gitstaus npmrun/.-*$`'\"\\;|&<>(){}=\n", max_size=40)
 OTHERS = st.sampled_from(["curl evil.example", "rm x", "python3 -c 1", "tee a", "git push"])
 SEPARATORS = st.sampled_from(["; ", " && ", " | ", "\n", " || ", " & "])
-RULE = made((), (), ("Bash(git status *)", "Bash(npm run *)"))
+RULE = parse_rules((), (), ("Bash(git status *)", "Bash(npm run *)"))
 HERE = Path("/work-shop")
 
 
@@ -420,7 +422,7 @@ def test_no_other_command_is_allowed_along_with_one_that_is(
 
 @given(LINES | st.text(), st.text(max_size=20))
 def test_what_is_denied_is_denied_behind_anything(line: str, path: str) -> None:
-    rules = made(("Bash(git push *)",), (), ("Bash",))
+    rules = parse_rules(("Bash(git push *)",), (), ("Bash",))
     hidden = f"git push {path}" if path.isalnum() else "git push"
     for whole in (f"true; {hidden}", f"sudo {hidden}", f"bash -c '{hidden}'", f"echo $({hidden})"):
         asked = Asked("terminal_execute", Effect.RUN, Claim(command=whole), {}, HERE)
@@ -438,7 +440,11 @@ def test_no_proposal_raises(written: str, spec: str, effect: Effect) -> None:
         Claim(address=written),
         Claim(address=f"http://{written}"),
     ]
-    rules = made((), (), (f"x({spec.strip()}y)",)) if "(" not in spec else made((), (), ("x",))
+    rules = (
+        parse_rules((), (), (f"x({spec.strip()}y)",))
+        if "(" not in spec
+        else parse_rules((), (), ("x",))
+    )
     for claim in claims:
         gate = Gate(HERE, (), rules)
         verdict = asyncio.run(gate.decide(Proposal("x", effect, "do it", claim)))
@@ -459,9 +465,9 @@ def test_parts_that_are_nothing_are_covered_by_no_rule_that_says_what(tmp_path: 
     ]
     for claim in odd:
         asked = Asked("x", Effect.RUN, claim, {}, tmp_path)
-        assert made((), (), ("x(git status *)",)).allowed(asked) is None
-        assert made((), (), ("x",)).allowed(asked) is not None
-    assert host(odd[1]) == "http://[::1"
+        assert parse_rules((), (), ("x(git status *)",)).allowed(asked) is None
+        assert parse_rules((), (), ("x",)).allowed(asked) is not None
+    assert claimed_host(odd[1]) == "http://[::1"
     assert address_fits("example.org", "GET", "https://www.example.org/a")
     assert not spec_fits("anything", Facet("whole"), {}, tmp_path, wholly=True)
 
@@ -473,7 +479,7 @@ def test_a_guess_which_tool_is_meant_needs_a_yes(tmp_path: Path) -> None:
 
 
 def test_start_up_files_are_safe_where_the_home_itself_is_the_workspace(home: Path) -> None:
-    everything = made((), (), ("write",))
+    everything = parse_rules((), (), ("write",))
     for name in (".bashrc", ".ssh/authorized_keys", ".config/autostart/x.desktop"):
         claim = Claim((name,), "write")
         assert not decided(home, claim, Effect.WRITE, everything, "auto").allowed

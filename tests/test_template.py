@@ -10,7 +10,7 @@ from andy_cli.compiler.detect import Template, by_rendered, chosen
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.discover import discover
 from andy_cli.models.server import rendering
-from andy_cli.models.server.rendering import rendered
+from andy_cli.models.server.rendering import render_template
 
 DIALECTS = discover(dialects, Dialect, "DIALECT")
 
@@ -56,7 +56,7 @@ CALLS = {
 
 
 def shown(template: str) -> tuple[str, ...]:
-    return asyncio.run(rendered(template))
+    return asyncio.run(render_template(template))
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -23,10 +23,10 @@ from hypothesis import strategies as st
 
 from andy_cli.compiler.mapper.mapper import mapped
 from andy_cli.guard.gate import Gate, Proposal
-from andy_cli.guard.redactor import redact, suspicious
+from andy_cli.guard.redactor import may_hold_secret, redact_text
 from andy_cli.guard.shell import judge
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult
-from andy_cli.toolbox import situation
+from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.terminal import landlock, output, sandbox, sandboxes
 from andy_cli.toolbox.terminal.environment import clean
@@ -47,7 +47,7 @@ EACH_SANDBOX = pytest.mark.parametrize(
     "kind",
     [
         pytest.param(sandboxes.bubblewrap, marks=BOXES),
-        pytest.param(sandboxes.confined, marks=LANDLOCK),
+        pytest.param(sandboxes.landlock_line, marks=LANDLOCK),
     ],
 )
 
@@ -66,7 +66,7 @@ def workspace(home: Path) -> Iterator[Path]:
     folder.mkdir()
     work_in(folder, "guard.sandbox=off")
     yield folder
-    situation.leave()
+    runtime_context.leave()
 
 
 def called(arguments: Mapping[str, object], tools: Registry = TOOLS) -> ToolResult:
@@ -424,7 +424,7 @@ SECRETS = [
 
 @loop_over("text", SECRETS)
 def test_where_something_is_redacted_something_is_suspected(text: str) -> None:
-    assert suspicious(text) or redact(text) == text
+    assert may_hold_secret(text) or redact_text(text) == text
 
 
 @given(
@@ -433,8 +433,8 @@ def test_where_something_is_redacted_something_is_suspected(text: str) -> None:
     ).map("".join)
 )
 def test_what_is_not_suspected_is_not_redacted(text: str) -> None:
-    assert suspicious(text) or redact(text) == text
-    assert suspicious(text, ["a1b2c3d4"]) or redact(text, ["a1b2c3d4"]) == text
+    assert may_hold_secret(text) or redact_text(text) == text
+    assert may_hold_secret(text, ["a1b2c3d4"]) or redact_text(text, ["a1b2c3d4"]) == text
 
 
 @pytest.mark.parametrize("size", [1, 7, 100, 10_000])
@@ -443,11 +443,11 @@ def test_where_output_is_cut_never_matters(size: int) -> None:
     scrubber = Scrubber()
     pieces = [scrubber.feed(text[at : at + size]) for at in range(0, len(text), size)]
     cleaned = "".join([*pieces, scrubber.finish()])
-    assert cleaned == redact(text)
+    assert cleaned == redact_text(text)
 
 
 def boxed(command: str) -> bool:
-    work_in(situation.here().workspace, "guard.sandbox=auto")
+    work_in(runtime_context.here().workspace, "guard.sandbox=auto")
     return bool(ran(command)["sandboxed"])
 
 
@@ -764,7 +764,7 @@ def test_only_what_was_switched_on_or_only_reads_is_put_in_a_sandbox(workspace: 
     for setting in ("off", "auto", "on"):
         work_in(workspace, f"guard.sandbox={setting}")
         for harmless in (True, False):
-            boxed[setting, harmless] = sandbox.boxed(["ls"], harmless) is not None
+            boxed[setting, harmless] = sandbox.sandboxed_line(["ls"], harmless) is not None
     assert [each for each, is_boxed in boxed.items() if is_boxed] == [
         ("auto", True),
         ("on", True),

@@ -15,9 +15,9 @@ from andy_cli.frontends.chat import typed_command
 from andy_cli.frontends.chat.desk import Desk
 from andy_cli.frontends.chat.typed_command import last_written, read_line, run_typed_command
 from andy_cli.frontends.options import Options
-from andy_cli.guard.claim import Claim
 from andy_cli.guard.gate import Answer, Gate, Mode, Proposal
-from andy_cli.guard.rules import made
+from andy_cli.guard.resource_access import Claim
+from andy_cli.guard.rules import parse_rules
 from andy_cli.messages import Effect
 from tests.model_server import ModelServer, called, streamed
 from tests.terminal import Terminal
@@ -87,7 +87,7 @@ def test_what_destroys_is_refused_even_when_it_is_typed(
 
 
 def test_a_rule_that_forbids_holds_for_what_is_typed(folder: Path) -> None:
-    gate = Gate(folder, rules=made(["Bash(git push *)"], ["Bash(git *)"], ()))
+    gate = Gate(folder, rules=parse_rules(["Bash(git push *)"], ["Bash(git *)"], ()))
     refused = (False, "the rule Bash(git push *) forbids it")
     assert decided(gate, "git push --force") == refused
     assert decided(gate, "cd src && git push --force") == refused

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult
-from andy_cli.toolbox import situation
+from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.web import engines, reader, reading
 from tests.papers import pdf
 from tests.tools import claimed, ran, shipped, work_in
@@ -33,7 +33,7 @@ def workspace(tmp_path: Path, home: Path) -> Iterator[Path]:
     folder.mkdir()
     work_in(folder, "web.trusted=127.0.0.1")
     yield folder
-    situation.leave()
+    runtime_context.leave()
 
 
 def answered(script: Script, tool: str, /, **arguments: object) -> ToolResult:

@@ -20,14 +20,14 @@ import pytest
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.addresses import Resolver, judge
-from andy_cli.toolbox import situation
+from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.daemon_thread import run_at_most
 from andy_cli.toolbox.tool import PROGRESS
 from andy_cli.toolbox.web.client import Fetched, Request, fetch
 from andy_cli.toolbox.web.files import download, send
 from andy_cli.toolbox.web.limits import Limits
-from andy_cli.toolbox.web.unpacking import PIECE, unpacked
-from andy_cli.toolbox.web.way import addresses
+from andy_cli.toolbox.web.redirect_policy import addresses
+from andy_cli.toolbox.web.unpacking import PIECE, unpack_pieces
 from tests.cases import Row, name, rows
 from tests.certificates import secured
 from tests.tools import work_in
@@ -45,7 +45,7 @@ def workspace(tmp_path: Path, home: Path) -> Iterator[Path]:
     folder.mkdir()
     work_in(folder)
     yield folder
-    situation.leave()
+    runtime_context.leave()
 
 
 @pytest.fixture(scope="module")
@@ -398,7 +398,7 @@ async def _unpacked(pieces: Iterable[bytes], packing: str) -> list[bytes]:
         for piece in pieces:
             yield piece
 
-    return [piece async for piece in unpacked(arriving(), packing)]
+    return [piece async for piece in unpack_pieces(arriving(), packing)]
 
 
 BARE = zlib.compressobj(wbits=-15)
@@ -432,7 +432,7 @@ def test_no_piece_of_a_bomb_is_large() -> None:
 
 def downloaded(url: str, workspace: Path, to: str) -> tuple[int, list[str]]:
     """The bytes that were kept, and what was shown meanwhile."""
-    from andy_cli.toolbox.places import place
+    from andy_cli.toolbox.granted_paths import place
 
     told: list[str] = []
     PROGRESS.set(told.append)
@@ -513,7 +513,7 @@ def test_a_link_that_comes_in_the_way_is_not_followed(
 def test_who_stops_a_download_leaves_nothing(
     workspace: Path, trusting: Callable[..., None]
 ) -> None:
-    from andy_cli.toolbox.places import place
+    from andy_cli.toolbox.granted_paths import place
 
     trusting()
     to = place("file", "write")

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from andy_cli.guard.claim import Claim
+from andy_cli.guard.resource_access import Claim
 from andy_cli.messages import ToolCall, ToolResult
 from andy_cli.resources import bundled
 from andy_cli.settings import load
-from andy_cli.toolbox import situation
+from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.collection import tools_in
 from andy_cli.toolbox.registry import Registry
 
@@ -34,4 +34,4 @@ def claimed(tools: Registry, name: str, /, **arguments: object) -> Claim:
 
 def work_in(folder: Path, *overrides: str) -> None:
     """Let tools work in this folder, with these settings; nothing is read from the environment."""
-    situation.enter(load(overrides, environment={}), folder)
+    runtime_context.enter(load(overrides, environment={}), folder)

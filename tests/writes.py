@@ -32,7 +32,7 @@ from andy_cli.models.capture import Capture
 from andy_cli.models.client import Endpoint
 from andy_cli.sessions.log import Log, read, read_records
 from andy_cli.settings import load
-from andy_cli.toolbox.google.late import login_file
+from andy_cli.toolbox.google.lazy import login_file
 from andy_cli.toolbox.google.login import account, vault
 from andy_cli.toolbox.mcp import servers
 from andy_cli.toolbox.mcp.login import Tokens
@@ -230,7 +230,7 @@ def keep_login_at_google(folder: Path, disk: Disk) -> Problems:
     old = accounts.hold()
     new = account.Account("new@example.org", old.client_id, old.scopes, "file")
     _, said = attempt(disk, lambda: vault.keep(new, vault.Secrets("s", "refresh", "a", 0.0)))
-    connected = account.connected()
+    connected = account.connected_account()
     yield from compare(connected and connected.email, old.email, new.email, said)
     if connected and connected.email == new.email and vault.secrets().refresh_token != "refresh":
         yield "the secrets are those of another login"

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from andy_cli.toolbox.documents.whereabouts import missing
-from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.tool import Claim, Outcome, also, tool
 
 Query = Annotated[
@@ -51,9 +51,9 @@ def search(query: Query, scope: Scope = "", limit: Limit = 10) -> Outcome:
     """Find words in the user's own documents, not on the web."""
     # SQLite takes 10 ms, and most conversations search nothing.
     from andy_cli.toolbox.documents.finding import find
-    from andy_cli.toolbox.documents.index import opened
+    from andy_cli.toolbox.documents.index import open_index
 
-    with opened() as index:
+    with open_index() as index:
         looked = find(index, query, scope, limit, here().workspace)
     several = looked.gone != 1
     gone = f"{looked.gone} document{'s' * several} with these words {'are' if several else 'is'}"

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from andy_cli.toolbox.places import place
+from andy_cli.toolbox.granted_paths import place
 from andy_cli.toolbox.tool import Claim, Outcome, also, tool
 from andy_cli.toolbox.work import in_thread
 
@@ -82,7 +82,7 @@ async def list_directory(
     from andy_cli.toolbox.files.search import listing
 
     where = place(path, "list")
-    return await in_thread(lambda work: listing.listed(where, max_depth, work), SECONDS)
+    return await in_thread(lambda work: listing.list_folder(where, max_depth, work), SECONDS)
 
 
 @tool(
@@ -457,7 +457,7 @@ async def file_ingest(path: File) -> Outcome:
     """Read the text of a document."""
     from andy_cli.toolbox.files import ingesting
 
-    return await in_thread(lambda work: ingesting.ingested(path, work), SECONDS)
+    return await in_thread(lambda work: ingesting.ingest_file(path, work), SECONDS)
 
 
 def _uploaded(arguments: Given) -> Claim:
@@ -491,5 +491,7 @@ async def file_upload(
     from andy_cli.toolbox.files import uploading
 
     if uploading.is_address(destination):
-        return await uploading.sent(path, destination)
-    return await in_thread(lambda work: uploading.copied(path, destination, work), COPYING, ENDING)
+        return await uploading.send_file(path, destination)
+    return await in_thread(
+        lambda work: uploading.copy_file(path, destination, work), COPYING, ENDING
+    )

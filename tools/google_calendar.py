@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from andy_cli.toolbox.google.late import claimed, wanting
+from andy_cli.toolbox.google.lazy import lazy_claim, require_scope
 from andy_cli.toolbox.tool import Outcome, also, tool
 
 CalendarId = Annotated[
@@ -64,16 +64,16 @@ TimeMax = Annotated[
     ),
 ]
 
-LISTS = wanting("calendar.calendarlist.readonly")
-READS = wanting("calendar.events.readonly")
-CHANGES = wanting("calendar.events")
+LISTS = require_scope("calendar.calendarlist.readonly")
+READS = require_scope("calendar.events.readonly")
+CHANGES = require_scope("calendar.events")
 
 
 @tool(
     effect="network",
     title="list of calendars",
     action="list your calendars",
-    claim=claimed("calendar", "reading"),
+    claim=lazy_claim("calendar", "reading"),
     needs=LISTS,
 )
 async def calendar_list() -> Outcome:
@@ -87,7 +87,7 @@ async def calendar_list() -> Outcome:
     effect="network",
     title="calendar",
     action="look into your calendar from {timeMin} to {timeMax}",
-    claim=claimed("calendar", "reading"),
+    claim=lazy_claim("calendar", "reading"),
     needs=READS,
     examples=(
         "what do I have on tomorrow?",
@@ -107,7 +107,7 @@ async def calendar_events(
     effect="act",
     title="event planner",
     action="put {summary|an event} into your calendar",
-    claim=claimed("calendar", "creating"),
+    claim=lazy_claim("calendar", "creating"),
     needs=CHANGES,
     examples=(
         "put an appointment into my calendar",
@@ -120,14 +120,14 @@ async def calendar_create(
     """Make an event in a calendar."""
     from andy_cli.toolbox.google import calendar
 
-    return await calendar.creating(calendar.planned(summary, start, end, calendarId))
+    return await calendar.creating(calendar.plan_event(summary, start, end, calendarId))
 
 
 @tool(
     effect="act",
     title="event editor",
     action="rename an event in your calendar to {summary}",
-    claim=claimed("calendar", "updating"),
+    claim=lazy_claim("calendar", "updating"),
     needs=CHANGES,
 )
 async def calendar_update(
@@ -143,7 +143,7 @@ async def calendar_update(
     effect="act",
     title="event removal",
     action="delete an event from your calendar",
-    claim=claimed("calendar", "deleting"),
+    claim=lazy_claim("calendar", "deleting"),
     needs=CHANGES,
 )
 async def calendar_delete(eventId: EventId, calendarId: CalendarId = "primary") -> Outcome:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from andy_cli.toolbox.google.late import claimed, wanting
+from andy_cli.toolbox.google.lazy import lazy_claim, require_scope
 from andy_cli.toolbox.tool import Outcome, also, tool
 
 DocumentId = Annotated[
@@ -54,15 +54,15 @@ Offset = Annotated[
     Field(description="where in a long text to go on", ge=0, json_schema_extra=also("start")),
 ]
 
-READS = wanting("documents.readonly")
-CHANGES = wanting("documents")
+READS = require_scope("documents.readonly")
+CHANGES = require_scope("documents")
 
 
 @tool(
     effect="network",
     title="online document reader",
     action="read a document in Google Docs",
-    claim=claimed("docs", "reading"),
+    claim=lazy_claim("docs", "reading"),
     needs=READS,
 )
 async def docs_read(documentId: DocumentId, offset: Offset = 0) -> Outcome:
@@ -76,7 +76,7 @@ async def docs_read(documentId: DocumentId, offset: Offset = 0) -> Outcome:
     effect="act",
     title="online document creator",
     action="make a document in Google Docs called {title}",
-    claim=claimed("docs", "creating"),
+    claim=lazy_claim("docs", "creating"),
     needs=CHANGES,
 )
 async def docs_create(title: Title, text: Text = "") -> Outcome:
@@ -90,7 +90,7 @@ async def docs_create(title: Title, text: Text = "") -> Outcome:
     effect="act",
     title="online document writer",
     action="add text to a document in Google Docs",
-    claim=claimed("docs", "appending"),
+    claim=lazy_claim("docs", "appending"),
     needs=CHANGES,
 )
 async def docs_append(documentId: DocumentId, text: Added) -> Outcome:
@@ -104,7 +104,7 @@ async def docs_append(documentId: DocumentId, text: Added) -> Outcome:
     effect="act",
     title="online document editor",
     action="replace text in a document in Google Docs",
-    claim=claimed("docs", "replacing"),
+    claim=lazy_claim("docs", "replacing"),
     needs=CHANGES,
 )
 async def docs_replace(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from andy_cli.toolbox.google.late import claimed, wanting
+from andy_cli.toolbox.google.lazy import lazy_claim, require_scope
 from andy_cli.toolbox.tool import Outcome, also, tool
 
 FileId = Annotated[
@@ -66,15 +66,15 @@ Offset = Annotated[
     Field(description="where in a long text to go on", ge=0, json_schema_extra=also("start")),
 ]
 
-READS = wanting("drive.readonly")
-CHANGES = wanting("drive")
+READS = require_scope("drive.readonly")
+CHANGES = require_scope("drive")
 
 
 @tool(
     effect="network",
     title="list of online files",
     action="list files in Google Drive",
-    claim=claimed("drive", "reading"),
+    claim=lazy_claim("drive", "reading"),
     needs=READS,
 )
 async def drive_list(folderId: FolderId = "", maxResults: MaxResults = 20) -> Outcome:
@@ -88,7 +88,7 @@ async def drive_list(folderId: FolderId = "", maxResults: MaxResults = 20) -> Ou
     effect="network",
     title="online file reader",
     action="read a file in Google Drive",
-    claim=claimed("drive", "reading"),
+    claim=lazy_claim("drive", "reading"),
     needs=READS,
 )
 async def drive_read(fileId: FileId, offset: Offset = 0) -> Outcome:
@@ -102,7 +102,7 @@ async def drive_read(fileId: FileId, offset: Offset = 0) -> Outcome:
     effect="act",
     title="online file creator",
     action="make a file in Google Drive called {name}",
-    claim=claimed("drive", "creating"),
+    claim=lazy_claim("drive", "creating"),
     needs=CHANGES,
 )
 async def drive_create(name: Name, content: Content = "", mimeType: MimeType = "") -> Outcome:
@@ -116,7 +116,7 @@ async def drive_create(name: Name, content: Content = "", mimeType: MimeType = "
     effect="act",
     title="online file writer",
     action="replace what a file in Google Drive holds",
-    claim=claimed("drive", "updating"),
+    claim=lazy_claim("drive", "updating"),
     needs=CHANGES,
 )
 async def drive_update(fileId: FileId, content: Content) -> Outcome:
@@ -130,7 +130,7 @@ async def drive_update(fileId: FileId, content: Content) -> Outcome:
     effect="act",
     title="online trash",
     action="put a file in Google Drive into its trash",
-    claim=claimed("drive", "deleting"),
+    claim=lazy_claim("drive", "deleting"),
     needs=CHANGES,
 )
 async def drive_delete(fileId: FileId) -> Outcome:
@@ -144,7 +144,7 @@ async def drive_delete(fileId: FileId) -> Outcome:
     effect="network",
     title="online file search",
     action="search Google Drive for {query}",
-    claim=claimed("drive", "reading"),
+    claim=lazy_claim("drive", "reading"),
     needs=READS,
 )
 async def drive_search(query: Query, maxResults: MaxResults = 20) -> Outcome:

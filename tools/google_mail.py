@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from andy_cli.toolbox.google.arguments import joined, split
-from andy_cli.toolbox.google.late import claimed, wanting
+from andy_cli.toolbox.google.arguments import join_texts, split
+from andy_cli.toolbox.google.lazy import lazy_claim, require_scope
 from andy_cli.toolbox.tool import Outcome, also, tool
 
 MaxResults = Annotated[
@@ -38,7 +38,7 @@ MessageId = Annotated[
 ]
 To = Annotated[
     str,
-    BeforeValidator(joined),
+    BeforeValidator(join_texts),
     Field(
         description="address of the receiver, several comma separated",
         min_length=1,
@@ -66,15 +66,15 @@ Offset = Annotated[
     Field(description="where in a long text to go on", ge=0, json_schema_extra=also("start")),
 ]
 
-READS = wanting("gmail.readonly")
-SENDS = wanting("gmail.send")
+READS = require_scope("gmail.readonly")
+SENDS = require_scope("gmail.send")
 
 
 @tool(
     effect="network",
     title="list of mails",
     action="list your mails",
-    claim=claimed("mail", "reading"),
+    claim=lazy_claim("mail", "reading"),
     needs=READS,
 )
 async def gmail_list(maxResults: MaxResults = 10, labelIds: LabelIds = None) -> Outcome:
@@ -88,7 +88,7 @@ async def gmail_list(maxResults: MaxResults = 10, labelIds: LabelIds = None) -> 
     effect="network",
     title="mail reader",
     action="read a mail",
-    claim=claimed("mail", "reading"),
+    claim=lazy_claim("mail", "reading"),
     needs=READS,
 )
 async def gmail_read(messageId: MessageId, offset: Offset = 0) -> Outcome:
@@ -102,7 +102,7 @@ async def gmail_read(messageId: MessageId, offset: Offset = 0) -> Outcome:
     effect="act",
     title="mail delivery",
     action="send a mail to {to}",
-    claim=claimed("mail", "sending"),
+    claim=lazy_claim("mail", "sending"),
     needs=SENDS,
     examples=(
         "write an email to my friend",
@@ -113,7 +113,7 @@ async def gmail_read(messageId: MessageId, offset: Offset = 0) -> Outcome:
 async def gmail_send(to: To, subject: Subject, body: Body) -> Outcome:
     """Send a mail."""
     from andy_cli.toolbox.google import mail
-    from andy_cli.toolbox.google.contents.letters import letter
+    from andy_cli.toolbox.google.contents.mail_draft import letter
 
     return await mail.sending(letter(to, subject, body))
 
@@ -122,7 +122,7 @@ async def gmail_send(to: To, subject: Subject, body: Body) -> Outcome:
     effect="network",
     title="mail search",
     action="search your mails for {query}",
-    claim=claimed("mail", "reading"),
+    claim=lazy_claim("mail", "reading"),
     needs=READS,
     examples=(
         "did I get an email about it?",

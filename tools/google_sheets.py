@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from andy_cli.toolbox.google.arguments import table
-from andy_cli.toolbox.google.late import claimed, wanting
+from andy_cli.toolbox.google.lazy import lazy_claim, require_scope
 from andy_cli.toolbox.tool import Outcome, also, tool
 
 SpreadsheetId = Annotated[
@@ -41,15 +41,15 @@ Title = Annotated[
     Field(description="title of the spreadsheet", min_length=1, json_schema_extra=also("name")),
 ]
 
-READS = wanting("spreadsheets.readonly")
-CHANGES = wanting("spreadsheets")
+READS = require_scope("spreadsheets.readonly")
+CHANGES = require_scope("spreadsheets")
 
 
 @tool(
     effect="network",
     title="spreadsheet reader",
     action="read {range|cells} of a spreadsheet",
-    claim=claimed("sheets", "reading"),
+    claim=lazy_claim("sheets", "reading"),
     needs=READS,
 )
 async def sheets_read(spreadsheetId: SpreadsheetId, range: Range) -> Outcome:
@@ -63,7 +63,7 @@ async def sheets_read(spreadsheetId: SpreadsheetId, range: Range) -> Outcome:
     effect="act",
     title="spreadsheet writer",
     action="write to {range|cells} of a spreadsheet",
-    claim=claimed("sheets", "writing"),
+    claim=lazy_claim("sheets", "writing"),
     needs=CHANGES,
 )
 async def sheets_write(spreadsheetId: SpreadsheetId, range: Range, values: Values) -> Outcome:
@@ -77,7 +77,7 @@ async def sheets_write(spreadsheetId: SpreadsheetId, range: Range, values: Value
     effect="act",
     title="spreadsheet row writer",
     action="add rows to a spreadsheet below {range}",
-    claim=claimed("sheets", "appending"),
+    claim=lazy_claim("sheets", "appending"),
     needs=CHANGES,
 )
 async def sheets_append(spreadsheetId: SpreadsheetId, range: Range, values: Values) -> Outcome:
@@ -91,7 +91,7 @@ async def sheets_append(spreadsheetId: SpreadsheetId, range: Range, values: Valu
     effect="act",
     title="spreadsheet creator",
     action="make a spreadsheet called {title}",
-    claim=claimed("sheets", "creating"),
+    claim=lazy_claim("sheets", "creating"),
     needs=CHANGES,
 )
 async def sheets_create(title: Title) -> Outcome:
@@ -105,7 +105,7 @@ async def sheets_create(title: Title) -> Outcome:
     effect="act",
     title="spreadsheet eraser",
     action="empty {range|cells} of a spreadsheet",
-    claim=claimed("sheets", "clearing"),
+    claim=lazy_claim("sheets", "clearing"),
     needs=CHANGES,
 )
 async def sheets_clear(spreadsheetId: SpreadsheetId, range: Range) -> Outcome:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from andy_cli.toolbox.google.arguments import titled
-from andy_cli.toolbox.google.late import claimed, wanting
+from andy_cli.toolbox.google.arguments import plain_title
+from andy_cli.toolbox.google.lazy import lazy_claim, require_scope
 from andy_cli.toolbox.tool import Outcome, also, tool
 
 TaskListId = Annotated[
@@ -36,7 +36,7 @@ Title = Annotated[
 ]
 NewTitle = Annotated[
     str,
-    BeforeValidator(titled),
+    BeforeValidator(plain_title),
     Field(
         description="new title of the task",
         min_length=1,
@@ -51,15 +51,15 @@ Notes = Annotated[
     ),
 ]
 
-READS = wanting("tasks.readonly")
-CHANGES = wanting("tasks")
+READS = require_scope("tasks.readonly")
+CHANGES = require_scope("tasks")
 
 
 @tool(
     effect="network",
     title="list of tasks",
     action="list your tasks",
-    claim=claimed("tasks", "reading"),
+    claim=lazy_claim("tasks", "reading"),
     needs=READS,
 )
 async def tasks_list(taskListId: TaskListId = "@default") -> Outcome:
@@ -73,7 +73,7 @@ async def tasks_list(taskListId: TaskListId = "@default") -> Outcome:
     effect="network",
     title="task reader",
     action="look at a task",
-    claim=claimed("tasks", "reading"),
+    claim=lazy_claim("tasks", "reading"),
     needs=READS,
 )
 async def tasks_get(*, taskListId: TaskListId = "@default", taskId: TaskId) -> Outcome:
@@ -87,7 +87,7 @@ async def tasks_get(*, taskListId: TaskListId = "@default", taskId: TaskId) -> O
     effect="act",
     title="task planner",
     action="add a task called {title}",
-    claim=claimed("tasks", "creating"),
+    claim=lazy_claim("tasks", "creating"),
     needs=CHANGES,
 )
 async def tasks_create(
@@ -103,7 +103,7 @@ async def tasks_create(
     effect="act",
     title="task editor",
     action="rename a task to {title}",
-    claim=claimed("tasks", "renaming"),
+    claim=lazy_claim("tasks", "renaming"),
     needs=CHANGES,
 )
 async def tasks_update(
@@ -119,7 +119,7 @@ async def tasks_update(
     effect="act",
     title="task checklist",
     action="tick off a task",
-    claim=claimed("tasks", "completing"),
+    claim=lazy_claim("tasks", "completing"),
     needs=CHANGES,
 )
 async def tasks_complete(*, taskListId: TaskListId = "@default", taskId: TaskId) -> Outcome:
@@ -133,7 +133,7 @@ async def tasks_complete(*, taskListId: TaskListId = "@default", taskId: TaskId)
     effect="act",
     title="task removal",
     action="delete a task",
-    claim=claimed("tasks", "deleting"),
+    claim=lazy_claim("tasks", "deleting"),
     needs=CHANGES,
 )
 async def tasks_delete(*, taskListId: TaskListId = "@default", taskId: TaskId) -> Outcome:

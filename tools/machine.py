@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from andy_cli.toolbox.programs import voice_program
-from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.tool import Claim, Outcome, also, tool
 from andy_cli.toolbox.work import in_thread
 
@@ -49,14 +49,14 @@ def current_time(
     """Tell the date, time and weekday."""
     from andy_cli.toolbox.machine import clock
 
-    told = clock.told(timezone)
-    return Outcome(told, f"looked up the time: {clock.spoken(told)}")
+    told = clock.time_in_zone(timezone)
+    return Outcome(told, f"looked up the time: {clock.phrase_time(told)}")
 
 
 def _opened(arguments: Mapping[str, object]) -> Claim:
     from andy_cli.toolbox.machine import browser
 
-    url = browser.checked(str(arguments.get("url") or ""))
+    url = browser.check_address(str(arguments.get("url") or ""))
     # It is the user's browser that asks for it, and that may look at what runs on this machine.
     return Claim(address=url, trusted=True)
 
@@ -134,7 +134,7 @@ async def say(
     """Say a text aloud."""
     from andy_cli.toolbox.machine import speech
 
-    return await speech.spoken(utterance, voiceId, style)
+    return await speech.speak_text(utterance, voiceId, style)
 
 
 def _own() -> str:
@@ -144,11 +144,11 @@ def _own() -> str:
 
 
 def _filled(arguments: Mapping[str, object]) -> Claim:
-    from andy_cli.toolbox.machine import customs
+    from andy_cli.toolbox.machine import custom_commands
     from andy_cli.toolbox.terminal import sandbox
 
     given = arguments.get("arguments")
-    line = customs.filled(
+    line = custom_commands.fill_command(
         str(arguments.get("name") or ""), given if isinstance(given, Mapping) else {}
     )
     return Claim(
@@ -177,22 +177,22 @@ async def custom(
     ] = {},  # noqa: B006 - it is only read
 ) -> Outcome:
     """Run a command that the user made."""
-    from andy_cli.toolbox.machine import customs
+    from andy_cli.toolbox.machine import custom_commands
     from andy_cli.toolbox.terminal import running
 
-    line = customs.filled(name, arguments)
+    line = custom_commands.fill_command(name, arguments)
     return await in_thread(lambda work: running.outcome(line, SECONDS, [], work), SECONDS)
 
 
 def _with_names(described: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
     """The schema with the names of the commands there are, and what each of them takes."""
-    from andy_cli.toolbox.machine import customs
+    from andy_cli.toolbox.machine import custom_commands
 
-    schema, names = described(), customs.names()
+    schema, names = described(), custom_commands.names()
     if not names:
         return schema
     name, arguments = schema["properties"]["name"], schema["properties"]["arguments"]
-    told = f"{arguments['description']}: {customs.described()}"
+    told = f"{arguments['description']}: {custom_commands.describe_commands()}"
     properties = {"name": {**name, "enum": names}, "arguments": {**arguments, "description": told}}
     return {**schema, "properties": properties}
 

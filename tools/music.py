@@ -7,8 +7,14 @@ from typing import Annotated
 from pydantic import Field
 
 from andy_cli.toolbox.music import songs
-from andy_cli.toolbox.music.player import State, current_state, shared
-from andy_cli.toolbox.music.song_search import expanded, find, opened, remember, said
+from andy_cli.toolbox.music.player import State, current_state, shared_player
+from andy_cli.toolbox.music.song_search import (
+    claimed_place,
+    expand_home,
+    find,
+    remember,
+    show_folder,
+)
 from andy_cli.toolbox.music.songs import Song
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError, also, tool
 
@@ -47,11 +53,11 @@ Volume = Annotated[
 )
 def list_mp3s(path: Folder = None) -> Outcome:
     """List the MP3 files in a folder."""
-    folder = expanded(path or Path())
+    folder = expand_home(path or Path())
     found = songs.in_folder(folder)
     remember(folder)
     count = f"listed {len(found)} song{'s' * (len(found) != 1)}" if found else "found no music"
-    return Outcome([_told(song) for song in found], f"{count} in {said(folder)}")
+    return Outcome([_told(song) for song in found], f"{count} in {show_folder(folder)}")
 
 
 def _told(song: Song) -> dict[str, object]:
@@ -70,7 +76,7 @@ def _claim(arguments: Mapping[str, object]) -> Claim:
     """What a call would open, for the gate to judge."""
     file, path = str(arguments.get("file") or ""), str(arguments.get("path") or "")
     try:
-        return Claim((str(opened(file, Path(path))),))
+        return Claim((str(claimed_place(file, Path(path))),))
     except ToolError:
         return Claim((path or ".",))
 
@@ -89,7 +95,7 @@ def _claim(arguments: Mapping[str, object]) -> Claim:
 )
 def play_mp3(file: File, path: Folder = None, volume: Volume = None) -> Outcome:
     """Play an MP3 file."""
-    return _started(shared().play(find(file, path), volume))
+    return _started(shared_player().play(find(file, path), volume))
 
 
 @tool(
@@ -105,7 +111,7 @@ def play_mp3(file: File, path: Folder = None, volume: Volume = None) -> Outcome:
 )
 def queue_mp3(file: File, path: Folder = None) -> Outcome:
     """Add an MP3 file to the queue, to be played next."""
-    state = shared().queue(find(file, path))
+    state = shared_player().queue(find(file, path))
     if not state.queue:
         return _started(state)
     queued = f"queued {state.queue[-1].described()}"
@@ -136,9 +142,9 @@ def pause_mp3() -> Outcome:
     if state.song is None:
         return _both("nothing is playing")
     if state.paused:
-        shared().resume()
+        shared_player().resume()
         return _both(f"went on with {state.song.described()}")
-    shared().pause()
+    shared_player().pause()
     return _both(f"paused {state.song.described()} at {songs.clock(state.position)}")
 
 
@@ -156,7 +162,7 @@ def stop_mp3() -> Outcome:
     """Stop the music."""
     if not current_state().playing:
         return _both("nothing was playing")
-    before = shared().stop()
+    before = shared_player().stop()
     return _both(f"stopped {before.song.described()}" if before.song else "nothing was playing")
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError, also, tool
 from andy_cli.toolbox.work import in_thread
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from andy_cli.toolbox.places import place
+from andy_cli.toolbox.granted_paths import place
 from andy_cli.toolbox.tool import Claim, Outcome, also, tool
 from andy_cli.toolbox.web import asking, engines
 
@@ -120,7 +120,7 @@ async def fetch_page(url: Url, offset: Offset = 0, maxLength: Length = 20_000) -
 
 
 def _claim(arguments: Mapping[str, object]) -> Claim:
-    return asking.of_request(asking.asked(arguments), str(arguments.get("path") or ""))
+    return asking.of_request(asking.requested_call(arguments), str(arguments.get("path") or ""))
 
 
 @tool(
@@ -139,9 +139,11 @@ async def api_call(
     """Make an HTTP request; gives status, headers and body as they come."""
     from andy_cli.toolbox.web.calling import call, status_of
     from andy_cli.toolbox.web.client import Request
-    from andy_cli.toolbox.web.way import shown
+    from andy_cli.toolbox.web.redirect_policy import show_url
 
-    asked = asking.asked({"url": url, "method": method, "headers": headers, "body": body})
+    asked = asking.requested_call({"url": url, "method": method, "headers": headers, "body": body})
     request = Request(asked.url, asked.method, asked.headers, asked.body.encode())
     answer, status = await call(request, place(path, "write") if path else None)
-    return Outcome(answer, f"requested {shown(asked.url)} by {asked.method}: {status_of(status)}")
+    return Outcome(
+        answer, f"requested {show_url(asked.url)} by {asked.method}: {status_of(status)}"
+    )

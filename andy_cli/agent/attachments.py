@@ -21,7 +21,7 @@ from andy_cli.agent.conversation import LONG, Conversation
 from andy_cli.agent.foreign_text import ATTACHED, fence
 from andy_cli.agent.pairs import new_id
 from andy_cli.errors import ConsentError, ToolError
-from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import resolve
 from andy_cli.messages import Arguments, Status, ToolCall, ToolResult
 from andy_cli.models.token_count import tokens
@@ -69,7 +69,9 @@ async def attach(chat: Conversation, words: str) -> Attached:
             chat.gate.attached(mention.path)
         if chat.client.guided:
             # It takes each word of a message for what is wanted; its tools find the path.
-            told.append(f"{spelled(mention.path)} is not attached: this model is too small for it.")
+            told.append(
+                f"{spell_out(mention.path)} is not attached: this model is too small for it."
+            )
             continue
         result = await read(chat, mention)
         content, cut = result.content, ""
@@ -98,7 +100,9 @@ def find_mentions(words: str, folder: Path) -> tuple[list[Mention], list[str]]:
         if mention is not None:
             found[mention] = None
         elif len(matches) <= MEANT and (near := nearest(written.rstrip(BEHIND), folder)):
-            hints.append(f"There is no file {spelled(written)}; the nearest is {spelled(near)}.")
+            hints.append(
+                f"There is no file {spell_out(written)}; the nearest is {spell_out(near)}."
+            )
     return list(found), hints
 
 
@@ -159,7 +163,7 @@ async def call(chat: Conversation, name: str, arguments: Arguments) -> ToolResul
     proposal = chat.proposal(requested, "")
     verdict = await chat.consent(requested, proposal)
     if not verdict.allowed:
-        path = spelled(str(arguments["path"]))
+        path = spell_out(str(arguments["path"]))
         raise ConsentError(f"{path} is not attached: {verdict.reason}.", "Nothing was sent.")
     return await chat.registry.call(requested, verdict.granted)
 
@@ -197,5 +201,5 @@ def render(mention: Mention, result: ToolResult, content: str) -> str:
 def summarize(mention: Mention, result: ToolResult, cut: str) -> str:
     """What the user is told of one attachment."""
     if not result.ok:
-        return f"Attached {spelled(mention.path)} by its path alone: {result.problem}"
+        return f"Attached {spell_out(mention.path)} by its path alone: {result.problem}"
     return f"Attached: {result.did}; there was {cut}." if cut else f"Attached: {result.did}."

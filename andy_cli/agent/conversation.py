@@ -63,8 +63,8 @@ from andy_cli.compiler.markers import Markers
 from andy_cli.compiler.requested import asks_for_code
 from andy_cli.discover import discover
 from andy_cli.errors import ModelError, ToolError, ToolsRefusedError
-from andy_cli.guard.claim import NOTHING, Grants
 from andy_cli.guard.gate import Gate, Proposal, Verdict
+from andy_cli.guard.resource_access import NOTHING, Grants
 from andy_cli.messages import (
     Constraint,
     Effect,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.agent.injection import escape_control_tokens
-from andy_cli.guard.perils import secret
+from andy_cli.guard.protected_paths import is_secret_file
 from andy_cli.settings import Settings, config_folder, trusts
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
@@ -137,7 +137,7 @@ def name_in(path: Path, root: Path) -> str:
 def leads_astray(path: Path, root: Path) -> bool:
     """Whether a link leads out of the project, or to what may hold secrets."""
     real = path.resolve()
-    return not real.is_relative_to(root) or secret(real, root)
+    return not real.is_relative_to(root) or is_secret_file(real, root)
 
 
 def read_some(path: Path, limit: int) -> tuple[str, bool]:

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from andy_cli.errors import AndyError
-from andy_cli.guard.neutralizer import neutralize
+from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.resources import PACKAGE, bundled
 from andy_cli.settings import SETTINGS, config_folder, load, state_folder, trusts
 
@@ -52,13 +52,13 @@ def models() -> list[Offer]:
     set_model = load().text("model")
     if set_model:
         found[set_model] = "set"
-    for provider, key in select.keyed():
+    for provider, key in select.keyed_providers():
         found.setdefault(f"{provider.name}:{provider.default_model}", f"${key} is set")
     for name in weights.available():
         found.setdefault(f"local:{name}", "on this machine")
     for name in weights.PACKAGED:
         found.setdefault(f"local:{name}", "fetched at its first use")
-    for where, model in memory.known():
+    for where, model in memory.known_models():
         found.setdefault(model, f"used at {where}")
     return list(found.items())
 
@@ -150,7 +150,7 @@ def sessions(of_folder: Path | None = None) -> list[Offer]:
 
 
 def shorten(words: str) -> str:
-    return neutralize(words if len(words) <= FIRST_WORDS else f"{words[:FIRST_WORDS]}...")
+    return neutralize_text(words if len(words) <= FIRST_WORDS else f"{words[:FIRST_WORDS]}...")
 
 
 def quietly(values: Callable[[], list[Offer]]) -> Callable[[], list[Offer]]:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from andy_cli.errors import UsageError
 from andy_cli.frontends.lists import print_json, print_table
-from andy_cli.guard.neutralizer import neutralize
-from andy_cli.guard.redactor import redact, redact_value, secrets_of
+from andy_cli.guard.redactor import redact_text, redact_value, secrets_of
+from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.settings import (
     Settings,
     Value,
@@ -41,7 +41,7 @@ def list_settings(settings: Settings) -> list[tuple[str, ...]]:
     """Key, value and origin of every setting, secrets left out."""
     records = [as_record(key, value) for key, value in settings.items()]
     rows = [(str(each["key"]), as_text(each["value"]), str(each["origin"])) for each in records]
-    return [tuple(map(neutralize, row)) for row in rows]
+    return [tuple(map(neutralize_text, row)) for row in rows]
 
 
 def get_setting(key: str, overrides: Sequence[str], as_json: bool) -> None:
@@ -50,7 +50,7 @@ def get_setting(key: str, overrides: Sequence[str], as_json: bool) -> None:
     if as_json:
         print_json(record)
     else:
-        sys.stdout.write(neutralize(as_text(record["value"])) + "\n")
+        sys.stdout.write(neutralize_text(as_text(record["value"])) + "\n")
 
 
 def find_setting(settings: Settings, key: str) -> dict[str, object]:
@@ -77,7 +77,7 @@ def keep_setting(key: str, value: str) -> tuple[Path, str]:
     """
     check_key(key)
     address = "://" in value  # may hold a password, which is not shown
-    if not address and redact(value, secrets_of(os.environ)) != value:
+    if not address and redact_text(value, secrets_of(os.environ)) != value:
         raise UsageError(
             "This looks like a secret, and settings hold none.",
             "Put it into an environment variable; `api_key_env` names that variable.",
@@ -134,7 +134,7 @@ def as_record(key: str, value: Value) -> dict[str, object]:
     return {
         "key": key,
         "value": redact_value(told, secrets),
-        "origin": redact(value.origin, secrets),
+        "origin": redact_text(value.origin, secrets),
     }
 
 
@@ -148,4 +148,4 @@ def as_text(value: object) -> str:
 
 def tell_notes(settings: Settings) -> None:
     for note in settings.notes:
-        sys.stderr.write(neutralize(f"andy: {note}") + "\n")
+        sys.stderr.write(neutralize_text(f"andy: {note}") + "\n")

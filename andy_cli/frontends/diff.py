@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.terminal_sanitizer import spell_out
 
 HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 BLANKS = re.compile(r"[ \t]+$")
@@ -54,7 +54,7 @@ def spell_line(line: DiffLine) -> str:
     text = line.text
     if line.sign in "+-":
         text = BLANKS.sub(lambda blanks: blanks[0].replace(" ", "·"), text)
-    return "\t".join(map(spelled, text.split("\t"))).replace("\t", "→   ")
+    return "\t".join(map(spell_out, text.split("\t"))).replace("\t", "→   ")
 
 
 def write_lines(diff: str) -> Iterator[str]:

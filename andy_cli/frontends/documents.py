@@ -10,7 +10,7 @@ from pathlib import Path
 from andy_cli.errors import Cancelled, ToolError, UsageError
 from andy_cli.frontends.lists import print_json, print_table
 from andy_cli.frontends.progress import counting_bar
-from andy_cli.guard.neutralizer import one_line, spelled
+from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.settings import load
 from andy_cli.toolbox.documents import index
 from andy_cli.toolbox.documents.index import Index
@@ -68,7 +68,7 @@ def remove(written: Sequence[str]) -> None:
             known = [found.path for found in opened.folders()]
             if str(folder) not in known:
                 listed = ", ".join(map(_shown, known)) or "nothing"
-                raise UsageError(f"{spelled(each)} is not indexed.", f"There is: {listed}")
+                raise UsageError(f"{spell_out(each)} is not indexed.", f"There is: {listed}")
             count = opened.remove(folder)
             sys.stdout.write(f"{_shown(str(folder))} is not indexed any more ({count} files).\n")
 
@@ -76,7 +76,7 @@ def remove(written: Sequence[str]) -> None:
 def _there(written: str) -> Path:
     path = Path(written).expanduser().resolve()
     if not path.exists():
-        raise UsageError(f"There is no {spelled(written)}.", "Name a folder or a file.")
+        raise UsageError(f"There is no {spell_out(written)}.", "Name a folder or a file.")
     if path == Path(path.anchor):
         raise UsageError("The whole disk is not indexed.", "Name the folders with your documents.")
     return path
@@ -86,7 +86,7 @@ def _there(written: str) -> Path:
 def _opened() -> Iterator[Index]:
     """The index; its troubles end the command with their line."""
     try:
-        with index.opened() as opened:
+        with index.open_index() as opened:
             yield opened
     except ToolError as error:
         raise UsageError(str(error)) from error
@@ -128,7 +128,7 @@ def _count(files: int) -> str:
 
 def _shown(path: str) -> str:
     home = str(Path.home())
-    return spelled(f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path)
+    return spell_out(f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path)
 
 
 def _when(updated: float) -> str:

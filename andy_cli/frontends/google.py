@@ -8,9 +8,9 @@ from pathlib import Path
 
 from andy_cli.errors import AndyError, ToolError, UsageError
 from andy_cli.frontends.lists import print_json
-from andy_cli.guard.neutralizer import one_line
+from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.settings import Settings, config_folder
-from andy_cli.toolbox.google.late import LOG_IN, login_file
+from andy_cli.toolbox.google.lazy import LOG_IN, login_file
 from andy_cli.toolbox.google.login import account as accounts
 from andy_cli.toolbox.google.login import scopes, vault
 from andy_cli.toolbox.google.login.account import Account
@@ -32,7 +32,7 @@ NOWHERE = "http://127.0.0.1:1/"
 def login(settings: Settings, client_file: str, parts: str, browser: bool) -> None:
     """Connect an account. Raises AndyError."""
     client = _client(client_file)
-    wanted = scopes.wanted(parts)
+    wanted = scopes.requested_scopes(parts)
     try:
         if browser:
             account = asyncio.run(_through_browser(settings, client, wanted))
@@ -52,7 +52,7 @@ def _client(written: str) -> Client:
     if written:
         return client_in(Path(written).expanduser())
     try:
-        known = accounts.connected()
+        known = accounts.connected_account()
         if known is not None:
             return Client(known.client_id, vault.secrets().client_secret)
     except ToolError:
@@ -116,7 +116,7 @@ def _described(account: Account) -> str:
 def logout(settings: Settings) -> None:
     """End the login at Google and here. Raises AndyError."""
     try:
-        there = accounts.connected() is not None
+        there = accounts.connected_account() is not None
     except ToolError:
         there = True
     if not there:
@@ -135,7 +135,7 @@ def logout(settings: Settings) -> None:
 def status(as_json: bool) -> None:
     """Who is connected and for what, without asking Google. Raises AndyError."""
     try:
-        account = accounts.connected()
+        account = accounts.connected_account()
     except ToolError as error:
         raise AndyError(str(error)) from error
     if as_json:

@@ -11,7 +11,7 @@ from types import ModuleType
 
 from andy_cli.errors import UsageError
 from andy_cli.frontends.lists import print_json, print_table
-from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.settings import load
 from andy_cli.toolbox.mcp.connection import MISSING
 from andy_cli.toolbox.mcp.hub import Hub
@@ -101,7 +101,7 @@ def list_servers(as_json: bool) -> None:
     if as_json:
         print_json([as_record(each) for each in found])
     elif found:
-        print_table([(each.name, each.fault or spelled(each.where), each.file) for each in found])
+        print_table([(each.name, each.fault or spell_out(each.where), each.file) for each in found])
     else:
         say("There are no servers. andy mcp add NAME -- COMMAND, or andy mcp add NAME https://...")
 

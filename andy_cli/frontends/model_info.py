@@ -12,17 +12,17 @@ from andy_cli.discover import discover
 from andy_cli.errors import UsageError
 from andy_cli.frontends.lists import print_json
 from andy_cli.frontends.options import Options
-from andy_cli.guard.neutralizer import neutralize
+from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Learned
 from andy_cli.models import select
-from andy_cli.models.http.addresses import is_loopback, shown
+from andy_cli.models.http.addresses import is_loopback, show_url
 from andy_cli.models.http.constraints import fields_of
 from andy_cli.models.inside import weights
 from andy_cli.models.memory import recall
 from andy_cli.models.select import Chosen
 from andy_cli.models.server.facts import Facts, facts
 from andy_cli.models.server.kind import kind_of
-from andy_cli.models.server.rendering import rendered
+from andy_cli.models.server.rendering import render_template
 from andy_cli.settings import Settings
 
 HINT = "`andy models list` shows what there is."
@@ -38,7 +38,7 @@ def show_model(options: Options, as_json: bool) -> None:
     for name, value in record.items():
         if value not in (None, "", []):
             line = f"{name.replace('_', ' ').ljust(width)}  {_said(name, value)}"
-            sys.stdout.write(neutralize(line) + "\n")
+            sys.stdout.write(neutralize_text(line) + "\n")
 
 
 async def _record(options: Options) -> dict[str, object]:
@@ -54,12 +54,12 @@ async def record_of(found: Chosen, listed: Sequence[str], settings: Settings) ->
     """All that is known of a model, at a server that lists these."""
     endpoint = found.endpoint
     known = await facts(endpoint, settings)
-    template = Template(known.template, await rendered(known.template))
+    template = Template(known.template, await render_template(known.template))
     learned = recall(endpoint)
     dialect, fallback = _dialects(found, known, template, settings, learned)
     return {
         "name": f"{endpoint.provider}:{endpoint.model}",
-        "endpoint": shown(endpoint.base_url) if endpoint.base_url else "inside andy",
+        "endpoint": show_url(endpoint.base_url) if endpoint.base_url else "inside andy",
         "answers": bool(listed or any(known)) if endpoint.base_url else None,
         "key": f"${endpoint.key_from}" if endpoint.key_from else "",
         "used_because": found.why,
@@ -113,7 +113,7 @@ def _there(found: Chosen, listed: Sequence[str]) -> None:
     if not listed or not is_loopback(endpoint.base_url):
         return
     if not {endpoint.model, f"{endpoint.model}:latest"}.intersection(listed):
-        where = f"{endpoint.provider} at {shown(endpoint.base_url)}"
+        where = f"{endpoint.provider} at {show_url(endpoint.base_url)}"
         raise UsageError(f"{where} has no model {endpoint.model!r}.", HINT)
 
 

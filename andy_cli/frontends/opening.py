@@ -17,7 +17,7 @@ from andy_cli.compiler.detect import Template
 from andy_cli.errors import Cancelled, UsageError
 from andy_cli.frontends.options import Options
 from andy_cli.guard.gate import Asker, Gate, Mode
-from andy_cli.guard.rules import idle, made
+from andy_cli.guard.rules import find_unreachable_rules, parse_rules
 from andy_cli.messages import Effect
 from andy_cli.models import select
 from andy_cli.models.memory import learn_called, learn_refusal, learn_silent, recall
@@ -25,7 +25,7 @@ from andy_cli.models.select import Chosen
 from andy_cli.sessions.log import Log
 from andy_cli.sessions.resuming import ResumedSession
 from andy_cli.settings import Settings, load, save, state_folder
-from andy_cli.toolbox import situation
+from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.collection import Collection
 from andy_cli.toolbox.mcp.hub import Hub
 from andy_cli.toolbox.mcp.servers import servers
@@ -96,7 +96,7 @@ async def open_chat(
     gate = gate_of(options, settings, folder, ask)
     gate.keep = lambda rules: tell(f"Kept in {keep_rules(rules)}.")
     names = [each.name for each in tools.registry]
-    for sentence in idle(gate.rules, names):
+    for sentence in find_unreachable_rules(gate.rules, names):
         tell(sentence)
     server = server_of(chosen, settings, options.no_session)
     hub = Hub(
@@ -137,7 +137,7 @@ def secrets_in_use(chosen: Chosen) -> list[str]:
 def enter_workspace(options: Options, settings: Settings, session_id: str = "") -> None:
     """Let tools work in the current folder."""
     journals = None if options.no_session else state_folder() / "undo"
-    situation.enter(settings, Path.cwd(), session_id, journals)
+    runtime_context.enter(settings, Path.cwd(), session_id, journals)
 
 
 def instructions_of(
@@ -166,7 +166,7 @@ def gate_of(options: Options, settings: Settings, folder: Path, ask: Asker | Non
     if mode.value not in get_args(Mode):
         modes = ", ".join(get_args(Mode))
         raise UsageError(f"{mode.origin}: there is no mode {mode.value!r}.", f"There are: {modes}.")
-    rules = made(
+    rules = parse_rules(
         (*settings.texts("guard.deny"), *options.deny),
         settings.texts("guard.ask"),
         (*settings.texts("guard.allow"), *options.allow),
@@ -228,7 +228,7 @@ def facts_of(chosen: Chosen, settings: Settings) -> Callable[[], Awaitable[Known
 
         if not known:
             told = await facts.facts(chosen.endpoint, settings)
-            template = Template(told.template, await rendering.rendered(told.template))
+            template = Template(told.template, await rendering.render_template(told.template))
             known.append(Known(template, told.context))
         return known[0]
 

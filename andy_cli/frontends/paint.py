@@ -18,7 +18,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 from rich.theme import Theme
 
-from andy_cli.guard.neutralizer import neutralize
+from andy_cli.guard.terminal_sanitizer import neutralize_text
 
 NORMAL = Style()
 ACTION = Style(color="cyan", dim=True)
@@ -55,7 +55,7 @@ def console(plain: bool = False) -> Console:
 
 def styled(text: str, style: Style) -> Text:
     """A text that did not come from us, made harmless, in one style."""
-    return Text(neutralize(text), style=style)
+    return Text(neutralize_text(text), style=style)
 
 
 class LeftHeading(Heading):

@@ -21,7 +21,7 @@ from andy_cli.discover import discover
 from andy_cli.errors import ModelError, UsageError
 from andy_cli.frontends.recorded import Recorded, Recording, read
 from andy_cli.frontends.rerun import rerun
-from andy_cli.guard.neutralizer import neutralize
+from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Chunk
 from andy_cli.models.http.ollama_wire import reader_at
 from andy_cli.toolbox import collection
@@ -237,4 +237,4 @@ def _damage(recording: Recording, file: Path) -> int:
 
 
 def _write(*lines: str) -> None:
-    sys.stdout.write("".join(f"{neutralize(line)}\n" for line in lines))
+    sys.stdout.write("".join(f"{neutralize_text(line)}\n" for line in lines))

@@ -19,7 +19,7 @@ from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.recorded import Record, Recorded, Recording, text
 from andy_cli.frontends.words import action_line, not_done_lines, problem
 from andy_cli.guard.gate import Gate, Proposal, Verdict
-from andy_cli.guard.neutralizer import neutralize
+from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Arguments, Chunk, Effect, Request, Status
 from andy_cli.models.http.ollama_wire import reader_at
 from andy_cli.settings import load
@@ -146,4 +146,4 @@ def shown(event: events.Event) -> str:
 
 
 def _write(said: str) -> None:
-    sys.stdout.write(neutralize(said) + ("\n" if said.startswith("{") else ""))
+    sys.stdout.write(neutralize_text(said) + ("\n" if said.startswith("{") else ""))

@@ -10,8 +10,8 @@ from andy_cli.agent.foreign_text import split_message
 from andy_cli.errors import UsageError
 from andy_cli.frontends.opening import sessions_folder
 from andy_cli.frontends.options import ANY, Options
-from andy_cli.guard.neutralizer import neutralize, one_line
-from andy_cli.guard.redactor import redact, secrets_of
+from andy_cli.guard.redactor import redact_text, secrets_of
+from andy_cli.guard.terminal_sanitizer import neutralize_text, one_line
 from andy_cli.messages import Message, ToolCall
 from andy_cli.sessions.resuming import ResumedSession, resume
 from andy_cli.sessions.store import (
@@ -97,7 +97,7 @@ def pick_session(said: str, offered: Sequence[SessionCard]) -> SessionCard:
 
 def summarize(resumed: ResumedSession) -> str:
     """What the user is told: where it goes on, the last that was said, what was interrupted."""
-    return neutralize(redact("\n".join(summary_lines(resumed)), secrets_of(os.environ)))
+    return neutralize_text(redact_text("\n".join(summary_lines(resumed)), secrets_of(os.environ)))
 
 
 def summary_lines(resumed: ResumedSession) -> Iterator[str]:

@@ -33,7 +33,7 @@ from andy_cli.frontends.words import (
     not_done_lines,
     problem,
 )
-from andy_cli.guard.neutralizer import Neutralizer, neutralize, one_line
+from andy_cli.guard.terminal_sanitizer import Neutralizer, neutralize_text, one_line
 from andy_cli.messages import Arguments, Status
 from andy_cli.sessions.resuming import ResumedSession
 from andy_cli.toolbox.music import player
@@ -187,7 +187,7 @@ async def listen(printer: "Printer") -> None:
             await asyncio.sleep(0.1)
     finally:
         if player.current_state().playing:
-            player.shared().stop()
+            player.shared_player().stop()
         printer.progress("")
 
 
@@ -302,7 +302,7 @@ class Printer:
             if self._streamed:
                 out(self._neutralizer.finish() + "\n")
             elif event.result:
-                answer = neutralize(event.result) if sys.stdout.isatty() else event.result
+                answer = neutralize_text(event.result) if sys.stdout.isatty() else event.result
                 out(answer if answer.endswith("\n") else answer + "\n")
         for line in not_done_lines(event):
             self.tell(line, always=True)
@@ -364,7 +364,7 @@ class Printer:
             return
         self.progress("")
         self._told_between = bool(self._said)
-        sys.stderr.write(neutralize(line) + "\n")
+        sys.stderr.write(neutralize_text(line) + "\n")
         sys.stderr.flush()
 
     def progress(self, line: str) -> None:
@@ -379,9 +379,9 @@ class Printer:
 
 def without_secrets(text: str) -> str:
     """The text as it may stand in a log."""
-    from andy_cli.guard.redactor import redact, secrets_of  # 3 ms, for -v alone
+    from andy_cli.guard.redactor import redact_text, secrets_of  # 3 ms, for -v alone
 
-    return redact(text, secrets_of(os.environ))
+    return redact_text(text, secrets_of(os.environ))
 
 
 def shown_arguments(arguments: Arguments) -> str:

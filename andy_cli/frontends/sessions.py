@@ -11,8 +11,8 @@ from andy_cli.errors import UsageError
 from andy_cli.frontends.lists import print_json, print_table
 from andy_cli.frontends.opening import sessions_folder
 from andy_cli.frontends.resuming import age, label
-from andy_cli.guard.neutralizer import neutralize, one_line
-from andy_cli.guard.redactor import redact, redact_value, secrets_of
+from andy_cli.guard.redactor import redact_text, redact_value, secrets_of
+from andy_cli.guard.terminal_sanitizer import neutralize_text, one_line
 from andy_cli.messages import Message
 from andy_cli.sessions.log import as_record, read
 from andy_cli.sessions.store import (
@@ -72,7 +72,7 @@ def show(id: str, as_json: bool) -> None:
     if as_json:
         print_json({**card_record(card), "messages": list(messages_of(card))})
         return
-    screen = neutralize if sys.stdout.isatty() else str
+    screen = neutralize_text if sys.stdout.isatty() else str
     for piece in as_markdown(card):
         sys.stdout.write(screen(piece))
 
@@ -104,7 +104,7 @@ def find_places(card: SessionCard, text: str) -> Iterator[dict[str, object]]:
         # Sought as it stands, shown redacted.
         if wanted not in message.content.casefold():
             continue
-        content = redact(message.content, secrets)
+        content = redact_text(message.content, secrets)
         at = content.casefold().find(wanted)
         if at >= 0:
             around = content[max(0, at - AROUND) : at + len(text) + AROUND]

@@ -9,11 +9,11 @@ from pathlib import Path
 from andy_cli.compiler.mapper.mapper import mapped
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.lists import known_tool, tools_here
-from andy_cli.guard.neutralizer import neutralize
+from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.guard.workspace import resolve
 from andy_cli.messages import Arguments, Effect, ToolCall
 from andy_cli.settings import load, replaced, save
-from andy_cli.toolbox import situation
+from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.collection import fault, tools_in, user_folder
 
 
@@ -60,7 +60,7 @@ def enable(name: str) -> None:
 
 def test(name: str, values: Sequence[str], as_json: bool) -> int:
     """Run one tool once, as the user says: what they type here needs no other yes."""
-    situation.enter(load(), Path.cwd())
+    runtime_context.enter(load(), Path.cwd())
     tools = tools_here()
     tool = known_tool(name, tools)
     if tool.effect is Effect.PROTOCOL:
@@ -85,8 +85,8 @@ def test(name: str, values: Sequence[str], as_json: bool) -> int:
     if as_json:
         say(json.dumps(result._asdict(), ensure_ascii=False, default=str))
     else:
-        say(neutralize(result.content))
-        sys.stderr.write(f"{result.status}: {neutralize(result.did)}, {result.seconds} s\n")
+        say(neutralize_text(result.content))
+        sys.stderr.write(f"{result.status}: {neutralize_text(result.did)}, {result.seconds} s\n")
     return 0 if result.ok else 1
 
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Literal, NamedTuple
 from urllib.parse import urljoin
 
-from andy_cli.guard.hosts import HostError, is_address, is_public, plain_host, spoofing
+from andy_cli.guard.hosts import HostError, find_spoofing, is_address, is_public, plain_host
 
 Verdict = Literal["allow", "allow_stripped", "ask", "block", "error"]
 Resolver = Callable[[str], Sequence[str]]
@@ -82,28 +82,28 @@ def judge(
     port = int(split[2]) if split[2] else DEFAULT_PORTS[parts[1].lower()]
     named = split[1].lower()
     if {named, f"{named}:{port}"} & set(trusted):
-        addresses = tuple(_addresses(named, resolver))
+        addresses = tuple(_resolve_host(named, resolver))
         return Judged("allow", "the settings name it", method, url, named, port, addresses, hops)
     try:
         host = plain_host(split[1])
     except HostError as error:
         return Judged("block", str(error), method)
     judged = Judged("allow", "a public address", method, url, host, port, (), hops)
-    return _resolved(judged, split[1], resolver)
+    return _judge_resolved(judged, split[1], resolver)
 
 
-def _resolved(judged: Judged, written: str, resolver: Resolver) -> Judged:
+def _judge_resolved(judged: Judged, written: str, resolver: Resolver) -> Judged:
     """What the port, the name and its addresses say; a doubt is kept for addresses that pass."""
     if judged.port in OTHER_PROTOCOLS or judged.port > 65535:
-        return _refused(judged, f"port {judged.port} is not for the web")
-    addresses = _addresses(judged.host, resolver)
+        return _refuse_request(judged, f"port {judged.port} is not for the web")
+    addresses = _resolve_host(judged.host, resolver)
     inner = [address for address in addresses if not is_public(address)]
     if inner:
         named = (
             judged.host if judged.host == inner[0] else f"{judged.host} leads to {inner[0]}, which"
         )
-        return _refused(judged, f"{named} is not on the public net")
-    doubt = spoofing(written, judged.host)
+        return _refuse_request(judged, f"{named} is not on the public net")
+    doubt = find_spoofing(written, judged.host)
     if judged.port < 1024 and judged.port not in DEFAULT_PORTS.values():
         doubt = f"port {judged.port} is not for the web"
     if doubt:
@@ -113,7 +113,7 @@ def _resolved(judged: Judged, written: str, resolver: Resolver) -> Judged:
     return judged._replace(pinned=tuple(addresses))
 
 
-def _addresses(host: str, resolver: Resolver) -> list[str]:
+def _resolve_host(host: str, resolver: Resolver) -> list[str]:
     """Every address the name has, asked for twice; an address has itself."""
     if is_address(host):
         return [host]
@@ -121,7 +121,7 @@ def _addresses(host: str, resolver: Resolver) -> list[str]:
     return [*first, *(address for address in resolver(host) if address not in first)]
 
 
-def follow(
+def judge_redirect(
     before: Judged, status: int, location: str, resolver: Resolver, trusted: Collection[str] = ()
 ) -> Judged:
     """Judge where an allowed request is sent on to; `before` says how often that happened."""
@@ -138,19 +138,19 @@ def follow(
         stripped = before.verdict == "allow_stripped" and after.verdict == "allow"
         return after._replace(verdict="allow_stripped") if stripped else after
     if before.origin[0] == "https" and after.origin[0] == "http":
-        return _refused(after, "the redirect gives up encryption")
+        return _refuse_request(after, "the redirect gives up encryption")
     if after.method not in ("GET", "HEAD"):
-        return _refused(after, "what was sent is not sent again to another place")
-    if _upgraded(before, after):
+        return _refuse_request(after, "what was sent is not sent again to another place")
+    if _is_https_upgrade(before, after):
         return after._replace(verdict=before.verdict)
     return after._replace(verdict="allow_stripped", reason="another place: no keys go along")
 
 
-def _refused(judged: Judged, reason: str) -> Judged:
+def _refuse_request(judged: Judged, reason: str) -> Judged:
     return judged._replace(verdict="block", reason=reason, pinned=())
 
 
-def _upgraded(before: Judged, after: Judged) -> bool:
+def _is_https_upgrade(before: Judged, after: Judged) -> bool:
     """The same host, now encrypted."""
     return (before.origin, after.origin) == (
         ("http", after.host, 80),
@@ -158,7 +158,7 @@ def _upgraded(before: Judged, after: Judged) -> bool:
     )
 
 
-def journey(method: str, url: str, answers: Sequence[str], resolver: Resolver) -> Judged:
+def judge_redirects(method: str, url: str, answers: Sequence[str], resolver: Resolver) -> Judged:
     """The last verdict of a request whose answers are known, such as `302 https://a.example/`."""
     judged = judge(url, method, resolver)
     for answer in answers:
@@ -166,9 +166,9 @@ def journey(method: str, url: str, answers: Sequence[str], resolver: Resolver) -
             break
         status, _, rest = answer.partition(" ")
         if status in ("301", "302", "303", "307", "308"):
-            judged = follow(judged, int(status), rest, resolver)
+            judged = judge_redirect(judged, int(status), rest, resolver)
         elif REFRESH.search(rest):
-            return _refused(judged, "a page does not send us on")
+            return _refuse_request(judged, "a page does not send us on")
         else:
             break
     return judged

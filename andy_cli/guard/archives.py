@@ -35,7 +35,7 @@ class Member(NamedTuple):
     """Where it leads, for a link."""
 
 
-def written(text: str) -> list[Member]:
+def parse_members(text: str) -> list[Member]:
     """Members as text names them."""
     if " -> " not in text:
         return [Member(text)]
@@ -43,27 +43,27 @@ def written(text: str) -> list[Member]:
     return [Member(name, target if arrow else None) for name, arrow, target in parts]
 
 
-def escapes(members: Iterable[Member]) -> bool:
+def has_escaping_member(members: Iterable[Member]) -> bool:
     """Whether any member, unpacked in order, would land outside the folder."""
     links: dict[str, str] = {}
     for member in members:
-        place = _landing(member.name, links)
+        place = _find_landing(member.name, links)
         if place is None:
             return True
         if member.target is not None:
-            end = _landing(posixpath.join(posixpath.dirname(place), member.target), links)
-            if end is None or _absolute(member.target):
+            end = _find_landing(posixpath.join(posixpath.dirname(place), member.target), links)
+            if end is None or _is_absolute(member.target):
                 return True
             links[place] = end
     return False
 
 
-def _landing(name: str, links: dict[str, str]) -> str | None:
+def _find_landing(name: str, links: dict[str, str]) -> str | None:
     """The place inside the folder, links followed; None for one outside.
 
     A name that climbs out as it is written does so too: not every program follows the links.
     """
-    if _absolute(name) or posixpath.normpath(name.replace("\\", "/")).split("/")[0] == "..":
+    if _is_absolute(name) or posixpath.normpath(name.replace("\\", "/")).split("/")[0] == "..":
         return None
     place: list[str] = []
     for part in name.replace("\\", "/").split("/"):
@@ -78,17 +78,17 @@ def _landing(name: str, links: dict[str, str]) -> str | None:
     return "/".join(place)
 
 
-def _absolute(name: str) -> bool:
+def _is_absolute(name: str) -> bool:
     return name[:1] in ("/", "\\", "~") or re.match(r"[A-Za-z]:", name) is not None or "\0" in name
 
 
-def members(path: Path) -> list[Member]:
+def list_members(path: Path) -> list[Member]:
     """What an archive holds. Raises ToolError for one damaged, a bomb, or full of others."""
     with path.open("rb") as file:
-        return list(_members(file, path.stat().st_size, DEEPEST))
+        return list(_read_members(file, path.stat().st_size, DEEPEST))
 
 
-def _members(file: BinaryIO, size: int, deepest: int) -> Iterator[Member]:
+def _read_members(file: BinaryIO, size: int, deepest: int) -> Iterator[Member]:
     if not deepest:
         raise ToolError("Archives nested in archives are not unpacked.")
     # Not at module level: most sessions unpack nothing.
@@ -110,7 +110,7 @@ def _members(file: BinaryIO, size: int, deepest: int) -> Iterator[Member]:
                 raise ToolError("The archive would unpack to far more than it is.")
             yield member
             if inner is not None:
-                list(_members(io.BytesIO(inner), len(inner), deepest - 1))
+                list(_read_members(io.BytesIO(inner), len(inner), deepest - 1))
     except (
         tarfile.TarError,
         zipfile.BadZipFile,

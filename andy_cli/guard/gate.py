@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.claim import NO_GRANTS, NOTHING, Claim, Grants
-from andy_cli.guard.consents import Consents, always, suggested
-from andy_cli.guard.perils import peril, secret
+from andy_cli.guard.approvals import Consents, add_allow_rules, suggest_rules
+from andy_cli.guard.protected_paths import find_peril, is_secret_file
+from andy_cli.guard.resource_access import NO_GRANTS, NOTHING, Claim, Grants
 from andy_cli.guard.rules import Asked, Rules
 from andy_cli.guard.workspace import (
     Contained,
@@ -148,22 +148,22 @@ class Gate:
             places = tuple(resolve(path, self._workspace, op) for path, op in uses)
         except ToolError as error:
             return Verdict(False, str(error))
-        verdict = await self._decided(proposal, places)
+        verdict = await self._decide_places(proposal, places)
         if not verdict.allowed:
             return verdict
         return verdict._replace(granted=proposal.claim.grants(places))
 
-    async def _decided(self, proposal: Proposal, places: tuple[Path, ...]) -> Verdict:
+    async def _decide_places(self, proposal: Proposal, places: tuple[Path, ...]) -> Verdict:
         asked = self._as_asked(proposal, places)
-        if why := self._forbidden(proposal, asked):
+        if why := self._find_refusal(proposal, asked):
             return Verdict(False, why)
-        doubt = self._doubt(proposal, places)
+        doubt = self._find_doubt(proposal, places)
         if self.mode == "plan" and doubt and proposal.effect in CHANGING:
             return Verdict(False, "in plan mode nothing is changed: say what you would do")
         if proposal.doubtful:
-            return await self._asked(proposal, places, proposal.doubtful, once=True)
+            return await self._ask_user(proposal, places, proposal.doubtful, once=True)
         if why := self._rule_asks(asked):
-            return await self._asked(proposal, places, why)
+            return await self._ask_user(proposal, places, why)
         if not doubt:
             return Verdict(True, "inside the workspace", harmless=True)
         if rule := self.rules.allowed(asked):
@@ -172,7 +172,7 @@ class Gate:
             return Verdict(True, "everything but destruction is allowed")
         if self._consents.cover(proposal, places):
             return Verdict(True, "agreed to in this session")
-        return await self._asked(proposal, places, doubt)
+        return await self._ask_user(proposal, places, doubt)
 
     def decide_typed(self, proposal: Proposal) -> Verdict:
         """Decide on a command line that the user typed: nobody is asked about their own word.
@@ -180,9 +180,9 @@ class Gate:
         Refused is what is never done, what a rule forbids, and in plan mode what may change
         something.
         """
-        if why := self._forbidden(proposal, self._as_asked(proposal, ())):
+        if why := self._find_refusal(proposal, self._as_asked(proposal, ())):
             return Verdict(False, why)
-        if self.mode == "plan" and self._doubt(proposal, ()):
+        if self.mode == "plan" and self._find_doubt(proposal, ()):
             return Verdict(False, "in plan mode nothing is changed; /mode ask lets it run")
         return Verdict(True, "the user typed it")
 
@@ -198,9 +198,9 @@ class Gate:
             proposal.fingerprint,
         )
 
-    def _forbidden(self, proposal: Proposal, asked: Asked) -> str:
+    def _find_refusal(self, proposal: Proposal, asked: Asked) -> str:
         """Why a call is refused without asking, in every mode, or nothing."""
-        if never := self._never(proposal, asked.places):
+        if never := self._find_prohibition(proposal, asked.places):
             return never
         rule = self.rules.denied(asked)
         return f"the rule {rule.text} forbids it" if rule else ""
@@ -213,58 +213,58 @@ class Gate:
             return f"the rule {rule.text} forbids what this may run"
         return ""
 
-    def _never(self, proposal: Proposal, places: tuple[Path, ...]) -> str:
+    def _find_prohibition(self, proposal: Proposal, places: tuple[Path, ...]) -> str:
         """Why a call is refused whatever is allowed, or nothing."""
         claim = proposal.claim
         if proposal.effect is Effect.DESTROY:
             return "this is never done"
         for place, (_, operation) in zip(places, claim.uses, strict=True):
-            if why := peril(place, operation, self._workspace):
+            if why := find_peril(place, operation, self._workspace):
                 return why
         if claim.command:
-            return _judged(claim, self._workspace, "deny")
-        return _address(claim, "block", "error")
+            return _judge_command(claim, self._workspace, "deny")
+        return _judge_address(claim, "block", "error")
 
-    def _doubt(self, proposal: Proposal, places: tuple[Path, ...]) -> str:
+    def _find_doubt(self, proposal: Proposal, places: tuple[Path, ...]) -> str:
         """Why a call needs a yes, or nothing."""
         effect, claim = proposal.effect, proposal.claim
         if proposal.guessed:
             return "which tool was meant is a guess"
         if effect in (Effect.READ, Effect.PLAY):
-            return self._unread(claim.places, places)
+            return self._doubt_reading(claim.places, places)
         if effect is Effect.RUN and claim.command:
-            judged = _judged(claim, self._workspace, "ask")
+            judged = _judge_command(claim, self._workspace, "ask")
             return judged or ("" if claim.contained else "there is no sandbox that would hold it")
         if effect is Effect.WRITE and self.mode == "edits" and places and not claim.address:
-            return self._unchanged(claim, places)
+            return self._doubt_change(claim, places)
         if effect is Effect.NETWORK:
             named = claim.method == "GET" and _plain_address(claim.address) in self._addresses
-            return _address(claim, "ask") or ("" if named else "it asks the network")
+            return _judge_address(claim, "ask") or ("" if named else "it asks the network")
         return ASKED.get(effect, "it needs a yes")
 
-    def _unread(self, paths: Sequence[str], places: Sequence[Path]) -> str:
+    def _doubt_reading(self, paths: Sequence[str], places: Sequence[Path]) -> str:
         """Why reading there needs consent, or nothing."""
         for written, place in zip(paths, places, strict=True):
             if not inside(place, self._roots) and place not in self._alone:
                 return f"{written} is outside the workspace"
-            if secret(place, self._workspace) and place not in self._named:
+            if is_secret_file(place, self._workspace) and place not in self._named:
                 return f"{written} may hold secrets"
         return ""
 
-    def _unchanged(self, claim: Claim, places: tuple[Path, ...]) -> str:
+    def _doubt_change(self, claim: Claim, places: tuple[Path, ...]) -> str:
         """Why a change needs consent in mode `edits`, or nothing: what is inside and no setting
         of something may be changed."""
         for (written, operation), place in zip(claim.uses, places, strict=True):
             if operation in ("read", "list"):
-                if why := self._unread([written], [place]):
+                if why := self._doubt_reading([written], [place]):
                     return why
                 continue
-            contained = self._contain(written, operation, place)
+            contained = self._contain_path(written, operation, place)
             if contained.verdict != "inside":
                 return contained.reason or f"{written} is outside the workspace"
         return ""
 
-    def _contain(self, written: str, operation: Operation, place: Path) -> Contained:
+    def _contain_path(self, written: str, operation: Operation, place: Path) -> Contained:
         """Judge a path by the workspace, and one outside it by the further folders."""
         judged = contain(written, self._workspace, operation, place)
         for folder in self._further:
@@ -272,23 +272,23 @@ class Gate:
                 judged = contain(str(place), folder, operation, place)
         return judged
 
-    async def _asked(
+    async def _ask_user(
         self, proposal: Proposal, places: tuple[Path, ...], why: str, once: bool = False
     ) -> Verdict:
         if self.ask is None:
-            rules = () if once else suggested(proposal, self._workspace)
+            rules = () if once else suggest_rules(proposal, self._workspace)
             self.wanting += [rule for rule in rules if rule not in self.wanting]
             return Verdict(False, f"{why}, and {NOBODY}" if once else NOBODY, asked=True)
         answer = await self.ask(proposal._replace(why=why))
         if answer.yes and not once:
             self._consents.add(proposal, places, session=answer.session)
-            self._keep(answer.rules)
+            self._save_rules(answer.rules)
         reason = answer.reason or ("the user said yes" if answer.yes else "the user said no")
         return Verdict(answer.yes, reason, asked=True)
 
-    def _keep(self, texts: tuple[str, ...]) -> None:
+    def _save_rules(self, texts: tuple[str, ...]) -> None:
         if texts:
-            self.rules = always(self.rules, texts)
+            self.rules = add_allow_rules(self.rules, texts)
             self.keep(texts)
 
 
@@ -307,7 +307,7 @@ ASKED = {
 }
 
 
-def _judged(claim: Claim, workspace: Path, verdict: Literal["ask", "deny"]) -> str:
+def _judge_command(claim: Claim, workspace: Path, verdict: Literal["ask", "deny"]) -> str:
     """What the judge of command lines says, if that is its verdict."""
     # The parser takes 20 ms to load, and most calls are no command.
     from andy_cli.guard import shell
@@ -320,7 +320,7 @@ def _judged(claim: Claim, workspace: Path, verdict: Literal["ask", "deny"]) -> s
     return judged.reason if judged.verdict == verdict else ""
 
 
-def _address(claim: Claim, *verdicts: str) -> str:
+def _judge_address(claim: Claim, *verdicts: str) -> str:
     """What the judge of addresses says of one before any name is looked up."""
     if not claim.address or claim.trusted:
         return ""

@@ -55,7 +55,7 @@ def plain_host(written: str) -> str:
     labels = host.split(".")
     if NUMBER.fullmatch(labels[-1]):
         return _version_4(host, disguised=not written.isascii())
-    host = _punycode(host)
+    host = _encode_punycode(host)
     labels = host.split(".")
     if len(host) > 253 or not all(map(LABEL.fullmatch, labels)):
         raise HostError(f"{written[:80]!r} is no host")
@@ -81,7 +81,7 @@ def _version_4(host: str, disguised: bool) -> str:
     return host
 
 
-def _punycode(host: str) -> str:
+def _encode_punycode(host: str) -> str:
     try:
         return host.encode("idna").decode("ascii").lower()
     except UnicodeError as error:
@@ -99,7 +99,7 @@ def is_public(written: str) -> bool:
         address = ip_address(written)
     except ValueError:
         return False
-    carried = _carried(address) if isinstance(address, IPv6Address) else None
+    carried = _embedded_ipv4(address) if isinstance(address, IPv6Address) else None
     if carried is not None:
         return is_public(str(carried))
     if any(address in net for net in NOT_PUBLIC if net.version == address.version):
@@ -107,7 +107,7 @@ def is_public(written: str) -> bool:
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 
-def _carried(address: IPv6Address) -> IPv4Address | None:
+def _embedded_ipv4(address: IPv6Address) -> IPv4Address | None:
     """The version 4 address inside one of version 6."""
     if address.scope_id:
         return IPv4Address(0)
@@ -120,7 +120,7 @@ def _carried(address: IPv6Address) -> IPv4Address | None:
     return None
 
 
-def spoofing(written: str, host: str) -> str:
+def find_spoofing(written: str, host: str) -> str:
     """Why a host may not be what it seems to be, or nothing.
 
     Letters of Latin script are what they seem; others can look like them.
@@ -128,7 +128,7 @@ def spoofing(written: str, host: str) -> str:
     if not written.isascii() and DOTS.sub(".", written).isascii():
         return f"{host} is written with unusual dots"
     try:
-        name = ".".join(_shown(part) for part in host.split("."))
+        name = ".".join(_decode_label(part) for part in host.split("."))
     except UnicodeError:
         return f"{host} is no proper name"
     strange = [
@@ -141,7 +141,7 @@ def spoofing(written: str, host: str) -> str:
     return ""
 
 
-def _shown(label: str) -> str:
+def _decode_label(label: str) -> str:
     return label[4:].encode().decode("punycode") if label.startswith("xn--") else label
 
 

@@ -50,8 +50,8 @@ URL_SAFE = str.maketrans("+/", "-_")
 """The other alphabet of Base64."""
 
 
-def suspicious(text: str, secrets: Sequence[str] = ()) -> bool:
-    """Whether `redact` may find something in the text: a first look, ten times as fast."""
+def may_hold_secret(text: str, secrets: Sequence[str] = ()) -> bool:
+    """Whether `redact_text` may find something in the text: a first look, ten times as fast."""
     plain = text.lower()
     return (
         any(sign in text for sign in SIGNS)
@@ -62,27 +62,29 @@ def suspicious(text: str, secrets: Sequence[str] = ()) -> bool:
     )
 
 
-def redact(text: str, secrets: Sequence[str] = ()) -> str:
+def redact_text(text: str, secrets: Sequence[str] = ()) -> str:
     """The text with `[redacted]` for each secret; `secrets` are values known to be some."""
-    return "".join(MASK if secret else part for part, secret in _parts(text, secrets))
+    return "".join(MASK if secret else part for part, secret in _split_secrets(text, secrets))
 
 
-def starred(text: str, secrets: Sequence[str] = ()) -> str:
+def mask_secrets(text: str, secrets: Sequence[str] = ()) -> str:
     """The text with a star for each character of a secret, so that nothing moves."""
-    return "".join("*" * len(part) if secret else part for part, secret in _parts(text, secrets))
+    return "".join(
+        "*" * len(part) if secret else part for part, secret in _split_secrets(text, secrets)
+    )
 
 
-def _parts(text: str, secrets: Sequence[str]) -> Iterator[tuple[str, bool]]:
+def _split_secrets(text: str, secrets: Sequence[str]) -> Iterator[tuple[str, bool]]:
     """The text in parts, each with whether it is a secret."""
     at = 0
-    for start, end in _spans(text, secrets):
+    for start, end in _find_secrets(text, secrets):
         yield text[at:start], False
         yield text[start:end], True
         at = end
     yield text[at:], False
 
 
-def _spans(text: str, secrets: Sequence[str]) -> list[tuple[int, int]]:
+def _find_secrets(text: str, secrets: Sequence[str]) -> list[tuple[int, int]]:
     """Where the secrets stand, in order and without overlap."""
     found = [match.span() for match in re.finditer(FORMS, text)]
     found += [match.span(2) for match in PASSWORD_IN_URL.finditer(text)]
@@ -92,10 +94,10 @@ def _spans(text: str, secrets: Sequence[str]) -> list[tuple[int, int]]:
         found += [match.span(group) for match, group in groups if _is_value(match[group])]
     found += [match.span(1) for match in PROSE.finditer(text) if _is_random(match[1])]
     found += _beside_names(text)
-    found += _continued(text, sorted(end for _, end in found))
+    found += _find_continued(text, sorted(end for _, end in found))
     for secret in secrets:
-        found += _known(text, secret)
-    return _merged(found)
+        found += _find_known(text, secret)
+    return _merge_spans(found)
 
 
 def _beside_names(text: str) -> Iterator[tuple[int, int]]:
@@ -110,13 +112,13 @@ def _beside_names(text: str) -> Iterator[tuple[int, int]]:
                 reached, group = match.end(), match.lastindex or 1
                 if _is_value(match[group]):
                     yield match.span(group)
-        yield from _listed(text, end)
+        yield from _find_listed(text, end)
         begun = re.compile(BEGUN).match(text, end)
-        if begun and next(_continuations(text, begun.end(1)), None):
+        if begun and next(_find_continuations(text, begun.end(1)), None):
             yield begun.span(1)
 
 
-def _listed(text: str, end: int) -> Iterator[tuple[int, int]]:
+def _find_listed(text: str, end: int) -> Iterator[tuple[int, int]]:
     """The secrets in a list whose name ends there."""
     if match := re.compile(LISTED).match(text, end):
         items = IN_LIST.finditer(text, *match.span(1))
@@ -159,16 +161,16 @@ def _is_wordy(value: str) -> bool:
     return all(map(WORDY.fullmatch, re.split(r"[/._~:-]", value)))
 
 
-def _continued(text: str, ends: Sequence[int]) -> list[tuple[int, int]]:
+def _find_continued(text: str, ends: Sequence[int]) -> list[tuple[int, int]]:
     """The lines in which secrets go on that end there; each line is looked at once."""
     spans: list[tuple[int, int]] = []
     for end in ends:
         if not spans or end > spans[-1][1]:
-            spans += _continuations(text, end)
+            spans += _find_continuations(text, end)
     return spans
 
 
-def _continuations(text: str, end: int) -> Iterator[tuple[int, int]]:
+def _find_continuations(text: str, end: int) -> Iterator[tuple[int, int]]:
     """The lines below the end of a secret in which it goes on: lines are wrapped in the middle."""
     while match := CONTINUED.match(text, end):
         if not _is_drawn(match[1]):
@@ -177,7 +179,7 @@ def _continuations(text: str, end: int) -> Iterator[tuple[int, int]]:
         yield match.span(1)
 
 
-def _known(text: str, secret: str) -> list[tuple[int, int]]:
+def _find_known(text: str, secret: str) -> list[tuple[int, int]]:
     """Where runs of a known secret stand, however they are encoded."""
     found = []
     for run in _encoded_runs(secret):
@@ -200,10 +202,10 @@ def _encoded_runs(secret: str) -> frozenset[str]:
         shifted = [base64.b64encode(data[at : len(data) - (len(data) - at) % 3]) for at in range(3)]
         encoded |= {encoded_bytes.decode() for encoded_bytes in shifted}
         encoded |= {encoded_bytes.decode().translate(URL_SAFE) for encoded_bytes in shifted}
-    return frozenset(run for form in encoded for run in _runs(form))
+    return frozenset(run for form in encoded for run in _list_runs(form))
 
 
-def _runs(secret: str) -> set[str]:
+def _list_runs(secret: str) -> set[str]:
     """Every run of `RUN` characters of a long secret, or the whole of a shorter one."""
     size = RUN if len(secret) >= LONG else len(secret)
     if size < RUN:
@@ -211,7 +213,7 @@ def _runs(secret: str) -> set[str]:
     return {secret[start : start + size] for start in range(len(secret) - size + 1)}
 
 
-def _merged(found: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge_spans(found: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     merged: list[tuple[int, int]] = []
     for start, end in sorted(found):
         if merged and start <= merged[-1][1]:
@@ -237,7 +239,7 @@ def secrets_of(environment: Mapping[str, str]) -> tuple[str, ...]:
 def redact_value(value: object, secrets: Sequence[str] = (), depth: int = 0) -> object:
     """A JSON value without secrets: in its texts, and where the name beside a text says so."""
     if isinstance(value, str):
-        return redact(value, secrets)
+        return redact_text(value, secrets)
     if depth > DEEPEST and isinstance(value, Mapping | list | tuple):
         return TOO_DEEP
     if isinstance(value, Mapping):

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.errors import UsageError
-from andy_cli.guard.claim import Claim
-from andy_cli.guard.spec import Facet, facets, is_clear, spec_fits
+from andy_cli.guard.resource_access import Claim
+from andy_cli.guard.spec import Facet, is_clear, list_facets, spec_fits
 from andy_cli.guard.workspace import inside
 from andy_cli.messages import Arguments, Effect
 
@@ -69,7 +69,7 @@ class Rule(NamedTuple):
         return self.tool == effect.value or any(fnmatchcase(tool, name) for name in self.names)
 
 
-def parsed(text: str) -> Rule:
+def parse_rule(text: str) -> Rule:
     """Raises UsageError for what is no rule."""
     found = RULE.fullmatch(text.strip())
     if found is None or (found[2] is not None and not found[2].strip()):
@@ -100,10 +100,10 @@ class Rules(NamedTuple):
     allow: tuple[Rule, ...] = ()
 
     def denied(self, asked: Asked) -> Rule | None:
-        return first(self.deny, asked)
+        return find_rule(self.deny, asked)
 
     def asks(self, asked: Asked) -> Rule | None:
-        return first(self.ask, asked)
+        return find_rule(self.ask, asked)
 
     def doubts(self, asked: Asked) -> Rule | None:
         """The rule that forbids some commands, where it cannot be known what a line runs."""
@@ -118,23 +118,25 @@ class Rules(NamedTuple):
         """The rule that allows the last part of the call, if every part has one."""
         about = [rule for rule in self.allow if rule.about(asked.tool, asked.effect)]
         found = None
-        for facet in facets(asked.claim, asked.places, hidden=False):
-            found = next((rule for rule in about if fits(rule, facet, asked, True)), None)
+        for facet in list_facets(asked.claim, asked.places, hidden=False):
+            found = next((rule for rule in about if rule_fits(rule, facet, asked, True)), None)
             if found is None:
                 return None
         return found
 
 
-def first(rules: Sequence[Rule], asked: Asked) -> Rule | None:
+def find_rule(rules: Sequence[Rule], asked: Asked) -> Rule | None:
     """The first rule that speaks of any part of the call."""
     about = [rule for rule in rules if rule.about(asked.tool, asked.effect)]
     if not about:
         return None
-    parts = facets(asked.claim, asked.places, hidden=True)
-    return next((rule for rule in about if any(fits(rule, part, asked) for part in parts)), None)
+    parts = list_facets(asked.claim, asked.places, hidden=True)
+    return next(
+        (rule for rule in about if any(rule_fits(rule, part, asked) for part in parts)), None
+    )
 
 
-def fits(rule: Rule, facet: Facet, asked: Asked, wholly: bool = False) -> bool:
+def rule_fits(rule: Rule, facet: Facet, asked: Asked, wholly: bool = False) -> bool:
     """`wholly`: it must cover the part for certain, not only touch it."""
     if rule.spec.startswith("#"):
         return len(rule.spec) > 8 and asked.fingerprint.startswith(rule.spec[1:])
@@ -150,12 +152,14 @@ def _in_workspace(facet: Facet, workspace: Path) -> bool:
     return facet.kind != "path" or (facet.plain and inside(Path(facet.texts[0]), (workspace,)))
 
 
-def made(deny: Iterable[str], ask: Iterable[str], allow: Iterable[str]) -> Rules:
+def parse_rules(deny: Iterable[str], ask: Iterable[str], allow: Iterable[str]) -> Rules:
     """Raises UsageError for what is no rule."""
-    return Rules(tuple(map(parsed, deny)), tuple(map(parsed, ask)), tuple(map(parsed, allow)))
+    return Rules(
+        tuple(map(parse_rule, deny)), tuple(map(parse_rule, ask)), tuple(map(parse_rule, allow))
+    )
 
 
-def idle(rules: Rules, tools: Iterable[str]) -> list[str]:
+def find_unreachable_rules(rules: Rules, tools: Iterable[str]) -> list[str]:
     """Why a rule can never matter, in words, one sentence for each such rule.
 
     Tools of MCP servers may come later: rules about `mcp__...` are not looked at.
@@ -163,18 +167,18 @@ def idle(rules: Rules, tools: Iterable[str]) -> list[str]:
     known = [*tools]
     found = []
     for kind, listed in rules._asdict().items():
-        reasons = [(entry.text, never(kind, entry, rules, known)) for entry in listed]
+        reasons = [(entry.text, explain_unreachable(kind, entry, rules, known)) for entry in listed]
         found += [
             f"The rule {text!r} ({kind}) never matches: {why}." for text, why in reasons if why
         ]
     return found
 
 
-def never(kind: str, rule: Rule, rules: Rules, known: Sequence[str]) -> str:
+def explain_unreachable(kind: str, rule: Rule, rules: Rules, known: Sequence[str]) -> str:
     if not rule.tool.startswith("mcp__") and rule.tool not in EFFECTS:
         meant = [name for name in known for pattern in rule.names if fnmatchcase(name, pattern)]
         if not meant:
-            return f"there is no tool {rule.tool!r}" + nearest(rule.tool, known)
+            return f"there is no tool {rule.tool!r}" + nearest_name(rule.tool, known)
     if rule.tool == Effect.DESTROY and kind == "allow":
         return "what destroys is never done"
     if kind == "allow" and rule.spec and re.fullmatch(WRAPPER_ALONE, rule.spec):
@@ -194,7 +198,7 @@ def never(kind: str, rule: Rule, rules: Rules, known: Sequence[str]) -> str:
 WRAPPER_ALONE = r"(?:sudo|doas|env|xargs|nohup|timeout|nice|eval|exec|ssh|su|time|watch)(?: ?:?\*)"
 
 
-def nearest(name: str, known: Sequence[str]) -> str:
+def nearest_name(name: str, known: Sequence[str]) -> str:
     import difflib  # only for a rule that names no tool
 
     close = difflib.get_close_matches(name, [*known, *ALIASES], n=1)

@@ -17,24 +17,24 @@ from typing import Literal
 
 from andy_cli.guard.commands import windows
 from andy_cli.guard.commands.bash import Command, Line, TooMuch, taken_apart
-from andy_cli.guard.commands.dangers import (
+from andy_cli.guard.commands.destructive_commands import (
     DUMPS,
     FETCHERS,
     INTERPRETERS,
     OUTPUTS,
     SENDERS,
     SENT,
-    danger,
-    program,
+    find_danger,
+    program_name,
 )
 from andy_cli.guard.commands.places import (
     SECRET_VARIABLE,
     UNKNOWN,
     WORKSPACE,
     is_secret,
-    place,
+    resolve_place,
 )
-from andy_cli.guard.commands.readers import Inside, doubt_about, outside
+from andy_cli.guard.commands.read_only_commands import Inside, doubt_about, judge_paths
 from andy_cli.guard.commands.verdict import Judged, ask, deny, strictest
 
 Shell = Literal["sh", "cmd", "powershell"]
@@ -64,14 +64,14 @@ def judge(line: str, shell: Shell = "sh", inside: Inside = lambda path: path[:1]
     if len(line) > LONGEST:
         return deny("it is too long to be judged")
     if shell == "sh":
-        judged = strictest(_judged(line, inside, WORKSPACE, DEEPEST))
+        judged = strictest(_judge_commands(line, inside, WORKSPACE, DEEPEST))
     else:
         judged = windows.judge(line, shell)
-    odd = _odd(line)
+    odd = _find_odd_characters(line)
     return ask(odd) if odd and judged.verdict == "allow" else judged
 
 
-def _odd(line: str) -> str:
+def _find_odd_characters(line: str) -> str:
     """Why the characters of a line may not be what they seem to be."""
     for character in line:
         if character in " \n\t" or unicodedata.category(character)[0] in SAFE_KINDS:
@@ -80,7 +80,7 @@ def _odd(line: str) -> str:
     return ""
 
 
-def _judged(line: str, inside: Inside, folder: str, deeper: int) -> Iterator[Judged]:
+def _judge_commands(line: str, inside: Inside, folder: str, deeper: int) -> Iterator[Judged]:
     """A verdict on each command of a line, and on what they are together."""
     if FORK_BOMB.search(line):
         yield deny("it multiplies without end")
@@ -96,10 +96,10 @@ def _judged(line: str, inside: Inside, folder: str, deeper: int) -> Iterator[Jud
         yield from _in_pieces(line, inside, folder, deeper)
     if "\\\n" in line:
         yield ask("a line goes on in the next")
-    yield from _together(parts, folder)
+    yield from _judge_together(parts, folder)
     for command in parts.commands:
-        yield from _alone(command, parts, inside, folder, deeper)
-        folder = _after(command, folder)
+        yield from _judge_alone(command, parts, inside, folder, deeper)
+        folder = _folder_after(command, folder)
 
 
 PIECES = re.compile(r"[;&|()\n{}`]|(?<!\S)(?:do|then|else|if|while|until|!)(?!\S)")
@@ -112,37 +112,41 @@ def _in_pieces(line: str, inside: Inside, folder: str, deeper: int) -> Iterator[
     pieces = {part.strip() for part in PIECES.split(line)}
     pieces |= {re.sub(r"(?<!\S)!\s", "", line), re.sub(r"\((?=\()", "( ", line)}
     for piece in sorted(pieces - {"", line})[:MOST_PIECES]:
-        for judged in _judged(piece, inside, folder, 0):
+        for judged in _judge_commands(piece, inside, folder, 0):
             if judged.verdict == "deny":
                 yield judged
 
 
-def _after(command: Command, folder: str) -> str:
+def _folder_after(command: Command, folder: str) -> str:
     """The folder in which the next command runs."""
     names = [word.text for word in command.words]
     if names[:1] not in (["cd"], ["pushd"]):
         return folder
     given = [name for name in names[1:] if not name.startswith("-")]
-    return place(given[0] if given else "~", folder)
+    return resolve_place(given[0] if given else "~", folder)
 
 
-def _alone(
+def _judge_alone(
     command: Command, parts: Line, inside: Inside, folder: str, deeper: int
 ) -> Iterator[Judged]:
     """Verdicts on one command: it destroys, what it wraps does, or whether it only reads."""
     writes = [value for target in command.writes for value in target.values]
-    harmless = _harmless(command, inside, folder)
-    for words in _readings(command, parts):
-        why = danger(words, writes, folder)
+    harmless = _judge_reading(command, inside, folder)
+    for words in _command_readings(command, parts):
+        why = find_danger(words, writes, folder)
         if why:
             yield deny(why)
-        elif harmless.verdict != "allow" and words and program(words[0]) in RUNNERS:
-            more = _input(command, parts) if program(words[0]) in ("xargs", "parallel") else []
-            yield from _wrapped([*words, *more], inside, folder, deeper)
+        elif harmless.verdict != "allow" and words and program_name(words[0]) in RUNNERS:
+            more = (
+                _input_words(command, parts)
+                if program_name(words[0]) in ("xargs", "parallel")
+                else []
+            )
+            yield from _judge_wrapped([*words, *more], inside, folder, deeper)
     yield harmless
 
 
-def _input(command: Command, parts: Line) -> list[str]:
+def _input_words(command: Command, parts: Line) -> list[str]:
     """The words that a command may be given as its input."""
     texts = [value for item in command.given for value in item.values]
     for number in command.fed_by:
@@ -150,11 +154,11 @@ def _input(command: Command, parts: Line) -> list[str]:
     return [word for text in texts for word in text.split()]
 
 
-def _readings(command: Command, parts: Line) -> Iterator[list[str]]:
+def _command_readings(command: Command, parts: Line) -> Iterator[list[str]]:
     """The words of a command, by every value of its variables and by what flows into them."""
     choices = [word.values for word in command.words]
     unknown = any(UNKNOWN in value for values in choices for value in values)
-    flowing = _input(command, parts) if unknown else []
+    flowing = _input_words(command, parts) if unknown else []
     for count in range(max(map(len, choices), default=1)):
         words = [values[count % len(values)] for values in choices]
         yield words
@@ -162,29 +166,31 @@ def _readings(command: Command, parts: Line) -> Iterator[list[str]]:
             yield [word.replace(UNKNOWN, text) for word in words]
 
 
-def _wrapped(words: Sequence[str], inside: Inside, folder: str, deeper: int) -> Iterator[Judged]:
+def _judge_wrapped(
+    words: Sequence[str], inside: Inside, folder: str, deeper: int
+) -> Iterator[Judged]:
     """What stands behind a program that runs others: as words, and as a script in one word.
 
     Which of the words belong to the wrapper is not worked out: each may be the first of a command.
     """
-    yield ask(f"{program(words[0])} runs something else")
+    yield ask(f"{program_name(words[0])} runs something else")
     for at in range(1, min(len(words), 40)):
-        why = danger(words[at:], (), folder)
+        why = find_danger(words[at:], (), folder)
         if why:
             yield deny(why)
     if not deeper:
         return
     scripts = [word for word in words[1:] if re.search(r"[\s;|&<>`]", word)]
-    if program(words[0]) in ("eval", "trap"):
+    if program_name(words[0]) in ("eval", "trap"):
         scripts.append(" ".join(words[1:]))
     for script in scripts[:8]:
         for quoted in [script, *re.findall(r"[\"']([^\"']*\s[^\"']*)[\"']", script)[:8]]:
-            for judged in _judged(quoted, inside, folder, deeper - 1):
+            for judged in _judge_commands(quoted, inside, folder, deeper - 1):
                 if judged.verdict == "deny":
                     yield judged
 
 
-def _harmless(command: Command, inside: Inside, folder: str) -> Judged:
+def _judge_reading(command: Command, inside: Inside, folder: str) -> Judged:
     """Allowed if it only reads inside; asked otherwise."""
     targets = [
         target for target in command.writes if target.text != "/dev/null" or not target.plain
@@ -193,97 +199,101 @@ def _harmless(command: Command, inside: Inside, folder: str) -> Judged:
         return ask(f"it writes to {targets[0].literal}")
     if not all(read.plain for read in command.reads):
         return ask("it is not clear what it reads")
-    why = outside([read.text for read in command.reads], folder, inside)
+    why = judge_paths([read.text for read in command.reads], folder, inside)
     if not command.words:
         return ask(why or "it is no command")
     why = why or doubt_about(command.words, folder, inside)
     return ask(why) if why else Judged("allow", "it only reads inside the workspace")
 
 
-def _together(parts: Line, folder: str) -> Iterator[Judged]:
+def _judge_together(parts: Line, folder: str) -> Iterator[Judged]:
     """What the commands do together: run what was fetched, send what is secret."""
-    names = [_names(command) for command in parts.commands]
+    names = [_program_names(command) for command in parts.commands]
     fetching = {
         number
         for number, command in enumerate(parts.commands)
-        if names[number] & FETCHERS or _fetches(command)
+        if names[number] & FETCHERS or _is_fetching(command)
     }
     sending = any(found & SENDERS for found in names) or any(
         word.text.startswith(("/dev/tcp/", "/dev/udp/"))
         for command in parts.commands
         for word in (*command.writes, *command.reads)
     )
-    fetched = {name for number in fetching for name in _fetched(parts.commands, number)}
+    fetched = {name for number in fetching for name in _fetched_files(parts.commands, number)}
     for number, command in enumerate(parts.commands):
         if not command.words:
             continue
         runs = bool(names[number] & INTERPRETERS)
         if (runs and fetching & set(command.fed_by)) or (
-            fetching - {number} and _uses(command, runs, fetched)
+            fetching - {number} and _uses_fetched(command, runs, fetched)
         ):
             yield deny("it runs what it just fetched")
-    if sending and any(_secret(command, folder) for command in parts.commands):
+    if sending and any(_touches_secret(command, folder) for command in parts.commands):
         yield deny(SENT)
 
 
-def _names(command: Command) -> set[str]:
+def _program_names(command: Command) -> set[str]:
     """The programs a command may run: its own, and those behind a wrapper."""
     words = [value for word in command.words for value in word.values]
     if not words:
         return set()
-    own = program(words[0])
-    return {own, *map(program, words[1:])} if own in WRAPPERS else {own}
+    own = program_name(words[0])
+    return {own, *map(program_name, words[1:])} if own in WRAPPERS else {own}
 
 
-def _fetches(command: Command) -> bool:
+def _is_fetching(command: Command) -> bool:
     """git and archives of packages bring programs too."""
     words = [word.text for word in command.words]
     return words[:1] == ["git"] and bool({"clone", "pull", "fetch", "submodule"} & set(words))
 
 
-def _fetched(commands: Sequence[Command], number: int) -> Iterator[str]:
+def _fetched_files(commands: Sequence[Command], number: int) -> Iterator[str]:
     """The names of files a fetched text goes into."""
     words = [word.text for word in commands[number].words]
-    flags = OUTPUTS.get(program(words[0]), ("-o", "-O"))
+    flags = OUTPUTS.get(program_name(words[0]), ("-o", "-O"))
     for before, word in pairwise(words):
         if before in flags or "/" in word:
-            yield program(word.partition("?")[0])
+            yield program_name(word.partition("?")[0])
         if glued := re.match(r"-[oO]|--out[^=]*=?", word):
-            yield program(word[glued.end() :])
+            yield program_name(word[glued.end() :])
     for command in (
         command for command in commands if number in command.fed_by or command is commands[number]
     ):
         tees = [word for word in command.words if word.text[:1] != "-"]
         tees = tees if "tee" in (tee.text for tee in tees[:2]) else []
-        yield from (program(target.text) for target in (*command.writes, *tees))
+        yield from (program_name(target.text) for target in (*command.writes, *tees))
 
 
-def _uses(command: Command, runs: bool, fetched: set[str]) -> bool:
+def _uses_fetched(command: Command, runs: bool, fetched: set[str]) -> bool:
     """Whether a command runs one of the files, or something by its path."""
     name, *words = (word.text for word in command.words)
-    named = {program(word) for word in (*words, *(read.text for read in command.reads))}
-    marks = program(name) in ("chmod", "install") and re.search(r"[x1357]", "".join(words[:1]))
+    named = {program_name(word) for word in (*words, *(read.text for read in command.reads))}
+    marks = program_name(name) in ("chmod", "install") and re.search(r"[x1357]", "".join(words[:1]))
     if (runs or marks) and named & (fetched - {""}):
         return True
     local = "/" in name and not re.match(r"/(?:usr|bin|sbin|opt)/", name)
-    return local or program(name) in fetched - FETCHERS
+    return local or program_name(name) in fetched - FETCHERS
 
 
-def _secret(command: Command, folder: str) -> bool:
+def _touches_secret(command: Command, folder: str) -> bool:
     """Whether a command touches secrets or prints the environment."""
     words = [value for word in command.words for value in word.values]
-    if words and program(words[0]) in DUMPS and all(word.startswith("-") for word in words[1:]):
+    if (
+        words
+        and program_name(words[0]) in DUMPS
+        and all(word.startswith("-") for word in words[1:])
+    ):
         return True
     for word in [*command.words, *command.reads]:
         if re.search(r"\$", word.literal) and SECRET_VARIABLE.search(word.literal):
             return True
-        if any(is_secret(part) for value in word.values for part in _parts(value, folder)):
+        if any(is_secret(part) for value in word.values for part in _named_places(value, folder)):
             return True
     return False
 
 
-def _parts(value: str, folder: str) -> Iterator[str]:
+def _named_places(value: str, folder: str) -> Iterator[str]:
     """The places a word may name: the whole, and what stands behind `@`, `=` or `:`."""
     for part in {value, *re.split(r"[@=:;,<]", value)}:
         if part and "://" not in part:
-            yield place(part, folder)
+            yield resolve_place(part, folder)

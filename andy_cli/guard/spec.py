@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from andy_cli.guard.claim import Claim
 from andy_cli.guard.commands.places import is_secret
+from andy_cli.guard.resource_access import Claim
 from andy_cli.guard.workspace import PROTECTED, inside
 from andy_cli.messages import Arguments
 
@@ -33,14 +33,14 @@ class Facet(NamedTuple):
     """A command that is its words and nothing more: no redirection, no assignment."""
 
 
-def facets(claim: Claim, places: Sequence[Path], hidden: bool) -> list[Facet]:
+def list_facets(claim: Claim, places: Sequence[Path], hidden: bool) -> list[Facet]:
     """The parts of a call; with `hidden` also the commands that stand behind wrappers.
 
     `places` are where the paths of the claim lead.
     """
     found: list[Facet] = []
     if claim.command:
-        found += commands(claim.command, hidden)
+        found += list_commands(claim.command, hidden)
     for written, place in zip(claim.places, places, strict=True):
         found.append(Facet("path", (str(place), written)))
     if claim.address:
@@ -48,7 +48,7 @@ def facets(claim: Claim, places: Sequence[Path], hidden: bool) -> list[Facet]:
     return found or [Facet("whole")]
 
 
-def commands(line: str, hidden: bool) -> list[Facet]:
+def list_commands(line: str, hidden: bool) -> list[Facet]:
     """The commands of a line; one that cannot be read is a part that no rule covers."""
     # The parser of command lines takes 20 ms to load, and most calls are no command.
     from andy_cli.guard.commands.bash import TooMuch, taken_apart
@@ -76,7 +76,7 @@ def is_clear(line: str) -> bool:
     """Whether it can be known which programs a line runs: their names stand there as they are,
     and none of them runs what it reads."""
     from andy_cli.guard.commands.bash import TooMuch, taken_apart
-    from andy_cli.guard.commands.dangers import INTERPRETERS, program
+    from andy_cli.guard.commands.destructive_commands import INTERPRETERS, program_name
 
     if len(line) > LONGEST:
         return False
@@ -89,7 +89,7 @@ def is_clear(line: str) -> bool:
         name.plain
         and not name.wild
         and len(name.values) == 1
-        and program(name.text) not in INTERPRETERS | {"alias", "busybox", "find"}
+        and program_name(name.text) not in INTERPRETERS | {"alias", "busybox", "find"}
         for name in names
     )
 
@@ -101,7 +101,7 @@ def behind(found: Sequence[Facet], deeper: int) -> Iterator[tuple[str, ...]]:
             yield item.texts[at:]
         scripts = [word for word in item.texts[1:] if re.search(r"[\s;|&]", word)]
         for script in scripts[: 8 if deeper else 0]:
-            inner = commands(script, hidden=False)
+            inner = list_commands(script, hidden=False)
             yield from (one.texts for one in inner)
             yield from behind(inner, deeper - 1)
 

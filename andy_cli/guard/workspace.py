@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, cast
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.archives import MEMBER, escapes, members
-from andy_cli.guard.archives import written as listed
+from andy_cli.guard.archives import MEMBER, has_escaping_member, list_members
+from andy_cli.guard.archives import parse_members as listed
 
 Operation = Literal["read", "write", "list", "delete", "delete_recursive", "extract"]
 Verdict = Literal["inside", "outside", "ask", "invalid"]
@@ -80,8 +80,8 @@ def contain(
     try:
         root = workspace.resolve()
         if op == "extract":
-            return _extracted(written, root)
-        return _contained(written, resolved or resolve(written, root, op), root, op)
+            return _contain_archive(written, root)
+        return _contain_real_path(written, resolved or resolve(written, root, op), root, op)
     except (ToolError, OSError, ValueError) as error:
         return Contained("invalid", None, str(error))
 
@@ -129,7 +129,7 @@ def _below(path: Path, root: Path) -> bool:
         return False
 
 
-def _contained(written: str, path: Path, root: Path, op: Operation) -> Contained:
+def _contain_real_path(written: str, path: Path, root: Path, op: Operation) -> Contained:
     """Judge one text that leads to `path`. Raises ToolError or OSError for what cannot be used."""
     # A link that is deleted is asked for like what it leads to.
     if _leaves(written, resolve(str(path), root) if op in DELETING else path, root, op):
@@ -212,15 +212,15 @@ def _plain(name: str) -> str:
     return "".join(character for character in folded if unicodedata.category(character) != "Cf")
 
 
-def _extracted(written: str, root: Path) -> Contained:
+def _contain_archive(written: str, root: Path) -> Contained:
     """Judge an archive by all its members, or `archive.zip!member` by that one."""
     named = MEMBER.fullmatch(written)
     name = named["archive"] if named else written
-    archive = _contained(name, resolve(name, root), root, "read")
+    archive = _contain_real_path(name, resolve(name, root), root, "read")
     if archive.path is None or archive.verdict != "inside":
         return archive
-    found = listed(named["member"]) if named else members(archive.path)
-    if escapes(found):
+    found = listed(named["member"]) if named else list_members(archive.path)
+    if has_escaping_member(found):
         return Contained("outside", None, "it would unpack outside the workspace")
     folder = archive.path.parent
     names = [
@@ -228,7 +228,7 @@ def _extracted(written: str, root: Path) -> Contained:
         for member in found
         if member.name.rstrip("/") and not member.name.endswith("/") and member.target is None
     ]
-    landed = [_contained(name, resolve(name, root), root, "write") for name in names]
+    landed = [_contain_real_path(name, resolve(name, root), root, "write") for name in names]
     for verdict in ("outside", "invalid", "ask"):
         worst = next((landing for landing in landed if landing.verdict == verdict), None)
         if worst:

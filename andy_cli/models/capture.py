@@ -28,10 +28,10 @@ from functools import cache
 from pathlib import Path
 
 from andy_cli.errors import AndyError
-from andy_cli.guard.redactor import redact, redact_value, starred
+from andy_cli.guard.redactor import mask_secrets, redact_text, redact_value
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint, ModelClient
-from andy_cli.models.http.addresses import shown
+from andy_cli.models.http.addresses import show_url
 from andy_cli.models.streams import closing
 from andy_cli.settings import Settings, state_folder
 
@@ -99,7 +99,7 @@ class Capture:
                 "time": round(time.time(), 3),
                 "provider": endpoint.provider,
                 "model": endpoint.model,
-                "url": shown(endpoint.base_url) if endpoint.base_url else "",
+                "url": show_url(endpoint.base_url) if endpoint.base_url else "",
                 "body": redact_value(body, self.secrets),
             }
         )
@@ -177,17 +177,17 @@ class Exchange:
         if error:
             last["kind"] = "error"
             last["error"] = error.kind if isinstance(error, AndyError) else type(error).__name__
-            last["text"] = redact(str(error), self._capture.secrets)
+            last["text"] = redact_text(str(error), self._capture.secrets)
         self._capture.write(*self._records(), last)
 
     def _records(self) -> list[dict[str, object]]:
         secrets = self._capture.secrets
-        data = hidden(b"".join(piece for _, piece in self._pieces), secrets)
+        data = mask_bytes(b"".join(piece for _, piece in self._pieces), secrets)
         records, at = [], 0
         for seconds, piece in self._pieces:
             records.append(self._record(seconds, _as_text(data[at : at + len(piece)])))
             at += len(piece)
-        said = starred("".join(chunk.text for _, chunk in self._chunks), secrets)
+        said = mask_secrets("".join(chunk.text for _, chunk in self._chunks), secrets)
         at = 0
         for seconds, chunk in self._chunks:
             text = said[at : at + len(chunk.text)]
@@ -212,7 +212,7 @@ def _as_text(data: bytes) -> dict[str, object]:
 
 def _without_secrets(record: Mapping[str, object], secrets: Sequence[str]) -> Mapping[str, object]:
     """With stars, as in the bytes of the reply: what is made of those must be the same."""
-    text = starred(json.dumps(record, ensure_ascii=False, default=str), secrets)
+    text = mask_secrets(json.dumps(record, ensure_ascii=False, default=str), secrets)
     try:
         found = json.loads(text)
     except ValueError:  # the secret went over the end of a text
@@ -220,7 +220,7 @@ def _without_secrets(record: Mapping[str, object], secrets: Sequence[str]) -> Ma
     return found if isinstance(found, dict) else {}
 
 
-def hidden(data: bytes, secrets: Sequence[str] = ()) -> bytes:
+def mask_bytes(data: bytes, secrets: Sequence[str] = ()) -> bytes:
     """The bytes of a reply with a star for each byte of a secret, so that nothing moves.
 
     A model says a key in pieces, each in an event of its own: so what it says is also looked at
@@ -228,9 +228,9 @@ def hidden(data: bytes, secrets: Sequence[str] = ()) -> bytes:
     """
     text = data.decode("latin-1")  # one character for one byte
     known = [secret.encode().decode("latin-1") for secret in secrets]
-    text = starred(text, known)
+    text = mask_secrets(text, known)
     pieces = [match.span(1) for match in SAID.finditer(text)]
-    said = starred("".join(text[start:end] for start, end in pieces), known)
+    said = mask_secrets("".join(text[start:end] for start, end in pieces), known)
     kept, at, used = [], 0, 0
     for start, end in pieces:
         kept += [text[at:start], said[used : used + end - start]]

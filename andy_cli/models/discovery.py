@@ -90,7 +90,7 @@ async def _probe(provider: str, port: int) -> Found | None:
             answer = await _get(port, path)
     except (OSError, TimeoutError, asyncio.IncompleteReadError):
         return None
-    return understood(provider, f"http://127.0.0.1:{port}/v1", answer)
+    return parse_answer(provider, f"http://127.0.0.1:{port}/v1", answer)
 
 
 async def _get(port: int, path: str) -> bytes:
@@ -112,7 +112,7 @@ async def _get(port: int, path: str) -> bytes:
         writer.close()
 
 
-def understood(provider: str, base_url: str, answer: bytes) -> Found | None:
+def parse_answer(provider: str, base_url: str, answer: bytes) -> Found | None:
     """What the answer says; None if it is not that of a model server."""
     head, _, body = answer.partition(b"\r\n\r\n")
     status = head.split(b" ", 2)

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from andy_cli.messages import NOTHING_LEARNED, Learned
 from andy_cli.models.client import Endpoint
-from andy_cli.models.http.addresses import shown
+from andy_cli.models.http.addresses import show_url
 from andy_cli.settings import state_folder
 
 MOST = 300
@@ -65,7 +65,7 @@ def recall(endpoint: Endpoint, today: date | None = None) -> Learned:
     )
 
 
-def known() -> list[Key]:
+def known_models() -> list[Key]:
     """Where models are and what they are called there, the latest first. Never raises."""
     return [*reversed(_read(_file()))]
 
@@ -117,7 +117,7 @@ def _file() -> Path:
 
 
 def _key(endpoint: Endpoint) -> Key:
-    where = shown(endpoint.base_url) if endpoint.base_url else endpoint.provider
+    where = show_url(endpoint.base_url) if endpoint.base_url else endpoint.provider
     return where, endpoint.model
 
 

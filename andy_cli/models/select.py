@@ -16,7 +16,7 @@ from andy_cli.errors import AuthError, TransientError, UsageError
 from andy_cli.messages import Learned
 from andy_cli.models.client import Endpoint, ModelClient, Provider
 from andy_cli.models.discovery import Found, ollama_address, scan
-from andy_cli.models.http.addresses import checked, is_loopback, shown
+from andy_cli.models.http.addresses import check_base_url, is_loopback, show_url
 from andy_cli.models.kept_keys import read_keys
 from andy_cli.models.memory import learn_without, recall
 from andy_cli.models.presets import presets
@@ -61,7 +61,7 @@ class Choosing:
 
     async def models_at(self, endpoint: Endpoint) -> list[str]:
         if self.near and not is_loopback(endpoint.base_url):
-            raise FarServerError(f"{shown(endpoint.base_url)} was not asked for its models.")
+            raise FarServerError(f"{show_url(endpoint.base_url)} was not asked for its models.")
         return await models_at(endpoint, self.settings)
 
 
@@ -88,7 +88,9 @@ async def choose(
     if settings.text("base_url"):
         return await _at_address(choosing, named, model)
     if named:
-        return await _by_preset(choosing, presets()[named], model, _said(settings, "model"))
+        return await _by_preset(
+            choosing, presets()[named], model, _phrase_origin(settings, "model")
+        )
     return await _by_order(choosing, model)
 
 
@@ -164,7 +166,7 @@ def left_out(learned: Learned, settings: Settings) -> set[str]:
     return {*learned.without, *([UNHELPFUL] if unhelpful else [])}
 
 
-def keyed(environment: Mapping[str, str] | None = None) -> list[tuple[Provider, str]]:
+def keyed_providers(environment: Mapping[str, str] | None = None) -> list[tuple[Provider, str]]:
     """The providers whose key is there, and the variable it is in; the preferred one first."""
     environment = {**read_keys(), **os.environ} if environment is None else environment
     return [
@@ -241,12 +243,14 @@ PATIENCE = 4.0
 
 async def _at_address(choosing: Choosing, named: str, model: str) -> Chosen:
     settings = choosing.settings
-    base_url = checked(settings.text("base_url"))
+    base_url = check_base_url(settings.text("base_url"))
     provider = presets()[named or provider_at(base_url)]
     key, key_from = _key(choosing, provider)
     endpoint = Endpoint(provider.name, model, base_url, key, key_from)
     return Chosen(
-        await _with_model(choosing, endpoint, provider), provider, _said(settings, "base_url")
+        await _with_model(choosing, endpoint, provider),
+        provider,
+        _phrase_origin(settings, "base_url"),
     )
 
 
@@ -282,16 +286,16 @@ async def _with_model(choosing: Choosing, endpoint: Endpoint, provider: Provider
         return endpoint
     here = endpoint.base_url == provider.base_url and not provider.local_port
     listed = [] if here else await choosing.models_at(endpoint)
-    model = preferred(listed, provider)
+    model = preferred_model(listed, provider)
     if not model:
         raise TransientError(
-            f"{shown(endpoint.base_url)} does not say which models it has.",
+            f"{show_url(endpoint.base_url)} does not say which models it has.",
             "Is the server running? Name the model with --model.",
         )
     return Endpoint(endpoint.provider, model, endpoint.base_url, endpoint.key, endpoint.key_from)
 
 
-def preferred(listed: list[str] | tuple[str, ...], provider: Provider) -> str:
+def preferred_model(listed: list[str] | tuple[str, ...], provider: Provider) -> str:
     """The preset's model where it is there, else the first that can chat."""
     if not listed or provider.default_model in listed:
         return provider.default_model
@@ -304,19 +308,19 @@ async def _by_order(choosing: Choosing, model: str) -> Chosen:
     if ":" in model:  # the way Ollama writes names, and nobody else
         found = await scan(choosing.settings, choosing.ports, choosing.environment)
         if server := _listing(found, model):
-            return _served(choosing, server, model)
+            return _choose_served(choosing, server, model)
     for provider, why in _by_environment(choosing, model):
         if provider.name != "ollama":
             return await _by_preset(choosing, provider, model, why)
         if listed := await choosing.models_at(Endpoint("ollama", "", _address(choosing, provider))):
             endpoint = Endpoint(
-                "ollama", model or preferred(listed, provider), _address(choosing, provider)
+                "ollama", model or preferred_model(listed, provider), _address(choosing, provider)
             )
             return Chosen(endpoint, provider, why)
     if found is None:
         found = await scan(choosing.settings, choosing.ports, choosing.environment)
     if servers := [item for item in found if item.models]:
-        return _served(choosing, _listing(found, model) or servers[0], model)
+        return _choose_served(choosing, _listing(found, model) or servers[0], model)
     return _inside(model)
 
 
@@ -340,10 +344,10 @@ def _listing(found: list[Found], model: str) -> Found | None:
     return next((item for item in found if names.intersection(item.models)), None)
 
 
-def _served(choosing: Choosing, found: Found, model: str) -> Chosen:
+def _choose_served(choosing: Choosing, found: Found, model: str) -> Chosen:
     provider = presets()[found.provider]
     key, key_from = _key(choosing, provider)
-    name = model or preferred(found.models, provider)
+    name = model or preferred_model(found.models, provider)
     endpoint = Endpoint(provider.name, name, found.base_url, key, key_from)
     return Chosen(endpoint, provider, "it runs here")
 
@@ -377,11 +381,11 @@ def _key(choosing: Choosing, provider: Provider) -> tuple[str, str]:
 def _address(choosing: Choosing, provider: Provider) -> str:
     for name in ADDRESS_NAMES.get(provider.name, ()):
         if value := choosing.environment.get(name, "").strip():
-            return ollama_address(value) if name == "OLLAMA_HOST" else checked(value)
+            return ollama_address(value) if name == "OLLAMA_HOST" else check_base_url(value)
     return provider.base_url
 
 
-def _said(settings: Settings, key: str) -> str:
+def _phrase_origin(settings: Settings, key: str) -> str:
     """Where a setting came from, as a phrase."""
     origin = settings[key].origin
     if origin.startswith("$"):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from andy_cli.errors import UsageError
-from andy_cli.guard.redactor import redact, secrets_of
+from andy_cli.guard.redactor import redact_text, secrets_of
 from andy_cli.sessions.log import (
     BUSY,
     CARD,
@@ -55,7 +55,10 @@ class SessionCard:
     def is_of(self, folder: Path) -> bool:
         """Whether it belongs to a folder, whose path is redacted as all that is kept."""
         path = str(folder)
-        return bool(self.folder) and self.folder in (path, redact(path, secrets_of(os.environ)))
+        return bool(self.folder) and self.folder in (
+            path,
+            redact_text(path, secrets_of(os.environ)),
+        )
 
     def as_record(self) -> dict[str, object]:
         """What a log keeps of it."""
@@ -114,7 +117,7 @@ def with_head(card: SessionCard, records: Iterable[Record]) -> SessionCard:
             card = with_record(card, record)
         elif record.get("role") == "user" and not card.title:
             words = first_words(text_of(record, "content"))
-            return replace(card, title=redact(words)[:TITLE])
+            return replace(card, title=redact_text(words)[:TITLE])
     return card
 
 

@@ -38,7 +38,7 @@ class Collection:
         if trusts(settings, workspace):
             self._folders.append(workspace / ".andy" / "tools")
         self._seen: dict[str, int] = {}
-        self.registry = Registry(self._allowed(shipped()))
+        self.registry = Registry(self._allowed_tools(shipped_tools()))
         self.problems: list[str] = []
         """What could not be loaded and why, since this was last looked at."""
         self._from_packages()
@@ -74,7 +74,7 @@ class Collection:
             self.problems.append(f"{file} cannot be loaded: {fault(error)}.")
 
     def _from_packages(self) -> None:
-        for entry_point in packaged():
+        for entry_point in packaged_tools():
             try:
                 found = entry_point.load()
                 tools = [found] if isinstance(found, Tool) else tools_of(found)
@@ -84,7 +84,7 @@ class Collection:
                 self.problems.append(f"The package of {entry_point.value}: {fault(error)}.")
 
     def _put(self, source: str, tools: Iterable[Tool]) -> None:
-        for offered in self._allowed(tools):
+        for offered in self._allowed_tools(tools):
             if not NAME.fullmatch(offered.name):
                 self.problems.append(f"{source}: {offered.name!a} is no name for a tool.")
             elif self.registry.get(offered.name) is not None:
@@ -92,7 +92,7 @@ class Collection:
             else:
                 self.registry.put([replace(offered, source=source)])
 
-    def _allowed(self, tools: Iterable[Tool]) -> Iterator[Tool]:
+    def _allowed_tools(self, tools: Iterable[Tool]) -> Iterator[Tool]:
         for tool in tools:
             if not any(fnmatchcase(tool.name, pattern) for pattern in self._off):
                 yield tool
@@ -118,10 +118,10 @@ def fault(error: Exception) -> str:
 
 def load() -> Registry:
     """The tools that ship with andy, in file order."""
-    return Registry(shipped())
+    return Registry(shipped_tools())
 
 
-def shipped() -> Iterator[Tool]:
+def shipped_tools() -> Iterator[Tool]:
     for file in sorted(bundled("tools").glob("*.py")):
         yield from tools_in(file)
 
@@ -140,7 +140,7 @@ def tools_of(module: ModuleType) -> list[Tool]:
     return [value for value in vars(module).values() if isinstance(value, Tool)]
 
 
-def packaged() -> list[importlib.metadata.EntryPoint]:
+def packaged_tools() -> list[importlib.metadata.EntryPoint]:
     """The entry points of installed packages. Asking for them takes a while where there are many
     packages; so a look at the files says first whether there is anything to ask for."""
     for folder in sys.path:

@@ -36,7 +36,7 @@ class NotPlain(Exception):
     """A type that pydantic has to describe."""
 
 
-def described(function: Callable[..., object]) -> dict[str, Any] | None:
+def describe_function(function: Callable[..., object]) -> dict[str, Any] | None:
     """An object with properties; None for a function whose types are not all plain ones."""
     hints = get_type_hints(function, include_extras=True)
     properties: dict[str, Any] = {}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from andy_cli.guard.workspace import too_wide
-from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.runtime_context import here
 
 
 def find_program(*names: str) -> str:
@@ -16,13 +16,13 @@ def find_program(*names: str) -> str:
     """
     workspace = here().workspace
     for name in names:
-        for found in _installed(name):
+        for found in _installed_programs(name):
             if too_wide(workspace) or not found.resolve().is_relative_to(workspace):
                 return str(found)
     return ""
 
 
-def _installed(name: str) -> Iterator[Path]:
+def _installed_programs(name: str) -> Iterator[Path]:
     """Not by shutil.which, which takes 2 ms to import and stops at the first."""
     endings = os.environ.get("PATHEXT", ".EXE").split(";") if sys.platform == "win32" else [""]
     folders = search_path(os.environ.get("PATH", os.defpath)).split(os.pathsep)

@@ -10,7 +10,7 @@ from dataclasses import asdict, is_dataclass
 from pydantic import BaseModel
 
 from andy_cli.errors import ToolError, ToolTimeout
-from andy_cli.guard.claim import NO_GRANTS, Claim, Grants
+from andy_cli.guard.resource_access import NO_GRANTS, Claim, Grants
 from andy_cli.messages import (
     Arguments,
     Display,
@@ -22,9 +22,9 @@ from andy_cli.messages import (
     ToolResult,
 )
 from andy_cli.toolbox.daemon_thread import run_in_daemon_thread
+from andy_cli.toolbox.granted_paths import granting
 from andy_cli.toolbox.meant_paths import find_meant_paths
-from andy_cli.toolbox.places import granting
-from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.tool import PROGRESS, Outcome, Tool
 
 
@@ -51,14 +51,14 @@ class Registry:
     def put(self, tools: Iterable[Tool]) -> None:
         """Add tools; one of the same name is replaced."""
         self._tools.update((tool.name, tool) for tool in tools)
-        self._changed()
+        self._reset_caches()
 
     def drop(self, source: str) -> None:
         """Take away what came from there."""
         self._tools = {name: each for name, each in self._tools.items() if each.source != source}
-        self._changed()
+        self._reset_caches()
 
-    def _changed(self) -> None:
+    def _reset_caches(self) -> None:
         self._functions = {}
         self.version += 1
 
@@ -136,7 +136,7 @@ class Registry:
                 raise ToolError(needed)
             PROGRESS.set(self.progress)
             with granting(granted):
-                returned = as_outcome(await finished(tool, call))
+                returned = as_outcome(await finish_call(tool, call))
                 content = render_content(returned)
                 outcome = returned
         except ToolError as error:
@@ -162,7 +162,7 @@ class Registry:
         )
 
 
-async def finished(tool: Tool, call: ToolCall) -> object:
+async def finish_call(tool: Tool, call: ToolCall) -> object:
     """What the tool returned; a plain function runs in a thread, so that nothing else waits."""
     if inspect.iscoroutinefunction(tool.run):
         return await tool.run(call.arguments)

@@ -20,10 +20,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from andy_cli.actions import fill_action
 from andy_cli.errors import ToolError
-from andy_cli.guard.claim import NOTHING, Claim
+from andy_cli.guard.resource_access import NOTHING, Claim
 from andy_cli.guard.workspace import Operation
 from andy_cli.messages import NO_DISPLAY, Arguments, Display, Effect, Problem, Schema
-from andy_cli.toolbox.described import described
+from andy_cli.toolbox.described import describe_function
 
 __all__ = ["Claim", "Display", "Outcome", "Tool", "ToolError", "also", "progress", "tool"]
 
@@ -201,7 +201,7 @@ class _Described:
 
     @cached_property
     def schema(self) -> Schema:
-        return described(self._function) or tidy(self.model.model_json_schema())
+        return describe_function(self._function) or tidy(self.model.model_json_schema())
 
     @property
     def paths(self) -> list[str]:

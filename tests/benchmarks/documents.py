@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 
 from andy_cli.toolbox.documents.finding import find
-from andy_cli.toolbox.documents.index import Index, opened
+from andy_cli.toolbox.documents.index import Index, open_index
 from andy_cli.toolbox.documents.indexing import update
 from andy_cli.toolbox.documents.walk import files_in
 from tests.benchmarks.measure import table
@@ -89,10 +89,10 @@ def main() -> None:
         size = write(folder, source, known) / 1e6
         read(folder)
         floor = seconds(lambda: read(folder))
-        with opened(database) as index:
+        with open_index(database) as index:
             index.add(folder)
             first = seconds(lambda: update(index, folder, 50_000_000))
-        with opened(database) as index:
+        with open_index(database) as index:
             update(index, folder, 50_000_000)  # what was fresh is looked at once more
             again = median(seconds(lambda: update(index, folder, 50_000_000)) for _ in range(5))
             report(index, database, folder, source, known, (first, again, floor, size))

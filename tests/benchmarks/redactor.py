@@ -7,7 +7,7 @@ time grows as the text does.
 import time
 from statistics import median
 
-from andy_cli.guard.redactor import redact
+from andy_cli.guard.redactor import redact_text
 from tests.benchmarks.measure import table
 
 SIZE = 1_000_000
@@ -30,7 +30,7 @@ def seconds_a_megabyte(text: str, size: int) -> float:
     times = []
     for _ in range(RUNS):
         started = time.process_time()
-        redact(whole, [SECRET])
+        redact_text(whole, [SECRET])
         times.append(time.process_time() - started)
     return median(times) / len(whole) * 1e6
 

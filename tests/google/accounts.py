@@ -11,7 +11,7 @@ from http.client import HTTPMessage
 from pathlib import Path
 from typing import IO, Any
 
-from andy_cli.guard.claim import Claim
+from andy_cli.guard.resource_access import Claim
 from andy_cli.messages import Status, ToolCall, ToolResult
 from andy_cli.resources import bundled
 from andy_cli.settings import load
@@ -130,7 +130,7 @@ def say_yes(url: str) -> str:
 def log_in(emulator: Emulator, parts: str = "") -> Account:
     """Connect the user of `world` for real, without the command."""
     settings = load(overrides(emulator.url), environment={})
-    asked = question(settings, CLIENT, scopes.wanted(parts), REDIRECT)
+    asked = question(settings, CLIENT, scopes.requested_scopes(parts), REDIRECT)
     emulator.expect(REDIRECT)
     code = code_in(asked, say_yes(asked.url))
     assert code
@@ -140,4 +140,6 @@ def log_in(emulator: Emulator, parts: str = "") -> Account:
 def hold(token: str = TOKEN, parts: str = "", expires: float = 4e9) -> Account:
     """Be connected, by a login that nobody gave."""
     held = Secrets(CLIENT.secret, "1//0kanarienvogel-refresh", token, expires)
-    return vault.keep(Account(EMAIL, CLIENT.id, tuple(scopes.wanted(parts)), "file"), held)
+    return vault.keep(
+        Account(EMAIL, CLIENT.id, tuple(scopes.requested_scopes(parts)), "file"), held
+    )

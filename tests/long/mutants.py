@@ -41,7 +41,7 @@ def room(folder: str, files: str, tests: str) -> Room:
 
 
 ROOMS = {
-    "guard": room("guard", "gate consents claim rules", "gate consents rules"),
+    "guard": room("guard", "gate approvals resource_access rules", "gate consents rules"),
     "log": room("sessions", "log", "session_log"),
     "compiler": room(
         "compiler",

@@ -20,7 +20,7 @@ from andy_cli.frontends.chat.folded import (
     rows_that_fit,
 )
 from andy_cli.frontends.words import action_line, describe_corrections
-from andy_cli.guard.neutralizer import neutralize
+from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Status
 
 LAST = 5
@@ -77,7 +77,7 @@ class ActionView:
         failed = event.status is Status.SUCCESS and event.display.exit_code != 0
         line = paint.styled(action_line(event), paint.ERROR if failed else STYLES[event.status])
         if corrected := self._in_words.pop(event.tool_id, ""):
-            line.append(f" ({neutralize(corrected)})", paint.QUIET)
+            line.append(f" ({neutralize_text(corrected)})", paint.QUIET)
         return line
 
     def below(self, event: events.ToolAnswered, console: Console) -> list[Text]:
@@ -102,6 +102,6 @@ def output_rows(output: str, width: int) -> Iterator[Text]:
     room = max(NARROWEST, width - 2)
     for written in output.rstrip().split("\n") if output.strip() else ():
         # A line that was drawn again and again stands there as it was last.
-        line = neutralize(written.rstrip("\r").rpartition("\r")[2]).expandtabs(8)
+        line = neutralize_text(written.rstrip("\r").rpartition("\r")[2]).expandtabs(8)
         for piece in chop_cells(line.rstrip(), room) or [""]:
             yield Text(f"  {piece}", style=paint.QUIET, no_wrap=True, overflow="ignore")

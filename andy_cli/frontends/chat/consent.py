@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from andy_cli.errors import UsageError
 from andy_cli.frontends.diff import write_lines
-from andy_cli.guard.consents import suggested
+from andy_cli.guard.approvals import suggest_rules
 from andy_cli.guard.gate import Answer, Proposal
-from andy_cli.guard.neutralizer import spelled
-from andy_cli.guard.rules import parsed
+from andy_cli.guard.rules import parse_rule
+from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.messages import Effect
 
 YES = ("y", "yes", "1", "once")
@@ -38,8 +38,8 @@ class Choices(NamedTuple):
         """What always would mean; a line of its own, as it may be long."""
         if not self.always:
             return ""
-        rules = spelled("; ".join(self.always))
-        return f"  always: {spelled(self.meaning)} (the rule {rules}, e edits it)"
+        rules = spell_out("; ".join(self.always))
+        return f"  always: {spell_out(self.meaning)} (the rule {rules}, e edits it)"
 
     @property
     def line(self) -> str:
@@ -51,13 +51,13 @@ def choices(proposal: Proposal, workspace: Path) -> Choices:
     """What is done in the user's name, or may not be the model's wish, is asked each time."""
     if proposal.effect is Effect.ACT or proposal.doubtful:
         return Choices(False, ())
-    rules = suggested(proposal, workspace)
+    rules = suggest_rules(proposal, workspace)
     return Choices(True, rules, describe_rules(proposal, rules, workspace))
 
 
 def describe_rules(proposal: Proposal, rules: Sequence[str], workspace: Path) -> str:
     """What the rules that are offered allow: `edit any file in src/`."""
-    claim, specs = proposal.claim, [parsed(rule).spec for rule in rules]
+    claim, specs = proposal.claim, [parse_rule(rule).spec for rule in rules]
     if claim.command:
         return f"run {' and '.join(_describe_command(spec) for spec in specs)}"
     if claim.address:
@@ -98,7 +98,7 @@ def shown(proposal: Proposal) -> Iterator[str]:
 def headline(proposal: Proposal) -> str:
     """`andy wants to edit calc.py (1 line added)`, `andy wants to run: pytest -q`."""
     summary = f" ({proposal.claim.summary})" * bool(proposal.claim.summary)
-    return f"andy wants to {spelled(_action(proposal) + summary)}"
+    return f"andy wants to {spell_out(_action(proposal) + summary)}"
 
 
 def _action(proposal: Proposal) -> str:
@@ -110,7 +110,7 @@ def _action(proposal: Proposal) -> str:
 
 
 def reason(proposal: Proposal) -> str:
-    return f"  It is asked because {spelled(proposal.why)}."
+    return f"  It is asked because {spell_out(proposal.why)}."
 
 
 def details(proposal: Proposal) -> Iterator[str]:
@@ -119,12 +119,12 @@ def details(proposal: Proposal) -> Iterator[str]:
     said, command = _action(proposal), claim.command.strip()
     # A tool that does different things in several places shows them itself.
     places = () if claim.shown and claim.operations else claim.places
-    yield from (f"  {spelled(each)}" for each in places if each not in said)
+    yield from (f"  {spell_out(each)}" for each in places if each not in said)
     if command not in said:
-        yield from (f"  $ {spelled(each)}" for each in command.split("\n"))
+        yield from (f"  $ {spell_out(each)}" for each in command.split("\n"))
     if claim.address and claim.address not in said:
-        yield f"  {spelled(claim.method)} {spelled(claim.address)}"
-    yield from (f"  {spelled(each)}" for each in claim.shown.split("\n") if claim.shown)
+        yield f"  {spell_out(claim.method)} {spell_out(claim.address)}"
+    yield from (f"  {spell_out(each)}" for each in claim.shown.split("\n") if claim.shown)
 
 
 def understood(said: str, offered: Choices) -> Answer | None:
@@ -150,14 +150,16 @@ def refused(reason: str) -> Answer:
 def not_understood(said: str, offered: Choices) -> str:
     """What is said to an answer that is none of those offered."""
     numbers = ["1", *["2"] * offered.session, *["3"] * bool(offered.always), "4"]
-    return f"{spelled(said.strip()[:40])!r} is no answer: type {', '.join(numbers)}, or Esc for no."
+    return (
+        f"{spell_out(said.strip()[:40])!r} is no answer: type {', '.join(numbers)}, or Esc for no."
+    )
 
 
 def edited(text: str) -> Answer:
     """Always, by the rules as the user wrote them. Raises UsageError for what is no rule."""
     rules = [each.strip() for each in text.split("; ") if each.strip()]
     for each in rules:
-        parsed(each)
+        parse_rule(each)
     if not rules:
         raise UsageError("There is no rule.")
     return Answer(True, session=True, rules=tuple(rules))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from andy_cli import __version__
 from andy_cli.frontends.opening import Opened
-from andy_cli.guard.neutralizer import one_line
+from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.models.select import parse_name
 
 

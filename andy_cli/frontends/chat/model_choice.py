@@ -14,7 +14,7 @@ from andy_cli.frontends.words import problem
 from andy_cli.models import discovery, select
 from andy_cli.models.client import Endpoint, Provider
 from andy_cli.models.discovery import Found
-from andy_cli.models.http.addresses import checked, shown
+from andy_cli.models.http.addresses import check_base_url, show_url
 from andy_cli.models.inside.weights import PACKAGED, find
 from andy_cli.models.kept_keys import keep_key
 from andy_cli.models.presets import presets
@@ -66,7 +66,7 @@ class ModelChoice:
                 self._tell(self._page())
 
     def _page(self) -> str:
-        here = ", ".join(f"{each.provider} at {shown(each.base_url)}" for each in self._found)
+        here = ", ".join(f"{each.provider} at {show_url(each.base_url)}" for each in self._found)
         servers = here or "Ollama, LM Studio, ...; none runs now"
         return "\n".join(
             [
@@ -117,7 +117,7 @@ class ModelChoice:
         return await self._at_address(await self._ask("URL: ", "http://"))
 
     async def _at_address(self, written: str) -> Options | None:
-        base_url = checked(written)
+        base_url = check_base_url(written)
         provider = presets()[select.provider_at(base_url)]
         listing = await self._list_models(base_url, provider)
         key = ""
@@ -125,7 +125,7 @@ class ModelChoice:
             key = (await self._ask("It wants a key (it is not shown): ", secret=True)).strip()
             listing = await self._list_models(base_url, provider, key)
         if listing.problem:
-            raise UsageError(f"{shown(base_url)}: {listing.problem}")
+            raise UsageError(f"{show_url(base_url)}: {listing.problem}")
         if key:
             os.environ[provider.key_names[0]] = key
         model = await self._choose_model(listing.models)
@@ -140,7 +140,7 @@ class ModelChoice:
         serving = [each for each in self._found if each.models]
         if not serving:
             for each in self._found:
-                self._tell(f"{each.provider} at {shown(each.base_url)} has no model yet.")
+                self._tell(f"{each.provider} at {show_url(each.base_url)} has no model yet.")
             self._tell("No model is served on this machine. Start a server, then press Enter.")
             return None
         rows = [(each, model) for each in serving for model in each.models]
@@ -153,7 +153,7 @@ class ModelChoice:
         return await discovery.scan(self._settings)
 
     async def _list_models(self, base_url: str, provider: Provider, key: str = "") -> Listing:
-        self._tell(f"Asking {shown(base_url)} for its models ...")
+        self._tell(f"Asking {show_url(base_url)} for its models ...")
         endpoint = Endpoint(provider.name, "", base_url, key or select.find_key(provider))
         return await select.listing_at(endpoint, self._settings)
 

@@ -91,7 +91,7 @@ def walk(folder: Path, walked: Walked) -> None:
     from andy_cli.errors import AndyError, ToolError
     from andy_cli.toolbox.files.search.ignoring import Ignored
     from andy_cli.toolbox.files.search.walking import DEEPEST, MOST, entries
-    from andy_cli.toolbox.places import Place
+    from andy_cli.toolbox.granted_paths import Place
 
     try:
         place = Place(folder.resolve(), folder.resolve())

@@ -10,7 +10,7 @@ from andy_cli.frontends.chat import commands
 from andy_cli.frontends.chat.command import Command, Offer
 from andy_cli.frontends.chat.desk import Desk
 from andy_cli.frontends.chat.markdown_commands import FoundCommands, find_markdown_commands
-from andy_cli.guard.neutralizer import neutralize
+from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.settings import load
 
 OFFERED = 200
@@ -98,13 +98,13 @@ def offer_names(begun: str, desk: Desk | None) -> Iterator[Offer]:
         names = [command.name, *(command.aliases if begun else ())]
         name = next((each for each in names if each.startswith(begun.lower())), None)
         if name is not None:
-            yield name, neutralize(command.about)
+            yield name, neutralize_text(command.about)
 
 
 def matching(offers: Iterable[Offer], typed: str) -> list[Offer]:
     """The offers that begin so, else those that hold it somewhere; none with odd characters."""
     sought = typed.lower()
-    shown = [offer for offer in dict(offers).items() if neutralize(offer[0]) == offer[0]]
+    shown = [offer for offer in dict(offers).items() if neutralize_text(offer[0]) == offer[0]]
     begun = [offer for offer in shown if offer[0].lower().startswith(sought)]
     found = begun or [offer for offer in shown if sought in offer[0].lower()]
-    return [(value, neutralize(about)) for value, about in found[:OFFERED]]
+    return [(value, neutralize_text(about)) for value, about in found[:OFFERED]]

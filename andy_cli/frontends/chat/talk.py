@@ -29,7 +29,7 @@ from andy_cli.frontends.progress import MEGABYTE, bar
 from andy_cli.frontends.resuming import find_wanted, numbered, pick_session
 from andy_cli.frontends.words import problem
 from andy_cli.guard.gate import Answer, Proposal
-from andy_cli.guard.neutralizer import neutralize
+from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.models.select import FarServerError, NoModelError
 from andy_cli.sessions.store import SessionCard, find_newest
 from andy_cli.toolbox.music import player
@@ -326,4 +326,4 @@ def music() -> str:
     if state.song is None:
         return ""
     at = f"{clock(state.position)} / {clock(state.length)}"
-    return neutralize(f"{'paused' if state.paused else 'playing'} {state.song.name} {at}")
+    return neutralize_text(f"{'paused' if state.paused else 'playing'} {state.song.name} {at}")

@@ -21,14 +21,14 @@ from andy_cli.agent.compression import cut
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.chat.desk import Desk, Printed
 from andy_cli.frontends.opening import enter_workspace, gate_of
-from andy_cli.guard.claim import Claim
 from andy_cli.guard.gate import Proposal
-from andy_cli.guard.neutralizer import spelled
-from andy_cli.guard.redactor import redact, secrets_of
+from andy_cli.guard.redactor import redact_text, secrets_of
+from andy_cli.guard.resource_access import Claim
+from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.messages import Effect
 from andy_cli.toolbox.terminal import sandbox
 from andy_cli.toolbox.terminal.output import HEAD
-from andy_cli.toolbox.terminal.running import SHELL_SAYS, Ran, run
+from andy_cli.toolbox.terminal.running import SHELL_SAYS, Ran, run_command
 from andy_cli.toolbox.work import in_thread
 
 ABOUT = (
@@ -77,7 +77,7 @@ async def run_typed_command(desk: Desk, line: str) -> None:
     showing = asyncio.create_task(screen.keep_telling())
     try:
         ran = await in_thread(
-            lambda work: run(typed.command, work, screen.take), math.inf, grace=ENDING
+            lambda work: run_command(typed.command, work, screen.take), math.inf, grace=ENDING
         )
     except ToolError as error:
         raise UsageError(str(error)) from error
@@ -119,7 +119,7 @@ def note(desk: Desk, typed: TypedLine, output: str, ended: str) -> None:
     if typed.told:
         printed = cut(output, MOST_TOLD).rstrip() or "(it printed nothing)"
         text = f"$ {typed.command}\n{printed}\n[{ended or 'exit code 0'}]"
-        safe = redact(text, secrets_of(os.environ))
+        safe = redact_text(text, secrets_of(os.environ))
         desk.printed = [*desk.printed, Printed(typed.command, safe)][-MOST_WAITING:]
 
 
@@ -131,7 +131,7 @@ class OutputScreen:
 
     def __init__(self, desk: Desk, command: str) -> None:
         self._desk = desk
-        self._command = spelled(command.partition("\n")[0])[:40]
+        self._command = spell_out(command.partition("\n")[0])[:40]
         self._loop = asyncio.get_running_loop()
         self.head = ""
         """The first characters that came."""

@@ -25,7 +25,7 @@ from andy_cli.frontends.words import (
     not_done_lines,
     problem,
 )
-from andy_cli.guard.neutralizer import Neutralizer, neutralize
+from andy_cli.guard.terminal_sanitizer import Neutralizer, neutralize_text
 
 REFRESH = 1 / 10
 """Seconds between two drawings."""
@@ -222,7 +222,7 @@ class View:
         if text.strip():
             parts.append(self._growing(text))
         if status:
-            parts.append(Text(neutralize(status), style=paint.QUIET, no_wrap=True))
+            parts.append(Text(neutralize_text(status), style=paint.QUIET, no_wrap=True))
         return Group(*parts) if parts else None
 
     def _growing(self, text: str) -> RenderableType:

@@ -23,8 +23,8 @@ from andy_cli.frontends.doctor.machine import (
 from andy_cli.frontends.lists import print_json
 from andy_cli.frontends.mcp import mcp_fix, tried
 from andy_cli.frontends.options import Options
-from andy_cli.guard.neutralizer import neutralize
-from andy_cli.guard.redactor import redact
+from andy_cli.guard.redactor import redact_text
+from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.settings import Settings
 from andy_cli.toolbox.mcp.servers import Server, servers
 
@@ -47,7 +47,7 @@ async def look_at_everything(options: Options) -> list[Finding]:
     findings += [*look_at_keys(), *look_at_rules(settings)]
     findings += await look_around(settings)
     findings += look_at_disk()
-    return [each._replace(message=redact(each.message)) for each in findings]
+    return [each._replace(message=redact_text(each.message)) for each in findings]
 
 
 async def look_around(settings: Settings) -> list[Finding]:
@@ -118,7 +118,7 @@ def print_findings(findings: Sequence[Finding], as_json: bool) -> None:
         failed = any(each.grade == "fail" for each in findings)
         print_json({"ok": not failed, "findings": [each._asdict() for each in findings]})
         return
-    sys.stdout.write("".join(f"{neutralize(line)}\n" for line in format_findings(findings)))
+    sys.stdout.write("".join(f"{neutralize_text(line)}\n" for line in format_findings(findings)))
 
 
 def format_findings(findings: Sequence[Finding]) -> Iterator[str]:

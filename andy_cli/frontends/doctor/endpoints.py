@@ -16,7 +16,7 @@ from andy_cli.frontends.doctor.finding import Finding, Grade, counted
 from andy_cli.frontends.model_info import record_of
 from andy_cli.models import discovery, select
 from andy_cli.models.client import Endpoint
-from andy_cli.models.http.addresses import shown
+from andy_cli.models.http.addresses import show_url
 from andy_cli.models.presets import presets
 from andy_cli.models.select import Chosen
 from andy_cli.settings import Settings
@@ -68,7 +68,7 @@ async def endpoints_to_check(
         Chosen(
             Endpoint(
                 each.provider,
-                select.preferred(each.models, presets()[each.provider]),
+                select.preferred_model(each.models, presets()[each.provider]),
                 each.base_url,
             ),
             presets()[each.provider],
@@ -82,7 +82,7 @@ async def endpoints_to_check(
             each,
             f"{name} is set",
         )
-        for each, name in select.keyed()
+        for each, name in select.keyed_providers()
         if each.base_url
     ]
     for other in others:
@@ -99,7 +99,7 @@ async def look_at_endpoint(chosen: Chosen, settings: Settings, folder: Path, use
     mark = f"used ({chosen.why})" if used else "not used"
     if not endpoint.base_url:
         return await look_inside(chosen, settings, subject, mark)
-    where = f"{endpoint.model or 'no model'} at {shown(endpoint.base_url)}, {mark}"
+    where = f"{endpoint.model or 'no model'} at {show_url(endpoint.base_url)}, {mark}"
     listing = await select.listing_at(endpoint, settings)
     latency = f"{1000 * listing.seconds:.0f} ms"
     # What nobody uses is worth a warning and no failure.
@@ -174,7 +174,7 @@ def fix_for(chosen: Chosen, status: int) -> str:
         names = chosen.provider.key_names
         return f"export {endpoint.key_from or next(iter(names), 'OPENAI_API_KEY')}=..."
     # What no command of ours starts: how to see for oneself why it does not answer.
-    start = START.get(endpoint.provider, f"curl -i {shown(endpoint.base_url)}/models")
+    start = START.get(endpoint.provider, f"curl -i {show_url(endpoint.base_url)}/models")
     return start.replace("{model}", endpoint.model or "MODEL")
 
 

@@ -13,7 +13,7 @@ from andy_cli.agent.instructions import find_files
 from andy_cli.errors import UsageError
 from andy_cli.frontends.doctor.finding import Finding, counted
 from andy_cli.frontends.options import Options
-from andy_cli.guard.rules import idle, made
+from andy_cli.guard.rules import find_unreachable_rules, parse_rules
 from andy_cli.models import select
 from andy_cli.settings import Settings, config_folder, data_folder, load_what_fits, state_folder
 from andy_cli.toolbox.collection import Collection
@@ -79,7 +79,7 @@ def fix_in(note: str) -> str:
 
 def look_at_keys() -> list[Finding]:
     """Name the variables that hold keys, never what is in them."""
-    names = ", ".join(f"${name}" for _, name in select.keyed())
+    names = ", ".join(f"${name}" for _, name in select.keyed_providers())
     return [Finding("keys", "ok", names or "none in the environment")]
 
 
@@ -88,10 +88,10 @@ def look_at_rules(settings: Settings) -> list[Finding]:
     tools = Collection(settings, Path.cwd().resolve())
     findings = [Finding("tools", "warn", each, "andy tools list") for each in tools.told()]
     try:
-        rules = made(*(settings.texts(f"guard.{kind}") for kind in ("deny", "ask", "allow")))
+        rules = parse_rules(*(settings.texts(f"guard.{kind}") for kind in ("deny", "ask", "allow")))
     except UsageError as error:
         return [*findings, Finding("rules", "fail", str(error), EDIT)]
-    idle_rules = idle(rules, [each.name for each in tools.registry])
+    idle_rules = find_unreachable_rules(rules, [each.name for each in tools.registry])
     findings += [Finding("rules", "warn", each, EDIT) for each in idle_rules]
     count = sum(map(len, rules))
     if not idle_rules:

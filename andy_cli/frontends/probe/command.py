@@ -29,10 +29,10 @@ from andy_cli.frontends.probe.trials import (
     in_turn,
 )
 from andy_cli.frontends.probe.trust_trials import Trusted, measure_trust
-from andy_cli.guard.neutralizer import neutralize
+from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Learned
 from andy_cli.models import select
-from andy_cli.models.http.addresses import shown
+from andy_cli.models.http.addresses import show_url
 from andy_cli.models.memory import learn_probe, learn_refusal
 from andy_cli.models.select import Chosen
 from andy_cli.settings import Settings, state_folder
@@ -101,7 +101,7 @@ def describe_measured(trusted: Trusted) -> str:
     wrong = [each for each in trusted.tried if not each.right]
     lines = [f"trusted with: {', '.join(describe_trust(trusted.effects)) or 'nothing'}"]
     lines += [f"  wrong: {each.trial.effect}: {each.said}" for each in wrong]
-    return "\n".join(map(neutralize, lines))
+    return "\n".join(map(neutralize_text, lines))
 
 
 def keep(
@@ -152,14 +152,14 @@ def _cells(rows: Sequence[Row], winner: Row | None) -> Iterator[tuple[str, ...]]
         if row.outcomes:
             right = f"{row.right} of {len(row.outcomes)}"
             figures = (right, f"{row.usage.input_tokens:,}", f"{row.usage.output_tokens:,}")
-        note = neutralize(row.note if len(row.note) <= NOTE else f"{row.note[:NOTE]}…")
+        note = neutralize_text(row.note if len(row.note) <= NOTE else f"{row.note[:NOTE]}…")
         mark = "*" if row is winner else ""
         yield (mark, row.way.name, *figures, f"{row.seconds:.1f}", note)
 
 
 def conclusion(found: Chosen, settings: Settings, winner: Row | None, kept: bool) -> list[str]:
     """What will be done from now on."""
-    name = neutralize(f"{found.endpoint.provider}:{found.endpoint.model}")
+    name = neutralize_text(f"{found.endpoint.provider}:{found.endpoint.model}")
     if winner is None:
         return [f"{name} used no tool in any of them: nothing changes."]
     if not kept:
@@ -177,7 +177,7 @@ def as_record(
     endpoint = bench.chosen.endpoint
     return {
         "name": f"{endpoint.provider}:{endpoint.model}",
-        "endpoint": shown(endpoint.base_url) if endpoint.base_url else "inside andy",
+        "endpoint": show_url(endpoint.base_url) if endpoint.base_url else "inside andy",
         "tries": bench.tries,
         "protocols": [
             {
@@ -215,11 +215,11 @@ class Progress:
 
     def show(self, line: str) -> None:
         if self._terminal:
-            sys.stderr.write("\r\x1b[K" + neutralize(line))
+            sys.stderr.write("\r\x1b[K" + neutralize_text(line))
             sys.stderr.flush()
 
     def tell(self, line: str) -> None:
         """What a retry says: of use to whoever watches."""
         if self._terminal:
             self.show("")
-            sys.stderr.write(neutralize(line) + "\n")
+            sys.stderr.write(neutralize_text(line) + "\n")

@@ -39,7 +39,7 @@ from andy_cli.frontends.serve.source import Remote
 from andy_cli.frontends.serve.surfaces import Surface
 from andy_cli.frontends.serve.tool_support import GetFacts
 from andy_cli.frontends.serve.upstreams import Upstreams
-from andy_cli.guard.redactor import redact
+from andy_cli.guard.redactor import redact_text
 
 
 class App:
@@ -64,7 +64,7 @@ class App:
             await self._answer(exchange)
         except Refused as refused:
             # A model's server may quote the key it was given.
-            refused.message = redact(refused.message, self._keys)
+            refused.message = redact_text(refused.message, self._keys)
             await exchange.refuse(refused, surface)
         except AndyError as error:
             await exchange.refuse(Refused(502, str(error), "upstream_error"), surface)

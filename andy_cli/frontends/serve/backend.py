@@ -17,7 +17,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from andy_cli.frontends.serve.pieces import Refused
-from andy_cli.guard.redactor import redact
+from andy_cli.guard.redactor import redact_text
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.refusals import Refusal, read_page, read_refusal, too_long
 
@@ -239,7 +239,7 @@ def parse_refusal(data: bytes) -> Refusal:
 
 def refused_as(status: int, refusal: Refusal, headers: Mapping[str, str] | None = None) -> Refused:
     """The refusal of a model's server as the client gets it."""
-    message = redact(refusal.message) or f"The model's server answered {status}."
+    message = redact_text(refusal.message) or f"The model's server answered {status}."
     # Whatever is wrong with our key is nothing the client's key can mend.
     passed = status if 400 <= status < 600 and status not in (401, 403, 407) else 502
     kind = refusal.type or (BAD_REQUEST if passed in (400, 413, 422) else "upstream_error")

@@ -17,7 +17,7 @@ from andy_cli.frontends.serve.taught import DIALECTS, Taught, taught
 from andy_cli.frontends.serve.tool_support import GetFacts, ToolSupport, no_facts
 from andy_cli.models.client import Endpoint, Provider
 from andy_cli.models.discovery import ollama_address
-from andy_cli.models.http.addresses import checked
+from andy_cli.models.http.addresses import check_base_url
 from andy_cli.models.memory import recall
 from andy_cli.models.ollama_chat import OllamaChat
 from andy_cli.models.presets import presets
@@ -195,8 +195,8 @@ def read_address(place: str) -> tuple[str, str]:
     is an Ollama, and every other a server of the chat completions API. Raises UsageError.
     """
     if place.startswith("ollama+"):
-        return "ollama", ollama_address(checked(place.removeprefix("ollama+")))
-    url = checked(place)
+        return "ollama", ollama_address(check_base_url(place.removeprefix("ollama+")))
+    url = check_base_url(place)
     if urlsplit(url).port == OLLAMA_PORT:
         return "ollama", ollama_address(url)
     return "openai", url

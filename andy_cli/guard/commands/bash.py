@@ -76,7 +76,7 @@ class Line(NamedTuple):
 
 
 @cache
-def _parser() -> Parser:
+def _load_parser() -> Parser:
     return Parser(Language(language()))
 
 
@@ -84,7 +84,7 @@ def taken_apart(line: str) -> Line:
     """All commands of a line, in the order in which they are written."""
     if line.partition("<<")[0].count("|") > MOST_COMMANDS:
         raise TooMuch  # the parser takes the square of their number
-    root = _parser().parse(_ascii(line).encode("ascii")).root_node
+    root = _load_parser().parse(_replace_non_ascii(line).encode("ascii")).root_node
     reader = _Reader()
     reader.read(root, ())
     doubt = reader.doubt or ("it cannot be read" if root.has_error else "")
@@ -95,12 +95,12 @@ def taken_apart(line: str) -> Line:
     return Line(tuple(reader.commands), doubt)
 
 
-def _ascii(line: str) -> str:
+def _replace_non_ascii(line: str) -> str:
     """The line for the parser, which falls over characters that are not plain: `Zxe9Z` for them."""
     return re.sub(r"[^\n\t -Y\[-~]", lambda match: f"Zx{ord(match[0]):x}Z", line)
 
 
-def _again(text: str) -> str:
+def _restore_non_ascii(text: str) -> str:
     """What the parser gave back, as it was written; every Z of the line was put there by us."""
     return re.sub(r"Zx([0-9a-f]{1,6})Z", lambda match: chr(int(match[1], 16)), text)
 
@@ -145,27 +145,27 @@ class _Reader:
     def leaves(self, node: Node) -> list[str]:
         """The words of the line, and all that stands between them."""
         if node.type in WORDS:
-            return [self._word(node).literal]
+            return [self._read_word(node).literal]
         if not node.children:
-            return [] if node.type == "comment" else [_text(node)]
+            return [] if node.type == "comment" else [_node_text(node)]
         return [leaf for child in node.children for leaf in self.leaves(child)]
 
     def read(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
         """Read a node; returns the numbers of the commands in it."""
         if len(self.commands) > MOST_COMMANDS:
             raise TooMuch
-        self._notice(node)
+        self._note_variables(node)
         match node.type:
             case "command" | "declaration_command":
-                return self._command(node, fed_by)
+                return self._read_command(node, fed_by)
             case "redirected_statement" | "file_redirect":
-                return self._redirected(node, fed_by)
+                return self._read_redirected(node, fed_by)
             case "variable_assignment":
-                return self._assignment(node, fed_by)
+                return self._read_assignment(node, fed_by)
             case "for_statement":
-                self._loop(node)
+                self._read_loop(node)
             case "test_command":
-                self._test(node)
+                self._read_test(node)
             case "&" | "((":
                 self.doubt = self.doubt or "it goes on in the background, or counts"
         found: list[int] = []
@@ -173,44 +173,44 @@ class _Reader:
             found += self.read(child, (*fed_by, *(found if node.type == "pipeline" else ())))
         return found
 
-    def _add(
+    def _add_command(
         self, words: Sequence[Word], fed_by: tuple[int, ...], given: Sequence[Word] = ()
     ) -> int:
         self.commands.append(Command(tuple(words), given=tuple(given), fed_by=fed_by))
         return len(self.commands) - 1
 
-    def _test(self, node: Node) -> None:
+    def _read_test(self, node: Node) -> None:
         """A test; numbers and names in one may run commands of their own."""
         words = [leaf for leaf in self.leaves(node) if leaf not in SIGNS]
-        if _text(node)[:2] == "[[" or not all(map(SAFE_IN_TEST.fullmatch, words)):
+        if _node_text(node)[:2] == "[[" or not all(map(SAFE_IN_TEST.fullmatch, words)):
             self.doubt = self.doubt or "a test may do more than look"
-        self._add([_bare("test")], ())
+        self._add_command([_read_bare("test")], ())
 
-    def _redirected(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
+    def _read_redirected(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
         """A statement with its redirections, which count for each command in it, or one of
         nothing, which empties a file."""
         alone = node.type == "file_redirect"
-        redirects = [node] if alone else [child for child in node.children if _redirects(child)]
+        redirects = [node] if alone else [child for child in node.children if _is_redirect(child)]
         inner: list[int] = []
         for child in (child for redirect in redirects for child in redirect.children):
             if child.type != "pipeline":
-                inner += self._within(child, fed_by)
+                inner += self._read_nested(child, fed_by)
         sources = (*fed_by, *inner)
         found: list[int] = []
-        if not alone and not _redirects(node.children[0]):
+        if not alone and not _is_redirect(node.children[0]):
             found = self.read(node.children[0], sources)
-        found = found or [self._add((), sources)]
+        found = found or [self._add_command((), sources)]
         for redirect in redirects:
-            self._redirect(redirect, found)
+            self._add_redirect(redirect, found)
         for child in (child for redirect in redirects for child in redirect.children):
             if child.type == "pipeline":  # behind the sign of a here-document
                 found += self.read(child, (*sources, *found))
         return [*inner, *found]
 
-    def _redirect(self, node: Node, found: Sequence[int]) -> None:
+    def _add_redirect(self, node: Node, found: Sequence[int]) -> None:
         sign = next((child.type for child in node.children if not child.is_named), "")
         named = [child for child in node.children if child.is_named] if "file" in node.type else []
-        for word in (self._word(node) for node in named if node.type != "file_descriptor"):
+        for word in (self._read_word(node) for node in named if node.type != "file_descriptor"):
             if sign in (">&", "<&") and re.fullmatch(r"[0-9]+|-", word.text):
                 continue
             for number in found:
@@ -220,97 +220,99 @@ class _Reader:
                 else:
                     self.commands[number] = command._replace(writes=(*command.writes, word))
 
-    def _command(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
+    def _read_command(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
         inner: list[int] = []
         words: list[Word] = []
         given: list[Word] = []
         declares = node.type == "declaration_command"
         if declares:
-            words.append(Word((_text(node.children[0]),), False, literal=_text(node.children[0])))
+            words.append(
+                Word((_node_text(node.children[0]),), False, literal=_node_text(node.children[0]))
+            )
         for child in node.children:
-            inner += self._within(child, fed_by)
+            inner += self._read_nested(child, fed_by)
             if child.type == "herestring_redirect":
-                given += [self._word(inner) for inner in child.children if inner.is_named]
+                given += [self._read_word(inner) for inner in child.children if inner.is_named]
             elif child.is_named and (declares or child.type not in BESIDE):
                 named = child.children[0] if child.type == "command_name" else child
-                words.append(self._word(named))
+                words.append(self._read_word(named))
                 inner += self._sources_of(named)
         if words and words[0].text in RESERVED:
             self.doubt = self.doubt or f"{words[0].text} stands where a program is due"
-        number = self._add(words, (*fed_by, *inner), given)
+        number = self._add_command(words, (*fed_by, *inner), given)
         for redirect in node.children:
             if redirect.type == "file_redirect":
-                self._redirect(redirect, [number])
+                self._add_redirect(redirect, [number])
         return [*inner, number]
 
     def _sources_of(self, node: Node) -> list[int]:
         """The commands whose output the variables of a word hold."""
-        names = [_text(child) for child in _all(node) if child.type == "variable_name"]
+        names = [_node_text(child) for child in _list_nodes(node) if child.type == "variable_name"]
         return [number for name in names for number in self._sources.get(name, ())]
 
-    def _within(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
+    def _read_nested(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
         """The commands that stand inside a word; their output flows into it."""
         if node.type in ("command_substitution", "process_substitution", "variable_assignment"):
             return self.read(node, fed_by)
         found: list[int] = []
         for child in node.children:
-            found += self._within(child, fed_by)
-        self._notice(node)
+            found += self._read_nested(child, fed_by)
+        self._note_variables(node)
         return found
 
-    def _notice(self, node: Node) -> None:
+    def _note_variables(self, node: Node) -> None:
         if node.is_named and node.type not in PLAIN_NODES:
             self.doubt = self.doubt or f"{node.type.replace('_', ' ')} is not looked through"
 
-    def _loop(self, node: Node) -> None:
+    def _read_loop(self, node: Node) -> None:
         named = [child for child in node.children if child.is_named]
-        values = [value for node in named[1:-1] for value in self._word(node).values]
-        self._variables[_text(named[0])] = _bounded(values) or (UNKNOWN,)
+        values = [value for node in named[1:-1] for value in self._read_word(node).values]
+        self._variables[_node_text(named[0])] = _limit_values(values) or (UNKNOWN,)
 
-    def _assignment(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
+    def _read_assignment(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
         self.doubt = self.doubt or "a variable is set"
-        name, value = _text(node.children[0]), node.children[-1]
-        inner = self._within(value, fed_by) if value.is_named else []
-        self._variables[name] = self._word(value).values if value.is_named else ("",)
+        name, value = _node_text(node.children[0]), node.children[-1]
+        inner = self._read_nested(value, fed_by) if value.is_named else []
+        self._variables[name] = self._read_word(value).values if value.is_named else ("",)
         self._sources[name] = (*self._sources.get(name, ()), *inner, *self._sources_of(value))
         return inner
 
-    def _word(self, node: Node) -> Word:
-        text = _text(node)
+    def _read_word(self, node: Node) -> Word:
+        text = _node_text(node)
         match node.type:
             case "word" | "number" | "test_operator" | "variable_name":
-                return _bare(text)
+                return _read_bare(text)
             case "raw_string":
                 return Word((text[1:-1],), True, literal=text[1:-1])
             case "ansi_c_string":
-                return Word((_decoded(text[2:-1]),), False, literal=text)
+                return Word((_decode_escapes(text[2:-1]),), False, literal=text)
             case "string" if not [child for child in node.children if child.type in EXPANDED]:
-                return _quoted(text[1:-1])
+                return _read_quoted(text[1:-1])
             case "string":
-                return self._joined([child for child in node.children if child.is_named], text)
+                return self._join_parts([child for child in node.children if child.is_named], text)
             case "concatenation":
-                return self._joined(node.children, text)
+                return self._join_parts(node.children, text)
             case "simple_expansion" | "expansion":
-                return Word(self._expanded(text), text[1:] in SHOWN_VARIABLES, literal=text)
+                return Word(self._expand_text(text), text[1:] in SHOWN_VARIABLES, literal=text)
             case "string_content":
-                return _quoted(text)
+                return _read_quoted(text)
         self.doubt = self.doubt or f"{node.type.replace('_', ' ')} is not looked through"
         return Word((UNKNOWN,), False, literal=text)
 
-    def _expanded(self, text: str) -> tuple[str, ...]:
+    def _expand_text(self, text: str) -> tuple[str, ...]:
         name = re.fullmatch(r"\$\{?(\w+)\}?", text)
         return self._variables.get(name[1], (UNKNOWN,)) if name else (UNKNOWN,)
 
-    def _joined(self, nodes: Sequence[Node], text: str) -> Word:
+    def _join_parts(self, nodes: Sequence[Node], text: str) -> Word:
         """One word of several parts, in every way in which they may be read."""
-        parts = [self._word(node) for node in nodes]
+        parts = [self._read_word(node) for node in nodes]
         values = [""]
         for part in parts:
-            values = [one + more for one in values for more in _bounded(part.values)]
-            _bounded(values)
-        if "{" in text and any(_text(node) == "{" for node in nodes):
-            values = [brace for value in values for brace in _braces(value)]
-            return Word(_bounded(values), False, literal=text)
+            values = [one + more for one in values for more in _limit_values(part.values)]
+            _limit_values(values)
+        if "{" in text and any(_node_text(node) == "{" for node in nodes):
+            values = [brace for value in values for brace in _expand_braces(value)]
+            return Word(_limit_values(values), False, literal=text)
         plain, wild = all(part.plain for part in parts), any(part.wild for part in parts)
         return Word(tuple(values), plain, wild, "".join(part.literal for part in parts))
 
@@ -320,51 +322,53 @@ EXPANDED = frozenset(
 )
 
 
-def _redirects(node: Node) -> bool:
+def _is_redirect(node: Node) -> bool:
     return node.type in ("file_redirect", "heredoc_redirect", "herestring_redirect")
 
 
-def _all(node: Node) -> list[Node]:
-    return [node, *(inner for child in node.children for inner in _all(child))]
+def _list_nodes(node: Node) -> list[Node]:
+    return [node, *(inner for child in node.children for inner in _list_nodes(child))]
 
 
-def _text(node: Node) -> str:
-    return _again((node.text or b"").decode("ascii"))
+def _node_text(node: Node) -> str:
+    return _restore_non_ascii((node.text or b"").decode("ascii"))
 
 
-def _bare(text: str) -> Word:
+def _read_bare(text: str) -> Word:
     """A word without quotes: a backslash keeps the next character, a wildcard is one."""
     value = re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
     braces = re.search(r"(?<!\\)[{}]", text)
     wild = re.search(r"(?<!\\)[*?\[]", text) is not None
-    values = tuple(_braces(value)) if braces else (value,)
+    values = tuple(_expand_braces(value)) if braces else (value,)
     return Word(values, braces is None, wild, value, bare=value == text)
 
 
-def _quoted(text: str) -> Word:
+def _read_quoted(text: str) -> Word:
     """What stands in double quotes."""
     value = re.sub(r'\\([$`"\\\n])', r"\1", text)
     return Word((value,), True, literal=value)
 
 
-def _braces(text: str) -> list[str]:
+def _expand_braces(text: str) -> list[str]:
     """`a{b,c}` as the shell would write it out, as far as it is worth knowing."""
     match = BRACE.search(text)
     if not match:
         return [text]
     before, after = text[: match.start()], text[match.end() :]
     return [
-        *_bounded([one for part in match[1].split(",") for one in _braces(before + part + after)])
+        *_limit_values(
+            [one for part in match[1].split(",") for one in _expand_braces(before + part + after)]
+        )
     ]
 
 
-def _bounded(values: Sequence[str]) -> tuple[str, ...]:
+def _limit_values(values: Sequence[str]) -> tuple[str, ...]:
     if len(values) > MOST_VALUES:
         raise TooMuch
     return tuple(values)
 
 
-def _decoded(text: str) -> str:
+def _decode_escapes(text: str) -> str:
     try:
         with warnings.catch_warnings():  # of escapes that Python does not know
             warnings.simplefilter("ignore")

@@ -70,7 +70,7 @@ SECRET_VARIABLE = re.compile(
 WILD = re.compile(r"[*?\[]")
 
 
-def place(text: str, folder: str) -> str:
+def resolve_place(text: str, folder: str) -> str:
     """The place a word names, as seen from a folder; patterns and unknown parts stay in it."""
     if text.startswith("~"):
         text = "/" + text

@@ -144,18 +144,18 @@ VARIABLE = re.compile(r"%(\w+)%|\$\{?env:(\w+)", re.IGNORECASE)
 
 
 @cache
-def _denied() -> tuple[tuple[str, tuple[re.Pattern[str], ...]], ...]:
+def _denied_patterns() -> tuple[tuple[str, tuple[re.Pattern[str], ...]], ...]:
     return tuple(
-        (why, tuple(re.compile(_filled(form), re.IGNORECASE) for form in joined(forms)))
+        (why, tuple(re.compile(_fill_pattern(form), re.IGNORECASE) for form in join_rows(forms)))
         for why, forms in DENIED.items()
     )
 
 
-def _filled(form: str) -> str:
+def _fill_pattern(form: str) -> str:
     return form.replace("<ANYWHERE>", ANYWHERE).replace("<STARTUP>", STARTUP)
 
 
-def joined(text: str) -> list[str]:
+def join_rows(text: str) -> list[str]:
     """The lines of a table; a deeper line goes on with the one above."""
     return [part for part in re.sub(r"\n {5,}", "", text).split("\n    ") if part.strip()]
 
@@ -164,10 +164,10 @@ def judge(line: str, shell: Literal["cmd", "powershell"]) -> Judged:
     """Judge a line for one of the shells of Windows."""
     if len(line) > LONGEST:
         return deny("it is too long to be judged")
-    return strictest([*_dangers(line, shell), _harmless(line, shell)])
+    return strictest([*_find_dangers(line, shell), _judge_reading(line, shell)])
 
 
-def _dangers(line: str, shell: str) -> Iterator[Judged]:
+def _find_dangers(line: str, shell: str) -> Iterator[Judged]:
     escape = "^" if shell == "cmd" else "`"
     line = re.sub(r"[ \t]+", " ", line)
     bare = line.replace(escape, "")
@@ -177,14 +177,14 @@ def _dangers(line: str, shell: str) -> Iterator[Judged]:
         bare.replace('"', "").replace("'", ""),
         re.sub(r"['\"]\s*\+\s*['\"]", "", bare),
     }:
-        for why, forms in _denied():
+        for why, forms in _denied_patterns():
             if any(form.search(text) for form in forms):
                 yield deny(why)
-        if SENDS.search(text) and _secret(text):
+        if SENDS.search(text) and _reads_secret(text):
             yield deny("it sends secrets out")
 
 
-def _secret(text: str) -> bool:
+def _reads_secret(text: str) -> bool:
     """Whether a line names secrets or prints the environment."""
     if DUMPS.search(text):
         return True
@@ -194,7 +194,7 @@ def _secret(text: str) -> bool:
     return any(is_secret(word) for word in words)
 
 
-def _harmless(line: str, shell: Literal["cmd", "powershell"]) -> Judged:
+def _judge_reading(line: str, shell: Literal["cmd", "powershell"]) -> Judged:
     for part in line.split("|"):
         if not re.fullmatch(r"(?:[^\"'\s]|\"[^\"]*\"|\s)+", part):
             return ask("it is not clear what it is given")

@@ -164,7 +164,7 @@ def _without_tool_role(messages: Sequence[Wire]) -> list[Wire]:
                 wire.append({"role": message["role"], "content": text})
         else:
             wire.append(message)
-    return _merged(wire)
+    return _merge_neighbours(wire)
 
 
 def _calls_in_words(message: Wire) -> list[tuple[object, str]]:
@@ -183,10 +183,10 @@ def _without_system_role(messages: Sequence[Wire]) -> list[Wire]:
         {**message, "role": "user"} if message.get("role") in ("system", "developer") else message
         for message in messages
     ]
-    return _merged(folded)
+    return _merge_neighbours(folded)
 
 
-def _merged(messages: Sequence[Wire]) -> list[Wire]:
+def _merge_neighbours(messages: Sequence[Wire]) -> list[Wire]:
     """Neighbours of one role become one message, with a blank line between (R1)."""
     wire: list[Wire] = []
     for message in messages:

@@ -14,14 +14,14 @@ def is_loopback(url: str) -> bool:
     return re.fullmatch(r"127(\.\d{1,3}){3}", host) is not None
 
 
-def shown(url: str) -> str:
+def show_url(url: str) -> str:
     """The address without a user name, password or query, which may hold a key."""
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
     return f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
 
 
-def checked(url: str) -> str:
+def check_base_url(url: str) -> str:
     """A base URL as it will be used; raises `UsageError` if nothing can be at it."""
     text = url.strip()
     text = (text if "://" in text else f"http://{text}").rstrip("/")

@@ -16,7 +16,7 @@ from andy_cli.errors import ModelError, ToolsRefusedError, TransientError
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.adapting import Adapter
-from andy_cli.models.http.addresses import shown
+from andy_cli.models.http.addresses import show_url
 from andy_cli.models.http.body import Body, body_of
 from andy_cli.models.http.constraints import is_wrapped, unwrap, write_constraint
 from andy_cli.models.http.features import PASSING, REASONING, TOOLS, refuses_any_tools
@@ -24,8 +24,8 @@ from andy_cli.models.http.ollama_wire import OllamaReader, reader_at
 from andy_cli.models.http.refusals import (
     Refusal,
     as_error,
-    kinded,
     names_no_model,
+    narrow_kind,
     read_page,
     read_refusal,
     retry_after,
@@ -113,7 +113,7 @@ class ChatClient:
                 return
             except Refused as refused:
                 if not self._learn(refused, body):
-                    raise await self._explained(refused) from None
+                    raise await self._explain_refusal(refused) from None
                 body = await self._body(request)
 
     async def _body(self, request: Request) -> Body:
@@ -150,7 +150,7 @@ class ChatClient:
         try:
             async with self._carrier().send(body, address) as answer:
                 if not 200 <= answer.status < 300:
-                    raise await self._refused(answer, exchange)
+                    raise await self._record_refusal(answer, exchange)
                 async with aclosing(self._read(answer, reader_at(address), exchange)) as chunks:
                     async for chunk in chunks:
                         yield chunk
@@ -186,18 +186,22 @@ class ChatClient:
         if reader.done:
             await drain(answer)
         if not said:
-            message = f"{shown(self.endpoint.base_url)} ended its reply before it began."
-            raise kinded(TransientError(message, "Try again."), "protocol")
+            message = f"{show_url(self.endpoint.base_url)} ended its reply before it began."
+            raise narrow_kind(TransientError(message, "Try again."), "protocol")
 
     def _check_limits(self, size: int, until: float) -> None:
         if size > LARGEST:
             message = f"The reply is longer than {LARGEST // 2**20} MiB and was cut off."
-            raise kinded(ModelError(message, "The model is probably repeating itself."), "size")
+            raise narrow_kind(
+                ModelError(message, "The model is probably repeating itself."), "size"
+            )
         if monotonic() > until:
             message = "The reply took longer than network.total_timeout allows and was cut off."
-            raise kinded(TransientError(message, "Ask for less, or raise the limit."), "timeout")
+            raise narrow_kind(
+                TransientError(message, "Ask for less, or raise the limit."), "timeout"
+            )
 
-    async def _refused(self, answer: Answer, exchange: Exchange | None) -> Refused:
+    async def _record_refusal(self, answer: Answer, exchange: Exchange | None) -> Refused:
         data = b""
         async for piece in answer.bytes:
             if exchange:
@@ -227,13 +231,15 @@ class ChatClient:
             raise ToolsRefusedError(message, hint, wholly) from None
         return True
 
-    async def _explained(self, refused: Refused) -> ModelError:
-        where = shown(self.endpoint.base_url)
+    async def _explain_refusal(self, refused: Refused) -> ModelError:
+        where = show_url(self.endpoint.base_url)
         who = f"{self.endpoint.provider} at {where}"
         if 300 <= refused.status < 400:
-            target = shown(refused.headers.get("location", ""))
+            target = show_url(refused.headers.get("location", ""))
             message = f"{where} points to another address, {target}; andy does not follow it."
-            return kinded(ModelError(message, "If you trust it, use it as --base-url."), "redirect")
+            return narrow_kind(
+                ModelError(message, "If you trust it, use it as --base-url."), "redirect"
+            )
         if refused.refusal.code == "https":
             return use_https(where)
         if names_no_model(refused.status, refused.refusal):
@@ -241,12 +247,12 @@ class ChatClient:
         if refused.status in (404, 405):
             message = f"There is no chat API at {where} ({refused.status})."
             hint = "The address is probably wrong: it usually ends in /v1."
-            return kinded(ModelError(message, hint), "not_found")
+            return narrow_kind(ModelError(message, hint), "not_found")
         wait = retry_after(refused.headers)
         key = self.endpoint.key_from
         error = as_error(refused.status, refused.refusal, who, key, wait)
         if refused.headers.get("x-should-retry") == "false":
-            return kinded(ModelError(str(error), error.hint), error.kind)
+            return narrow_kind(ModelError(str(error), error.hint), error.kind)
         return error
 
     async def _unknown_model(self, who: str) -> ModelError:
@@ -256,12 +262,14 @@ class ChatClient:
         near = difflib.get_close_matches(self.endpoint.model, listed, n=3, cutoff=0.4)
         hint = f"Did you mean {', '.join(near)}? " if near else ""
         hint += "`andy models list` shows what there is."
-        return kinded(ModelError(f"{who} has no model {self.endpoint.model!r}.", hint), "no_model")
+        return narrow_kind(
+            ModelError(f"{who} has no model {self.endpoint.model!r}.", hint), "no_model"
+        )
 
     def _without_key(self, text: str) -> str:
-        from andy_cli.guard.redactor import redact  # 3 ms, and only failures need it
+        from andy_cli.guard.redactor import redact_text  # 3 ms, and only failures need it
 
-        return redact(text, (self.endpoint.key,))
+        return redact_text(text, (self.endpoint.key,))
 
 
 def _read(chunks: AsyncGenerator[Chunk, None], body: Body) -> AsyncGenerator[Chunk, None]:

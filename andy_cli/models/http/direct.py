@@ -11,9 +11,9 @@ import httpx2
 from andy_cli import __version__
 from andy_cli.errors import ModelError, TransientError
 from andy_cli.models.client import Endpoint
-from andy_cli.models.http.addresses import is_loopback, shown
+from andy_cli.models.http.addresses import is_loopback, show_url
 from andy_cli.models.http.body import Body
-from andy_cli.models.http.refusals import kinded, use_https
+from andy_cli.models.http.refusals import narrow_kind, use_https
 from andy_cli.models.http.transport import Answer
 from andy_cli.settings import Settings
 
@@ -101,7 +101,7 @@ async def explain_silence(error: BaseException, url: str) -> ModelError:
     """As `no_answer`, but a server that hung up on http:// is asked whether it speaks TLS."""
     silent = isinstance(error, httpx2.ReadError | httpx2.RemoteProtocolError)
     if silent and url.startswith("http://") and await speaks_tls(url):
-        return use_https(shown(url))
+        return use_https(show_url(url))
     return no_answer(error, url)
 
 
@@ -126,22 +126,22 @@ async def speaks_tls(url: str) -> bool:
 
 def no_answer(error: BaseException, url: str) -> ModelError:
     """A failure of the connection, in a sentence that says what to do."""
-    where = shown(url)
+    where = show_url(url)
     if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
         return _unreachable(where, "no connection in time", "timeout")
     if isinstance(error, httpx2.TimeoutException):
         message = f"{where} has said nothing for too long."
         hint = "The server may be overloaded, or the model slow: see network.idle_timeout."
-        return kinded(TransientError(message, hint), "timeout")
+        return narrow_kind(TransientError(message, hint), "timeout")
     if isinstance(error, httpx2.ConnectError):
         return _not_connected(error, where)
     if isinstance(error, httpx2.ProxyError):
         return _unreachable(where, f"the proxy refused ({error})", "connect")
     if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
-        return kinded(ModelError(f"{where} is no address to reach: {error}"), "connect")
+        return narrow_kind(ModelError(f"{where} is no address to reach: {error}"), "connect")
     message = f"The connection to {where} broke off ({_words(error)})."
     hint = "Try again. If it stays so, what listens there is probably no model server."
-    return kinded(TransientError(message, hint), "protocol")
+    return narrow_kind(TransientError(message, hint), "protocol")
 
 
 def _words(error: BaseException) -> str:
@@ -153,10 +153,10 @@ def _not_connected(error: BaseException, where: str) -> ModelError:
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
         message = f"The certificate of {where} is not trusted: {_words(error)}."
         hint = "Set SSL_CERT_FILE to the certificate of your network, if it has one."
-        return kinded(ModelError(message, hint), "certificate")
+        return narrow_kind(ModelError(message, hint), "certificate")
     if any(isinstance(cause, ssl.SSLError) for cause in causes):
         message = f"cannot reach {where}: it does not speak https."
-        return kinded(ModelError(message, "Write http:// in --base-url."), "protocol")
+        return narrow_kind(ModelError(message, "Write http:// in --base-url."), "protocol")
     if any(isinstance(cause, socket.gaierror) for cause in causes):
         return _unreachable(where, "there is no such host name, or no network", "dns")
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
@@ -182,4 +182,4 @@ def _causes(error: BaseException) -> list[BaseException]:
 def _unreachable(where: str, why: str, kind: str) -> ModelError:
     message = f"cannot reach {where}: {why}."
     hint = "Is the server running, and is the address right? --base-url or --model choose another."
-    return kinded(TransientError(message, hint), kind)
+    return narrow_kind(TransientError(message, hint), kind)

@@ -170,7 +170,7 @@ def as_error(
     """The refusal as one sentence. `who` begins it: a name of the server."""
     quoted = f": {refusal.message}" if refusal.message else "."
     if is_quota(status, refusal):
-        return kinded(
+        return narrow_kind(
             ModelError(
                 f"{who} says that the account has no quota left{quoted}",
                 "Check the plan and billing of the account, or choose another with --model.",
@@ -178,7 +178,7 @@ def as_error(
             "quota",
         )
     if too_long(refusal):
-        return kinded(
+        return narrow_kind(
             ModelError(
                 f"The conversation is too long for the model{quoted}",
                 "Ask for less at a time, or choose a model with a longer context.",
@@ -192,25 +192,25 @@ def as_error(
     if status in (401, 403):
         return _no_entry(status, who, quoted, key_from)
     if status == 413:
-        return kinded(
+        return narrow_kind(
             ModelError(
                 f"{who} finds the request too large{quoted}",
                 "Ask for less at a time.",
             ),
             "too_large",
         )
-    return kinded(ModelError(f"{who} refused the request ({status}){quoted}"), "bad_request")
+    return narrow_kind(ModelError(f"{who} refused the request ({status}){quoted}"), "bad_request")
 
 
 def _not_to_be_mended(status: int, refusal: Refusal, who: str, quoted: str) -> ModelError | None:
     """Refusals that no change of the request by us can help."""
     if "content_filter" in refusal.code or "content_policy" in refusal.code:
         message, hint = f"{who} holds the request back{quoted}", "Say it otherwise."
-        return kinded(ModelError(message, hint), "filtered")
+        return narrow_kind(ModelError(message, hint), "filtered")
     if status == 407:
         message = f"A proxy on the way to {who} wants a name and a password (407)."
         hint = "Write them into HTTPS_PROXY: http://NAME:PASSWORD@HOST:PORT."
-        return kinded(ModelError(message, hint), "proxy")
+        return narrow_kind(ModelError(message, hint), "proxy")
     return None
 
 
@@ -326,10 +326,10 @@ def _no_entry(status: int, who: str, quoted: str, key_from: str) -> AuthError:
 
 def use_https(where: str) -> ModelError:
     message = f"{where} speaks https, and was asked by http."
-    return kinded(ModelError(message, "Write https:// in --base-url."), "protocol")
+    return narrow_kind(ModelError(message, "Write https:// in --base-url."), "protocol")
 
 
-def kinded(error: ModelError, kind: str) -> ModelError:
+def narrow_kind(error: ModelError, kind: str) -> ModelError:
     """The error under a narrower name than its class has; events carry it."""
     error.kind = kind
     return error

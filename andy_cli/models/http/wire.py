@@ -18,7 +18,7 @@ from typing import Final
 from andy_cli.errors import ModelError, TransientError
 from andy_cli.messages import Chunk
 from andy_cli.models.http.choices import ChoiceReader
-from andy_cli.models.http.refusals import error_in_reply, kinded
+from andy_cli.models.http.refusals import error_in_reply, narrow_kind
 
 BOM: Final = b"\xef\xbb\xbf"
 DONE: Final = "[DONE]"
@@ -130,11 +130,11 @@ class ReplyReader:
         if payload == DONE:
             self._end_event()
             self.done = True
-            self._done(sure=not self._damaged)
+            self._end_reply(sure=not self._damaged)
         elif payload:
             self._held.append(payload)
 
-    def _done(self, sure: bool) -> None:
+    def _end_reply(self, sure: bool) -> None:
         """The server has said all: that is a reply only if there was a choice in it."""
         if self.failure:
             return
@@ -202,7 +202,7 @@ class ReplyReader:
         if self.failure or damaged:
             return
         if self._choices.any or any(_is_reply(event) for event in events):
-            self._done(sure=True)
+            self._end_reply(sure=True)
         else:
             self.failure = not_a_reply(text)
 
@@ -251,17 +251,17 @@ def _hopeless(text: str) -> bool:
 
 def _no_choice() -> ModelError:
     error = TransientError("The model server answered without a reply in it.", "Try again.")
-    return kinded(error, "protocol")
+    return narrow_kind(error, "protocol")
 
 
 def _given_up(reason: str) -> ModelError:
     error = TransientError(f"The model server gave the reply up ({reason}).", "Try again.")
-    return kinded(error, "server")
+    return narrow_kind(error, "server")
 
 
 def cut_off() -> ModelError:
     error = TransientError("The model server's answer was cut off in the middle.", "Try again.")
-    return kinded(error, "protocol")
+    return narrow_kind(error, "protocol")
 
 
 def not_a_reply(text: str) -> ModelError:
@@ -273,4 +273,4 @@ def not_a_reply(text: str) -> ModelError:
         "The address is probably wrong: it usually ends in /v1. A network sign-in page would "
         "do this too.",
     )
-    return kinded(error, "not_json")
+    return narrow_kind(error, "not_json")

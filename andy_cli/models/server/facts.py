@@ -164,7 +164,7 @@ def _ollama(answer: Json, model: str) -> Facts:
     return Facts(context, _words(answer.get("capabilities")), template, most)
 
 
-def _loaded(answer: Json, model: str) -> Facts:
+def _read_loaded(answer: Json, model: str) -> Facts:
     rows = answer.get("models")
     found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     row = next((item for item in found if item.get("name") in (model, f"{model}:latest")), {})
@@ -179,7 +179,7 @@ def _llamacpp(answer: Json, model: str) -> Facts:
     return Facts(context, told, _text(answer, "chat_template"))
 
 
-def _listed(answer: Json, model: str) -> Facts:
+def _read_listed(answer: Json, model: str) -> Facts:
     """The model's row in a list of models."""
     rows = answer.get("data")
     found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
@@ -228,7 +228,7 @@ def _count(value: object) -> int | None:
 
 
 OLLAMA = Source("/api/show", _ollama, "POST")
-LOADED = Source("/api/ps", _loaded)
+LOADED = Source("/api/ps", _read_loaded)
 LLAMACPP = Source("/props", _llamacpp)
-LMSTUDIO = Source("/api/v0/models", _listed)
-LISTED = Source("/v1/models", _listed)
+LMSTUDIO = Source("/api/v0/models", _read_listed)
+LISTED = Source("/v1/models", _read_listed)

@@ -17,7 +17,7 @@ ASKED, ANSWERED = "sentinel question", "sentinel result"
 GENERATION = re.compile(r"{%-?\s*(?:end)?generation\s*-?%}")
 
 
-def bounded() -> None:
+def limit_process() -> None:
     try:
         import resource  # there is none on Windows, where only the parent's time-out holds
     except ImportError:
@@ -78,7 +78,7 @@ def renderings(source: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    bounded()
+    limit_process()
     source = sys.stdin.buffer.read(LARGEST_TEMPLATE + 1).decode("utf-8", "replace")
     if len(source) <= LARGEST_TEMPLATE:
         sys.stdout.buffer.write(json.dumps(renderings(source)).encode())

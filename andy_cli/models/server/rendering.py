@@ -13,7 +13,7 @@ LARGEST = 2**19
 """Bytes of the answer."""
 
 
-async def rendered(template: str) -> tuple[str, ...]:
+async def render_template(template: str) -> tuple[str, ...]:
     """The conversation as the template writes it, in up to two ways; empty if it cannot.
 
     Never raises. Templates in another language than Jinja (Ollama's) give nothing.

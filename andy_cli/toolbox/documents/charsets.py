@@ -27,7 +27,7 @@ DECLARED = re.compile(
 )
 
 
-def decoded(data: bytes, declared: str = "") -> str:
+def decode_text(data: bytes, declared: str = "") -> str:
     """The text; a mark of the byte order beats what was declared, and that beats a guess.
 
     What fits no charset becomes U+FFFD.
@@ -35,7 +35,7 @@ def decoded(data: bytes, declared: str = "") -> str:
     for mark, charset in BOMS:
         if data.startswith(mark):
             return data[len(mark) :].decode(charset, "replace")
-    charset = known(declared)
+    charset = known_charset(declared)
     if charset and charset != "utf-8":
         return data.decode(charset, "replace")
     try:
@@ -44,7 +44,7 @@ def decoded(data: bytes, declared: str = "") -> str:
         return data.decode(charset or "cp1252", "replace")
 
 
-def known(name: str) -> str:
+def known_charset(name: str) -> str:
     """A charset by the name that Python has for it; nothing if it is none of documents."""
     try:
         found = codecs.lookup(name.strip().strip("\"'")).name if name else ""

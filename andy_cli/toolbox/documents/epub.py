@@ -12,7 +12,7 @@ from typing import BinaryIO
 from urllib.parse import unquote
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.documents.charsets import declared_in, decoded
+from andy_cli.toolbox.documents.charsets import declared_in, decode_text
 from andy_cli.toolbox.documents.html import plain_text
 from andy_cli.toolbox.documents.package import opened_package, plain_name
 
@@ -32,7 +32,7 @@ def read_chapters(file: BinaryIO) -> Iterator[str]:
             page = package.read(posixpath.normpath(path))
             if b"\0" in page:
                 raise ToolError("The book is protected: its text cannot be read.")
-            yield plain_text(decoded(page, declared_in(page)))[1]
+            yield plain_text(decode_text(page, declared_in(page)))[1]
 
 
 class _Book:

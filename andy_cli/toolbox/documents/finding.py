@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.documents.index import Index, as_indexed, as_written
 
 WORD = re.compile(r"\"([^\"]+)\"|(\S+)")
@@ -105,8 +105,8 @@ def _scope(index: Index, scope: str, workspace: Path) -> Scope:
     for attempt in tried:
         if index.rows(f"select 1 from files where {attempt.condition} limit 1", attempt.values):
             return attempt
-    folders = ", ".join(spelled(folder.path) for folder in index.folders()) or "no folder yet"
-    raise ToolError(f"Nothing is indexed in {spelled(scope)}. Indexed are: {folders}.")
+    folders = ", ".join(spell_out(folder.path) for folder in index.folders()) or "no folder yet"
+    raise ToolError(f"Nothing is indexed in {spell_out(scope)}. Indexed are: {folders}.")
 
 
 def _below(path: str) -> Scope:

@@ -97,7 +97,7 @@ class Folder(NamedTuple):
 
 
 @contextmanager
-def opened(path: Path | None = None) -> Iterator["Index"]:
+def open_index(path: Path | None = None) -> Iterator["Index"]:
     """The index, made if there is none. Raises ToolError; a damaged one is set aside then."""
     path = path or index_file()
     try:
@@ -171,7 +171,7 @@ def _set_aside(path: Path, inode: int) -> str:
                 other = Path(f"{path}{end}")
                 if other.exists():
                     other.rename(f"{aside}{end}")
-            with opened(path) as index:
+            with open_index(path) as index:
                 for folder in folders:
                     index.add(Path(folder))
     except OSError as error:
@@ -201,7 +201,7 @@ def as_written(text: str) -> str:
 
 
 class Index:
-    """An open index. Its methods raise sqlite3's errors, which `opened` puts into words."""
+    """An open index. Its methods raise sqlite3's errors, which `open_index` puts into words."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection

@@ -42,14 +42,14 @@ def pages(file: BinaryIO) -> Iterator[str]:
         reader = pypdf.PdfReader(file)
         if reader.is_encrypted and not reader.decrypt(""):
             raise ToolError("The PDF is encrypted: its text needs a password.")
-        yield from _bounded(page.extract_text() for page in reader.pages)
+        yield from _limit_pages(page.extract_text() for page in reader.pages)
     except (errors.FileNotDecryptedError, errors.DependencyError) as error:
         raise ToolError("The PDF is encrypted: its text needs a password.") from error
     except (errors.PyPdfError, *FAULTS) as error:
         raise ToolError("The PDF is damaged and cannot be read.") from error
 
 
-def _bounded(texts: Iterator[str]) -> Iterator[str]:
+def _limit_pages(texts: Iterator[str]) -> Iterator[str]:
     ends = time.monotonic() + PATIENCE
     characters = 0
     for count, text in enumerate(texts):

@@ -9,9 +9,9 @@ from pathlib import PurePath
 from typing import BinaryIO, NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.documents import docx, epub, opendocument, pdf, pptx, xlsx
-from andy_cli.toolbox.documents.charsets import declared_in, decoded
+from andy_cli.toolbox.documents.charsets import declared_in, decode_text
 from andy_cli.toolbox.documents.html import plain_text
 
 PAGES = (".html", ".htm", ".xhtml", ".shtml")
@@ -148,7 +148,7 @@ def text_of(
     elif form:
         yield _read_plain(file, name, form, most)
     else:
-        raise ToolError(f"{spelled(PurePath(name).name)} holds no text that can be read.")
+        raise ToolError(f"{spell_out(PurePath(name).name)} holds no text that can be read.")
 
 
 def _form_of_archive(file: BinaryIO, head: bytes) -> str:
@@ -166,11 +166,11 @@ def _form_of_archive(file: BinaryIO, head: bytes) -> str:
 def _read_plain(file: BinaryIO, name: str, form: str, most: int) -> Part:
     data = file.read(most + 1)
     if len(data) > most:
-        raise ToolError(f"{spelled(PurePath(name).name)} is larger than {most / 1e6:g} MB.")
+        raise ToolError(f"{spell_out(PurePath(name).name)} is larger than {most / 1e6:g} MB.")
     if form == "page":
-        title, text = plain_text(decoded(data, declared_in(data)))
+        title, text = plain_text(decode_text(data, declared_in(data)))
         return Part("", f"{title}\n\n{text}".strip())
-    return Part("", decoded(data), "line")
+    return Part("", decode_text(data), "line")
 
 
 def looks_like_text(head: bytes) -> bool:

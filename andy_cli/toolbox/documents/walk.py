@@ -25,7 +25,7 @@ class Found(NamedTuple):
 def files_in(folder: Path) -> Iterator[Found]:
     """In the order of their paths; a folder that cannot be read counts as empty."""
     if folder.is_file():
-        yield from _found(str(folder), folder.lstat())
+        yield from _file_state(str(folder), folder.lstat())
         return
     waiting = [str(folder)]
     while waiting:
@@ -50,10 +50,10 @@ def _state(entry: "os.DirEntry[str]") -> Iterator[Found]:
         state = entry.stat(follow_symlinks=False)
     except OSError:
         return  # it has gone meanwhile
-    yield from _found(entry.path, state)
+    yield from _file_state(entry.path, state)
 
 
-def _found(path: str, state: os.stat_result) -> Iterator[Found]:
+def _file_state(path: str, state: os.stat_result) -> Iterator[Found]:
     if stat.S_ISREG(state.st_mode):
         yield Found(path, state.st_size, state.st_mtime_ns)
 

@@ -8,18 +8,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import contain
 from andy_cli.toolbox.files.contents import content_of
 from andy_cli.toolbox.files.differences import FileChange, compare_texts, describe_new_text
-from andy_cli.toolbox.files.editing import described, edited
-from andy_cli.toolbox.files.encodings import PIECE, decoded
+from andy_cli.toolbox.files.editing import describe_places, replace_text
+from andy_cli.toolbox.files.encodings import PIECE, decode_file
 from andy_cli.toolbox.files.kinds import HEAD, kind, one
-from andy_cli.toolbox.files.names import amount, said
-from andy_cli.toolbox.files.opening import opened
+from andy_cli.toolbox.files.names import amount, show_path
+from andy_cli.toolbox.files.opening import open_file
 from andy_cli.toolbox.files.writing import write
-from andy_cli.toolbox.places import Place, place
-from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.granted_paths import Place, place
+from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.tool import Claim, Display, Outcome
 
 COMPARED = 2_000_000
@@ -75,15 +75,15 @@ def compare_data(before: Before, data: bytes) -> FileChange:
     """Describe the change that putting the data there makes."""
     what = kind(data[:HEAD])
     if not before.there:
-        new = f"new file, {_described(data, what)}"
-        return FileChange(new) if what else describe_new_text(decoded(data).text)
+        new = f"new file, {_describe_data(data, what)}"
+        return FileChange(new) if what else describe_new_text(decode_file(data).text)
     if not before.known:
         inside = f"a file of {amount(before.size)}" if before.size else "what may be there"
-        return FileChange(f"{inside} is replaced by {_described(data, what)}")
+        return FileChange(f"{inside} is replaced by {_describe_data(data, what)}")
     if what or kind(before.data[:HEAD]):
-        old = _described(before.data, kind(before.data[:HEAD]))
-        return FileChange(f"{old} is replaced by {_described(data, what)}")
-    old_text, new_text = decoded(before.data), decoded(data)
+        old = _describe_data(before.data, kind(before.data[:HEAD]))
+        return FileChange(f"{old} is replaced by {_describe_data(data, what)}")
+    old_text, new_text = decode_file(before.data), decode_file(data)
     change = compare_texts(old_text.text, new_text.text)
     if old_text.encoding == new_text.encoding:
         return change
@@ -91,7 +91,7 @@ def compare_data(before: Before, data: bytes) -> FileChange:
     return change._replace(summary=f"{change.summary}, {becomes}")
 
 
-def _described(data: bytes, what: str) -> str:
+def _describe_data(data: bytes, what: str) -> str:
     return f"{one(what) if what else 'text'} of {amount(len(data))}"
 
 
@@ -100,11 +100,11 @@ def claim_edit(written: str, old: str, new: str, everywhere: bool) -> Claim:
 
     Raises ToolError where the text is not in the file, or not only once.
     """
-    before, name = _before(written), spelled(written)
+    before, name = _before(written), spell_out(written)
     if not before.known or not before.there:
         return _claim(written, compare_texts(old, new))
-    text = decoded(before.data).text
-    return _claim(written, compare_texts(text, edited(text, old, new, everywhere, name).text))
+    text = decode_file(before.data).text
+    return _claim(written, compare_texts(text, replace_text(text, old, new, everywhere, name).text))
 
 
 def put(written: str, content: str, mime_type: str = "") -> Outcome:
@@ -114,7 +114,7 @@ def put(written: str, content: str, mime_type: str = "") -> Outcome:
     before = _read_place(where)
     new = write(where, _pieces(data))
     size = amount(len(data))
-    did = f"{'made' if new else 'replaced'} {said(where.path)}, {size}"
+    did = f"{'made' if new else 'replaced'} {show_path(where.path)}, {size}"
     return Outcome(did, did, display=Display(diff=compare_data(before, data).diff))
 
 
@@ -125,17 +125,17 @@ def _pieces(data: bytes) -> Sequence[bytes]:
 def edit(written: str, old: str, new: str, everywhere: bool) -> Outcome:
     """Replace a text in a file; its encoding and its line ends stay. Raises ToolError."""
     where = place(written, "write")
-    name = said(where.path)
-    file, _ = opened(written)
+    name = show_path(where.path)
+    file, _ = open_file(written)
     with file:
         data = file.read(EDITED + 1)
     if len(data) > EDITED:
         raise ToolError(f"{name} is larger than {amount(EDITED)}: that is too much to edit.")
     if what := kind(data[:HEAD]):
         raise ToolError(f"{name} is no text but {one(what)}: there is nothing to edit in it.")
-    text = decoded(data)
-    change = edited(text.text, old, new, everywhere, name)
+    text = decode_file(data)
+    change = replace_text(text.text, old, new, everywhere, name)
     write(where, _pieces(text.encoded(change.text)))
-    did = f"changed {name}{described(change.places)}"
+    did = f"changed {name}{describe_places(change.places)}"
     shown = compare_texts(text.text, change.text) if len(data) <= COMPARED else FileChange("")
     return Outcome(did, did, display=Display(diff=shown.diff))

@@ -11,7 +11,7 @@ import re
 from urllib.parse import unquote_to_bytes
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.neutralizer import one_line
+from andy_cli.guard.terminal_sanitizer import one_line
 
 TEXTUAL = re.compile(
     r"text/.*|.*[+/](?:json|xml|yaml|x-yaml|toml|javascript|ecmascript|typescript|sql|x-sh"
@@ -26,8 +26,8 @@ def content_of(content: str, mime_type: str) -> bytes:
     url = DATA_URL.fullmatch(content.strip()) if content.lstrip()[:5] == "data:" else None
     if url and (kind or url[1]) and not is_text(kind or url[1].lower()):
         packed = url[4]
-        return _unpacked(packed, kind or url[1]) if url[3] else unquote_to_bytes(packed)
-    return content.encode("utf-8", "replace") if is_text(kind) else _unpacked(content, kind)
+        return _unpack_content(packed, kind or url[1]) if url[3] else unquote_to_bytes(packed)
+    return content.encode("utf-8", "replace") if is_text(kind) else _unpack_content(content, kind)
 
 
 def is_text(kind: str) -> bool:
@@ -35,7 +35,7 @@ def is_text(kind: str) -> bool:
     return not kind or TEXTUAL.fullmatch(kind) is not None
 
 
-def _unpacked(content: str, kind: str) -> bytes:
+def _unpack_content(content: str, kind: str) -> bytes:
     packed = "".join(content.split()).replace("-", "+").replace("_", "/").rstrip("=")
     try:
         return base64.b64decode(packed + "=" * (-len(packed) % 4), validate=True)

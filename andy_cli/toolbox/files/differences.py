@@ -43,10 +43,10 @@ class Change(NamedTuple):
 
 def compare_texts(old: str, new: str) -> FileChange:
     """Describe the change from one text to the other."""
-    change = _compared(_lines(old), _lines(new))
+    change = _compare_lines(_lines(old), _lines(new))
     if not change.lines:
         return FileChange("nothing changes" if old == new else "only line endings change")
-    return FileChange(_describe_counts(change), "\n".join(shortened(change.lines)))
+    return FileChange(_describe_counts(change), "\n".join(shorten_diff(change.lines)))
 
 
 def describe_new_text(text: str) -> FileChange:
@@ -55,7 +55,7 @@ def describe_new_text(text: str) -> FileChange:
     added = [f"+{line}" for line in lines]
     header = [f"@@ -0,0 +1,{len(lines)} @@"] * bool(lines)
     summary = f"new file, {count(len(lines), 'line')}"
-    return FileChange(summary, "\n".join(shortened([*header, *added])))
+    return FileChange(summary, "\n".join(shorten_diff([*header, *added])))
 
 
 def _describe_counts(change: Change) -> str:
@@ -71,7 +71,7 @@ def _lines(text: str) -> list[str]:
     return lines if lines[-1] else lines[:-1]
 
 
-def _compared(old: Sequence[str], new: Sequence[str]) -> Change:
+def _compare_lines(old: Sequence[str], new: Sequence[str]) -> Change:
     """Only what differs is compared: what is alike at both ends may be long."""
     head = _alike(old, new)
     tail = _alike(old[head:][::-1], new[head:][::-1])
@@ -84,7 +84,7 @@ def _compared(old: Sequence[str], new: Sequence[str]) -> Change:
         return Change(found, len(after), len(before))
     unified = [*difflib.unified_diff(before, after, lineterm="", n=AROUND)][2:]
     return Change(
-        [_moved(line, start) for line in unified],
+        [_move_hunk(line, start) for line in unified],
         sum(line.startswith("+") for line in unified),
         sum(line.startswith("-") for line in unified),
     )
@@ -96,7 +96,7 @@ def _alike(one: Sequence[str], other: Sequence[str]) -> int:
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def _moved(line: str, by: int) -> str:
+def _move_hunk(line: str, by: int) -> str:
     """The numbers of a hunk as they are in the whole file."""
     if not line.startswith("@@ "):
         return line
@@ -109,7 +109,7 @@ def _later(span: str, by: int) -> str:
     return f"{int(start) + by}{comma}{length}"
 
 
-def shortened(lines: Sequence[str]) -> list[str]:
+def shorten_diff(lines: Sequence[str]) -> list[str]:
     """Keep head and tail of a long diff, with how many lines stand between them."""
     narrow = [
         line if len(line) <= WIDEST else f"{line[:WIDEST]} [... {len(line) - WIDEST:,} more]"

@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.files.names import count
 
 NEAREST, LIKE = 3, 60
@@ -27,26 +27,26 @@ class Edited(NamedTuple):
     """How many were replaced."""
 
 
-def edited(text: str, old: str, new: str, everywhere: bool, name: str) -> Edited:
+def replace_text(text: str, old: str, new: str, everywhere: bool, name: str) -> Edited:
     """The text with `old` replaced by `new`. Raises ToolError that names the nearest lines, or
     the lines in which it stands more than once."""
-    if _unified(old) == _unified(new):
+    if _unify_line_ends(old) == _unify_line_ends(new):
         raise ToolError("The old and the new text are the same: there is nothing to change.")
     # Not by a regular expression: one of this length may take for ever.
-    parts = _unified(text).split(_unified(old))
+    parts = _unify_line_ends(text).split(_unify_line_ends(old))
     places = len(parts) - 1
     if not places:
         raise _missing(text, old, name)
     if places > 1 and not everywhere:
-        raise _several(parts, _unified(old), name)
-    return Edited(_joined(parts, _unified(old), _unified(new), text), places)
+        raise _several(parts, _unify_line_ends(old), name)
+    return Edited(_join_replaced(parts, _unify_line_ends(old), _unify_line_ends(new), text), places)
 
 
-def _unified(text: str) -> str:
+def _unify_line_ends(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
-def _joined(parts: Sequence[str], old: str, new: str, text: str) -> str:
+def _join_replaced(parts: Sequence[str], old: str, new: str, text: str) -> str:
     """The parts with the new text between them, and each line with the end it had."""
     ends = re.findall(r"\r?\n", text)
     windows = ends.count("\r\n")
@@ -84,7 +84,7 @@ def _missing(text: str, old: str, name: str) -> ToolError:
         return ToolError(
             f"That text is not in {name} as it was given: in line {number} there are other blanks "
             "in it.",
-            f"read_file shows them. Line {number}: {_shown(lines[number - 1])}",
+            f"read_file shows them. Line {number}: {_show_line(lines[number - 1])}",
         )
     near = _nearest(lines, old)
     return ToolError(
@@ -119,14 +119,14 @@ def _nearest(lines: Sequence[str], old: str) -> str:
         score_cutoff=LIKE,
         limit=NEAREST,
     )
-    numbered = sorted((at + 1, _shown(lines[at])) for _, _, at in close)
+    numbered = sorted((at + 1, _show_line(lines[at])) for _, _, at in close)
     return "; ".join(f"{number}: {line}" for number, line in numbered)
 
 
-def _shown(line: str) -> str:
+def _show_line(line: str) -> str:
     text = line.strip()
-    return spelled(text if len(text) <= WIDEST else text[:WIDEST] + "...")
+    return spell_out(text if len(text) <= WIDEST else text[:WIDEST] + "...")
 
 
-def described(places: int) -> str:
+def describe_places(places: int) -> str:
     return "" if places == 1 else f" in {count(places, 'place')}"

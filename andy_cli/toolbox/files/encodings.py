@@ -32,7 +32,7 @@ class Encoding(NamedTuple):
 UTF_8 = Encoding("utf-8")
 
 
-def marked(head: bytes) -> Encoding | None:
+def marked_encoding(head: bytes) -> Encoding | None:
     """What the byte order mark says, if there is one."""
     for mark, name in MARKS:
         if head.startswith(mark):
@@ -43,7 +43,9 @@ def marked(head: bytes) -> Encoding | None:
 def encoding_of(file: BinaryIO, work: Work) -> Encoding:
     """What the file is written in; it is read from its start, and stands there afterwards."""
     head = file.read(HEAD)
-    encoding = marked(head) or (UTF_8 if _is_utf_8(head, file, work) else Encoding("latin-1"))
+    encoding = marked_encoding(head) or (
+        UTF_8 if _is_utf_8(head, file, work) else Encoding("latin-1")
+    )
     file.seek(0)
     return encoding
 
@@ -80,9 +82,9 @@ class Text(NamedTuple):
             ) from error
 
 
-def decoded(data: bytes) -> Text:
+def decode_file(data: bytes) -> Text:
     """Raises ToolError where a mark promises what is not there."""
-    encoding = marked(data)
+    encoding = marked_encoding(data)
     try:
         if encoding:
             return Text(data[len(encoding.mark) :].decode(encoding.name), encoding)

@@ -8,10 +8,10 @@ import os
 from typing import BinaryIO, NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.neutralizer import one_line
+from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.toolbox.files.encodings import encoding_of
-from andy_cli.toolbox.files.names import amount, said
-from andy_cli.toolbox.files.opening import opened
+from andy_cli.toolbox.files.names import amount, show_path
+from andy_cli.toolbox.files.opening import open_file
 from andy_cli.toolbox.files.reading import refuse_binary
 from andy_cli.toolbox.tool import Outcome
 from andy_cli.toolbox.work import Work
@@ -32,8 +32,8 @@ class Content(NamedTuple):
 
 def got(path: str, encoding: str, longest: int, work: Work) -> Outcome:
     """`encoding` is a name of an encoding, `base64`, or empty: whatever the text is in."""
-    file, where = opened(path)
-    name = said(where.path)
+    file, where = open_file(path)
+    name = show_path(where.path)
     with file:
         size = os.fstat(file.fileno()).st_size
         content = _content(file, name, encoding.strip().lower(), min(longest, LONGEST), work)

@@ -6,9 +6,9 @@ from typing import BinaryIO
 from andy_cli.toolbox.documents.html import TextStyle, html_to_text
 from andy_cli.toolbox.files.encodings import encoding_of
 from andy_cli.toolbox.files.kinds import HEAD, kind
-from andy_cli.toolbox.files.names import count, said
+from andy_cli.toolbox.files.names import count, show_path
 from andy_cli.toolbox.files.office import DocumentPart, is_document, read_document
-from andy_cli.toolbox.files.opening import opened
+from andy_cli.toolbox.files.opening import open_file
 from andy_cli.toolbox.files.reading import pieces, refuse_binary
 from andy_cli.toolbox.tool import Outcome
 from andy_cli.toolbox.work import Work
@@ -22,10 +22,10 @@ PAGE_STYLE = TextStyle(cell=" | ", headings=True)
 PAGE = re.compile(rb"\s*(?:<!--.*?-->\s*)?<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
 
 
-def ingested(written: str, work: Work) -> Outcome:
+def ingest_file(written: str, work: Work) -> Outcome:
     """Raises ToolError for what has no text or cannot be read."""
-    file, where = opened(written)
-    name = said(where.path)
+    file, where = open_file(written)
+    name = show_path(where.path)
     with file:
         text = text_of(file, name, work)
     if not text.strip():

@@ -3,20 +3,20 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from andy_cli.guard.neutralizer import spelled
-from andy_cli.toolbox.situation import here
+from andy_cli.guard.terminal_sanitizer import spell_out
+from andy_cli.toolbox.runtime_context import here
 
 
-def said(path: Path) -> str:
+def show_path(path: Path) -> str:
     """A path as seen from the workspace, else from the home, else whole; nothing in it acts."""
     workspace, home = here().workspace, Path.home()
     if path == workspace:
         return "the current folder"
     if path.is_relative_to(workspace):
-        return spelled(str(path.relative_to(workspace)))
+        return spell_out(str(path.relative_to(workspace)))
     if path.is_relative_to(home) and path != home:
-        return spelled(f"~/{path.relative_to(home)}")
-    return spelled(str(path))
+        return spell_out(f"~/{path.relative_to(home)}")
+    return spell_out(str(path))
 
 
 def amount(size: int) -> str:

@@ -6,26 +6,26 @@ import os
 from typing import BinaryIO
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.neutralizer import spelled
-from andy_cli.toolbox.files.names import said
+from andy_cli.guard.terminal_sanitizer import spell_out
+from andy_cli.toolbox.files.names import show_path
 from andy_cli.toolbox.files.search.walking import entries
-from andy_cli.toolbox.places import Place, place
-from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.granted_paths import Place, place
+from andy_cli.toolbox.runtime_context import here
 
 
-def opened(written: str) -> tuple[BinaryIO, Place]:
+def open_file(written: str) -> tuple[BinaryIO, Place]:
     """The file a model wrote the path of, for reading. Raises ToolError."""
     where = place(written, "read")
     try:
         return where.open(), where
     except ToolError as error:
-        raise _unopened(where, error) from error
+        raise _explain_unopened(where, error) from error
 
 
-def _unopened(where: Place, error: ToolError) -> ToolError:
+def _explain_unopened(where: Place, error: ToolError) -> ToolError:
     cause = error.__cause__
     number = cause.errno if isinstance(cause, OSError) else None
-    name = said(where.path)
+    name = show_path(where.path)
     if number == errno.ENOENT:
         return _missing(where, f"There is no file {name}.")
     if number in (errno.EACCES, errno.EPERM):
@@ -48,5 +48,5 @@ def _missing(where: Place, message: str) -> ToolError:
             message = f"{message} Its folder is not there either."
             return ToolError(message, "list_directory shows what is.")
         if close := difflib.get_close_matches(where.path.name, names, n=3, cutoff=0.5):
-            return ToolError(f"{message} The nearest names: {', '.join(map(spelled, close))}.")
+            return ToolError(f"{message} The nearest names: {', '.join(map(spell_out, close))}.")
     return ToolError(message, "list_directory shows what there is.")

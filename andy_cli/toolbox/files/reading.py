@@ -13,8 +13,8 @@ from typing import BinaryIO, NamedTuple
 from andy_cli.errors import ToolError
 from andy_cli.toolbox.files.encodings import PIECE, Encoding, encoding_of
 from andy_cli.toolbox.files.kinds import HEAD, hint, kind, one
-from andy_cli.toolbox.files.names import amount, count, said
-from andy_cli.toolbox.files.opening import opened
+from andy_cli.toolbox.files.names import amount, count, show_path
+from andy_cli.toolbox.files.opening import open_file
 from andy_cli.toolbox.tool import Outcome
 from andy_cli.toolbox.work import Work
 
@@ -40,8 +40,8 @@ def page(written: str, first: int, last: int | None, numbered: bool, work: Work)
     """
     if last is not None and last < first:
         raise ToolError(f"Line {last} comes before line {first}: give the smaller one first.")
-    file, where = opened(written)
-    name = said(where.path)
+    file, where = open_file(written)
+    name = show_path(where.path)
     with file:
         refuse_binary(file, name)
         encoding = encoding_of(file, work)
@@ -52,7 +52,7 @@ def page(written: str, first: int, last: int | None, numbered: bool, work: Work)
             raise ToolError(f"{name} has {count(total, 'line')}: there is no line {first}.")
         end = min(last or total, total)
         found = _that_fit(islice(lines(file, encoding, work), first - 1, end))
-    shown = [_shown(number, each, numbered) for number, each in enumerate(found, first)]
+    shown = [_show_line(number, each, numbered) for number, each in enumerate(found, first)]
     reached = first + len(found) - 1
     if reached < total:
         shown.append(_rest(first, reached, total))
@@ -72,7 +72,7 @@ def _that_fit(found: Iterator[Line]) -> list[Line]:
     return kept
 
 
-def _shown(number: int, line: Line, numbered: bool) -> str:
+def _show_line(number: int, line: Line, numbered: bool) -> str:
     return f"{number:>6}\t{line}" if numbered else str(line)
 
 

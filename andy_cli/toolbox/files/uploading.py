@@ -7,15 +7,15 @@ from typing import BinaryIO
 from urllib.parse import urlsplit
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import contain
 from andy_cli.messages import Effect
 from andy_cli.toolbox.files.encodings import PIECE
-from andy_cli.toolbox.files.names import amount, said
-from andy_cli.toolbox.files.opening import opened
+from andy_cli.toolbox.files.names import amount, show_path
+from andy_cli.toolbox.files.opening import open_file
 from andy_cli.toolbox.files.writing import write
-from andy_cli.toolbox.places import place
-from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.granted_paths import place
+from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.tool import Claim, Outcome, progress
 from andy_cli.toolbox.work import Work
 
@@ -32,20 +32,20 @@ def is_address(destination: str) -> bool:
 def claim(path: str, destination: str) -> Claim:
     """What would be read and where it would go. Raises ToolError for an address of another kind."""
     size = _size(path)
-    what = f"{spelled(path)}{f', {amount(size)}' if size is not None else ''}"
+    what = f"{spell_out(path)}{f', {amount(size)}' if size is not None else ''}"
     if is_address(destination):
         _check(destination)
-        shown = f"the whole of {what}\nto {spelled(destination)}"
+        shown = f"the whole of {what}\nto {spell_out(destination)}"
         return Claim((path,), "read", address=destination, method=METHOD, shown=shown)
     target = _target(path, destination)
-    shown = f"{what}, copied to {spelled(target)}"
+    shown = f"{what}, copied to {spell_out(target)}"
     return Claim((path, target), operations=("read", "write"), shown=shown, effect=Effect.WRITE)
 
 
 def _check(address: str) -> None:
     if urlsplit(address).scheme.lower() not in ("http", "https"):
         raise ToolError(
-            f"{spelled(address)[:200]} is no address that files can be sent to.",
+            f"{spell_out(address)[:200]} is no address that files can be sent to.",
             "Give one with https:// or a folder of the workspace.",
         )
 
@@ -67,17 +67,17 @@ def _target(path: str, destination: str) -> str:
     return str(PurePosixPath(destination or ".") / name)
 
 
-def copied(path: str, destination: str, work: Work) -> Outcome:
+def copy_file(path: str, destination: str, work: Work) -> Outcome:
     """Raises ToolError, with nothing changed."""
-    source, where = opened(path)
+    source, where = open_file(path)
     with source:
         target = place(_target(path, destination), "write")
         if target.path == where.path:
-            raise ToolError(f"{said(where.path)} is in that folder already.")
+            raise ToolError(f"{show_path(where.path)} is in that folder already.")
         size = os.fstat(source.fileno()).st_size
         new = write(target, _pieces(source, size, work), work.go_on)
     verb = "copied" if new else "replaced a file with a copy of"
-    did = f"{verb} {said(where.path)} to {said(target.path)}, {amount(size)}"
+    did = f"{verb} {show_path(where.path)} to {show_path(target.path)}, {amount(size)}"
     return Outcome(did, did)
 
 
@@ -90,14 +90,14 @@ def _pieces(file: BinaryIO, size: int, work: Work) -> Iterator[bytes]:
         yield piece
 
 
-async def sent(path: str, address: str) -> Outcome:
+async def send_file(path: str, address: str) -> Outcome:
     """The whole file to a web address. Raises ToolError."""
     _check(address)
-    file, where = opened(path)
+    file, where = open_file(path)
     with file:
         size = os.fstat(file.fileno()).st_size
         answer = await give(file, size, address)
-    return Outcome(answer, f"sent {said(where.path)}, {amount(size)}, to {spelled(address)}")
+    return Outcome(answer, f"sent {show_path(where.path)}, {amount(size)}, to {spell_out(address)}")
 
 
 async def give(file: BinaryIO, size: int, address: str) -> str:
@@ -108,5 +108,7 @@ async def give(file: BinaryIO, size: int, address: str) -> str:
     answer = await send(address, METHOD, file)
     said_back = answer.body[:ANSWER].decode("utf-8", "replace")
     if not 200 <= answer.status < 300:
-        raise ToolError(f"The server did not take it: {answer.status}. {spelled(said_back)[:300]}")
+        raise ToolError(
+            f"The server did not take it: {answer.status}. {spell_out(said_back)[:300]}"
+        )
     return f"The server took it: {answer.status}. {said_back}".strip()

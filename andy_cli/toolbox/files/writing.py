@@ -17,8 +17,8 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
 from andy_cli.toolbox.files.history.journal import find_missing_folders, record
 from andy_cli.toolbox.files.history.recorded import LARGEST, Written
-from andy_cli.toolbox.files.names import said
-from andy_cli.toolbox.places import Place
+from andy_cli.toolbox.files.names import show_path
+from andy_cli.toolbox.granted_paths import Place
 
 PERMISSIONS = 0o777
 """Of a mode what is kept: not that it runs as somebody else."""
@@ -46,7 +46,7 @@ def write(place: Place, pieces: Iterable[bytes], go_on: Callable[[], None] = lam
     folders = find_missing_folders(place.path, place.root)
     hashed = Hashed(pieces)
     new = replace_whole(place, hashed, go_on)
-    did = f"{'made' if new else 'changed'} {said(place.path)}"
+    did = f"{'made' if new else 'changed'} {show_path(place.path)}"
     record(Written(place, hashed.digest, new, *before, folders), did)
     return new
 
@@ -81,11 +81,11 @@ class Hashed:
 
 def replace_whole(place: Place, pieces: Iterable[bytes], go_on: Callable[[], None]) -> bool:
     """As `write`, but nothing is noted."""
-    with _refused(place), folder_inside(place.path, place.root, make=True) as folder:
+    with _explain_failure(place), folder_inside(place.path, place.root, make=True) as folder:
         name = place.path.name
         before = _state(name, folder)
         if before and not stat.S_ISREG(before.st_mode):
-            raise ToolError(f"{said(place.path)} is no plain file: it is not written over.")
+            raise ToolError(f"{show_path(place.path)} is no plain file: it is not written over.")
         draft = _draft(name)
         try:
             _fill(draft, folder, pieces, before)
@@ -100,7 +100,7 @@ def replace_whole(place: Place, pieces: Iterable[bytes], go_on: Callable[[], Non
 
 
 @contextmanager
-def _refused(place: Place) -> Iterator[None]:
+def _explain_failure(place: Place) -> Iterator[None]:
     """What goes wrong, in words that say that nothing was changed."""
     try:
         yield
@@ -113,7 +113,7 @@ def _refused(place: Place) -> Iterator[None]:
 
 
 def _why(place: Place, error: OSError) -> str:
-    return f"{said(place.path)} was not written: {reason_of(error)}. Nothing was changed."
+    return f"{show_path(place.path)} was not written: {reason_of(error)}. Nothing was changed."
 
 
 def reason_of(error: OSError) -> str:

@@ -10,7 +10,7 @@ def split(written: object) -> object:
     return written
 
 
-def joined(written: object) -> object:
+def join_texts(written: object) -> object:
     """A text that came as a list of texts."""
     if isinstance(written, list | tuple) and all(isinstance(piece, str) for piece in written):
         return ", ".join(written)
@@ -27,7 +27,7 @@ def table(written: object) -> object:
         raise ValueError(error.content) from error
 
 
-def titled(written: object) -> object:
+def plain_title(written: object) -> object:
     """A title that came as an object of changes, nothing but a title among them."""
     if isinstance(written, dict) and len(written) == 1:
         return next(iter(written.values()))

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from andy_cli.toolbox.google.contents.pages import Rest, counted, cut, fitting, outcome, short
+from andy_cli.toolbox.google.contents.pages import Rest, count_noun, cut, fitting, outcome, short
 from andy_cli.toolbox.google.http.apis import CALENDAR, base
 from andy_cli.toolbox.google.http.exchange import Query
 from andy_cli.toolbox.google.http.refusals import Missing
-from andy_cli.toolbox.google.http.service import Record, opened, part, record, records, text
-from andy_cli.toolbox.google.ids import Event, calendar_id, event_id, shown
-from andy_cli.toolbox.google.times import Span, bound, span
+from andy_cli.toolbox.google.http.service import Record, open_service, part, record, records, text
+from andy_cli.toolbox.google.ids import Event, calendar_id, event_id, show_id
+from andy_cli.toolbox.google.times import Span, parse_bound, span
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
 
 MANY = 250
@@ -36,21 +36,21 @@ class Planned(NamedTuple):
 
 
 async def calendars() -> Outcome:
-    async with opened(CALENDAR) as calendar:
+    async with open_service(CALENDAR) as calendar:
         missing = Missing("There are no calendars.")
         found = await calendar.listed("/users/me/calendarList", "items", 1000, missing, largest=250)
     names = ("id", "summary", "description", "primary", "accessRole", "timeZone")
     known = [{name: item[name] for name in names if item.get(name)} for item in found.items]
     kept = fitting(known)
     data = {"calendars": kept, **cut(known, kept, found.more, FIRST)}
-    return outcome(data, f"found {counted(len(known), 'calendar')}")
+    return outcome(data, f"found {count_noun(len(known), 'calendar')}")
 
 
 async def events(calendar: str, time_min: str, time_max: str) -> Outcome:
     """What happens from one time to another; without the first, from now on."""
     id = calendar_id(calendar)
-    first = bound(time_min, "timeMin") if time_min.strip() else _now()
-    last = bound(time_max, "timeMax", end=True) if time_max.strip() else ""
+    first = parse_bound(time_min, "timeMin") if time_min.strip() else _now()
+    last = parse_bound(time_max, "timeMax", end=True) if time_max.strip() else ""
     if last and datetime.fromisoformat(last) <= datetime.fromisoformat(first):
         raise ToolError(
             "The end of that time is not after its start.", "Correct timeMin or timeMax."
@@ -59,19 +59,19 @@ async def events(calendar: str, time_min: str, time_max: str) -> Outcome:
     query: Query = {"timeMin": first, "timeMax": last, "singleEvents": True, "orderBy": "startTime"}
     path = f"/calendars/{part(id)}/events"
     missing = _no_calendar(id)
-    async with opened(CALENDAR) as service:
+    async with open_service(CALENDAR) as service:
         found = await service.listed(path, "items", MANY, missing, query, largest=MANY)
-    known = [_told(item) for item in found.items]
+    known = [_describe_event(item) for item in found.items]
     kept = fitting(known)
     data = {"calendar": id, "events": kept, **cut(known, kept, found.more, REST)}
-    return outcome(data, f"found {counted(len(known), 'event')}")
+    return outcome(data, f"found {count_noun(len(known), 'event')}")
 
 
 def _now() -> str:
     return datetime.now().astimezone().isoformat(timespec="seconds")
 
 
-def _told(event: Record) -> dict[str, object]:
+def _describe_event(event: Record) -> dict[str, object]:
     """What is worth telling of an event; a series is known by its id."""
     guests = [text(attendee.get("email")) for attendee in records(event.get("attendees"))]
     known: dict[str, object] = {
@@ -98,15 +98,15 @@ async def creating(event: Planned) -> Outcome:
         "start": event.when.start.for_api(),
         "end": event.when.end.for_api(),
     }
-    async with opened(CALENDAR) as service:
+    async with open_service(CALENDAR) as service:
         path = f"/calendars/{part(event.calendar)}/events"
         made = await service.change("POST", path, _no_calendar(event.calendar), body)
         service.made(made)
     did = f"put {short(event.summary)} into the calendar, {event.when.said()}"
-    return outcome(_told({**body, **made}), did)
+    return outcome(_describe_event({**body, **made}), did)
 
 
-def planned(summary: str, start: str, end: str, calendar: str) -> Planned:
+def plan_event(summary: str, start: str, end: str, calendar: str) -> Planned:
     """What is to be made. Raises ToolError for what cannot be."""
     return Planned(_title(summary), span(start, end), calendar_id(calendar))
 
@@ -118,21 +118,21 @@ def _title(summary: str) -> str:
 
 
 async def updating(event: str, summary: str, calendar: str) -> Outcome:
-    found, title = chosen(event, calendar), _title(summary)
-    async with opened(CALENDAR) as service:
+    found, title = choose_event(event, calendar), _title(summary)
+    async with open_service(CALENDAR) as service:
         done = await service.change("PATCH", _path(found), _missing(found), {"summary": title})
         service.made(done)
-    return outcome(_told(done), f"renamed the event to {short(title)}")
+    return outcome(_describe_event(done), f"renamed the event to {short(title)}")
 
 
 async def deleting(event: str, calendar: str) -> Outcome:
-    found = chosen(event, calendar)
-    async with opened(CALENDAR) as service:
+    found = choose_event(event, calendar)
+    async with open_service(CALENDAR) as service:
         await service.change("DELETE", _path(found), _missing(found))
     return outcome({"id": found.id, "deleted": True}, "deleted the event")
 
 
-def chosen(event: str, calendar: str) -> Event:
+def choose_event(event: str, calendar: str) -> Event:
     """Which event is meant; a link names its calendar, and only then another may be left out."""
     found = event_id(event)
     if calendar_id(calendar) == "primary" and found.calendar:
@@ -146,13 +146,13 @@ def _path(event: Event) -> str:
 
 def _missing(event: Event) -> Missing:
     return Missing(
-        f"There is no event {shown(event.id)} in the calendar {shown(event.calendar)}.",
+        f"There is no event {show_id(event.id)} in the calendar {show_id(event.calendar)}.",
         "calendar_events gives the ids.",
     )
 
 
 def _no_calendar(id: str) -> Missing:
-    return Missing(f"There is no calendar {shown(id)}.", "calendar_list gives the ids.")
+    return Missing(f"There is no calendar {show_id(id)}.", "calendar_list gives the ids.")
 
 
 def claim_reading(arguments: Mapping[str, object]) -> Claim:
@@ -161,7 +161,7 @@ def claim_reading(arguments: Mapping[str, object]) -> Claim:
 
 def claim_creating(arguments: Mapping[str, object]) -> Claim:
     names = ("summary", "start", "end", "calendarId")
-    event = planned(*(str(arguments.get(name) or "") for name in names))
+    event = plan_event(*(str(arguments.get(name) or "") for name in names))
     return Claim(address=base(CALENDAR), method="POST", shown=event.said())
 
 
@@ -176,5 +176,5 @@ def claim_deleting(arguments: Mapping[str, object]) -> Claim:
 
 def _which(arguments: Mapping[str, object]) -> str:
     names = ("eventId", "calendarId")
-    event = chosen(*(str(arguments.get(name) or "") for name in names))
+    event = choose_event(*(str(arguments.get(name) or "") for name in names))
     return f"the event {event.id} in the calendar {event.calendar}"

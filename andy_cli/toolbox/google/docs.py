@@ -3,19 +3,19 @@
 from collections.abc import Mapping
 
 from andy_cli.toolbox.google.contents.document_text import ends_empty, text_of
-from andy_cli.toolbox.google.contents.pages import counted, outcome, page, short
+from andy_cli.toolbox.google.contents.pages import count_noun, outcome, page, short
 from andy_cli.toolbox.google.http.apis import DOCS, base
 from andy_cli.toolbox.google.http.refusals import NOT_DONE, Missing
 from andy_cli.toolbox.google.http.service import (
     Record,
     Service,
-    opened,
+    open_service,
     part,
     record,
     records,
     text,
 )
-from andy_cli.toolbox.google.ids import file_id, shown
+from andy_cli.toolbox.google.ids import file_id, show_id
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
 
 NOUN = "a document"
@@ -26,7 +26,7 @@ LARGEST = 1_000_000
 
 async def reading(document: str, offset: int) -> Outcome:
     id = file_id(document, NOUN)
-    async with opened(DOCS) as docs:
+    async with open_service(DOCS) as docs:
         query = {"includeTabsContent": True}
         found = await docs.read(_path(id), _missing(id), query)
     title = text(found.get("title"))
@@ -38,16 +38,16 @@ async def reading(document: str, offset: int) -> Outcome:
 async def creating(title: str, content: str) -> Outcome:
     name = _title(title)
     _check(content)
-    async with opened(DOCS) as docs:
+    async with open_service(DOCS) as docs:
         made = await docs.change("POST", "/documents", NO_PLACE, {"title": name})
         id = docs.made(made, "documentId")
         if content:
-            await _filled(docs, id, content)
+            await _fill_document(docs, id, content)
     link = f"https://docs.google.com/document/d/{id}/edit"
     return outcome({"id": id, "title": name, "link": link}, f"made the document {short(name)}")
 
 
-async def _filled(docs: Service, id: str, content: str) -> None:
+async def _fill_document(docs: Service, id: str, content: str) -> None:
     try:
         await _edit(docs, id, {"insertText": {"location": {"index": 1}, "text": content}})
     except ToolError as error:
@@ -62,12 +62,12 @@ async def appending(document: str, content: str) -> Outcome:
     _check(content)
     if not content:
         raise ToolError("There is nothing to append.")
-    async with opened(DOCS) as docs:
+    async with open_service(DOCS) as docs:
         where = {"fields": "title,body(content(startIndex,endIndex))"}
         found = await docs.read(_path(id), _missing(id), where)
         added = content if ends_empty(found) else f"\n{content}"
         await _edit(docs, id, {"insertText": {"endOfSegmentLocation": {}, "text": added}})
-    did = f"added {counted(len(content), 'character')} to {short(text(found.get('title')))}"
+    did = f"added {count_noun(len(content), 'character')} to {short(text(found.get('title')))}"
     return outcome({"id": id, "appended": len(content)}, did)
 
 
@@ -77,7 +77,7 @@ async def replacing(document: str, find: str, new: str) -> Outcome:
     _check(new)
     if not find:
         raise ToolError("No text is given that is to be replaced.", "Give it as findText.")
-    async with opened(DOCS) as docs:
+    async with open_service(DOCS) as docs:
         wanted = {"containsText": {"text": find, "matchCase": True}, "replaceText": new}
         done = await _edit(docs, id, {"replaceAllText": wanted})
     replies = records(done.get("replies"))
@@ -87,7 +87,7 @@ async def replacing(document: str, find: str, new: str) -> Outcome:
             f"{short(find)} does not occur in the document, so nothing was replaced.",
             "Upper and lower case count; docs_read gives the text.",
         )
-    return outcome({"id": id, "replaced": number}, f"replaced {counted(number, 'place')}")
+    return outcome({"id": id, "replaced": number}, f"replaced {count_noun(number, 'place')}")
 
 
 async def _edit(docs: Service, id: str, request: Mapping[str, object]) -> Record:
@@ -113,7 +113,7 @@ def _path(id: str) -> str:
 
 
 def _missing(id: str) -> Missing:
-    return Missing(f"There is no document {shown(id)}.", "drive_search gives the ids.")
+    return Missing(f"There is no document {show_id(id)}.", "drive_search gives the ids.")
 
 
 def claim_reading(arguments: Mapping[str, object]) -> Claim:

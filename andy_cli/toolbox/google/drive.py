@@ -7,7 +7,7 @@ from typing import NamedTuple
 from andy_cli.toolbox.google.contents.file_text import FilePage, is_text
 from andy_cli.toolbox.google.contents.pages import (
     Rest,
-    counted,
+    count_noun,
     cut,
     fitting,
     onward,
@@ -17,9 +17,17 @@ from andy_cli.toolbox.google.contents.pages import (
 from andy_cli.toolbox.google.http.apis import DRIVE, base, uploads
 from andy_cli.toolbox.google.http.exchange import Query, Request
 from andy_cli.toolbox.google.http.refusals import Missing
-from andy_cli.toolbox.google.http.service import Page, Record, Service, opened, part, record, text
+from andy_cli.toolbox.google.http.service import (
+    Page,
+    Record,
+    Service,
+    open_service,
+    part,
+    record,
+    text,
+)
 from andy_cli.toolbox.google.http.uploading import multipart
-from andy_cli.toolbox.google.ids import file_id, shown
+from andy_cli.toolbox.google.ids import file_id, show_id
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
 
 GOOGLE = "application/vnd.google-apps."
@@ -66,14 +74,16 @@ async def listing(folder: str, most: int) -> Outcome:
     id = file_id(folder, "a folder") if folder.strip() else ""
     query = f"'{id}' in parents and trashed = false" if id else "trashed = false"
     order = "folder,name" if id else "modifiedTime desc"
-    missing = Missing(f"There is no folder {shown(id)}.", IDS)
-    return _told(await _found({"q": query, "orderBy": order, **EVERYWHERE}, most, missing))
+    missing = Missing(f"There is no folder {show_id(id)}.", IDS)
+    return _describe_files(
+        await _find_files({"q": query, "orderBy": order, **EVERYWHERE}, most, missing)
+    )
 
 
 async def searching(query: str, most: int) -> Outcome:
     """Files whose name or content has these words; Drive's own search language goes too."""
     missing = Missing("Google Drive has nothing to search there.")
-    return _told(await _found({"q": as_query(query), **EVERYWHERE}, most, missing))
+    return _describe_files(await _find_files({"q": as_query(query), **EVERYWHERE}, most, missing))
 
 
 def as_query(written: str) -> str:
@@ -88,20 +98,20 @@ def as_query(written: str) -> str:
     return f"(name contains '{quoted}' or fullText contains '{quoted}') and trashed = false"
 
 
-async def _found(query: Mapping[str, str | bool], most: int, missing: Missing) -> Page:
+async def _find_files(query: Mapping[str, str | bool], most: int, missing: Missing) -> Page:
     asked = {**query, "fields": f"nextPageToken,files({FIELDS})"}
-    async with opened(DRIVE) as drive:
+    async with open_service(DRIVE) as drive:
         return await drive.listed("/files", "files", most, missing, asked, "pageSize", 1000)
 
 
-def _told(found: Page) -> Outcome:
-    files = [_described(item) for item in found.items]
+def _describe_files(found: Page) -> Outcome:
+    files = [_describe_file(item) for item in found.items]
     kept = fitting(files)
-    did = f"found {counted(len(files), 'file')} in Drive"
+    did = f"found {count_noun(len(files), 'file')} in Drive"
     return outcome({"files": kept, **cut(files, kept, found.more, REST)}, did)
 
 
-def _described(file: Record) -> dict[str, object]:
+def _describe_file(file: Record) -> dict[str, object]:
     """What is worth telling of a file."""
     names = ("id", "name", "mimeType", "size", "modifiedTime", "webViewLink")
     return {name: file[name] for name in names if file.get(name)}
@@ -110,7 +120,7 @@ def _described(file: Record) -> dict[str, object]:
 async def reading(file: str, offset: int) -> Outcome:
     """The text of a file, or what it is if it has none."""
     id = file_id(file, "a file")
-    async with opened(DRIVE) as drive:
+    async with open_service(DRIVE) as drive:
         found = await _file(drive, id, f"{FIELDS},shortcutDetails(targetId)")
         if target := text(record(found.get("shortcutDetails")).get("targetId")):
             found = await _file(drive, target)
@@ -120,8 +130,8 @@ async def reading(file: str, offset: int) -> Outcome:
         read = await _text(drive, found, offset)
     if read is None:
         note = "This is no text. Open it in the browser."
-        return outcome({**_described(found), "note": note}, f"looked at {name}: it is no text")
-    data = {**_described(found), "text": read.text, **onward(offset, read.text, read.more)}
+        return outcome({**_describe_file(found), "note": note}, f"looked at {name}: it is no text")
+    data = {**_describe_file(found), "text": read.text, **onward(offset, read.text, read.more)}
     return outcome(data, f"read {name}")
 
 
@@ -155,10 +165,10 @@ async def creating(new: New) -> Outcome:
     else:
         media = (FROM_TEXT.get(new.kind, new.kind), new.content.encode())
         request = multipart(f"{uploads(DRIVE)}/files", about, media, query)
-    async with opened(DRIVE) as drive:
+    async with open_service(DRIVE) as drive:
         made = await drive.send(request, Missing("Google Drive makes no file there."))
         drive.made(made)
-    return outcome(_described({**about, **made}), f"made {short(new.name)} in Drive")
+    return outcome(_describe_file({**about, **made}), f"made {short(new.name)} in Drive")
 
 
 def new_file(name: str, content: str, kind: str) -> New:
@@ -170,9 +180,9 @@ def new_file(name: str, content: str, kind: str) -> New:
     if not name:
         raise ToolError("The file needs a name.")
     if not re.fullmatch(r"[\w.+-]+/[\w.+-]+(; ?charset=[\w-]+)?", kind):
-        raise ToolError(f"{shown(kind)} is no media type.", "Write it like text/plain.")
+        raise ToolError(f"{show_id(kind)} is no media type.", "Write it like text/plain.")
     if kind.startswith(GOOGLE) and kind not in FROM_TEXT and kind != FOLDER:
-        raise ToolError(f"Drive makes no {shown(kind)} of a text.")
+        raise ToolError(f"Drive makes no {show_id(kind)} of a text.")
     if kind == FOLDER and content.strip():
         raise ToolError("A folder has no content.", "Leave it empty, or make a file.")
     _check(content)
@@ -192,7 +202,7 @@ async def updating(file: str, content: str) -> Outcome:
     """Put a text in the place of all that a file held."""
     id = file_id(file, "a file")
     _check(content)
-    async with opened(DRIVE) as drive:
+    async with open_service(DRIVE) as drive:
         found = await _file(drive, id)
         kind, name = text(found.get("mimeType")), short(text(found.get("name")))
         if kind not in FROM_TEXT and not is_text(kind):
@@ -203,23 +213,23 @@ async def updating(file: str, content: str) -> Outcome:
         request = Request("PATCH", url, query, content.encode(), media)
         done = await drive.send(request, _missing(id))
         drive.made(done)
-    return outcome(_described(done), f"wrote {name} in Drive")
+    return outcome(_describe_file(done), f"wrote {name} in Drive")
 
 
 async def deleting(file: str) -> Outcome:
     """Move a file to Drive's trash, from where it can be had back for 30 days."""
     id = file_id(file, "a file")
-    async with opened(DRIVE) as drive:
+    async with open_service(DRIVE) as drive:
         query: Query = {"fields": FIELDS, "supportsAllDrives": True}
         path, body = f"/files/{part(id)}", {"trashed": True}
         done = await drive.change("PATCH", path, _missing(id), body, query)
         drive.made(done)
     name = short(text(done.get("name")))
-    return outcome({**_described(done), "trashed": True}, f"moved {name} to Drive's trash")
+    return outcome({**_describe_file(done), "trashed": True}, f"moved {name} to Drive's trash")
 
 
 def _missing(id: str) -> Missing:
-    return Missing(f"There is no file {shown(id)}.", IDS)
+    return Missing(f"There is no file {show_id(id)}.", IDS)
 
 
 def claim_reading(arguments: Mapping[str, object]) -> Claim:

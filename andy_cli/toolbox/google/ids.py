@@ -7,7 +7,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.terminal_sanitizer import spell_out
 
 ID = re.compile(r"[A-Za-z0-9_-]{1,256}")
 IN_PATH = re.compile(r"/(?:d|folders|feeds/download/\w+)/(?:e/)?([A-Za-z0-9_-]+)")
@@ -35,7 +35,7 @@ def plain_id(written: str, noun: str, advice: str = "") -> str:
     """An id that goes into a path. Raises ToolError, with the advice, for what cannot be one."""
     found = written.strip().strip("\"'<>")
     if not ID.fullmatch(found):
-        raise ToolError(f"{shown(written)} is no id of {noun}.", advice)
+        raise ToolError(f"{show_id(written)} is no id of {noun}.", advice)
     return found
 
 
@@ -70,7 +70,7 @@ def calendar_id(written: str) -> str:
         query = parse_qs(_google(found, "a calendar").query)
         found = (query.get("src") or query.get("cid") or [""])[0]
     if not re.fullmatch(r"[^\s/?\x00-\x1f\x7f]{1,256}", found) or set(found) <= {"."}:
-        raise ToolError(f"{shown(written)} is no id of a calendar.", "calendar_list gives them.")
+        raise ToolError(f"{show_id(written)} is no id of a calendar.", "calendar_list gives them.")
     return found
 
 
@@ -88,11 +88,11 @@ def _google(written: str, noun: str) -> _Address:
     except ValueError:
         host = ""
     if host != "google.com" and not host.endswith(".google.com"):
-        raise ToolError(f"{shown(written)} is neither an id of {noun} nor an address of Google.")
+        raise ToolError(f"{show_id(written)} is neither an id of {noun} nor an address of Google.")
     return _Address(unquote(parts.path), parts.query)
 
 
-def shown(written: str) -> str:
+def show_id(written: str) -> str:
     """As it stands in an error: every character seen, and not too many."""
-    text = spelled(written)
+    text = spell_out(written)
     return f"'{text if len(text) <= SHOWN else text[:SHOWN] + '...'}'"

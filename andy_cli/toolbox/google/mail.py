@@ -5,12 +5,12 @@ import base64
 from collections.abc import Mapping, Sequence
 
 from andy_cli.toolbox.google.contents import message_text
-from andy_cli.toolbox.google.contents.letters import Letter, as_message, letter
+from andy_cli.toolbox.google.contents.mail_draft import Letter, as_message, letter
 from andy_cli.toolbox.google.contents.pages import (
     TEXT,
     Rest,
-    clipped,
-    counted,
+    clip_texts,
+    count_noun,
     cut,
     fitting,
     outcome,
@@ -19,9 +19,9 @@ from andy_cli.toolbox.google.contents.pages import (
 )
 from andy_cli.toolbox.google.http.apis import GMAIL, base
 from andy_cli.toolbox.google.http.refusals import Missing
-from andy_cli.toolbox.google.http.service import Record, Service, opened, part, records, text
-from andy_cli.toolbox.google.ids import plain_id, shown
-from andy_cli.toolbox.google.login.account import connected
+from andy_cli.toolbox.google.http.service import Record, Service, open_service, part, records, text
+from andy_cli.toolbox.google.ids import plain_id, show_id
+from andy_cli.toolbox.google.login.account import connected_account
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError, progress
 
 AT_ONCE = 8
@@ -42,7 +42,7 @@ HEADERS = ["From", "To", "Subject", "Date"]
 
 async def listing(most: int, labels: Sequence[str] = (), query: str = "") -> Outcome:
     """The newest mails, as far as `most`: of these labels, or those that a search finds."""
-    async with opened(GMAIL) as gmail:
+    async with open_service(GMAIL) as gmail:
         ids = await _label_ids(gmail, labels)
         asked: dict[str, str | bool | list[str]] = {"q": query, "labelIds": ids}
         if {"SPAM", "TRASH"} & set(ids):
@@ -52,7 +52,7 @@ async def listing(most: int, labels: Sequence[str] = (), query: str = "") -> Out
         )
         mails = await _heads(gmail, [text(item.get("id")) for item in found.items])
     kept = fitting(mails)
-    did = f"found {counted(len(mails), 'mail')}"
+    did = f"found {count_noun(len(mails), 'mail')}"
     return outcome({"messages": kept, **cut(mails, kept, found.more, REST)}, did)
 
 
@@ -68,7 +68,7 @@ async def _label_ids(gmail: Service, names: Sequence[str]) -> list[str]:
     for label_id in ids:
         if label_id not in SYSTEM and not (known.get(label_id) or known.get(label_id.lower())):
             names_there = ", ".join(short(text(label.get("name")), 30) for label in labels[:30])
-            raise ToolError(f"There is no label {shown(label_id)}. There are: {names_there}.")
+            raise ToolError(f"There is no label {show_id(label_id)}. There are: {names_there}.")
     return [
         label_id if label_id in SYSTEM else known.get(label_id) or known[label_id.lower()]
         for label_id in ids
@@ -128,7 +128,7 @@ def _snippet(written: str) -> str:
 async def reading(message_id: str, offset: int) -> Outcome:
     """One mail: who, when, what about, its text, the names of its attachments."""
     id = plain_id(message_id, "a mail", IDS)
-    async with opened(GMAIL) as gmail:
+    async with open_service(GMAIL) as gmail:
         message = await gmail.read(_path(id), _missing(id), {"format": "full"})
         body = await _body(gmail, id, message)
     headers = message_text.headers(message)
@@ -137,7 +137,7 @@ async def reading(message_id: str, offset: int) -> Outcome:
     names = ("from", "to", "cc", "date", "subject")
     data: dict[str, object] = {
         "id": id,
-        **{name: clipped(headers[name], TEXT) for name in names if headers.get(name)},
+        **{name: clip_texts(headers[name], TEXT) for name in names if headers.get(name)},
         "labels": fitting(_labels(message), TEXT),
         "body": told.pop("text"),
         **told,
@@ -159,10 +159,10 @@ async def _body(gmail: Service, id: str, message: Record) -> str:
 
 
 async def sending(mail: Letter) -> Outcome:
-    account = connected()
+    account = connected_account()
     raw = as_message(mail, account.email if account else "")
     body = {"raw": base64.urlsafe_b64encode(raw).decode()}
-    async with opened(GMAIL) as gmail:
+    async with open_service(GMAIL) as gmail:
         sent = await gmail.change("POST", "/users/me/messages/send", NO_SENDING, body)
         id = gmail.made(sent)
     to = ", ".join(receiver.address for receiver in mail.to)
@@ -193,4 +193,4 @@ def _path(id: str) -> str:
 
 
 def _missing(id: str) -> Missing:
-    return Missing(f"There is no mail {shown(id)}.", IDS)
+    return Missing(f"There is no mail {show_id(id)}.", IDS)

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from andy_cli.toolbox.google.contents.cells import Rows, rows_of, said
-from andy_cli.toolbox.google.contents.pages import counted, fitting, outcome, short
+from andy_cli.toolbox.google.contents.cells import Rows, rows_of, show_rows
+from andy_cli.toolbox.google.contents.pages import count_noun, fitting, outcome, short
 from andy_cli.toolbox.google.http.apis import SHEETS, base
 from andy_cli.toolbox.google.http.exchange import Query
 from andy_cli.toolbox.google.http.refusals import Missing
-from andy_cli.toolbox.google.http.service import Record, opened, part, record, text
-from andy_cli.toolbox.google.ids import file_id, shown
+from andy_cli.toolbox.google.http.service import Record, open_service, part, record, text
+from andy_cli.toolbox.google.ids import file_id, show_id
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
 
 NOUN = "a spreadsheet"
@@ -19,7 +19,7 @@ AS_TYPED: Query = {"valueInputOption": "USER_ENTERED"}
 
 async def reading(spreadsheet: str, cells: str) -> Outcome:
     id, place = file_id(spreadsheet, NOUN), _range(cells)
-    async with opened(SHEETS) as sheets:
+    async with open_service(SHEETS) as sheets:
         found = await sheets.read(_path(id, place), _missing(id))
     rows = found.get("values")
     rows = rows if isinstance(rows, list) else []
@@ -28,33 +28,33 @@ async def reading(spreadsheet: str, cells: str) -> Outcome:
     more = {"truncated": f"{left} more rows follow. Read them by a range of their own."}
     where = text(found.get("range")) or place
     data: Record = {"range": where, "values": kept, **(more if left else {})}
-    return outcome(data, f"read {counted(len(rows), 'row')} from {short(where)}")
+    return outcome(data, f"read {count_noun(len(rows), 'row')} from {short(where)}")
 
 
 async def writing(spreadsheet: str, cells: str, values: Rows) -> Outcome:
     id, place = file_id(spreadsheet, NOUN), _range(cells)
-    async with opened(SHEETS) as sheets:
+    async with open_service(SHEETS) as sheets:
         body = {"range": place, "values": values}
         done = await sheets.change("PUT", _path(id, place), _missing(id), body, AS_TYPED)
         where = sheets.made(done, "updatedRange")
-    return outcome(_updated(done), f"wrote {_cells(done)} to {short(where)}")
+    return outcome(_updated_range(done), f"wrote {_cells(done)} to {short(where)}")
 
 
 async def appending(spreadsheet: str, cells: str, values: Rows) -> Outcome:
     """Add rows below the table that the range is in; what stands there moves down."""
     id, place = file_id(spreadsheet, NOUN), _range(cells)
-    async with opened(SHEETS) as sheets:
+    async with open_service(SHEETS) as sheets:
         query: Query = {**AS_TYPED, "insertDataOption": "INSERT_ROWS"}
         path = f"{_path(id, place)}:append"
         done = await sheets.change("POST", path, _missing(id), {"values": values}, query)
         updates = record(done.get("updates"))
         where = sheets.made(updates, "updatedRange")
-    return outcome(_updated(updates), f"added {_cells(updates)} at {short(where)}")
+    return outcome(_updated_range(updates), f"added {_cells(updates)} at {short(where)}")
 
 
 async def creating(title: str) -> Outcome:
     name = _title(title)
-    async with opened(SHEETS) as sheets:
+    async with open_service(SHEETS) as sheets:
         body = {"properties": {"title": name}}
         made = await sheets.change("POST", "/spreadsheets", NO_PLACE, body)
         id = sheets.made(made, "spreadsheetId")
@@ -64,27 +64,27 @@ async def creating(title: str) -> Outcome:
 
 async def clearing(spreadsheet: str, cells: str) -> Outcome:
     id, place = file_id(spreadsheet, NOUN), _range(cells)
-    async with opened(SHEETS) as sheets:
+    async with open_service(SHEETS) as sheets:
         done = await sheets.change("POST", f"{_path(id, place)}:clear", _missing(id), {})
         where = sheets.made(done, "clearedRange")
     return outcome({"clearedRange": where}, f"emptied {short(where)}")
 
 
-def _updated(done: Record) -> Record:
+def _updated_range(done: Record) -> Record:
     names = ("updatedRange", "updatedRows", "updatedColumns", "updatedCells")
     return {name: done[name] for name in names if name in done}
 
 
 def _cells(done: Record) -> str:
     number = done.get("updatedCells")
-    return counted(number, "cell") if isinstance(number, int) else "cells"
+    return count_noun(number, "cell") if isinstance(number, int) else "cells"
 
 
 def _range(cells: str) -> str:
     """A range in A1 notation, or the name of a sheet or range. Raises ToolError."""
     place = cells.strip()
     if not place or len(place) > 500 or not place.isprintable() or set(place) <= {"."}:
-        raise ToolError(f"{shown(cells)} is no range.", "Write it like A1:C10 or Sheet1!A1:C10.")
+        raise ToolError(f"{show_id(cells)} is no range.", "Write it like A1:C10 or Sheet1!A1:C10.")
     return place
 
 
@@ -99,7 +99,7 @@ def _path(id: str, place: str) -> str:
 
 
 def _missing(id: str) -> Missing:
-    return Missing(f"There is no spreadsheet {shown(id)}.", "drive_search gives the ids.")
+    return Missing(f"There is no spreadsheet {show_id(id)}.", "drive_search gives the ids.")
 
 
 def claim_reading(arguments: Mapping[str, object]) -> Claim:
@@ -107,12 +107,12 @@ def claim_reading(arguments: Mapping[str, object]) -> Claim:
 
 
 def claim_writing(arguments: Mapping[str, object]) -> Claim:
-    rows = said(rows_of(arguments.get("values")))
+    rows = show_rows(rows_of(arguments.get("values")))
     return _changing("PUT", f"Into the cells {_where(arguments)}:\n\n{rows}")
 
 
 def claim_appending(arguments: Mapping[str, object]) -> Claim:
-    rows = said(rows_of(arguments.get("values")))
+    rows = show_rows(rows_of(arguments.get("values")))
     return _changing("POST", f"New rows below {_where(arguments)}:\n\n{rows}")
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from andy_cli.toolbox.google.contents.pages import Rest, counted, cut, fitting, outcome, short
+from andy_cli.toolbox.google.contents.pages import Rest, count_noun, cut, fitting, outcome, short
 from andy_cli.toolbox.google.http.apis import TASKS, base
 from andy_cli.toolbox.google.http.refusals import Missing
-from andy_cli.toolbox.google.http.service import Record, Service, opened, part, text
-from andy_cli.toolbox.google.ids import plain_id, shown
+from andy_cli.toolbox.google.http.service import Record, Service, open_service, part, text
+from andy_cli.toolbox.google.ids import plain_id, show_id
 from andy_cli.toolbox.tool import Claim, Outcome, ToolError
 
 DEFAULT = "@default"
@@ -29,23 +29,23 @@ class New(NamedTuple):
     notes: str
 
     def said(self) -> str:
-        return f"New task in {_named(self.list)}: {self.title}\n\n{self.notes}".strip()
+        return f"New task in {_name_list(self.list)}: {self.title}\n\n{self.notes}".strip()
 
 
 async def listing(task_list: str) -> Outcome:
     """The tasks of a list; of one that is not there the error names those that are."""
     id = list_id(task_list)
-    async with opened(TASKS) as tasks:
+    async with open_service(TASKS) as tasks:
         try:
             found = await tasks.listed(f"/lists/{part(id)}/tasks", "items", MANY, _NO_LIST)
         except ToolError as error:
             if not str(error).startswith(_NO_LIST.message):
                 raise
             raise ToolError(_NO_LIST.message, await _lists(tasks)) from error
-    known = [_told(item) for item in found.items]
+    known = [_describe_task(item) for item in found.items]
     kept = fitting(known)
     data = {"tasks": kept, **cut(known, kept, found.more, FIRST)}
-    return outcome(data, f"found {counted(len(known), 'task')}")
+    return outcome(data, f"found {count_noun(len(known), 'task')}")
 
 
 _NO_LIST = Missing("There is no such task list.")
@@ -57,24 +57,24 @@ async def _lists(tasks: Service) -> str:
     return f"There are: {', '.join(named)}. Give the id in brackets." if named else ""
 
 
-def _told(task: Record) -> Record:
+def _describe_task(task: Record) -> Record:
     names = ("id", "title", "status", "due", "notes", "completed", "parent")
     return {name: task[name] for name in names if task.get(name)}
 
 
 async def getting(task_list: str, task: str) -> Outcome:
     path, missing = _path(task_list, task)
-    async with opened(TASKS) as tasks:
+    async with open_service(TASKS) as tasks:
         found = await tasks.read(path, missing)
-    return outcome(_told(found), f"looked at the task {short(text(found.get('title')))}")
+    return outcome(_describe_task(found), f"looked at the task {short(text(found.get('title')))}")
 
 
 async def creating(new: New) -> Outcome:
     body = {"title": new.title, **({"notes": new.notes} if new.notes else {})}
-    async with opened(TASKS) as tasks:
+    async with open_service(TASKS) as tasks:
         made = await tasks.change("POST", f"/lists/{part(new.list)}/tasks", _NO_LIST, body)
         tasks.made(made)
-    return outcome(_told(made), f"noted the task {short(new.title)}")
+    return outcome(_describe_task(made), f"noted the task {short(new.title)}")
 
 
 def new_task(task_list: str, title: str, notes: str) -> New:
@@ -85,18 +85,18 @@ def new_task(task_list: str, title: str, notes: str) -> New:
 
 
 async def renaming(task_list: str, task: str, title: str) -> Outcome:
-    done = await _patched(task_list, task, {"title": _title(title)})
-    return outcome(_told(done), f"renamed the task to {short(text(done.get('title')))}")
+    done = await _patch_task(task_list, task, {"title": _title(title)})
+    return outcome(_describe_task(done), f"renamed the task to {short(text(done.get('title')))}")
 
 
 async def completing(task_list: str, task: str) -> Outcome:
-    done = await _patched(task_list, task, {"status": "completed"})
-    return outcome(_told(done), f"ticked off {short(text(done.get('title')))}")
+    done = await _patch_task(task_list, task, {"status": "completed"})
+    return outcome(_describe_task(done), f"ticked off {short(text(done.get('title')))}")
 
 
-async def _patched(task_list: str, task: str, change: Mapping[str, object]) -> Record:
+async def _patch_task(task_list: str, task: str, change: Mapping[str, object]) -> Record:
     path, missing = _path(task_list, task)
-    async with opened(TASKS) as tasks:
+    async with open_service(TASKS) as tasks:
         done = await tasks.change("PATCH", path, missing, change)
         tasks.made(done)
     return done
@@ -104,7 +104,7 @@ async def _patched(task_list: str, task: str, change: Mapping[str, object]) -> R
 
 async def deleting(task_list: str, task: str) -> Outcome:
     path, missing = _path(task_list, task)
-    async with opened(TASKS) as tasks:
+    async with open_service(TASKS) as tasks:
         await tasks.change("DELETE", path, missing)
     return outcome({"id": plain_id(task, "a task"), "deleted": True}, "deleted the task")
 
@@ -128,11 +128,11 @@ def _title(title: str) -> str:
 def _path(task_list: str, task: str) -> tuple[str, Missing]:
     """The path of a task, and what is said if it is not there."""
     list, id = list_id(task_list), plain_id(task, "a task", IDS)
-    missing = Missing(f"There is no task {shown(id)} in {_named(list)}.", IDS)
+    missing = Missing(f"There is no task {show_id(id)} in {_name_list(list)}.", IDS)
     return f"/lists/{part(list)}/tasks/{part(id)}", missing
 
 
-def _named(list: str) -> str:
+def _name_list(list: str) -> str:
     return "the default list" if list == DEFAULT else f"the list {list}"
 
 
@@ -160,7 +160,7 @@ def claim_deleting(arguments: Mapping[str, object]) -> Claim:
 
 def _which(arguments: Mapping[str, object]) -> str:
     list = list_id(str(arguments.get("taskListId") or ""))
-    return f"the task {plain_id(str(arguments.get('taskId', '')), 'a task')} in {_named(list)}"
+    return f"the task {plain_id(str(arguments.get('taskId', '')), 'a task')} in {_name_list(list)}"
 
 
 def _changing(method: str, shown: str) -> Claim:

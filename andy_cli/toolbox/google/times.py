@@ -11,7 +11,7 @@ from datetime import date, datetime, time, timedelta, tzinfo
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.google.ids import shown
+from andy_cli.toolbox.google.ids import show_id
 
 DAYS = {"yesterday": -1, "today": 0, "tomorrow": 1}
 ZONED = re.compile(r"(.*?)\s*(?:\[([\w/+-]+)\]|\s([A-Za-z_]+/[\w/+-]+|UTC|GMT))")
@@ -54,16 +54,16 @@ def moment(written: str, what: str, day: date | None = None) -> Moment:
             day = datetime.now().date() + timedelta(DAYS[words[1].lower()])
             found = _time(words[2], day) if words[2] else day
         else:
-            found = _parsed(zoned[1] if zoned else text, day)
+            found = _parse_time(zoned[1] if zoned else text, day)
         if not isinstance(found, datetime):
             return Moment(found, None)
         at = found.replace(tzinfo=_zone(zone)) if zone and not found.tzinfo else _local(found)
         return Moment(at.date(), at, zone)
     except (ValueError, OverflowError, OSError) as error:
-        raise ToolError(f"{shown(written)} is no day or time for the {what}.", HOW) from error
+        raise ToolError(f"{show_id(written)} is no day or time for the {what}.", HOW) from error
 
 
-def _parsed(text: str, day: date | None) -> date | datetime:
+def _parse_time(text: str, day: date | None) -> date | datetime:
     if text.lower() == "now":
         return datetime.now().astimezone().replace(microsecond=0)
     if day is not None and re.match(r"\d{1,2}:", text):
@@ -126,7 +126,7 @@ def span(start: str, end: str) -> Span:
     return Span(begins, ends)
 
 
-def bound(written: str, what: str, end: bool = False) -> str:
+def parse_bound(written: str, what: str, end: bool = False) -> str:
     """One end of a stretch of time to look at, as RFC 3339. A day as the end is looked at whole."""
     found = moment(written, what)
     if found.at is not None:
@@ -135,4 +135,4 @@ def bound(written: str, what: str, end: bool = False) -> str:
         midnight = datetime.combine(found.day + timedelta(end), time())
         return midnight.astimezone().isoformat()
     except (OverflowError, OSError, ValueError) as error:
-        raise ToolError(f"{shown(written)} is too far away for the {what}.", HOW) from error
+        raise ToolError(f"{show_id(written)} is too far away for the {what}.", HOW) from error

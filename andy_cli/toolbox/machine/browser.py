@@ -11,7 +11,7 @@ import threading
 from urllib.parse import parse_qsl, urlsplit
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.programs import find_program
 from andy_cli.toolbox.terminal.environment import clean
 from andy_cli.toolbox.tool import Outcome
@@ -26,7 +26,7 @@ NO_BROWSER = "There is no browser on this machine that a page can be opened in."
 INSTEAD = "Tell the user the address."
 
 
-def checked(url: str) -> str:
+def check_address(url: str) -> str:
     """The address as it is handed on. Raises ToolError for what is none, or not for a browser."""
     url = url.strip()
     if re.search(r"[\x00-\x20\x7f-\x9f\"<>\\^`{|}]", url) or len(url) > LONGEST:
@@ -35,12 +35,12 @@ def checked(url: str) -> str:
         parts = urlsplit(url)
         host = parts.hostname
     except ValueError as error:
-        raise ToolError(f"{spelled(url)[:200]} is no address: {error}.") from error
+        raise ToolError(f"{spell_out(url)[:200]} is no address: {error}.") from error
     scheme = parts.scheme.lower()
     if scheme not in SCHEMES:
         raise ToolError("Only addresses with http, https or mailto are opened.")
     if scheme != "mailto" and not host:
-        raise ToolError(f"{spelled(url)[:200]} names no host.")
+        raise ToolError(f"{spell_out(url)[:200]} names no host.")
     if any(name.lower().startswith("attach") for name, _ in parse_qsl(parts.query)):
         # Some mail programs take a file of this machine for it.
         raise ToolError("A mail that is begun by an address has no attachments.")
@@ -61,7 +61,7 @@ def opener() -> list[str]:
 
 def open_page(url: str) -> Outcome:
     """Hand it to the user's browser. Raises ToolError unless somebody took it."""
-    url = checked(url)
+    url = check_address(url)
     line = opener()
     if not line:
         raise ToolError(NO_BROWSER, INSTEAD)
@@ -85,5 +85,5 @@ def open_page(url: str) -> Outcome:
     if code:
         failed = f"The page was not opened: {line[0]} failed ({code})."
         raise ToolError(f"{failed} {NO_BROWSER}", INSTEAD)
-    did = f"opened {spelled(url)}"
+    did = f"opened {spell_out(url)}"
     return Outcome(did, did)

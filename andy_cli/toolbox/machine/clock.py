@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone, tzinfo
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.terminal_sanitizer import spell_out
 
 OFFSET = re.compile(r"(?:UTC|GMT)?\s*([+-])(\d{1,2}):?([0-5]\d)?", re.IGNORECASE)
 
 
-def told(name: str, now: datetime | None = None) -> dict[str, object]:
+def time_in_zone(name: str, now: datetime | None = None) -> dict[str, object]:
     """The moment in that zone, that of the machine if none is named. Raises ToolError.
 
     `now` has a time zone of its own.
@@ -27,8 +27,8 @@ def told(name: str, now: datetime | None = None) -> dict[str, object]:
     }
 
 
-def spoken(found: Mapping[str, object]) -> str:
-    """What `told` returned, as one would say it: `12:31 on Monday, 23 November 2026, in UTC`."""
+def phrase_time(found: Mapping[str, object]) -> str:
+    """Say a record of `time_in_zone`: `12:31 on Monday, 23 November 2026, in UTC`."""
     moment = datetime.fromisoformat(str(found["time"]))
     return (
         f"{moment:%H:%M} on {found['weekday']}, {moment.day} {moment:%B %Y}, in {found['timezone']}"
@@ -42,7 +42,7 @@ def zone(name: str) -> tzinfo:
 
     name = name.strip().replace(" ", "_")
     if match := OFFSET.fullmatch(name):
-        return _fixed(match)
+        return _fixed_zone(match)
     names = available_timezones()
     if not names:
         raise ToolError(
@@ -58,7 +58,7 @@ def zone(name: str) -> tzinfo:
     raise _missing(name, sorted(folded[city] for city in cities), folded)
 
 
-def _fixed(match: re.Match[str]) -> tzinfo:
+def _fixed_zone(match: re.Match[str]) -> tzinfo:
     sign = -1 if match[1] == "-" else 1
     distance = timedelta(hours=int(match[2]), minutes=int(match[3] or 0))
     if distance >= timedelta(hours=24):
@@ -72,7 +72,7 @@ def _missing(name: str, cities: list[str], names: dict[str, str]) -> ToolError:
         by_city = {name.rpartition("/")[2]: name for name in names}
         close = difflib.get_close_matches(name.rpartition("/")[2].lower(), by_city, n=3)
         near = [names[by_city[match]] for match in close]
-    message = f"There is no time zone {spelled(name)[:60]}."
+    message = f"There is no time zone {spell_out(name)[:60]}."
     if not near:
         return ToolError(message, "Give one as Europe/Berlin.")
     return ToolError(f"{message} The nearest: {', '.join(near)}.")

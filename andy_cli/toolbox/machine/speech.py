@@ -10,9 +10,9 @@ from collections import deque
 from pathlib import Path
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.neutralizer import one_line
-from andy_cli.guard.redactor import redact, secrets_of
-from andy_cli.toolbox.machine import voices
+from andy_cli.guard.redactor import redact_text, secrets_of
+from andy_cli.guard.terminal_sanitizer import one_line
+from andy_cli.toolbox.machine import speech_synthesis
 from andy_cli.toolbox.music.player import SoundPlayer, current_state
 from andy_cli.toolbox.tool import Outcome
 from andy_cli.toolbox.work import in_thread
@@ -29,7 +29,7 @@ _line: deque[object] = deque()
 """Who wants to speak, in order. Nobody waits in a thread: there are few, and others need them."""
 
 
-async def spoken(text: str, voice: str, style: str) -> Outcome:
+async def speak_text(text: str, voice: str, style: str) -> Outcome:
     """Say it; returns when it has been heard. Raises ToolError."""
     if len(text) > LONGEST:
         raise ToolError(
@@ -40,26 +40,26 @@ async def spoken(text: str, voice: str, style: str) -> Outcome:
     try:
         while _line[0] is not ticket:
             await asyncio.sleep(LOOK)
-        return await _said(spoken_words(text), voice, style)
+        return await _say_text(spoken_words(text), voice, style)
     finally:
         _line.remove(ticket)
 
 
 def spoken_words(text: str) -> str:
     """Without keys: whoever is in the room hears it."""
-    return redact(text, secrets_of(os.environ))
+    return redact_text(text, secrets_of(os.environ))
 
 
-async def _said(text: str, voice: str, style: str) -> Outcome:
+async def _say_text(text: str, voice: str, style: str) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="andy-", ignore_cleanup_errors=True) as folder:
         file = Path(folder) / "speech.wav"
         await in_thread(
-            lambda work: voices.synthesize(
-                text, voices.voice_of(voice), voices.style_of(style), file, work
+            lambda work: speech_synthesis.synthesize(
+                text, speech_synthesis.voice_of(voice), speech_synthesis.style_of(style), file, work
             ),
             SECONDS,
         )
-        silent = await _heard(file)
+        silent = await _play_speech(file)
     words = one_line(text.strip())
     did = f"said: {words if len(words) <= SHOWN else f'{words[:SHOWN]}...'}"
     if silent:
@@ -67,7 +67,7 @@ async def _said(text: str, voice: str, style: str) -> Outcome:
     return Outcome(did, did)
 
 
-async def _heard(file: Path) -> bool:
+async def _play_speech(file: Path) -> bool:
     """Play it to its end; says whether nobody could hear it for want of a sound card."""
     music = current_state()
     player = SoundPlayer()

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 
 from andy_cli.errors import ToolError, ToolTimeout
-from andy_cli.guard.neutralizer import one_line
+from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.toolbox.mcp.servers import Offered, Server, log_of
 from andy_cli.toolbox.terminal.processes import tell_marked
 
@@ -107,7 +107,7 @@ class Connection:
     async def _live(self) -> None:
         """From the start to the end; whatever goes wrong is kept as the state."""
         try:
-            await self._connected()
+            await self._connect_server()
         except TimeoutError:
             self.state = f"it was not ready within {self.server.timeout:g} s{self._hint()}"
         except ImportError:
@@ -121,10 +121,10 @@ class Connection:
             self._changed(self)
             self._settled.set()
 
-    async def _connected(self) -> None:
+    async def _connect_server(self) -> None:
         async with asyncio.timeout(self.server.timeout) as starting:
-            session_module = await asyncio.to_thread(imported)
-            async with session_module(self.server, self._heard, self._mark) as session:
+            session_module = await asyncio.to_thread(import_session)
+            async with session_module(self.server, self._handle_message, self._mark) as session:
                 self.tools = await session.tools()
                 starting.reschedule(None)
                 self._session, self.state = session, "ready"
@@ -136,7 +136,7 @@ class Connection:
                     self.tools = await session.tools()
                     self._changed(self)
 
-    async def _heard(self, message: object) -> None:
+    async def _handle_message(self, message: object) -> None:
         if isinstance(message, Exception):
             return
         if "tools/list_changed" in str(getattr(message, "method", "")):
@@ -152,11 +152,11 @@ Opened = Callable[
 ]
 
 
-def imported() -> Opened:
+def import_session() -> Opened:
     # The SDK takes half a second, in a thread so that nothing else waits for it.
-    from andy_cli.toolbox.mcp.session import opened
+    from andy_cli.toolbox.mcp.session import open_session
 
-    return opened
+    return open_session
 
 
 def reason(error: BaseException) -> str:

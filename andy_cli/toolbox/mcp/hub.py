@@ -28,7 +28,7 @@ class Hub:
         """Servers that the user was told are slow."""
         self._watch: asyncio.Task[None] | None = None
         self._began = 0.0
-        self.connections = [Connection(server, self._changed) for server in servers]
+        self.connections = [Connection(server, self._replace_tools) for server in servers]
 
     def start(self) -> None:
         """Begin to connect to all of them; returns at once."""
@@ -63,7 +63,7 @@ class Hub:
                 await old.close()
                 del self.connections[at]
                 break
-        connection = Connection(server, self._changed)
+        connection = Connection(server, self._replace_tools)
         self.connections.append(connection)
         connection.start()
         return connection
@@ -94,7 +94,7 @@ class Hub:
             kind, its = ("server", "Its") if len(slow) == 1 else ("servers", "Their")
             self._tell(f"Still starting: the {kind} {', '.join(slow)}. {its} tools join later.")
 
-    def _changed(self, connection: Connection) -> None:
+    def _replace_tools(self, connection: Connection) -> None:
         name = connection.server.name
         self._registry.drop(source(name))
         if connection.ready:

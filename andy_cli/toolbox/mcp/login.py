@@ -122,7 +122,7 @@ def plain(value: BaseModel) -> object:
     return value.model_dump(mode="json", exclude_none=True)
 
 
-def signed(server: Server) -> OAuthClientProvider | None:
+def sign_requests(server: Server) -> OAuthClientProvider | None:
     """What signs requests to a server that was logged in to; None for any other."""
     file = file_of(server)
     if not file.is_file():

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from andy_cli.guard.neutralizer import one_line
+from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.messages import Schema
 from andy_cli.toolbox.tool import words_of_name
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 from typing import Protocol
 
-from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.terminal_sanitizer import spell_out
 
 LONGEST = 200_000
 """Characters of one result; what is longer keeps its beginning and its end."""
@@ -24,15 +24,15 @@ class Returned(Protocol):
     def is_error(self) -> bool | None: ...
 
 
-def told(result: Returned) -> object:
+def result_content(result: Returned) -> object:
     if result.structured_content is not None:
         data = result.structured_content
         if isinstance(data, dict) and data.keys() == {"result"}:
             data = data["result"]  # how servers wrap what is no object
         if isinstance(data, str) or len(json.dumps(data, default=str)) > LONGEST:
-            return shortened(data if isinstance(data, str) else json.dumps(data, default=str))
+            return shorten_result(data if isinstance(data, str) else json.dumps(data, default=str))
         return data
-    return shortened("\n".join(filter(None, map(part, result.content))))
+    return shorten_result("\n".join(filter(None, map(part, result.content))))
 
 
 def part(content: object) -> str:
@@ -42,17 +42,16 @@ def part(content: object) -> str:
         return str(getattr(content, "text", ""))
     if kind in ("image", "audio"):
         size = len(str(getattr(content, "data", ""))) * 3 // 4
-        return (
-            f"({kind}, {spelled(str(getattr(content, 'mime_type', '')))}, {size} bytes, not shown)"
-        )
+        mime_type = spell_out(str(getattr(content, "mime_type", "")))
+        return f"({kind}, {mime_type}, {size} bytes, not shown)"
     if kind == "resource_link":
-        return f"(a link to {spelled(str(getattr(content, 'uri', '')))}, not opened)"
+        return f"(a link to {spell_out(str(getattr(content, 'uri', '')))}, not opened)"
     inner = getattr(content, "resource", None)
     text = getattr(inner, "text", None)
-    return str(text) if text is not None else f"({spelled(kind or 'something')}, not shown)"
+    return str(text) if text is not None else f"({spell_out(kind or 'something')}, not shown)"
 
 
-def shortened(text: str) -> str:
+def shorten_result(text: str) -> str:
     if len(text) <= LONGEST:
         return text
     left_out = len(text) - LONGEST

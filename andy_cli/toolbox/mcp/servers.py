@@ -92,7 +92,7 @@ def servers(
 def read(file: Path, environment: Mapping[str, str], own: bool = False) -> Iterator[Server]:
     """The servers of one file, of whichever program. Raises UsageError."""
     for name, entry in entries(file).items():
-        yield understood(name, entry, str(file), environment, own)
+        yield parse_entry(name, entry, str(file), environment, own)
 
 
 def entries(file: Path) -> Mapping[str, object]:
@@ -118,17 +118,17 @@ def without_comments(text: str) -> str:
     )
 
 
-def understood(
+def parse_entry(
     name: str, entry: object, file: str, environment: Mapping[str, str], own: bool
 ) -> Server:
     """One entry. What is wrong with it is its fault; the others are none the worse for it."""
     try:
-        return _understood(name, entry, file, environment, own)
+        return _read_entry(name, entry, file, environment, own)
     except (TypeError, ValueError) as error:
         return Server(name=str(name)[:60], fault=str(error), file=file)
 
 
-def _understood(
+def _read_entry(
     name: str, entry: object, file: str, environment: Mapping[str, str], own: bool
 ) -> Server:
     if not NAME.fullmatch(name):
@@ -137,7 +137,7 @@ def _understood(
         raise TypeError("it is no object")
     if entry.get("disabled") is True or entry.get("enabled") is False:
         raise ValueError("it is switched off in its file")
-    filled = {key: _filled(value, environment) for key, value in entry.items()}
+    filled = {key: _fill_variables(value, environment) for key, value in entry.items()}
     url = _text(filled, "httpUrl") or _text(filled, "url")
     command = _text(filled, "command")
     if bool(url) == bool(command):
@@ -169,12 +169,12 @@ def _understood(
     )
 
 
-def _filled(value: object, environment: Mapping[str, str]) -> object:
+def _fill_variables(value: object, environment: Mapping[str, str]) -> object:
     """With `${VAR}` and `${VAR:-default}` replaced, however deep."""
     if isinstance(value, list):
-        return [_filled(element, environment) for element in value]
+        return [_fill_variables(element, environment) for element in value]
     if isinstance(value, dict):
-        return {key: _filled(each, environment) for key, each in value.items()}
+        return {key: _fill_variables(each, environment) for key, each in value.items()}
     if not isinstance(value, str):
         return value
     if found := INPUT.search(value):

@@ -19,7 +19,7 @@ from mcp.types import REQUEST_TIMEOUT, Tool
 
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.toolbox.mcp import results
-from andy_cli.toolbox.mcp.login import signed
+from andy_cli.toolbox.mcp.login import sign_requests
 from andy_cli.toolbox.mcp.long_lines import CODEC
 from andy_cli.toolbox.mcp.servers import Offered, Server, log_of
 from andy_cli.toolbox.terminal.processes import MARK
@@ -70,7 +70,7 @@ class Session:
                 f"The server did not answer within {self._patience:g} s.",
                 "It may have been done all the same.",
             ) from error
-        return results.told(answered), bool(answered.is_error)
+        return results.result_content(answered), bool(answered.is_error)
 
 
 def title_of(tool: Tool) -> str:
@@ -79,16 +79,16 @@ def title_of(tool: Tool) -> str:
 
 
 @contextlib.asynccontextmanager
-async def opened(
+async def open_session(
     server: Server, heard: Callable[[object], Awaitable[None]], mark: str
 ) -> AsyncIterator[Session]:
     """`heard` gets every message that nobody asked for; `mark` is in a program's environment."""
     statuses: list[int] = []
     async with contextlib.AsyncExitStack() as stack:
         if server.command:
-            transport = started(server, mark, stack)
+            transport = start_server(server, mark, stack)
         else:
-            transport = await reached(server, statuses, stack)
+            transport = await reach_server(server, statuses, stack)
 
         async def message_handler(message: IncomingMessage) -> None:
             await heard(message)
@@ -117,7 +117,7 @@ def open_log(file: Path) -> int:
         return os.open(os.devnull, os.O_WRONLY)
 
 
-def started(server: Server, mark: str, stack: contextlib.AsyncExitStack) -> Transport:
+def start_server(server: Server, mark: str, stack: contextlib.AsyncExitStack) -> Transport:
     """A program in a clean environment: it gets what its entry names and no more."""
     log = stack.enter_context(os.fdopen(open_log(log_of(server)), "w"))
     parameters = StdioServerParameters(
@@ -131,7 +131,7 @@ def started(server: Server, mark: str, stack: contextlib.AsyncExitStack) -> Tran
     return stdio_client(parameters, errlog=log)
 
 
-async def reached(
+async def reach_server(
     server: Server, statuses: list[int], stack: contextlib.AsyncExitStack
 ) -> Transport:
     """Over HTTP, signed with the token of a login if there is one; notes each answer's status."""
@@ -141,7 +141,7 @@ async def reached(
 
     client = httpx2.AsyncClient(
         headers=dict(server.headers),
-        auth=signed(server),
+        auth=sign_requests(server),
         event_hooks={"response": [note]},
         timeout=httpx2.Timeout(30.0, read=max(QUIET, server.timeout)),
     )

@@ -12,7 +12,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterator
 from fnmatch import fnmatchcase
 
-from andy_cli.guard.neutralizer import one_line
+from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.messages import Arguments, Effect, Schema
 from andy_cli.toolbox.mcp.connection import Connection
 from andy_cli.toolbox.mcp.phrases import describe_step, plain_title
@@ -33,10 +33,10 @@ def tools_of(connection: Connection) -> Iterator[Tool]:
         wanted = not server.include or any(fnmatchcase(tool.name, one) for one in server.include)
         unwanted = any(fnmatchcase(tool.name, one) for one in server.exclude)
         if wanted and not unwanted and NAME.fullmatch(tool.name) and usable(tool.schema):
-            yield made(connection, tool)
+            yield make_tool(connection, tool)
 
 
-def made(connection: Connection, offered: Offered) -> Tool:
+def make_tool(connection: Connection, offered: Offered) -> Tool:
     server = connection.server
     words = one_line(offered.description).strip()
     about = words if len(words) <= LONGEST else words[: LONGEST - 4] + " ..."
@@ -57,7 +57,9 @@ def made(connection: Connection, offered: Offered) -> Tool:
         run=runner(connection, offered.name, step.did),
         claim=claim,
         source=source(server.name),
-        fingerprint=hashlib.sha256(f"{server.where}\n{described(offered)}".encode()).hexdigest(),
+        fingerprint=hashlib.sha256(
+            f"{server.where}\n{describe_tool(offered)}".encode()
+        ).hexdigest(),
     )
 
 
@@ -70,7 +72,7 @@ def runner(
     return run
 
 
-def described(tool: Offered) -> str:
+def describe_tool(tool: Offered) -> str:
     """All that a yes to a tool stands on, in one text."""
     parts = [tool.name, tool.description, tool.schema]
     # Not where there is none: a yes that was given before titles were looked at still holds.

@@ -75,7 +75,7 @@ class ExternalPlayer:
         self._finished.set()
 
     def play(self, path: Path, volume: int | None = None) -> State:
-        song = _checked(path)
+        song = _check_song(path)
         with self._lock:
             self.stop()
             if volume is not None:
@@ -84,7 +84,7 @@ class ExternalPlayer:
             return self.now_playing()
 
     def queue(self, path: Path) -> State:
-        song = _checked(path)
+        song = _check_song(path)
         with self._lock:
             if self._child is None:
                 return self.play(path)
@@ -195,7 +195,7 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _checked(path: Path) -> Song:
+def _check_song(path: Path) -> Song:
     path = path.expanduser().absolute()
     song = songs.read(path)
     if song.damaged:

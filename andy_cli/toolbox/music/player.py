@@ -22,7 +22,7 @@ from andy_cli.toolbox.music import songs, sound
 from andy_cli.toolbox.music.playlist import Playlist, State
 from andy_cli.toolbox.music.songs import Song
 
-__all__ = ["Player", "SoundPlayer", "State", "current_state", "set_shared", "shared"]
+__all__ = ["Player", "SoundPlayer", "State", "current_state", "set_shared", "shared_player"]
 
 
 class Player(Protocol):
@@ -90,7 +90,7 @@ class SoundPlayer:
         """At the last look: how often the device had asked, since when, and looks since then."""
 
     def play(self, path: Path, volume: int | None = None) -> State:
-        song = _opened(path)
+        song = _open_song(path)
         with self._control:
             self._playlist.replace(song)
             if volume is not None:
@@ -99,7 +99,7 @@ class SoundPlayer:
             return self.now_playing()
 
     def queue(self, path: Path) -> State:
-        song = _opened(path)
+        song = _open_song(path)
         with self._control:
             if self._playlist.finished.is_set():
                 return self.play(path)
@@ -185,10 +185,10 @@ class SoundPlayer:
         return looks >= LOOKS and time.monotonic() - since > self._patience
 
 
-def _opened(path: Path) -> Song:
+def _open_song(path: Path) -> Song:
     """The song with its true length; raises ToolError unless it can be played."""
     path = path.expanduser().absolute()
-    return replace(songs.read(path), seconds=sound.measured(path), damaged=False)
+    return replace(songs.read(path), seconds=sound.measure_seconds(path), damaged=False)
 
 
 def percent(volume: int) -> int:
@@ -202,7 +202,7 @@ class _Shared:
     player: Player | None = None
 
 
-def shared() -> Player:
+def shared_player() -> Player:
     """The player of this process. Raises ToolError where nothing can play music."""
     with _Shared.lock:
         if _Shared.player is None:

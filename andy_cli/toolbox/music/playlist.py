@@ -163,7 +163,7 @@ class Playlist:
                 continue
             missing -= len(samples) // 2
             self._sent += len(samples) // 2
-            parts.append(scaled(samples, self.volume))
+            parts.append(scale_samples(samples, self.volume))
         return b"".join(parts)
 
     def _open(self) -> Decoder | None:
@@ -190,7 +190,7 @@ class Playlist:
         return sum(music for _, music in self._recent)
 
 
-def scaled(samples: "array[int]", volume: int) -> bytes:
+def scale_samples(samples: "array[int]", volume: int) -> bytes:
     """The samples at that per cent of their loudness, as bytes."""
     if volume >= 100:
         return samples.tobytes()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.music.songs import Song, in_folder, lies_in, paths_in, shown
+from andy_cli.toolbox.music.songs import Song, displayable_name, in_folder, lies_in, paths_in
 
 USUAL = (Path("~/Music"), Path("~/mp3"))
 _listed: list[Path] = []
@@ -24,14 +24,14 @@ def remember(folder: Path) -> None:
     _listed[:] = [folder.absolute()]
 
 
-def opened(file: str, path: Path) -> Path:
+def claimed_place(file: str, path: Path) -> Path:
     """What finding a song would open: the file where its name alone tells, else the folder.
 
-    What is found in a folder by title or number lies there for certain: `_chosen` sees to it.
+    What is found in a folder by title or number lies there for certain: `_choose_song` sees to it.
     """
     if path == Path() and not _is_path(file, path):
         return find(file, None)
-    written = _written(file, path)
+    written = _join_path(file, path)
     if _is_file(written):
         return written
     return written.parent if _is_path(file, path) else path
@@ -44,8 +44,8 @@ def find(file: str, path: Path | None) -> Path:
     """
     folder = path or Path()
     if folder == Path() and not _is_path(file, folder):
-        return _searched(file)
-    written = _written(file, folder)
+        return _search_file(file)
+    written = _join_path(file, folder)
     if _is_file(written):
         if written.suffix.lower() == ".wav":
             raise ToolError(f"{written.name} is not an MP3 file.", "list_mp3s shows what is.")
@@ -54,13 +54,13 @@ def find(file: str, path: Path | None) -> Path:
         raise ToolError(f"{file} is a folder.", "list_mp3s shows the music in it.")
     if _is_path(file, folder):
         file, folder = written.name, written.parent
-    there = in_folder(expanded(folder))
+    there = in_folder(expand_home(folder))
     if chosen := pick(file, there):
-        return _chosen(chosen, expanded(folder))
-    raise missing(file, there, said(folder))
+        return _choose_song(chosen, expand_home(folder))
+    raise missing(file, there, show_folder(folder))
 
 
-def _searched(file: str) -> Path:
+def _search_file(file: str) -> Path:
     """Look in the current folder, the one listed last and the usual ones.
 
     Only the first two are spoken of when it is in none: nobody asked what the others hold.
@@ -69,21 +69,21 @@ def _searched(file: str) -> Path:
     if place_in_list(file) is not None:
         own.reverse()
     nearest: ToolError | None = None
-    for folder in (*own, *map(expanded, USUAL)):
+    for folder in (*own, *map(expand_home, USUAL)):
         try:
             there = in_folder(folder)
         except ToolError:
             continue
         if chosen := pick(file, there):
-            return _chosen(chosen, folder)
+            return _choose_song(chosen, folder)
         if there and folder in own:
-            nearest = nearest or missing(file, there, said(folder))
+            nearest = nearest or missing(file, there, show_folder(folder))
     raise nearest or ToolError(f"There is no song {file!r} here.", "Ask the user for its folder.")
 
 
 def known_names() -> Iterator[str]:
     """The names of all songs that are found without their folder, by their files alone."""
-    for folder in (Path.cwd(), *_listed, *map(expanded, USUAL)):
+    for folder in (Path.cwd(), *_listed, *map(expand_home, USUAL)):
         try:
             found = paths_in(folder)
         except ToolError:
@@ -91,7 +91,7 @@ def known_names() -> Iterator[str]:
         yield from (name for _, name in found)
 
 
-def _chosen(song: Song, folder: Path) -> Path:
+def _choose_song(song: Song, folder: Path) -> Path:
     """Not by a link that leaves the folder: leave was given for the folder alone."""
     if not lies_in(song.path, Path(os.path.realpath(folder))):
         raise ToolError(f"{song.name} is a link to another folder.", f"Give its path: {song.path}")
@@ -101,22 +101,22 @@ def _chosen(song: Song, folder: Path) -> Path:
 def _is_path(file: str, folder: Path) -> bool:
     """Whether it says where, and not only what: `Album/1.mp3` may be a name from a list."""
     somewhere = file.startswith("~") or Path(file).is_absolute() or ".." in Path(file).parts
-    return somewhere or _is_file(_written(file, folder))
+    return somewhere or _is_file(_join_path(file, folder))
 
 
 def _is_file(path: Path) -> bool:
     return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises in a closed folder
 
 
-def _written(file: str, folder: Path) -> Path:
+def _join_path(file: str, folder: Path) -> Path:
     """The path the words give; a folder that is given twice counts once."""
-    folder, named = expanded(folder), expanded(Path(file))
+    folder, named = expand_home(folder), expand_home(Path(file))
     joined = folder / named
     twice = os.path.realpath(named.parent) == os.path.realpath(folder)
     return folder / named.name if twice and not _is_file(joined) else joined
 
 
-def expanded(path: Path) -> Path:
+def expand_home(path: Path) -> Path:
     """With the home folder for `~`. Raises ToolError for what no file system can name."""
     try:
         if "\0" in str(path):
@@ -126,14 +126,14 @@ def expanded(path: Path) -> Path:
         raise ToolError(f"{str(path)!r} is not a usable path: {error}.") from error
 
 
-def said(folder: Path) -> str:
+def show_folder(folder: Path) -> str:
     """The folder as a person would write it."""
     absolute, home = Path(os.path.abspath(folder.expanduser())), Path.home()  # noqa: PTH100
     if absolute == Path.cwd():
         return "the current folder"
     if absolute.is_relative_to(home) and absolute != home:
-        return shown(f"~/{absolute.relative_to(home)}")
-    return shown(str(folder))
+        return displayable_name(f"~/{absolute.relative_to(home)}")
+    return displayable_name(str(folder))
 
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
@@ -176,35 +176,35 @@ def missing(wanted: str, songs: Sequence[Song], where: str) -> ToolError:
     """The error for a song that is not there: it names what comes nearest."""
     if not songs:
         return ToolError(f"There is no music in {where}.", "Ask the user where it is.")
-    near = _nearest(folded(wanted), songs)
+    near = _nearest(fold_text(wanted), songs)
     hint = f"The nearest names: {_some(near)}" if near else f"It has: {_some(_names(songs))}"
     return ToolError(f"There is no song {wanted!r} in {where}. {hint}.")
 
 
 def _attempts(wanted: str, songs: Sequence[Song]) -> Iterator[list[Song]]:
     """From the surest reading of the words to the loosest."""
-    asked, number = folded(wanted), place_in_list(wanted)
+    asked, number = fold_text(wanted), place_in_list(wanted)
 
     def those(key: Key) -> list[Song]:
         return [song for song in songs if asked in key(song)]
 
     yield [song for song in songs if song.name == wanted]
-    yield those(lambda song: (folded(song.name),))
-    yield those(lambda song: (folded(song.path.name), folded(song.path.stem)))
+    yield those(lambda song: (fold_text(song.name),))
+    yield those(lambda song: (fold_text(song.path.name), fold_text(song.path.stem)))
     if number is not None:
         yield list(songs[number:][:1])
     yield those(_titles)
     if asked and number is None:
-        yield [song for song in songs if asked in " ".join((folded(song.name), *_titles(song)))]
+        yield [song for song in songs if asked in " ".join((fold_text(song.name), *_titles(song)))]
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """For comparing: without case, and accents written one way."""
     return unicodedata.normalize("NFC", text.strip()).casefold()
 
 
 def _titles(song: Song) -> tuple[str, ...]:
-    title, artist = folded(song.title), folded(song.artist)
+    title, artist = fold_text(song.title), fold_text(song.artist)
     return title, f"{title} by {artist}", f"{artist} - {title}"
 
 
@@ -215,7 +215,7 @@ def _names(songs: Sequence[Song]) -> list[str]:
 def _nearest(asked: str, songs: Sequence[Song]) -> list[str]:
     names: dict[str, str] = {}
     for song in songs:
-        names.update(dict.fromkeys((folded(song.path.stem), folded(song.title)), song.name))
+        names.update(dict.fromkeys((fold_text(song.path.stem), fold_text(song.title)), song.name))
     close = difflib.get_close_matches(asked, names, n=3, cutoff=0.5)
     return list(dict.fromkeys(names[match] for match in close))
 

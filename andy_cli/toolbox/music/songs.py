@@ -48,8 +48,10 @@ def read(path: Path, name: str = "") -> Song:
     try:
         status = path.stat()
     except (OSError, ValueError):
-        return Song(path, shown(name or path.name), damaged=True)
-    return replace(_read(path, status.st_mtime_ns, status.st_size), name=shown(name or path.name))
+        return Song(path, displayable_name(name or path.name), damaged=True)
+    return replace(
+        _read(path, status.st_mtime_ns, status.st_size), name=displayable_name(name or path.name)
+    )
 
 
 @lru_cache(maxsize=10_000)
@@ -67,11 +69,11 @@ def _read(path: Path, changed: int, size: int) -> Song:
 
 
 def _line(tag: str | None) -> str:
-    line = " ".join(shown(tag or "").split())
+    line = " ".join(displayable_name(tag or "").split())
     return line if len(line) <= LONGEST_TAG else line[: LONGEST_TAG - 1] + "…"
 
 
-def shown(name: str) -> str:
+def displayable_name(name: str) -> str:
     """The name with characters that no text can hold (of undecodable file names) replaced."""
     return name.encode("utf-8", "replace").decode("utf-8")
 
@@ -84,7 +86,7 @@ def in_folder(folder: Path) -> list[Song]:
     real = Path(os.path.realpath(folder))
     return [
         # What a link drags in from elsewhere is named, not read: nobody agreed to that place.
-        read(path, name) if lies_in(path, real) else Song(path, shown(name))
+        read(path, name) if lies_in(path, real) else Song(path, displayable_name(name))
         for path, name in paths_in(folder)
     ]
 
@@ -141,5 +143,5 @@ def _unread(folder: Path, error: OSError | ValueError) -> ToolError:
     elif isinstance(error, PermissionError):
         message = f"The folder {folder} may not be read by this user."
     else:
-        message = f"The folder {shown(str(folder))!r} cannot be read: {error}."
+        message = f"The folder {displayable_name(str(folder))!r} cannot be read: {error}."
     return ToolError(message, "Ask for another one.")

@@ -31,7 +31,7 @@ class Decoder:
     """One open file. Raises ToolError, when made, unless its beginning can be decoded."""
 
     def __init__(self, path: Path) -> None:
-        self.seconds = measured(path)
+        self.seconds = measure_seconds(path)
         import miniaudio  # 65 ms, and most conversations play nothing
 
         try:
@@ -64,7 +64,7 @@ class Decoder:
         self._samples.close()
 
 
-def measured(path: Path) -> float:
+def measure_seconds(path: Path) -> float:
     """How long the music in the file is, in seconds, by counting its frames (2 ms for a song).
 
     Files named `.wav` may be WAV; any other has to be MP3. Raises ToolError.

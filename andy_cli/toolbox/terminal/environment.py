@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from andy_cli.guard.commands.places import SECRET_VARIABLE
-from andy_cli.guard.redactor import redact, secrets_of
+from andy_cli.guard.redactor import redact_text, secrets_of
 from andy_cli.toolbox.programs import search_path
 
 KEPT = re.compile(
@@ -43,4 +43,4 @@ def _harmless(name: str, value: str, secrets: tuple[str, ...]) -> bool:
     if COMMANDS.fullmatch(name):
         return False
     written = f"{name}={value}"
-    return redact(value, secrets) == value and redact(written, secrets) == written
+    return redact_text(value, secrets) == value and redact_text(written, secrets) == written

@@ -165,12 +165,12 @@ def _if(test: int, value: int, *steps: Step) -> list[Step]:
 
 def _call(number: int, *arguments: object) -> int:
     """A system call. Raises OSError."""
-    return _checked(_libc().syscall(ctypes.c_long(number), *map(_long, arguments)))
+    return _check_result(_libc().syscall(ctypes.c_long(number), *map(_long, arguments)))
 
 
 def _prctl(option: int, *arguments: object) -> None:
     padded = [*map(_long, arguments), *[ctypes.c_long(0)] * (4 - len(arguments))]
-    _checked(_libc().prctl(ctypes.c_int(option), *padded))
+    _check_result(_libc().prctl(ctypes.c_int(option), *padded))
 
 
 def _libc() -> ctypes.CDLL:
@@ -182,7 +182,7 @@ def _long(value: object) -> object:
     return ctypes.c_long(value) if isinstance(value, int) else value
 
 
-def _checked(returned: int) -> int:
+def _check_result(returned: int) -> int:
     if returned < 0:
         error = ctypes.get_errno()
         raise OSError(error, os.strerror(error))

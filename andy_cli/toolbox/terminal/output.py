@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from andy_cli.guard.neutralizer import one_line
+from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.settings import state_folder
 from andy_cli.toolbox.files.names import amount, count
 from andy_cli.toolbox.terminal.scrubbing import Scrubber

@@ -19,14 +19,14 @@ from itertools import islice
 from typing import Literal, NamedTuple
 
 from andy_cli.errors import ToolError, ToolTimeout
-from andy_cli.guard.neutralizer import spelled
 from andy_cli.guard.redactor import secrets_of
+from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.programs import find_program
-from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.terminal.environment import clean
 from andy_cli.toolbox.terminal.output import Output
 from andy_cli.toolbox.terminal.processes import MARK, Started, end
-from andy_cli.toolbox.terminal.sandbox import boxed, only_reads
+from andy_cli.toolbox.terminal.sandbox import only_reads, sandboxed_line
 from andy_cli.toolbox.tool import Display, Outcome, progress
 from andy_cli.toolbox.work import Work
 
@@ -74,13 +74,13 @@ def outcome(command: str, seconds: float, notes: list[str], work: Work) -> Outco
     Raises ToolTimeout, with what it wrote by then, where its time was up, and ToolError if it
     cannot start.
     """
-    ran = run(command, work)
+    ran = run_command(command, work)
     if ran.ending == "timed out":
         raise ToolTimeout(
-            f"It was stopped after {seconds:g} s.", _unfinished(ran, notes), ran.output
+            f"It was stopped after {seconds:g} s.", _describe_unfinished(ran, notes), ran.output
         )
     told: dict[str, object] = {"exit_code": ran.code, "output": ran.output, "sandboxed": ran.boxed}
-    shown = _shown(command)
+    shown = _show_command(command)
     did = f"ran {shown}" + (f", exit code {ran.code}" if ran.code else "")
     if ran.ending == "left":
         notes.append("It left a program running in the background.")
@@ -91,19 +91,19 @@ def outcome(command: str, seconds: float, notes: list[str], work: Work) -> Outco
     return Outcome(told, did, display=Display(output=ran.output, exit_code=ran.code))
 
 
-def _unfinished(ran: Ran, notes: Sequence[str]) -> str:
+def _describe_unfinished(ran: Ran, notes: Sequence[str]) -> str:
     """What the model has to know of a command whose time was up."""
     wrote = f"Its output until then:\n{ran.output}" if ran.output else "It had no output."
     box = ["It ran in a sandbox."] * ran.boxed
     return " ".join(["It is not done.", *box, *notes, wrote])
 
 
-def _shown(command: str, most: int = 80) -> str:
-    line = spelled(command.strip())
+def _show_command(command: str, most: int = 80) -> str:
+    line = spell_out(command.strip())
     return line if len(line) <= most else f"{line[:most]}..."
 
 
-def run(command: str, work: Work, show: Callable[[str], object] = lambda text: None) -> Ran:
+def run_command(command: str, work: Work, show: Callable[[str], object] = lambda text: None) -> Ran:
     """Run it until it ends, its time is up or it is stopped. Raises ToolError if it cannot start.
 
     `show` gets what it writes, as it comes.
@@ -112,13 +112,13 @@ def run(command: str, work: Work, show: Callable[[str], object] = lambda text: N
         raise ToolError("A command cannot hold a NUL character.")
     line = _line(command)
     harmless = only_reads(command)
-    box = boxed(line, harmless)
+    box = sandboxed_line(line, harmless)
     # Nobody was asked about it, so no program of the workspace may pass for one of the system's.
     environment = clean(os.environ, here().session_id, here().workspace if harmless else None)
     if harmless:
         environment = {**environment, **PLAIN_GIT}
     output = Output(secrets_of(os.environ), show)
-    with _started(box or line, environment) as started:
+    with _start_command(box or line, environment) as started:
         try:
             ending = _follow(started, output, work)
             if ending in ("timed out", "stopped"):
@@ -144,7 +144,7 @@ def _line(command: str) -> list[str]:
 
 
 @contextmanager
-def _started(line: list[str], environment: Mapping[str, str]) -> Iterator[Started]:
+def _start_command(line: list[str], environment: Mapping[str, str]) -> Iterator[Started]:
     mark = secrets.token_hex(8)
     reading, writing = os.pipe()
     try:
@@ -175,7 +175,7 @@ def _follow(started: Started, output: Output, work: Work) -> Ending:
     while not (work.stopped or work.over):
         piece = next_piece()
         if piece == b"":
-            return _waited(started.process, work)
+            return _wait_for_end(started.process, work)
         if piece is not None:
             output.take(piece)
             if time.monotonic() - shown > LOOK:
@@ -195,7 +195,7 @@ def _take_the_rest(reading: int, output: Output) -> None:
             output.take(piece)
 
 
-def _waited(process: "subprocess.Popen[bytes]", work: Work) -> Ending:
+def _wait_for_end(process: "subprocess.Popen[bytes]", work: Work) -> Ending:
     """It writes no more: until it ends, or has to."""
     while not (work.stopped or work.over):
         with contextlib.suppress(subprocess.TimeoutExpired):

@@ -25,7 +25,7 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import contain, too_wide
 from andy_cli.settings import Settings
 from andy_cli.toolbox.programs import find_program
-from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.terminal import sandboxes
 from andy_cli.toolbox.terminal.sandboxes import SYSTEM, Sandbox, can_hide
 
@@ -37,7 +37,7 @@ MISSING = (
 )
 
 
-def boxed(line: list[str], harmless: bool) -> list[str] | None:
+def sandboxed_line(line: list[str], harmless: bool) -> list[str] | None:
     """The line that runs in a sandbox; None where it needs none or cannot have one.
 
     `harmless` is what `only_reads` says of the command. Raises ToolError where it has to have one

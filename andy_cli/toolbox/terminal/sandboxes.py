@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from andy_cli.guard.perils import secret
+from andy_cli.guard.protected_paths import is_secret_file
 from andy_cli.toolbox.programs import find_program
 from andy_cli.toolbox.terminal import landlock
 
@@ -53,7 +53,7 @@ def bubblewrap(workspace: Path, writable: bool) -> list[str]:
     return [*line, "--unshare-all", "--die-with-parent", "--new-session", "--"]
 
 
-def confined(workspace: Path, writable: bool) -> list[str]:
+def landlock_line(workspace: Path, writable: bool) -> list[str]:
     """The same tree, of which the kernel opens but a part: by Landlock and seccomp.
 
     What changes modes and times cannot be held to a folder, so the workspace stays as it is; and
@@ -104,7 +104,7 @@ def _under(paths: list[str]) -> str:
 
 
 SANDBOXES: tuple[Sandbox, ...] = {
-    "linux": (bubblewrap, confined),
+    "linux": (bubblewrap, landlock_line),
     "darwin": (seatbelt,),
 }.get(sys.platform, ())
 """Those of this system, the better one first."""
@@ -122,7 +122,7 @@ def secrets_in(workspace: Path) -> Iterator[tuple[str, bool]]:
                     if entry.is_symlink():
                         continue  # what it leads to is not there, or is met under its own name
                     special = not is_folder and not entry.is_file(follow_symlinks=False)
-                    if special or secret(Path(entry.path), workspace):
+                    if special or is_secret_file(Path(entry.path), workspace):
                         yield entry.path, is_folder
                     elif is_folder:
                         waiting.append(entry.path)

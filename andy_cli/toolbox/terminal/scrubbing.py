@@ -7,7 +7,7 @@ value may stand in the line below its name.
 import re
 from collections.abc import Sequence
 
-from andy_cli.guard.redactor import redact, suspicious
+from andy_cli.guard.redactor import may_hold_secret, redact_text
 
 LONGEST = 1 << 20
 """Characters that are held back at most."""
@@ -45,11 +45,11 @@ class Scrubber:
         return GOES_ON.search(end) is not None or (at >= 0 and bool(OPEN_KEY.match(text, at)))
 
     def _clean(self, text: str) -> str:
-        if not suspicious(text, self._secrets):
+        if not may_hold_secret(text, self._secrets):
             return text
         cut = self._middle(text) if len(text) > SMALL and KEY not in text else 0
         if not cut:
-            return redact(text, self._secrets)
+            return redact_text(text, self._secrets)
         return self._clean(text[:cut]) + self._clean(text[cut:])
 
     def _middle(self, text: str) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.claim import Claim
+from andy_cli.guard.resource_access import Claim
 from andy_cli.messages import Effect
 from andy_cli.toolbox.web import engines
 from andy_cli.toolbox.web.trust import host_of, trusted_hosts
@@ -33,7 +33,7 @@ class Asked(NamedTuple):
     body: str
 
 
-def asked(arguments: Mapping[str, object]) -> Asked:
+def requested_call(arguments: Mapping[str, object]) -> Asked:
     """The request of a call of `api_call`. Raises ToolError for headers that are no headers."""
     given = arguments.get("headers") or {}
     if not isinstance(given, Mapping):
@@ -70,18 +70,18 @@ def of_request(request: Asked, path: str) -> Claim:
     if path and effect is Effect.NETWORK:
         effect = Effect.WRITE
     lines = [f"{request.method} {request.url}"]
-    lines += [f"{name}: {_masked(name, value)}" for name, value in request.headers.items()]
+    lines += [f"{name}: {_mask_header(name, value)}" for name, value in request.headers.items()]
     lines += ["", request.body] if request.body else []
     places = (path,) if path else ()
     claim = _claim(request.url, request.method, shown="\n".join(lines))
     return claim._replace(effect=effect, places=places, operation="write")
 
 
-def _masked(name: str, value: str) -> str:
+def _mask_header(name: str, value: str) -> str:
     # It takes 3 ms, and most calls make no request.
-    from andy_cli.guard.redactor import MASK, redact
+    from andy_cli.guard.redactor import MASK, redact_text
 
-    return MASK if KEYS.search(name) else redact(value)
+    return MASK if KEYS.search(name) else redact_text(value)
 
 
 def _claim(address: str, method: str, own: bool = False, shown: str = "") -> Claim:

@@ -2,10 +2,10 @@
 
 from http import HTTPStatus
 
-from andy_cli.toolbox.documents.charsets import decoded
+from andy_cli.toolbox.documents.charsets import decode_text
 from andy_cli.toolbox.documents.text import SNIFFED, looks_like_text
-from andy_cli.toolbox.places import Place
-from andy_cli.toolbox.web.client import Fetched, Request, fetch, opened
+from andy_cli.toolbox.granted_paths import Place
+from andy_cli.toolbox.web.client import Fetched, Request, fetch, open_answer
 from andy_cli.toolbox.web.files import Kept, keep
 from andy_cli.toolbox.web.limits import for_files, for_pages
 from andy_cli.toolbox.web.reading import charset, what_it_is
@@ -35,7 +35,7 @@ async def call(request: Request, place: Place | None) -> tuple[str, int]:
     if place is None:
         answer = await fetch(request, for_pages())
         return f"{_head(answer, request)}\n\n{_body(answer)}".rstrip(), answer.status
-    async with opened(request, for_files()) as arriving:
+    async with open_answer(request, for_files()) as arriving:
         kept = await keep(arriving, place)
     return f"{_head(kept, request)}\n\n(kept {kept.bytes} bytes in {place.path})", kept.status
 
@@ -62,7 +62,7 @@ def _body(answer: Fetched) -> str:
         return ""
     if not looks_like_text(answer.body[:SNIFFED]):
         return f"({what_it_is(answer)}; name a path to keep it as a file)"
-    text = decoded(answer.body, charset(answer))
+    text = decode_text(answer.body, charset(answer))
     if len(text) <= TOLD:
         return text
     cut = f"the first {TOLD} of {len(text)} characters; name a path to keep all of it as a file"

@@ -28,13 +28,13 @@ import httpx2
 
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.addresses import Judged, Resolver
-from andy_cli.toolbox.situation import here
-from andy_cli.toolbox.web.connection import connected
-from andy_cli.toolbox.web.faults import in_words, said, too_large
+from andy_cli.toolbox.runtime_context import here
+from andy_cli.toolbox.web.connection import connect_address
+from andy_cli.toolbox.web.failures import in_words, show_text, too_large
 from andy_cli.toolbox.web.limits import Limits
+from andy_cli.toolbox.web.redirect_policy import Way, addresses
 from andy_cli.toolbox.web.trust import host_of, trusted_hosts
-from andy_cli.toolbox.web.unpacking import unpacked
-from andy_cli.toolbox.web.way import Way, addresses
+from andy_cli.toolbox.web.unpacking import unpack_pieces
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 REDIRECTS = (301, 302, 303, 307, 308)
@@ -90,8 +90,8 @@ async def fetch(
     trusted: Collection[str] | None = None,
     resolver: Resolver = addresses,
 ) -> Fetched:
-    """The whole answer. Raises ToolError as `opened` does."""
-    async with opened(request, limits, trusted, resolver) as answer:
+    """The whole answer. Raises ToolError as `open_answer` does."""
+    async with open_answer(request, limits, trusted, resolver) as answer:
         body = bytearray()
         async for piece in answer.pieces:
             body += piece
@@ -99,7 +99,7 @@ async def fetch(
 
 
 @asynccontextmanager
-async def opened(
+async def open_answer(
     request: Request,
     limits: Limits,
     trusted: Collection[str] | None = None,
@@ -114,16 +114,18 @@ async def opened(
     _check(request.headers)
     proxy = here().settings.text("web.proxy")
     way = Way(limits, trusted_hosts() if trusted is None else trusted, resolver, bool(proxy))
-    host = said(host_of(request.url))
+    host = show_text(host_of(request.url))
     try:
         async with asyncio.timeout(limits.total):
             judged = await way.first(request.url, request.method)
             while True:
                 host = judged.host
-                async with connected(*_sent(judged, request), limits, proxy) as response:
+                async with connect_address(
+                    *_prepare_request(judged, request), limits, proxy
+                ) as response:
                     target = response.headers.get("location", "")
                     if response.status_code not in REDIRECTS or not target:
-                        async with aclosing(_counted(response, host, limits)) as pieces:
+                        async with aclosing(_count_body(response, host, limits)) as pieces:
                             yield _answer(judged, response, pieces)
                         return
                 judged = await way.next(judged, response.status_code, target)
@@ -138,12 +140,12 @@ def _check(headers: Mapping[str, str]) -> None:
     """Raises ToolError for headers that would be something else than headers."""
     for name, value in headers.items():
         if not TOKEN.fullmatch(name) or not VALUE.fullmatch(value):
-            raise ToolError(f"{said(name)!r} is no header that can be sent.", "Leave it out.")
+            raise ToolError(f"{show_text(name)!r} is no header that can be sent.", "Leave it out.")
         if name.lower() in OURS:
             raise ToolError(f"The header {name} is written by andy itself.", "Leave it out.")
 
 
-def _sent(
+def _prepare_request(
     judged: Judged, request: Request
 ) -> tuple[Judged, Mapping[str, str], bytes | AsyncIterator[bytes]]:
     if isinstance(request.body, bytes):
@@ -165,22 +167,26 @@ def _sent_on(request: Request, judged: Judged) -> Request:
 
 def _answer(judged: Judged, response: httpx2.Response, pieces: AsyncIterator[bytes]) -> Answer:
     headers = {name.lower(): value for name, value in response.headers.items()}
-    return Answer(judged.url, response.status_code, headers, _announced(response), pieces)
+    return Answer(judged.url, response.status_code, headers, _announced_size(response), pieces)
 
 
-def _announced(response: httpx2.Response) -> int:
+def _announced_size(response: httpx2.Response) -> int:
     length = response.headers.get("content-length", "")
     return int(length) if length.isascii() and length.isdecimal() else 0
 
 
-async def _counted(
+async def _count_body(
     response: httpx2.Response, host: str, limits: Limits
 ) -> AsyncGenerator[bytes, None]:
     """The body, unpacked. Raises ToolError as soon as it is too large."""
     packing, arrived = response.headers.get("content-encoding", ""), 0
-    if not packing and _announced(response) > limits.body and response.request.method != "HEAD":
+    if (
+        not packing
+        and _announced_size(response) > limits.body
+        and response.request.method != "HEAD"
+    ):
         raise ToolError(too_large(host, limits))
-    async with aclosing(unpacked(response.aiter_raw(), packing)) as pieces:
+    async with aclosing(unpack_pieces(response.aiter_raw(), packing)) as pieces:
         async for piece in pieces:
             arrived += len(piece)
             if arrived > limits.body:

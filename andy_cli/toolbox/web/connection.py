@@ -19,7 +19,7 @@ MOST_ADDRESSES = 4
 
 
 @asynccontextmanager
-async def connected(
+async def connect_address(
     judged: Judged,
     headers: Mapping[str, str],
     content: bytes | AsyncIterator[bytes],
@@ -37,7 +37,7 @@ async def connected(
         trust_env=False,
         follow_redirects=False,
     ) as client:
-        response = await _answered(client, judged, places, _headers(judged, headers), content)
+        response = await _send_request(client, judged, places, _headers(judged, headers), content)
         try:
             yield response
         finally:
@@ -55,7 +55,7 @@ def trust(file: str, folder: str) -> ssl.SSLContext:
         ) from error
 
 
-async def _answered(
+async def _send_request(
     client: httpx2.AsyncClient,
     judged: Judged,
     places: tuple[str, ...] | list[str],
@@ -84,11 +84,11 @@ def _at(judged: Judged, place: str) -> str:
     parts = URL.fullmatch(judged.url)
     assert parts is not None  # it was judged
     rest = parts[3].partition("#")[0]
-    return f"{parts[1]}://{_bracketed(place)}:{judged.port}{rest}"
+    return f"{parts[1]}://{_bracket_host(place)}:{judged.port}{rest}"
 
 
 def _headers(judged: Judged, headers: Mapping[str, str]) -> dict[str, str]:
-    host = _bracketed(judged.host)
+    host = _bracket_host(judged.host)
     if judged.port != DEFAULT_PORTS[judged.origin[0]]:
         host += f":{judged.port}"
     given = {name.lower(): value for name, value in headers.items()}
@@ -102,5 +102,5 @@ def _headers(judged: Judged, headers: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _bracketed(host: str) -> str:
+def _bracket_host(host: str) -> str:
     return f"[{host}]" if ":" in host and not host.startswith("[") else host

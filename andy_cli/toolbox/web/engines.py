@@ -5,7 +5,7 @@ without any of them ddgs, which reads the pages of search engines.
 import importlib.util
 import os
 
-from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.runtime_context import here
 
 NAMES = ("searxng", "brave", "tavily", "duckduckgo")
 KEYS = {"brave": "BRAVE_API_KEY", "tavily": "TAVILY_API_KEY"}

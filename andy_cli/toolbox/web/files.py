@@ -17,7 +17,7 @@ from typing import BinaryIO, NamedTuple
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
-from andy_cli.toolbox.places import Place
+from andy_cli.toolbox.granted_paths import Place
 from andy_cli.toolbox.tool import progress
 from andy_cli.toolbox.web.client import (
     NO_HEADERS,
@@ -26,7 +26,7 @@ from andy_cli.toolbox.web.client import (
     Request,
     Upload,
     fetch,
-    opened,
+    open_answer,
 )
 from andy_cli.toolbox.web.limits import MEGABYTE, for_files
 
@@ -48,7 +48,7 @@ async def download(request: Request, place: Place, trusted: Collection[str] | No
     """Fetch a file to its place. Raises ToolError, also for a status that is no success."""
     # What is packed on the way would have no announced size.
     headers = {"accept-encoding": "identity", **request.headers}
-    async with opened(request._replace(headers=headers), for_files(), trusted) as answer:
+    async with open_answer(request._replace(headers=headers), for_files(), trusted) as answer:
         if not 200 <= answer.status < 300:
             raise ToolError(f"There is no such file: the server answered {answer.status}.")
         return await keep(answer, place)
@@ -75,7 +75,7 @@ async def send(
 ) -> Fetched:
     """Send an open file as the body of a request; what the server answered, whatever its status.
 
-    Raises ToolError for a file that changes its size meanwhile, and as `opened` does.
+    Raises ToolError for a file that changes its size meanwhile, and as `open_answer` does.
     """
     size = os.fstat(file.fileno()).st_size
     upload = Upload(size, lambda: _read(file, size))

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.runtime_context import here
 
 MEGABYTE = 1_000_000
 

@@ -1,7 +1,7 @@
 """Read a page, a window of it at a time."""
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.web.calling import status_of
 from andy_cli.toolbox.web.client import Request, fetch
 from andy_cli.toolbox.web.limits import for_pages
@@ -19,7 +19,7 @@ async def read(url: str, offset: int, most: int) -> tuple[str, str]:
     Raises ToolError for an answer that is no page, and for an offset behind its end.
     """
     page = await fetch(Request(url, headers={"accept": ACCEPTED}), for_pages())
-    host = spelled(host_of(page.url))
+    host = spell_out(host_of(page.url))
     if not 200 <= page.status < 300:
         raise ToolError(
             f"{host} answered {status_of(page.status)}, not with a page. Check the address."

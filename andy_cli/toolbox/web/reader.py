@@ -91,7 +91,7 @@ def _read(data: bytes, kind: str, url: str) -> dict[str, str]:
     return {"title": title[:300], "text": text[:LONGEST]}
 
 
-def _bound() -> None:
+def _limit_process() -> None:
     try:
         import resource  # not on every system
     except ImportError:
@@ -102,7 +102,7 @@ def _bound() -> None:
 
 
 def main() -> None:
-    _bound()
+    _limit_process()
     asked = json.loads(sys.stdin.buffer.readline())
     try:
         told = _read(sys.stdin.buffer.read(), asked["kind"], asked["url"])

@@ -7,11 +7,11 @@ import sys
 from typing import Literal, NamedTuple
 
 from andy_cli.errors import ToolError, ToolTimeout
-from andy_cli.toolbox.documents.charsets import declared_in, decoded
+from andy_cli.toolbox.documents.charsets import declared_in, decode_text
 from andy_cli.toolbox.documents.html import plain_text
 from andy_cli.toolbox.documents.text import SNIFFED, looks_like_text
 from andy_cli.toolbox.web.client import Fetched
-from andy_cli.toolbox.web.faults import said
+from andy_cli.toolbox.web.failures import show_text
 
 LARGEST_PAGE = 3_000_000
 """Characters of HTML that are read; what comes after them is scripts or no page."""
@@ -61,7 +61,7 @@ def what_it_is(page: Fetched) -> str:
     """`It is a PNG image of 34 kB`"""
     named = media_type(page)
     known = next((name for magic, name in NAMES.items() if page.body.startswith(magic)), "")
-    other = "" if named.startswith("text/") else said(named)
+    other = "" if named.startswith("text/") else show_text(named)
     called = known or KINDS.get(named.partition("/")[0]) or other or "binary data"
     return f"It is {called} of {size(len(page.body))}"
 
@@ -86,7 +86,7 @@ async def text_of(page: Fetched) -> Text:
     """Raises ToolError for what holds no text that can be read."""
     kind = kind_of(page)
     if kind == "text":
-        return Text("", decoded(page.body, charset(page)))
+        return Text("", decode_text(page.body, charset(page)))
     if kind == "pdf":
         try:
             return await _read("pdf", page.url, page.body)
@@ -94,7 +94,7 @@ async def text_of(page: Fetched) -> Text:
             raise ToolTimeout(f"The PDF takes longer than {PATIENCE:g} s to read.") from error
         except _Failed as error:
             raise ToolError("The PDF is damaged or too much to be read.") from error
-    html = decoded(page.body, charset(page) or declared_in(page.body))[:LARGEST_PAGE]
+    html = decode_text(page.body, charset(page) or declared_in(page.body))[:LARGEST_PAGE]
     try:
         return await _read("page", page.url, html.encode("utf-8", "replace"))
     except (TimeoutError, _Failed):

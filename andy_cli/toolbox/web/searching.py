@@ -15,7 +15,7 @@ from andy_cli.toolbox.daemon_thread import run_at_most
 from andy_cli.toolbox.documents.html import plain_text
 from andy_cli.toolbox.web.client import Fetched, Request, fetch
 from andy_cli.toolbox.web.engines import KEYS, SOURCES, address, engine
-from andy_cli.toolbox.web.faults import said
+from andy_cli.toolbox.web.failures import show_text
 from andy_cli.toolbox.web.limits import for_pages
 from andy_cli.toolbox.web.reading import media_type
 from andy_cli.toolbox.web.trust import host_of
@@ -44,14 +44,14 @@ async def search(query: str, most_tokens: int) -> list[Result]:
     """
     name = engine()
     if name == "duckduckgo":
-        found = await _scraped(query)
+        found = await _scrape_engine(query)
     else:
-        answer = await _asked(name, query)
+        answer = await _ask_engine(name, query)
         found = list(_results(name, answer))
     return _fitting(found, most_tokens * CHARACTERS)
 
 
-async def _asked(name: str, query: str) -> object:
+async def _ask_engine(name: str, query: str) -> object:
     base, own = address()
     trusted = {host_of(base)} if own else frozenset[str]()
     key = os.environ.get(KEYS.get(name, ""), "")
@@ -80,7 +80,7 @@ def _json(answer: Fetched, name: str) -> object:
             "The SearXNG server gives no JSON: add json to search.formats in its settings.yml."
         )
     if answer.status in (402, 429, 432, 433):
-        wait = said(answer.headers.get("retry-after", ""))
+        wait = show_text(answer.headers.get("retry-after", ""))
         when = f" in {wait} s" if wait.isdecimal() else " later"
         raise ToolError(f"The search engine's limit of requests is reached. Try again{when}.")
     if answer.status != 200:
@@ -116,7 +116,7 @@ def _line(text: str) -> str:
     return " ".join(plain_text(text)[1].split())
 
 
-async def _scraped(query: str) -> list[Result]:
+async def _scrape_engine(query: str) -> list[Result]:
     try:
         from ddgs import DDGS  # an extra
         from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException

@@ -3,7 +3,7 @@
 import re
 from urllib.parse import urlsplit
 
-from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.runtime_context import here
 
 
 def trusted_hosts() -> frozenset[str]:

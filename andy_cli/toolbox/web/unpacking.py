@@ -30,7 +30,7 @@ class Member(Protocol):
     def decompress(self, data: bytes, /, max_length: int = ...) -> bytes: ...
 
 
-async def unpacked(pieces: AsyncIterable[bytes], packing: str) -> AsyncGenerator[bytes, None]:
+async def unpack_pieces(pieces: AsyncIterable[bytes], packing: str) -> AsyncGenerator[bytes, None]:
     """The pieces as they were before packing; `packing` is the Content-Encoding.
 
     Raises ToolError for what is packed otherwise, damaged or cut off.

@@ -11,7 +11,7 @@ from andy_cli.frontends.chat.desk import Desk
 from andy_cli.frontends.completion_values import VALUES
 from andy_cli.frontends.lists import format_table
 from andy_cli.frontends.mcp import mcp_fix
-from andy_cli.guard.neutralizer import one_line, spelled
+from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.toolbox.mcp.connection import Connection
 from andy_cli.toolbox.mcp.hub import MOMENT, Hub
 from andy_cli.toolbox.mcp.servers import Server, servers
@@ -54,7 +54,7 @@ async def restart(desk: Desk, hub: Hub, name: str) -> str:
 
 
 def list_waiting(known: list[Server]) -> str:
-    rows = [(each.name, each.fault or WAITING, spelled(each.where)) for each in known]
+    rows = [(each.name, each.fault or WAITING, spell_out(each.where)) for each in known]
     return "\n".join(format_table(rows)) if rows else NONE
 
 
@@ -81,7 +81,7 @@ def describe(connection: Connection) -> str:
     rows = [(f"  {tool.name}", one_line(tool.description)) for tool in connection.tools]
     tools = format_table(rows) if rows else []
     lines = [*summary_lines(connection), f"from {connection.server.file}"]
-    return "\n".join([*lines, spelled(connection.server.where), *tools])
+    return "\n".join([*lines, spell_out(connection.server.where), *tools])
 
 
 def complete(desk: Desk | None, typed: str) -> Iterable[Offer]:

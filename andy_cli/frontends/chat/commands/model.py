@@ -15,7 +15,7 @@ from andy_cli.frontends.opening import Opened, secrets_in_use, server_of
 from andy_cli.frontends.options import Options
 from andy_cli.models import select
 from andy_cli.models.client import Endpoint
-from andy_cli.models.http.addresses import is_loopback, shown
+from andy_cli.models.http.addresses import is_loopback, show_url
 from andy_cli.models.memory import recall
 from andy_cli.models.presets import presets
 from andy_cli.models.select import Chosen
@@ -109,7 +109,7 @@ def check_listed(found: Chosen, listed: list[str]) -> None:
     if not listed or not is_loopback(base_url) or {name, f"{name}:latest"}.intersection(listed):
         return
     near = difflib.get_close_matches(name, listed, n=3, cutoff=0.4) or listed[:3]
-    where = f"{found.endpoint.provider} at {shown(base_url)}"
+    where = f"{found.endpoint.provider} at {show_url(base_url)}"
     raise UsageError(f"{where} has no model {name!r}.", f"Did you mean {', '.join(near)}?")
 
 

@@ -7,7 +7,7 @@ from andy_cli.agent.reply import RAW
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.command import Command
 from andy_cli.frontends.chat.desk import Desk
-from andy_cli.guard.neutralizer import CONTROL
+from andy_cli.guard.terminal_sanitizer import CONTROL
 
 
 async def raw(desk: Desk, argument: str) -> str:

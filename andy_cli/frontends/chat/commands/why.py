@@ -6,7 +6,7 @@ from andy_cli.agent.account import Account
 from andy_cli.agent.grounding.audit import backing
 from andy_cli.frontends.chat.command import Command
 from andy_cli.frontends.chat.desk import Desk
-from andy_cli.guard.neutralizer import neutralize
+from andy_cli.guard.terminal_sanitizer import neutralize_text
 
 NOTHING = "There is no answer yet."
 OWN_WORDS = "no result: the model's own words"
@@ -18,7 +18,7 @@ async def why(desk: Desk, argument: str) -> str:
     account = desk.open.chat.account if desk.open else None
     if account is None or not account.answer:
         return NOTHING
-    return neutralize("\n".join(lines(account)))
+    return neutralize_text("\n".join(lines(account)))
 
 
 def lines(account: Account) -> Iterator[str]:

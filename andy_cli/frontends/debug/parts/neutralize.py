@@ -5,7 +5,7 @@ import codecs
 from collections.abc import Iterator
 
 from andy_cli.frontends.debug.part import Cut, Part, Record, list_of, pieces
-from andy_cli.guard.neutralizer import Neutralizer, one_line, spelled
+from andy_cli.guard.terminal_sanitizer import Neutralizer, one_line, spell_out
 
 SPELLED = ("approval_prompt", "file_name")
 LINES = ("mp3_tag", "http_header")
@@ -15,7 +15,7 @@ def shown(record: Record, cut: Cut) -> dict[str, object]:
     texts = _decoded(record) if "chunks_b64" in record else pieces(record, cut)
     where = record.get("where")
     if where in SPELLED:
-        return {"shown": spelled("".join(texts))}
+        return {"shown": spell_out("".join(texts))}
     if where in LINES:
         return {"shown": one_line("".join(texts))}
     neutralizer = Neutralizer()

@@ -3,7 +3,7 @@
 import os
 
 from andy_cli.frontends.debug.part import Cut, Part, Record
-from andy_cli.guard.redactor import redact, secrets_of
+from andy_cli.guard.redactor import redact_text, secrets_of
 
 
 def redacted(record: Record, _: Cut) -> dict[str, object]:
@@ -12,7 +12,7 @@ def redacted(record: Record, _: Cut) -> dict[str, object]:
     text = "".join(map(str, text)) if isinstance(text, list) else text
     if not isinstance(text, str):
         raise TypeError("text is missing, or is no text")
-    return {"text": redact(text, secrets_of(os.environ))}
+    return {"text": redact_text(text, secrets_of(os.environ))}
 
 
 PART = Part("redact", redacted)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from andy_cli.frontends.debug.part import Cut, Part, Record, list_of, text_of
-from andy_cli.guard.addresses import journey
+from andy_cli.guard.addresses import judge_redirects
 
 
 def judged(record: Record, _: Cut) -> dict[str, object]:
@@ -19,7 +19,7 @@ def judged(record: Record, _: Cut) -> dict[str, object]:
 
     redirects = [str(each) for each in list_of(record, "redirect")]
     method = str(record.get("method") or "GET")
-    end = journey(method, text_of(record, "url"), redirects, resolver)
+    end = judge_redirects(method, text_of(record, "url"), redirects, resolver)
     return {"verdict": end.verdict, "reason": end.reason}
 
 

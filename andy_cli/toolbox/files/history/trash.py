@@ -22,8 +22,8 @@ from andy_cli.guard.workspace import LONGEST_NAME, folder_inside
 from andy_cli.toolbox.files.history.recorded import Trashed
 from andy_cli.toolbox.files.moving.transfers import GoOn, always, move
 from andy_cli.toolbox.files.search.walking import TRASH
-from andy_cli.toolbox.places import Place
-from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.granted_paths import Place
+from andy_cli.toolbox.runtime_context import here
 
 INFO = ".trashinfo"
 DESKTOPS = ("XDG_CURRENT_DESKTOP", "WAYLAND_DISPLAY", "DISPLAY")
@@ -150,14 +150,14 @@ def _take_name(path: Path, trash: TrashFolder) -> str:
     info = f"[Trash Info]\nPath={quote(os.fsencode(noted))}\nDeletionDate={deleted}\n".encode()
     with folder_inside(trash.folder / "info" / "any", trash.root) as infos:
         for number in range(1, TRIES):
-            name = _numbered(path.name, number)
+            name = _number_name(path.name, number)
             is_kept = os.path.lexists(trash.folder / "files" / name)
             if not is_kept and _write_new(name + INFO, info, infos):
                 return name
     raise ToolError(f"There are too many files called {path.name!r} in the trash.")
 
 
-def _numbered(name: str, number: int) -> str:
+def _number_name(name: str, number: int) -> str:
     """`a.txt`, `a.2.txt`, ...: short enough for the info file's name too."""
     suffix = PurePosixPath(name).suffix
     suffix = suffix if len(os.fsencode(suffix)) < 20 else ""

@@ -26,9 +26,9 @@ from andy_cli.toolbox.files.history.recorded import (
 from andy_cli.toolbox.files.history.stamps import read_stamps
 from andy_cli.toolbox.files.moving import transfers
 from andy_cli.toolbox.files.moving.transfers import always
-from andy_cli.toolbox.files.names import said
+from andy_cli.toolbox.files.names import show_path
 from andy_cli.toolbox.files.writing import Hashed, reason_of, replace_whole
-from andy_cli.toolbox.places import Place
+from andy_cli.toolbox.granted_paths import Place
 
 
 def take_back_last() -> str:
@@ -89,7 +89,7 @@ def find_fault(change: Change, freed: Collection[Path] = ()) -> str:
             return _find_later_change(change.place, change.stamps)
         case Trashed():
             gone = not read_stamps(change.kept)
-            fault = f"{said(change.source.path)} is not in the trash any more." if gone else ""
+            fault = f"{show_path(change.source.path)} is not in the trash any more." if gone else ""
             return fault or ("" if change.source.path in freed else _find_taken(change.source))
         case FoldersMade():
             return ""  # those that are empty are removed
@@ -109,7 +109,7 @@ def _place_of(change: Change) -> Place:
 
 
 def _find_writing_fault(change: Written) -> str:
-    name = said(change.place.path)
+    name = show_path(change.place.path)
     try:
         with change.place.open() as file:
             hashed = Hashed(iter(lambda: file.read(PIECE), b""))
@@ -127,12 +127,12 @@ def _find_writing_fault(change: Written) -> str:
 def _find_later_change(place: Place, known: object) -> str:
     now = read_stamps(place)
     if not now:
-        return f"{said(place.path)} is not there any more."
-    return "" if now == known else f"{said(place.path)} was changed since by somebody else."
+        return f"{show_path(place.path)} is not there any more."
+    return "" if now == known else f"{show_path(place.path)} was changed since by somebody else."
 
 
 def _find_taken(place: Place) -> str:
-    return f"Something else is at {said(place.path)} now." if read_stamps(place) else ""
+    return f"Something else is at {show_path(place.path)} now." if read_stamps(place) else ""
 
 
 def take_back(change: Change) -> None:

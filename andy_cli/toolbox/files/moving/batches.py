@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.neutralizer import spelled
-from andy_cli.guard.perils import secret
+from andy_cli.guard.protected_paths import is_secret_file
+from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import Operation, inside, resolve
 from andy_cli.toolbox.files.moving.targets import (
     ITSELF,
@@ -29,8 +29,8 @@ from andy_cli.toolbox.files.moving.targets import (
 from andy_cli.toolbox.files.names import NOUNS, count, count_kinds
 from andy_cli.toolbox.files.search.patterns import MeantPath, expand_pattern, join_name
 from andy_cli.toolbox.files.search.walking import TRASH, Entry, Kind, Walk
-from andy_cli.toolbox.places import Place, not_judged
-from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.granted_paths import Place, not_judged
+from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.tool import Claim
 from andy_cli.toolbox.work import Work
 
@@ -60,16 +60,16 @@ class PlannedItem(NamedTuple):
 
     @property
     def shown(self) -> str:
-        goes = f" -> {spelled(self.target)}" if self.target else ""
+        goes = f" -> {spell_out(self.target)}" if self.target else ""
         lost = f", in place of {self.replaced.amount_inside}" if self.replaced else ""
         secrets = " (may hold secrets)" if self.may_hold_secrets else ""
-        return f"{spelled(self.source)}{self._inside}{secrets}{goes}{lost}"
+        return f"{spell_out(self.source)}{self._inside}{secrets}{goes}{lost}"
 
     @property
     def may_hold_secrets(self) -> bool:
         workspace, source = here().workspace, find_entry(self.source)
         inner = (source.joinpath(*entry.path) for entry in self.below if entry.kind == "file")
-        return any(secret(path, workspace) for path in (source, *inner))
+        return any(is_secret_file(path, workspace) for path in (source, *inner))
 
     @property
     def _inside(self) -> str:
@@ -109,7 +109,7 @@ class PlannedBatch(NamedTuple):
     @property
     def preview(self) -> str:
         """What would happen to each, as far as it fits: what may hold secrets first."""
-        lines = [f"{spelled(folder)} (a new folder)" for folder in self.folders]
+        lines = [f"{spell_out(folder)} (a new folder)" for folder in self.folders]
         items = sorted(self.items, key=lambda item: not item.may_hold_secrets)
         lines += [item.shown for item in items[:SHOWN]]
         if len(self.items) > 1:
@@ -127,7 +127,7 @@ class PlannedBatch(NamedTuple):
         """Raises ToolError where it is not what was judged: something has come up meanwhile."""
         if new := not_judged(self.claim.places):
             raise ToolError(
-                f"{spelled(new[0])} was not there when it was judged. Nothing was changed.",
+                f"{spell_out(new[0])} was not there when it was judged. Nothing was changed.",
                 "Call it again.",
             )
 
@@ -212,7 +212,7 @@ def plan_trash(paths: Sequence[str], work: Work) -> PlannedBatch:
     found = _find_all(paths, work)
     for meant in found:
         if TRASH in find_entry(meant.written).parts:
-            raise ToolError(f"{spelled(meant.written)} is in the trash already.")
+            raise ToolError(f"{spell_out(meant.written)} is in the trash already.")
     return PlannedBatch(
         "trash", tuple(_make_item(meant.written, "", work, "trash") for meant in found)
     )
@@ -247,9 +247,9 @@ def _is_folder_meant(paths: Sequence[str], found: Sequence[MeantPath], destinati
 def _make_item(source: str, target: str, work: Work, verb: Verb) -> PlannedItem:
     kind = kind_of(source)
     if kind is None:
-        raise ToolError(f"There is no {spelled(source)}.", "list_directory shows what there is.")
+        raise ToolError(f"There is no {spell_out(source)}.", "list_directory shows what there is.")
     if kind == "other" and verb == "copy":
-        raise ToolError(f"{spelled(source)} is neither a file nor a folder: it is not copied.")
+        raise ToolError(f"{spell_out(source)} is neither a file nor a folder: it is not copied.")
     return PlannedItem(source, target, kind, _list_below(source, work) if kind == "folder" else ())
 
 
@@ -259,7 +259,7 @@ def _list_below(source: str, work: Work) -> tuple[Entry, ...]:
     folder = resolve(source, workspace, ITSELF)
     if not inside(folder, [workspace]):
         raise ToolError(
-            f"{spelled(source)} is a folder outside the workspace, where nothing is looked up.",
+            f"{spell_out(source)} is a folder outside the workspace, where nothing is looked up.",
             "List it first, then give the paths of the files.",
         )
     walk = Walk(Place(folder, workspace), work)
@@ -269,7 +269,7 @@ def _list_below(source: str, work: Work) -> tuple[Entry, ...]:
         if len(found) > MOST_PATHS:
             raise _too_many()
     if walk.closed:
-        raise ToolError(f"{spelled(source)} holds folders that may not be read by this user.")
+        raise ToolError(f"{spell_out(source)} holds folders that may not be read by this user.")
     return tuple(found)
 
 

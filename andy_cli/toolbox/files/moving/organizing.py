@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from andy_cli.actions import list_values
 from andy_cli.errors import ToolError
-from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import Operation, folder_inside
 from andy_cli.toolbox.files.history.journal import (
     find_missing_folders,
@@ -26,9 +26,9 @@ from andy_cli.toolbox.files.moving import batches, transfers
 from andy_cli.toolbox.files.moving.batches import PlannedBatch, PlannedItem, Verb
 from andy_cli.toolbox.files.moving.targets import ITSELF
 from andy_cli.toolbox.files.moving.transfers import LeftBehind
-from andy_cli.toolbox.files.names import count, said
+from andy_cli.toolbox.files.names import count, show_path
 from andy_cli.toolbox.files.writing import reason_of
-from andy_cli.toolbox.places import Place, place
+from andy_cli.toolbox.granted_paths import Place, place
 from andy_cli.toolbox.tool import Claim, Outcome, progress
 from andy_cli.toolbox.work import Work
 
@@ -112,7 +112,7 @@ def _carry_out(batch: PlannedBatch, carry_out: CarryOut, work: Work) -> Outcome:
 def _describe_fault(item: PlannedItem, error: ToolError) -> str:
     cause = error.__cause__
     if isinstance(cause, OSError) and not isinstance(error, LeftBehind):
-        return f"{spelled(item.source)}: {reason_of(cause)}."
+        return f"{spell_out(item.source)}: {reason_of(cause)}."
     return str(error)
 
 
@@ -172,19 +172,19 @@ def _trash(step: PlannedStep, work: Work) -> Path:
 def _describe_done(batch: PlannedBatch, steps: Sequence[PlannedStep], kept: Sequence[Path]) -> str:
     """`moved 3 files to photos`, `moved a.txt to b.txt`."""
     if not kept:
-        return f"began to {batch.verb} {said(steps[0].source.path)}"
+        return f"began to {batch.verb} {show_path(steps[0].source.path)}"
     one = len(kept) == 1
-    what = said(steps[0].source.path) if one else batch.amount
+    what = show_path(steps[0].source.path) if one else batch.amount
     if batch.verb == "trash":
-        return f"put {what} into the trash ({said(kept[0].parent)})"
+        return f"put {what} into the trash ({show_path(kept[0].parent)})"
     where = {path.parent for path in kept}
     goal = kept[0] if one else where.pop()
-    return f"{DONE[batch.verb]} {what} to {said(goal)}"
+    return f"{DONE[batch.verb]} {what} to {show_path(goal)}"
 
 
 def _make_outcome(batch: PlannedBatch, did: str, done: int, fault: str) -> Outcome:
     """What was done; where it ended half-way, what not and why."""
-    names = [spelled(item.source) for item in batch.items]
+    names = [spell_out(item.source) for item in batch.items]
     if not fault:
         several = f": {list_values(names)}" if len(names) > 1 else ""
         way_back = " /undo or move brings it back." if batch.verb == "trash" else ""
@@ -212,13 +212,13 @@ def make_folder(written: str) -> Outcome:
     """Make a folder and those above it. Raises ToolError, with nothing changed."""
     made = batches.plan_folder(written)
     if not made:
-        name = said(place(written, "list").path)
+        name = show_path(place(written, "list").path)
         return Outcome(f"The folder {name} is there already.", f"found the folder {name} there")
     folder = place(written.rstrip("/") or written, "write")
     folders = (*find_missing_folders(folder.path, folder.root), folder)
     # It is the folder that would hold anything in it.
     with folder_inside(folder.path / "any", folder.root, make=True):
         pass
-    did = f"made the folder {said(folder.path)}"
+    did = f"made the folder {show_path(folder.path)}"
     record(FoldersMade(folders), did)
     return Outcome(did, did)

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from andy_cli.actions import list_values
 from andy_cli.errors import ToolError
-from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import Operation, resolve
 from andy_cli.toolbox.files.search.walking import Kind
-from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.runtime_context import here
 
 ITSELF: Operation = "delete"
 """How a link is judged that is taken as a link: where it stands, and where it leads to."""
@@ -80,14 +80,14 @@ def find_obstacles(ways: Sequence[TransferPath], replace: bool) -> list[str]:
         _check_transfer_path(way)
     counted = Counter(way.goal for way in ways)
     if several := [way.target for way in ways if counted[way.goal] > 1]:
-        names = list_values([spelled(target) for target in dict.fromkeys(several)])
+        names = list_values([spell_out(target) for target in dict.fromkeys(several)])
         raise ToolError(
             f"Several files would get the same name: {names}. Nothing was changed.",
             "Give them names of their own, one call each.",
         )
     obstacles = [way.target for way in ways if _is_taken(way)]
     if obstacles and not replace:
-        names = list_values([spelled(target) for target in obstacles])
+        names = list_values([spell_out(target) for target in obstacles])
         raise ToolError(
             f"There is something of that name already: {names}. Nothing was changed.",
             "Choose another name or folder; or say replace, if the user wants that: "
@@ -100,9 +100,9 @@ def find_obstacles(ways: Sequence[TransferPath], replace: bool) -> list[str]:
 
 def _check_transfer_path(way: TransferPath) -> None:
     if way.origin == way.goal:
-        raise ToolError(f"{spelled(way.source)} is there already. Nothing was changed.")
+        raise ToolError(f"{spell_out(way.source)} is there already. Nothing was changed.")
     if way.origin in way.goal.parents and not way.origin.is_symlink():
-        raise ToolError(f"{spelled(way.source)} cannot go into itself. Nothing was changed.")
+        raise ToolError(f"{spell_out(way.source)} cannot go into itself. Nothing was changed.")
 
 
 def _is_taken(way: TransferPath) -> bool:
@@ -117,7 +117,7 @@ def _check_replaced(ways: Sequence[TransferPath]) -> None:
     for way in ways:
         if way.goal in sources and _is_taken(way):
             raise ToolError(
-                f"{spelled(way.target)} cannot be replaced: what goes there, or more that was "
+                f"{spell_out(way.target)} cannot be replaced: what goes there, or more that was "
                 "named, lies in it. Nothing was changed.",
                 "Choose another name.",
             )
@@ -134,7 +134,7 @@ def find_new_folders(written: str) -> tuple[str, ...]:
         if kind == "link" and resolve(folder, here().workspace).is_dir():
             break
         if kind is not None:
-            raise ToolError(f"{spelled(folder)} is no folder. Nothing was changed.")
+            raise ToolError(f"{spell_out(folder)} is no folder. Nothing was changed.")
         made.append(folder)
         above = str(Path(folder).parent)
         if above == folder:

@@ -7,7 +7,7 @@ it. The engine is the Rust one that pydantic brings, the same as ripgrep's.
 import re
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.terminal_sanitizer import spell_out
 
 LONGEST = 1000
 """Characters of a pattern."""
@@ -37,12 +37,12 @@ class Finder:
         try:
             self.matches = SchemaValidator(schema).isinstance_python
         except SchemaError as error:
-            raise ToolError(_explained(pattern, str(error)), ESCAPING) from error
+            raise ToolError(_explain_error(pattern, str(error)), ESCAPING) from error
 
 
-def _explained(pattern: str, error: str) -> str:
+def _explain_error(pattern: str, error: str) -> str:
     *_, why = error.strip().rpartition("error: ")
-    return f"{spelled(pattern)} is no regular expression: {why.splitlines()[-1].strip()}."
+    return f"{spell_out(pattern)} is no regular expression: {why.splitlines()[-1].strip()}."
 
 
 def literal(pattern: str) -> str:

@@ -30,10 +30,10 @@ class Glob(NamedTuple):
             return _name(self.parts[1]).match(path[-1]) is not None
         reached = {0}
         for name in path:
-            reached = {after for at in self._skipped(reached) for after in self._after(at, name)}
-        return len(self.parts) in self._skipped(reached)
+            reached = {after for at in self._skip_any(reached) for after in self._after(at, name)}
+        return len(self.parts) in self._skip_any(reached)
 
-    def _skipped(self, reached: set[int]) -> set[int]:
+    def _skip_any(self, reached: set[int]) -> set[int]:
         """With the places behind every `**`, which may be nothing."""
         found = set(reached)
         for at in sorted(reached):

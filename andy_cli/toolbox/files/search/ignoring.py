@@ -12,8 +12,8 @@ from typing import NamedTuple
 from andy_cli.errors import ToolError
 from andy_cli.toolbox.files.search.globs import Glob, glob
 from andy_cli.toolbox.files.search.walking import PASSED_OVER, Entry
-from andy_cli.toolbox.places import Place
-from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.granted_paths import Place
+from andy_cli.toolbox.runtime_context import here
 
 NAME = ".gitignore"
 LARGEST, MOST_RULES = 100_000, 1000

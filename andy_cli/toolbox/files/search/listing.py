@@ -5,9 +5,9 @@ from collections import Counter, deque
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.files.names import count, count_kinds, said
+from andy_cli.toolbox.files.names import count, count_kinds, show_path
 from andy_cli.toolbox.files.search.walking import DEEPEST, MOST, PASSED_OVER, Entry, entries
-from andy_cli.toolbox.places import Place
+from andy_cli.toolbox.granted_paths import Place
 from andy_cli.toolbox.tool import Outcome
 from andy_cli.toolbox.work import Work
 
@@ -27,10 +27,10 @@ class Found(NamedTuple):
         return self.kinds.total()
 
 
-def listed(place: Place, depth: int, work: Work) -> Outcome:
+def list_folder(place: Place, depth: int, work: Work) -> Outcome:
     """Everything down to `depth` levels, 1 being the folder itself."""
-    found = _found(place, min(depth, DEEPEST), work)
-    where = said(place.path)
+    found = _find_entries(place, min(depth, DEEPEST), work)
+    where = show_path(place.path)
     did = f"listed {count_kinds(found.kinds)} in {where}"
     if not found.total:
         did = f"looked into {where}: it is empty"
@@ -49,7 +49,7 @@ def listed(place: Place, depth: int, work: Work) -> Outcome:
     return Outcome({**told, "rest": " ".join(notes)}, did, partial)
 
 
-def _found(place: Place, depth: int, work: Work) -> Found:
+def _find_entries(place: Place, depth: int, work: Work) -> Found:
     kept: list[Entry] = []
     waiting: deque[tuple[str, ...]] = deque([()])
     kinds: Counter[str] = Counter()

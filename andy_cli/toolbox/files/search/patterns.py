@@ -10,12 +10,12 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import WILD, inside, resolve
 from andy_cli.toolbox.files.search.globs import ANY, BRACES, globs
 from andy_cli.toolbox.files.search.walking import DEEPEST, PASSED_OVER, Entry, Walk
-from andy_cli.toolbox.places import Place
-from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.granted_paths import Place
+from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.work import Work
 
 
@@ -38,12 +38,14 @@ def expand_pattern(written: str, work: Work) -> list[MeantPath]:
     folder = resolve(base or ".", workspace, "list")
     if not inside(folder, [workspace]):
         raise ToolError(
-            f"{spelled(written)} is a pattern outside the workspace, where nothing is looked up.",
+            f"{spell_out(written)} is a pattern outside the workspace, where nothing is looked up.",
             "List that folder first, then give the names of the files.",
         )
     found = list(_matching(Place(folder, workspace), pattern, work))
     if not found:
-        raise ToolError(f"Nothing fits {spelled(written)}.", "list_directory shows what there is.")
+        raise ToolError(
+            f"Nothing fits {spell_out(written)}.", "list_directory shows what there is."
+        )
     return [MeantPath(join_name(base, "/".join(entry.path)), True) for entry in found]
 
 

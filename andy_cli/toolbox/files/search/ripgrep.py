@@ -32,7 +32,7 @@ def holding(text: str, any_case: bool, folder: Path, names: Sequence[str]) -> se
         return None
     found: set[str] = set()
     for group in _groups(names):
-        told = _run(program, text, any_case, folder, group)
+        told = _run_ripgrep(program, text, any_case, folder, group)
         if told is None:
             return None
         found |= told
@@ -52,7 +52,7 @@ def _groups(names: Sequence[str]) -> list[list[str]]:
     return groups
 
 
-def _run(
+def _run_ripgrep(
     program: str, text: str, any_case: bool, folder: Path, names: Sequence[str]
 ) -> set[str] | None:
     options = ["--no-config", "--no-messages", "--files-with-matches", "--null", "--text"]

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, get_args
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.neutralizer import spelled
-from andy_cli.guard.perils import secret
+from andy_cli.guard.protected_paths import is_secret_file
+from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.files.encodings import encoding_of
 from andy_cli.toolbox.files.kinds import HEAD, holds_text, kind, one
-from andy_cli.toolbox.files.names import amount, count, said
+from andy_cli.toolbox.files.names import amount, count, show_path
 from andy_cli.toolbox.files.office import is_document, read_document
 from andy_cli.toolbox.files.reading import pieces
 from andy_cli.toolbox.files.search.expressions import Finder, literal
@@ -23,8 +23,8 @@ from andy_cli.toolbox.files.search.globs import Glob, globs, may_be_glob
 from andy_cli.toolbox.files.search.ignoring import Ignored
 from andy_cli.toolbox.files.search.ripgrep import holding
 from andy_cli.toolbox.files.search.walking import Entry, Walk
-from andy_cli.toolbox.places import Place
-from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.granted_paths import Place
+from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.tool import Outcome, progress
 from andy_cli.toolbox.work import Work
 
@@ -94,7 +94,7 @@ class Search:
         opened. Raises ToolError for a pattern that is none."""
         if not (asked.pattern or asked.glob or asked.taken_as_glob):
             raise ToolError("Say what to look for: a pattern, a glob of names, or both.")
-        self._asked, self._work, self._where = asked, work, said(place.path)
+        self._asked, self._work, self._where = asked, work, show_path(place.path)
         self._finder = Finder(asked.pattern) if asked.pattern else None
         given = filter(None, (asked.glob, asked.taken_as_glob))
         self._globs: Sequence[tuple[Glob, ...]] = [globs(pattern) for pattern in given]
@@ -115,7 +115,7 @@ class Search:
         self._over = False
 
     def outcome(self) -> Outcome:
-        found = self._found()
+        found = self._find_results()
         self.number = len(found)
         cut = len(found) > MOST
         number = f"more than {MOST} matches" if cut else count(len(found), "match")
@@ -130,7 +130,7 @@ class Search:
                 f"{as_glob} was taken as a glob of names: as a regular expression it fits nothing."
             )
             told = {"note": taken, **told}
-            did += f", by names like {spelled(as_glob)}"
+            did += f", by names like {spell_out(as_glob)}"
         if notes:
             told = {"truncated": True, **told, "rest": " ".join(notes)}
         return Outcome(told | self._named_unopened(), did, self._partial())
@@ -164,7 +164,7 @@ class Search:
             parts.append("there was too much to look through all of it")
         return ", ".join(parts)
 
-    def _found(self) -> list[dict[str, object]]:
+    def _find_results(self) -> list[dict[str, object]]:
         """The results; where the time is up, those there are by then."""
         found: list[dict[str, object]] = []
         try:
@@ -195,12 +195,12 @@ class Search:
         while portion := list(islice(entries, PORTION)):
             self._looked_at += len(portion)
             progress(f"{self._looked_at:,} files")
-            kept = [entry for entry in portion if self._globbed(entry)]
+            kept = [entry for entry in portion if self._matches_glob(entry)]
             likely = self._likely(kept)
             for entry in kept:
                 yield from self._of(entry, likely)
 
-    def _globbed(self, entry: Entry) -> bool:
+    def _matches_glob(self, entry: Entry) -> bool:
         return all(any(form.matches(entry.path) for form in forms) for forms in self._globs)
 
     def _likely(self, entries: Sequence[Entry]) -> set[str] | None:
@@ -213,18 +213,18 @@ class Search:
 
     def _of(self, entry: Entry, likely: set[str] | None) -> Iterator[dict[str, object]]:
         """One entry's results: its name, then its lines."""
-        if self._finder is None or self._finder.matches(self._named(entry)):
+        if self._finder is None or self._finder.matches(self._compared_name(entry)):
             folder = entry.kind == "folder"
             yield {"file": self._prefix + entry.name, **({"type": entry.kind} if folder else {})}
         if entry.kind != "file" or self._finder is None:
             return
         path = self._place.path.joinpath(*entry.path)
-        if not self._alone and secret(path, here().workspace):
+        if not self._alone and is_secret_file(path, here().workspace):
             self._pass_over(entry, "may hold keys", "may hold keys, and was not looked into")
         elif likely is None or "/".join(entry.path) in likely:
             yield from self._lines(entry, path)
 
-    def _named(self, entry: Entry) -> str:
+    def _compared_name(self, entry: Entry) -> str:
         """What the pattern is held against: the name, or the path if the pattern is one."""
         return entry.name if "/" in self._asked.pattern else entry.name.rpartition("/")[2]
 

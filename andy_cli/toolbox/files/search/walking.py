@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
-from andy_cli.toolbox.files.names import said
-from andy_cli.toolbox.places import Place
+from andy_cli.toolbox.files.names import show_path
+from andy_cli.toolbox.granted_paths import Place
 from andy_cli.toolbox.work import Work
 
 DEEPEST = 64
@@ -52,12 +52,12 @@ def entries(place: Place, above: tuple[str, ...] = ()) -> list[Entry]:
     `above` are the names that lead from the place to the folder.
     """
     folder = place.path.joinpath(*above)
-    with _opened(folder, place.root) as readable, os.scandir(readable) as names:
+    with _open_folder(folder, place.root) as readable, os.scandir(readable) as names:
         return sorted(_entry(found, above) for found in names)
 
 
 @contextmanager
-def _opened(folder: Path, root: Path) -> Iterator[int]:
+def _open_folder(folder: Path, root: Path) -> Iterator[int]:
     """The folder itself, open for reading."""
     try:
         # It is the folder that would hold anything in it.
@@ -77,16 +77,18 @@ def _unread(folder: Path, error: ToolError) -> ToolError:
     number = cause.errno if isinstance(cause, OSError) else None
     if number == errno.ENOENT:
         return ToolError(
-            f"There is no folder {said(folder)}.", "Look what there is in the one above it."
+            f"There is no folder {show_path(folder)}.",
+            "Look what there is in the one above it.",
         )
     if number in (errno.ENOTDIR, errno.ELOOP):
-        return ToolError(f"{said(folder)} is a file or a link, no folder.")
+        return ToolError(f"{show_path(folder)} is a file or a link, no folder.")
     if number in (errno.EACCES, errno.EPERM):
         return ToolError(
-            f"The folder {said(folder)} may not be read by this user.", "Choose another one."
+            f"The folder {show_path(folder)} may not be read by this user.",
+            "Choose another one.",
         )
     return ToolError(
-        f"The folder {said(folder)} cannot be read: {os.strerror(number or errno.EIO)}."
+        f"The folder {show_path(folder)} cannot be read: {os.strerror(number or errno.EIO)}."
     )
 
 

@@ -57,6 +57,6 @@ def _cell(cell: object) -> Cell:
     raise ToolError("A cell holds a text, a number or true or false, and nothing that has parts.")
 
 
-def said(rows: Rows) -> str:
+def show_rows(rows: Rows) -> str:
     """For people: a line for each row, its cells apart."""
     return "\n".join(" | ".join("" if cell is None else str(cell) for cell in row) for row in rows)

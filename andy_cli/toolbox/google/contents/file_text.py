@@ -40,17 +40,17 @@ class FilePage:
             self._held += data
             if len(self._held) < LOOKED_AT:
                 return True
-            data = self._begun()
+            data = self._begin_page()
         return not self.binary and self._take(data, last=False)
 
     def finish(self) -> None:
         """The file ended, or enough of it was there."""
         if self._decoder is None:
-            self._take(self._begun(), last=True)
+            self._take(self._begin_page(), last=True)
         elif not self.more:
             self._take(b"", last=True)
 
-    def _begun(self) -> bytes:
+    def _begin_page(self) -> bytes:
         data, self._held = self._held, b""
         head = data[:LOOKED_AT]
         if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

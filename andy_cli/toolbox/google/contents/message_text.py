@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from andy_cli.toolbox.documents.charsets import decoded
+from andy_cli.toolbox.documents.charsets import decode_text
 from andy_cli.toolbox.documents.html import TextStyle, html_to_text
 from andy_cli.toolbox.google.http.service import Record, record, records, text
 
@@ -37,11 +37,13 @@ def headers(message: Record) -> dict[str, str]:
     """The headers of the outermost part, their names in lower case; the first of each."""
     found: dict[str, str] = {}
     for header in records(record(message.get("payload")).get("headers")):
-        found.setdefault(text(header.get("name")).lower(), _decoded(text(header.get("value"))))
+        found.setdefault(
+            text(header.get("name")).lower(), _decode_header(text(header.get("value")))
+        )
     return found
 
 
-def _decoded(value: str) -> str:
+def _decode_header(value: str) -> str:
     """Without encoded words (RFC 2047)."""
     if "=?" not in value:
         return value
@@ -93,7 +95,7 @@ def _text(raw: bytes, charset: str) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
-        return decoded(raw, charset)
+        return decode_text(raw, charset)
 
 
 def attachments(message: Record) -> list[dict[str, object]]:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from andy_cli.guard.neutralizer import one_line
+from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.toolbox.tool import Outcome
 
 PAGE = 20_000
@@ -40,7 +40,7 @@ def fitting(items: Sequence[object], most: int = LIST) -> list[object]:
     """The first items, as many as can be told at once, their texts cut to a bearable length."""
     kept: list[object] = []
     for item in items:
-        short_item = clipped(item, TEXT)
+        short_item = clip_texts(item, TEXT)
         most -= len(json.dumps(short_item, ensure_ascii=False, default=str)) + 2
         # A first one that is long alone is better than nothing, but not whatever its length.
         if most < 0 and (kept or most < -2 * LIST):
@@ -51,17 +51,17 @@ def fitting(items: Sequence[object], most: int = LIST) -> list[object]:
 
 def outcome(data: Mapping[str, object], did: str) -> Outcome:
     """What a tool returns, whatever length of text it was sent."""
-    return Outcome(clipped(data, PAGE), did)
+    return Outcome(clip_texts(data, PAGE), did)
 
 
-def clipped(value: object, most: int) -> object:
+def clip_texts(value: object, most: int) -> object:
     """The same with its texts cut, and long lists too."""
     if isinstance(value, str):
         return value if len(value) <= most else f"{value[:most]}... ({len(value)} characters)"
     if isinstance(value, Mapping):
-        return {clipped(key, TEXT): clipped(each, most) for key, each in value.items()}
+        return {clip_texts(key, TEXT): clip_texts(each, most) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [clipped(element, most) for element in value[:ENTRIES]]
+        return [clip_texts(element, most) for element in value[:ENTRIES]]
     return value
 
 
@@ -87,5 +87,5 @@ def short(text: str, most: int = 60) -> str:
     return f"'{line if len(line) <= most else line[: most - 3] + '...'}'"
 
 
-def counted(number: int, noun: str) -> str:
+def count_noun(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from andy_cli.errors import ToolError
 from andy_cli.settings import Settings
-from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.runtime_context import here
 
 
 class Api(NamedTuple):

@@ -10,8 +10,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from andy_cli.guard.neutralizer import one_line
-from andy_cli.toolbox.google.late import LOG_IN
+from andy_cli.guard.terminal_sanitizer import one_line
+from andy_cli.toolbox.google.lazy import LOG_IN
 
 LONGEST = 300
 """Characters of Google's own words that are passed on."""
@@ -56,15 +56,15 @@ class Refusal(NamedTuple):
 def read_refusal(
     status: int, headers: Mapping[str, str], body: bytes, secrets: Sequence[str] = ()
 ) -> Refusal:
-    from andy_cli.guard.redactor import redact  # 3 ms, and only failures need it
+    from andy_cli.guard.redactor import redact_text  # 3 ms, and only failures need it
 
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):
         found = None
     said, reasons = _read(found)
-    message = one_line(redact(said, secrets))[:LONGEST].strip()
-    return Refusal(status, reasons, message, waited(headers.get("retry-after", "")))
+    message = one_line(redact_text(said, secrets))[:LONGEST].strip()
+    return Refusal(status, reasons, message, parse_retry_after(headers.get("retry-after", "")))
 
 
 def _read(found: object) -> tuple[str, frozenset[str]]:
@@ -82,7 +82,7 @@ def _read(found: object) -> tuple[str, frozenset[str]]:
     return str(error.get("message") or ""), frozenset(str(reason) for reason in reasons if reason)
 
 
-def waited(text: str) -> float | None:
+def parse_retry_after(text: str) -> float | None:
     """Seconds of a Retry-After header, which is a number or a date."""
     if re.fullmatch(r"\d{1,9}", text.strip()):
         return float(text)
@@ -105,7 +105,7 @@ def sentence(refusal: Refusal, name: str, missing: str, change: bool) -> str:
 
 
 def _why(refusal: Refusal, name: str, missing: str) -> str:
-    status, reasons, words = refusal.status, refusal.reasons, _quoted(refusal.message)
+    status, reasons, words = refusal.status, refusal.reasons, _quote_message(refusal.message)
     if status == 401:
         return f"Google does not accept the login any more (401). {LOG_IN}"
     if status == 429 or reasons & TOO_FAST:
@@ -140,7 +140,7 @@ def _forbidden(reasons: frozenset[str], name: str, words: str) -> str:
     return f"The account may not do this in {name} (403){words}."
 
 
-def _quoted(message: str) -> str:
+def _quote_message(message: str) -> str:
     return f": {message.rstrip('.')}" if message else ""
 
 

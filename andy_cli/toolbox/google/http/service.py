@@ -35,7 +35,7 @@ from andy_cli.toolbox.google.http.refusals import (
     sentence,
 )
 from andy_cli.toolbox.google.login.renewal import token
-from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.runtime_context import here
 
 Record = dict[str, Any]
 R = TypeVar("R", bound=Reader)
@@ -106,7 +106,7 @@ class Service:
                 continue
             refusal = self._refusal(reply)
             if not refusal.passing or tried >= self._tries or (refusal.wait or 0) > LONGEST_WAIT:
-                raise self._refused(refusal, missing, change=False)
+                raise self._explain_refusal(refusal, missing, change=False)
             await self._pause(tried, refusal.wait)
 
     async def listed(
@@ -160,7 +160,7 @@ class Service:
             await token(self._settings, refused=held)
             raise ToolError(f"The Google login had to be renewed. {NOT_DONE} Try again.")
         if not reply.ok:
-            raise self._refused(self._refusal(reply), missing, change=True)
+            raise self._explain_refusal(self._refusal(reply), missing, change=True)
         self.unanswered = False
         if reply.status == 204 or (not whole.data and not whole.over):
             return {}
@@ -192,7 +192,7 @@ class Service:
     def _refusal(self, reply: Reply) -> Refusal:
         return read_refusal(reply.status, reply.headers, reply.refused, (self._token,))
 
-    def _refused(self, refusal: Refusal, missing: Missing, change: bool) -> ToolError:
+    def _explain_refusal(self, refusal: Refusal, missing: Missing, change: bool) -> ToolError:
         advice = missing.advice if refusal.status in GONE else ""
         return ToolError(sentence(refusal, self.api.name, missing.message, change), advice)
 
@@ -210,7 +210,7 @@ class Service:
 
 
 @asynccontextmanager
-async def opened(api: Api) -> AsyncIterator[Service]:
+async def open_service(api: Api) -> AsyncIterator[Service]:
     """The API, for one call of a tool and no longer than `google.timeout`. Raises ToolError."""
     # 60 ms, and only who uses Google needs it.
     from andy_cli.toolbox.google.http.wire import http

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from andy_cli.errors import ToolError, UsageError
-from andy_cli.toolbox.google.late import LOG_IN, login_file
+from andy_cli.toolbox.google.lazy import LOG_IN, login_file
 from andy_cli.toolbox.google.login.scopes import allows
 
 Keeper = Literal["keyring", "file"]
@@ -35,7 +35,7 @@ def record() -> dict[str, Any]:
     return found
 
 
-def connected() -> Account | None:
+def connected_account() -> Account | None:
     """Who is connected, if anybody. Raises ToolError for a damaged file."""
     found = record()
     if not found:
@@ -56,7 +56,7 @@ def as_record(account: Account) -> dict[str, Any]:
 def needs(scope: str) -> str:
     """What is missing before a tool can work that needs this scope; empty if nothing is."""
     try:
-        account = connected()
+        account = connected_account()
     except (ToolError, UsageError) as error:
         return str(error)
     if account is None:

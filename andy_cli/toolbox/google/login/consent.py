@@ -23,7 +23,7 @@ from andy_cli.settings import Settings
 from andy_cli.toolbox.google.http.apis import safe
 from andy_cli.toolbox.google.login import vault
 from andy_cli.toolbox.google.login.account import Account
-from andy_cli.toolbox.google.login.renewal import granted, lifetime
+from andy_cli.toolbox.google.login.renewal import lifetime, request_tokens
 from andy_cli.toolbox.google.login.vault import Secrets
 
 HOW = "docs/google.md tells how to make one."
@@ -113,7 +113,7 @@ async def connect(settings: Settings, client: Client, asked: Question, code: str
         "client_secret": client.secret,
     }
     held = Secrets(client.secret, code)
-    answer = await granted(settings, form, held)
+    answer = await request_tokens(settings, form, held)
     renewable, scope = answer.get("refresh_token"), answer.get("scope")
     if not isinstance(renewable, str) or not renewable:
         raise ToolError(

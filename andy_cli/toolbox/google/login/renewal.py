@@ -20,9 +20,9 @@ from andy_cli.settings import Settings
 from andy_cli.toolbox.google.http.apis import safe
 from andy_cli.toolbox.google.http.exchange import Broken, Reply, Request, Whole
 from andy_cli.toolbox.google.http.refusals import read_refusal, sentence
-from andy_cli.toolbox.google.late import LOG_IN, login_file
+from andy_cli.toolbox.google.lazy import LOG_IN, login_file
 from andy_cli.toolbox.google.login import vault
-from andy_cli.toolbox.google.login.account import connected
+from andy_cli.toolbox.google.login.account import connected_account
 from andy_cli.toolbox.google.login.vault import Secrets
 
 EARLY = 60.0
@@ -44,8 +44,8 @@ async def token(settings: Settings, refused: str = "") -> str:
         held = await asyncio.to_thread(vault.secrets)
         if _holds(held, refused):
             return held.access_token
-        renewed = await _renewed(settings, held)
-        account = connected()
+        renewed = await _renew_token(settings, held)
+        account = connected_account()
         if account is not None:
             # Not kept, it is good for this time all the same.
             with contextlib.suppress(UsageError):
@@ -58,15 +58,15 @@ def _holds(held: Secrets, refused: str) -> bool:
     return bool(held.access_token) and held.access_token != refused and fresh
 
 
-async def _renewed(settings: Settings, held: Secrets) -> Secrets:
-    account = connected()
+async def _renew_token(settings: Settings, held: Secrets) -> Secrets:
+    account = connected_account()
     form = {
         "client_id": account.client_id if account else "",
         "client_secret": held.client_secret,
         "refresh_token": held.refresh_token,
         "grant_type": "refresh_token",
     }
-    answer = await granted(settings, form, held)
+    answer = await request_tokens(settings, form, held)
     return replace(
         held,
         access_token=answer["access_token"],
@@ -75,7 +75,7 @@ async def _renewed(settings: Settings, held: Secrets) -> Secrets:
     )
 
 
-async def granted(settings: Settings, form: dict[str, str], held: Secrets) -> dict[str, Any]:
+async def request_tokens(settings: Settings, form: dict[str, str], held: Secrets) -> dict[str, Any]:
     """What the token endpoint gives for a form, an access token among it (RFC 6749, section 5).
 
     Raises ToolError with a sentence.
@@ -136,12 +136,12 @@ async def _alone() -> AsyncIterator[None]:
         return
     with lock:
         until = time.monotonic() + PATIENCE
-        while not _locked(lock) and time.monotonic() < until:
+        while not _lock_file(lock) and time.monotonic() < until:
             await asyncio.sleep(0.05)
         yield
 
 
-def _locked(lock: BinaryIO) -> bool:
+def _lock_file(lock: BinaryIO) -> bool:
     """Whether the file is ours until it is closed."""
     try:
         if sys.platform == "win32":

@@ -46,7 +46,7 @@ ALSO = {
 """What else allows the same."""
 
 
-def wanted(written: str) -> list[str]:
+def requested_scopes(written: str) -> list[str]:
     """The scopes to ask for, as Google wants them. Raises UsageError for parts there are not."""
     words = [word for word in written.replace(",", " ").split() if word] or list(PARTS)
     return [*WHO, *dict.fromkeys(ADDRESS + scope for word in words for scope in _of(word))]

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from andy_cli.errors import ToolError, UsageError
-from andy_cli.toolbox.google.late import LOG_IN, login_file
-from andy_cli.toolbox.google.login.account import Account, as_record, connected, record
+from andy_cli.toolbox.google.lazy import LOG_IN, login_file
+from andy_cli.toolbox.google.login.account import Account, as_record, connected_account, record
 
 SERVICE = "andy-cli"
 LARGEST = 1_200
@@ -63,7 +63,7 @@ def _failures() -> tuple[type[Exception], ...]:
 
 def secrets() -> Secrets:
     """Raises ToolError where they are gone."""
-    account = connected()
+    account = connected_account()
     if account is None:
         raise ToolError(f"Google is not connected. {LOG_IN}")
     if account.kept == "file":

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.google.ids import shown
+from andy_cli.toolbox.google.ids import show_id
 
 LARGEST = 5_000_000
 """Characters of a body."""
@@ -84,10 +84,10 @@ def _receiver(written: str) -> Receiver:
     labels = [*local.split("."), *domain.split(".")]
     good = ADDRESS.fullmatch(address) and local.isascii() and address.isprintable()
     if not good or len(address) > 254 or not all(0 < len(label) < 65 for label in labels):
-        raise ToolError(f"{shown(written)} is no usable mail address.", "Ask the user for it.")
+        raise ToolError(f"{show_id(written)} is no usable mail address.", "Ask the user for it.")
     name = " ".join(name.replace('"', " ").split())
     if not name.isprintable():
-        raise ToolError(f"{shown(written)} holds characters that no name has.")
+        raise ToolError(f"{show_id(written)} holds characters that no name has.")
     return Receiver(name, f"{local}@{_on_the_net(domain)}", address)
 
 
@@ -100,7 +100,7 @@ def _on_the_net(domain: str) -> str:
         return idna.encode(domain, uts46=True).decode()
     except idna.IDNAError as error:
         raise ToolError(
-            f"{shown(domain)} is no domain.", "Ask the user for the address."
+            f"{show_id(domain)} is no domain.", "Ask the user for the address."
         ) from error
 
 

@@ -14,8 +14,8 @@ import sys
 from collections.abc import Iterator, Mapping
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.neutralizer import spelled
-from andy_cli.toolbox.situation import here
+from andy_cli.guard.terminal_sanitizer import spell_out
+from andy_cli.toolbox.runtime_context import here
 
 SLOT = re.compile(r"\{\{|\}\}|(?<!\$)\{([A-Za-z_]\w*)\}")
 UNSAFE = re.compile(r"<<|`|\$'|\(\(|\[\[")
@@ -27,7 +27,7 @@ def names() -> list[str]:
     return sorted(name for name, each in known.items() if each.get("command"))
 
 
-def filled(name: str, arguments: Mapping[str, object]) -> str:
+def fill_command(name: str, arguments: Mapping[str, object]) -> str:
     """The command line with every slot filled. Raises ToolError that says what there is."""
     if sys.platform == "win32":
         raise ToolError(
@@ -36,18 +36,17 @@ def filled(name: str, arguments: Mapping[str, object]) -> str:
     known = here().settings.named("custom")
     template = known.get(name, {}).get("command", "")
     if not template:
-        raise ToolError(
-            f"There is no command {spelled(name)[:60]!r}. There are: {described() or 'none'}."
-        )
+        known_ones = describe_commands() or "none"
+        raise ToolError(f"There is no command {spell_out(name)[:60]!r}. There are: {known_ones}.")
     slots = list(dict.fromkeys(_slots(template)))
     if missing := [slot for slot in slots if arguments.get(slot) is None]:
         raise ToolError(f"{name} needs {', '.join(missing)} in its arguments.")
     if unknown := [argument for argument in arguments if argument not in slots]:
         takes = ", ".join(slots) or "none"
         raise ToolError(
-            f"{name} takes no {spelled(', '.join(unknown))[:80]}. Its arguments: {takes}."
+            f"{name} takes no {spell_out(', '.join(unknown))[:80]}. Its arguments: {takes}."
         )
-    if _quoted(template):
+    if _is_quoted_slot(template):
         raise ToolError(
             f"custom.{name}.command has a slot in quotes, or one of \\ << ` $' (( [[: what is "
             "filled in is quoted anyway.",
@@ -56,13 +55,13 @@ def filled(name: str, arguments: Mapping[str, object]) -> str:
     return SLOT.sub(lambda slot: _value(slot, arguments), template)
 
 
-def described() -> str:
+def describe_commands() -> str:
     """The commands there are, with what each takes and is for."""
     known = here().settings.named("custom")
-    return "; ".join(_described(name, known[name]) for name in names())
+    return "; ".join(_describe_command(name, known[name]) for name in names())
 
 
-def _described(name: str, custom: Mapping[str, str]) -> str:
+def _describe_command(name: str, custom: Mapping[str, str]) -> str:
     slots = ", ".join(dict.fromkeys(_slots(custom["command"])))
     about = f": {custom['about']}" if custom.get("about") else ""
     return f"{name}({slots}){about}"
@@ -84,7 +83,7 @@ def _value(slot: re.Match[str], arguments: Mapping[str, object]) -> str:
     return shlex.quote(text)
 
 
-def _quoted(template: str) -> bool:
+def _is_quoted_slot(template: str) -> bool:
     """Whether a slot stands where quotes are open, or where quoting means nothing."""
     if not any(_slots(template)):
         return False

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError, ToolTimeout
-from andy_cli.guard.neutralizer import one_line, spelled
+from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.toolbox.programs import voice_program
 from andy_cli.toolbox.terminal.environment import clean
 from andy_cli.toolbox.work import Work
@@ -89,23 +89,23 @@ def voice_of(wanted: str) -> str:
     if not wanted.strip():
         return ""
     voices = _voices(voice_program())
-    asked = _folded(wanted)
+    asked = _fold_name(wanted)
     if same := [voice for voice in voices if asked in _names(voice)]:
         return same[0].id
     language = asked.partition("-")[0]
-    spoken = [voice for voice in voices if _folded(voice.language).partition("-")[0] == language]
+    spoken = [voice for voice in voices if _fold_name(voice.language).partition("-")[0] == language]
     if spoken and re.fullmatch(r"[a-z]{2,3}(?:-[a-z]{2,4})?", asked):
         return spoken[0].id
-    raise ToolError(f"There is no voice {spelled(wanted)[:60]}. {_nearest(asked, voices)}")
+    raise ToolError(f"There is no voice {spell_out(wanted)[:60]}. {_nearest(asked, voices)}")
 
 
 def _names(voice: Voice) -> tuple[str, ...]:
     """What it may be called: `en-gb`, `English_(Great_Britain)`, `English`."""
-    name = _folded(voice.name)
-    return _folded(voice.id), _folded(voice.language), name, name.partition("-(")[0]
+    name = _fold_name(voice.name)
+    return _fold_name(voice.id), _fold_name(voice.language), name, name.partition("-(")[0]
 
 
-def _folded(text: str) -> str:
+def _fold_name(text: str) -> str:
     return text.strip().lower().replace("_", "-").replace(" ", "-")
 
 
@@ -123,13 +123,13 @@ def _voices(program: str) -> list[Voice]:
     """The voices there are, those first that the program prefers."""
     name = Path(program).stem
     if name == "say":
-        found = re.findall(r"(?m)^(\S.*?)\s{2,}(\w\w[_-]\w+)", _printed([program, "-v", "?"]))
+        found = re.findall(r"(?m)^(\S.*?)\s{2,}(\w\w[_-]\w+)", _print_line([program, "-v", "?"]))
         return [Voice(each, language, each) for each, language in found]
     if name in ("powershell", "pwsh"):
-        listed = _printed([program, "-NoProfile", "-Command", SAPI_VOICES])
+        listed = _print_line([program, "-NoProfile", "-Command", SAPI_VOICES])
         pairs = (line.rpartition("|") for line in listed.splitlines() if "|" in line)
         return [Voice(each.strip(), language.strip(), each.strip()) for each, _, language in pairs]
-    return _espeak_voices(_printed([program, "--voices"]))
+    return _espeak_voices(_print_line([program, "--voices"]))
 
 
 ESPEAK_VOICE = re.compile(r"\s*(\d+)\s+(\S+)\s+\S+\s+(\S+)\s+(\S+)")
@@ -142,7 +142,7 @@ def _espeak_voices(listed: str) -> list[Voice]:
     return [Voice(language, language, name) for _, language, name, _ in own]
 
 
-def _printed(line: list[str]) -> str:
+def _print_line(line: list[str]) -> str:
     try:
         done = subprocess.run(
             line,
@@ -174,7 +174,7 @@ def synthesize(text: str, voice: str, style: Style, file: Path, work: Work) -> N
     except OSError as error:
         raise ToolError(f"{Path(program).name} does not start: {error.strerror}.") from error
     try:
-        said = _finished(process, given.encode("utf-8", "replace"), work)
+        said = _finish_process(process, given.encode("utf-8", "replace"), work)
     except BaseException:
         process.kill()
         process.communicate()
@@ -184,7 +184,7 @@ def synthesize(text: str, voice: str, style: Style, file: Path, work: Work) -> N
         raise ToolError(f"{Path(program).name} could not speak: {why}")
 
 
-def _finished(process: "subprocess.Popen[bytes]", given: bytes, work: Work) -> bytes:
+def _finish_process(process: "subprocess.Popen[bytes]", given: bytes, work: Work) -> bytes:
     """What it complained of."""
     left: bytes | None = given  # it is given once: whoever waits again only waits
     while True:

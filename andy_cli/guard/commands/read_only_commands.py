@@ -18,7 +18,7 @@ from getopt import GetoptError, gnu_getopt
 from typing import NamedTuple
 
 from andy_cli.guard.commands.bash import SAFE_IN_TEST, Word
-from andy_cli.guard.commands.places import UNKNOWN, WORKSPACE, is_inside, is_secret, place
+from andy_cli.guard.commands.places import UNKNOWN, WORKSPACE, is_inside, is_secret, resolve_place
 
 ROWS = r"""
 ls dir vdir|aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1I:T:w:|all almost-all human-readable recursive
@@ -120,7 +120,7 @@ class Reader(NamedTuple):
 
 
 @cache
-def readers() -> dict[str, Reader]:
+def read_only_programs() -> dict[str, Reader]:
     """The table, read."""
     found = {}
     for row in ROWS.strip().replace("\n    ", " ").splitlines():
@@ -149,12 +149,14 @@ def doubt_about(words: Sequence[Word], folder: str, inside: Inside) -> str:
         return SPECIAL[name](arguments, folder, inside)
     if name in MANY and arguments:
         name, arguments = f"{name} {arguments[0]}", arguments[1:]
-    if name not in readers():
+    if name not in read_only_programs():
         return f"{name} may do anything"
-    return _read(name, readers()[name], arguments, folder, inside)
+    return _judge_reader(name, read_only_programs()[name], arguments, folder, inside)
 
 
-def _read(name: str, reader: Reader, arguments: Sequence[str], folder: str, inside: Inside) -> str:
+def _judge_reader(
+    name: str, reader: Reader, arguments: Sequence[str], folder: str, inside: Inside
+) -> str:
     """The same for a program of the table."""
     if reader.kind == "any":
         return ""
@@ -178,7 +180,7 @@ def _read(name: str, reader: Reader, arguments: Sequence[str], folder: str, insi
         return f"{name} is not known to read {rest[-1]!r} only"
     if name.startswith("git "):  # `HEAD:.env` names a file of an older day
         rest = [part for item in rest for part in item.split(":")]
-    return outside(rest, folder, inside)
+    return judge_paths(rest, folder, inside)
 
 
 def _only_prints(script: str) -> bool:
@@ -192,10 +194,10 @@ SCRIPTS: dict[str, Callable[[str], bool]] = {
 }
 
 
-def outside(paths: Sequence[str], folder: str, inside: Inside) -> str:
+def judge_paths(paths: Sequence[str], folder: str, inside: Inside) -> str:
     """Why paths may not be read without a yes, or nothing."""
     for path in paths:
-        where = place(path, folder)
+        where = resolve_place(path, folder)
         if path in ("-", "/dev/null"):
             continue
         if is_secret(where):
@@ -211,31 +213,31 @@ def _from_workspace(where: str) -> str:
     return where.removeprefix(WORKSPACE).removeprefix("/") or "." if is_inside(where) else where
 
 
-def _find(arguments: Sequence[str], folder: str, inside: Inside) -> str:
+def _judge_find(arguments: Sequence[str], folder: str, inside: Inside) -> str:
     first = next((at for at, each in enumerate(arguments) if each[:1] in ("-", "!", "(")), None)
     for argument in arguments[first:] if first is not None else []:
         if argument[:1] == "-" and argument not in FIND and not re.fullmatch(r"-\d+\w?", argument):
             return f"find {argument} is not known to read only"
-    return outside(arguments[:first], folder, inside)
+    return judge_paths(arguments[:first], folder, inside)
 
 
-def _cd(arguments: Sequence[str], folder: str, inside: Inside) -> str:
+def _judge_cd(arguments: Sequence[str], folder: str, inside: Inside) -> str:
     plain = len(arguments) == 1 and not arguments[0].startswith("-")
-    return outside(arguments, folder, inside) if plain else OUTSIDE
+    return judge_paths(arguments, folder, inside) if plain else OUTSIDE
 
 
-def _command(arguments: Sequence[str], folder: str, inside: Inside) -> str:
+def _judge_lookup(arguments: Sequence[str], folder: str, inside: Inside) -> str:
     looks = arguments[:1] in (["-v"], ["-V"]) and len(arguments) == 2
     return "" if looks else "it runs another command"
 
 
-def _test(arguments: Sequence[str], folder: str, inside: Inside) -> str:
+def _judge_test(arguments: Sequence[str], folder: str, inside: Inside) -> str:
     return "" if all(map(SAFE_IN_TEST.fullmatch, arguments)) else "a test may do more than look"
 
 
 SPECIAL: dict[str, Callable[[Sequence[str], str, Inside], str]] = {
-    "find": _find,
-    "cd": _cd,
-    "command": _command,
-    "test": _test,
+    "find": _judge_find,
+    "cd": _judge_cd,
+    "command": _judge_lookup,
+    "test": _judge_test,
 }

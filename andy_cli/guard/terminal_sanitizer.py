@@ -58,12 +58,12 @@ CONTEXT = 64
 """Characters that are looked back at, more than any run that is cut off."""
 
 
-def neutralize(text: str) -> str:
+def neutralize_text(text: str) -> str:
     """Safe to write to a terminal, whatever it was; doing it twice changes nothing more.
 
     Pieces of a text are safe too, but a sequence cut in two leaves its letters: see Neutralizer.
     """
-    return _tidy(_clean(text))
+    return _tidy_joiners(_strip_sequences(text))
 
 
 class Neutralizer:
@@ -81,30 +81,30 @@ class Neutralizer:
         unfinished = (at for at in openers[-2:] if re.compile(UNFINISHED).match(text, at))
         cut = next(unfinished, len(text))
         self._unfinished = text[cut:]
-        clean = self._joiners + _clean(text[:cut])
+        clean = self._joiners + _strip_sequences(text[:cut])
         decided = clean.rstrip(JOINERS)
         self._joiners = JOINING.sub(_one_of_a_kind, clean[len(decided) :])
-        return self._tidied(decided)
+        return self._tidy_after_shown(decided)
 
     def finish(self) -> str:
         """What had waited."""
-        rest = self._joiners + _clean(self._unfinished)
+        rest = self._joiners + _strip_sequences(self._unfinished)
         self._unfinished = self._joiners = ""
-        return self._tidied(rest)
+        return self._tidy_after_shown(rest)
 
-    def _tidied(self, clean: str) -> str:
+    def _tidy_after_shown(self, clean: str) -> str:
         """Tidied as what follows the text shown so far."""
-        new = _tidy(self._shown + clean)[len(self._shown) :]
+        new = _tidy_joiners(self._shown + clean)[len(self._shown) :]
         self._shown = (self._shown + new)[-CONTEXT:]
         return new
 
 
 def one_line(text: str) -> str:
     """Neutralized, with line breaks and tabs as blanks: nothing of it begins a line."""
-    return re.sub(r"[\n\t]+", " ", neutralize(text))
+    return re.sub(r"[\n\t]+", " ", neutralize_text(text))
 
 
-def spelled(text: str) -> str:
+def spell_out(text: str) -> str:
     r"""Every character can be seen: what is invisible or acts is written as `\n` or `\u200b`."""
     if text.isascii() and text.isprintable():
         return text
@@ -117,22 +117,22 @@ def spelled(text: str) -> str:
     return "".join(shown)
 
 
-def _clean(text: str) -> str:
+def _strip_sequences(text: str) -> str:
     """Without sequences, controls and what is never seen."""
     if text.isascii() and text.isprintable():
         return text
     return re.sub(INVISIBLE, "", CONTROL.sub("", re.sub(SEQUENCE, "", text)))
 
 
-def _tidy(text: str) -> str:
+def _tidy_joiners(text: str) -> str:
     """Clean text without joiners that join nothing and without endless runs."""
     if text.isascii():
         return text
-    text = FLAGS.sub(r"\1", JOINING.sub(_joined, text))
+    text = FLAGS.sub(r"\1", JOINING.sub(_keep_joiners, text))
     return FOREIGN.sub(_with_few_marks, text)
 
 
-def _joined(match: re.Match[str]) -> str:
+def _keep_joiners(match: re.Match[str]) -> str:
     """Of a run of joiners what joins or forms its neighbours; the ends of the text may join."""
     text = match.string
     before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]

@@ -15,7 +15,7 @@ from andy_cli.guard.commands.places import (
     is_startup,
     is_system,
     is_vital,
-    place,
+    resolve_place,
 )
 
 Words = Sequence[str]
@@ -154,12 +154,12 @@ DOORS = [
 """Programs, and what in their arguments gives rights away, for now or for good."""
 
 
-def danger(words: Words, writes: Words, folder: str) -> str:
+def find_danger(words: Words, writes: Words, folder: str) -> str:
     """Why a command never runs, or nothing; `words` are its name and arguments."""
-    why = _first(writes, folder)
+    why = _first_write_danger(writes, folder)
     if why or not words:
         return why
-    name, arguments = program(words[0]), words[1:]
+    name, arguments = program_name(words[0]), words[1:]
     if name in NEVER or name.startswith(("mkfs", "fsck.", "mkinitcpio")):
         return "" if _only_shows(name, arguments) else f"{name}: {GONE} or {DOOR}"
     if set(SUBCOMMANDS.get(name, "").split()) & {
@@ -179,14 +179,14 @@ def _only_shows(name: str, arguments: Words) -> bool:
     )
 
 
-def program(word: str) -> str:
+def program_name(word: str) -> str:
     """The name of a program, without its folder."""
     return word.rstrip("/").rpartition("/")[2]
 
 
-def writing(target: str, folder: str) -> str:
+def find_write_danger(target: str, folder: str) -> str:
     """Why nothing is ever written to a place, or nothing."""
-    where = place(target, folder)
+    where = resolve_place(target, folder)
     if is_disk(where):
         return GONE
     if where.startswith(("/dev/tcp/", "/dev/udp/")) or is_startup(where) or is_system(where):
@@ -196,36 +196,36 @@ def writing(target: str, folder: str) -> str:
     return ""
 
 
-def _first(targets: Iterable[str], folder: str) -> str:
+def _first_write_danger(targets: Iterable[str], folder: str) -> str:
     """Why one of the places is never written to, or nothing."""
-    return next((why for target in targets if (why := writing(target, folder))), "")
+    return next((why for target in targets if (why := find_write_danger(target, folder))), "")
 
 
-def _has(arguments: Words, letters: str, *words: str) -> bool:
+def _has_option(arguments: Words, letters: str, *words: str) -> bool:
     """Whether one of the short options stands there, alone or among others, or one of the words."""
     short = "".join(argument[1:] for argument in arguments if re.fullmatch(r"-[A-Za-z]+", argument))
     return bool(set(short) & set(letters) or set(words) & set(arguments))
 
 
-def _plain(arguments: Words) -> list[str]:
+def _plain_arguments(arguments: Words) -> list[str]:
     return [argument for argument in arguments if argument and not argument.startswith("-")]
 
 
-def _paths(arguments: Words, folder: str) -> Iterator[str]:
+def _named_paths(arguments: Words, folder: str) -> Iterator[str]:
     """The places of what is no option; an unknown beginning may be nothing at all."""
-    for argument in _plain(arguments):
-        yield place(argument, folder)
+    for argument in _plain_arguments(arguments):
+        yield resolve_place(argument, folder)
         if UNKNOWN in argument and argument.replace(UNKNOWN, "").startswith("/"):
-            yield place(argument.replace(UNKNOWN, ""), folder)
+            yield resolve_place(argument.replace(UNKNOWN, ""), folder)
 
 
-def _changes(name: str, arguments: Words, folder: str) -> str:
+def _judge_removal(name: str, arguments: Words, folder: str) -> str:
     """What is removed, or changes its owner, mode or attributes."""
     if name not in REMOVERS | CHANGERS:
         return ""
     removes = name in REMOVERS
-    deep = name == "rimraf" or _has(arguments, "rR" if removes else "R", "--recursive")
-    for where in _paths(arguments, folder):
+    deep = name == "rimraf" or _has_option(arguments, "rR" if removes else "R", "--recursive")
+    for where in _named_paths(arguments, folder):
         whole = where in HOMES if removes else where == "/"
         if is_system(where) or is_disk(where) or whole or (deep and is_vital(where)):
             return GONE
@@ -241,15 +241,17 @@ def _changes(name: str, arguments: Words, folder: str) -> str:
 HOMES = frozenset(["/", "/~", "/*", "/~/*", "/root", "/home", "/home/*", "/Users"])
 
 
-def _moves(name: str, arguments: Words, folder: str) -> str:
+def _judge_move(name: str, arguments: Words, folder: str) -> str:
     if name == "dd":
-        return _first((argument[3:] for argument in arguments if argument[:3] == "of="), folder)
+        return _first_write_danger(
+            (argument[3:] for argument in arguments if argument[:3] == "of="), folder
+        )
     if name not in ("mv", "cp", "install", "ln", "rsync", "scp", "tee", "rename", "link"):
         return ""
-    plain = _plain(arguments)
+    plain = _plain_arguments(arguments)
     mirrors = [argument for argument in arguments if argument.startswith(("--del", "--remove"))]
     gone = plain[:-1] if name == "mv" else plain if name == "rsync" and mirrors else []
-    if any(map(is_vital, _paths(gone, folder))):
+    if any(map(is_vital, _named_paths(gone, folder))):
         return GONE
     targets = plain if name == "tee" else plain[-1:]
     targets += [
@@ -257,13 +259,15 @@ def _moves(name: str, arguments: Words, folder: str) -> str:
     ]
     targets += [after for before, after in pairwise(arguments) if before == "-t"]
     # What lands in a folder lands there under its own name.
-    landing = [f"{target}/{program(source)}" for target in targets for source in plain[:-1]]
-    return _first(targets + landing, folder)
+    landing = [f"{target}/{program_name(source)}" for target in targets for source in plain[:-1]]
+    return _first_write_danger(targets + landing, folder)
 
 
-def _writes_by_option(name: str, arguments: Words, folder: str) -> str:
+def _judge_output_option(name: str, arguments: Words, folder: str) -> str:
     targets = (
-        [argument for argument in _plain(arguments) if "/" in argument] if name in EDITORS else []
+        [argument for argument in _plain_arguments(arguments) if "/" in argument]
+        if name in EDITORS
+        else []
     )
     for flag in OUTPUTS.get(name, ()):
         targets += [after for before, after in pairwise(arguments) if before == flag]
@@ -273,7 +277,7 @@ def _writes_by_option(name: str, arguments: Words, folder: str) -> str:
             for argument in arguments
             if argument.startswith(glued)
         ]
-    return _first(filter(None, targets), folder)
+    return _first_write_danger(filter(None, targets), folder)
 
 
 EDITORS = frozenset("sed perl ruby ex ed vim vi nano truncate patch touch gawk".split())
@@ -296,30 +300,32 @@ OUTPUTS = {
 """Options behind which a file or folder is named that is written."""
 
 
-def _finds(name: str, arguments: Words, folder: str) -> str:
+def _judge_find(name: str, arguments: Words, folder: str) -> str:
     if name != "find" or not set(arguments) & {"-delete", "-exec", "-execdir", "-ok", "-okdir"}:
         return ""
     first = next((at for at, each in enumerate(arguments) if each[:1] in "-!("), len(arguments))
     removes = {"-delete", "rm", "shred", "unlink", "chmod", "chown", "mv", "sh", "bash"}
-    acts = removes & {program(argument) for argument in arguments[first:]}
-    vital = any(map(is_vital, _paths(arguments[:first] or ["."], folder)))
+    acts = removes & {program_name(argument) for argument in arguments[first:]}
+    vital = any(map(is_vital, _named_paths(arguments[:first] or ["."], folder)))
     return GONE if acts and vital else ""
 
 
-def _rights(name: str, arguments: Words, folder: str) -> str:
+def _judge_rights(name: str, arguments: Words, folder: str) -> str:
     """A shell of another user's rights."""
     if name not in ("sudo", "doas", "pkexec", "run0", "gosu"):
         return ""
     named = {after for before, after in pairwise(arguments) if re.fullmatch(r"-[ughpCT]", before)}
     commands = [
-        argument for argument in _plain(arguments) if "=" not in argument and argument not in named
+        argument
+        for argument in _plain_arguments(arguments)
+        if "=" not in argument and argument not in named
     ]
     if not commands:
-        return DOOR if _has(arguments, "si") else ""
-    return DOOR if program(commands[-1]) in SHELLS | {"su", "-"} else ""
+        return DOOR if _has_option(arguments, "si") else ""
+    return DOOR if program_name(commands[-1]) in SHELLS | {"su", "-"} else ""
 
 
-def _code(name: str, arguments: Words, folder: str) -> str:
+def _judge_code(name: str, arguments: Words, folder: str) -> str:
     """Code in an argument that removes what must stay, or runs what it fetches."""
     if name not in INTERPRETERS:
         return ""
@@ -331,10 +337,10 @@ def _code(name: str, arguments: Words, folder: str) -> str:
 
 Rule = Callable[[str, Words, str], str]
 RULES: tuple[Rule, ...] = (
-    _changes,
-    _moves,
-    _writes_by_option,
-    _finds,
-    _rights,
-    _code,
+    _judge_removal,
+    _judge_move,
+    _judge_output_option,
+    _judge_find,
+    _judge_rights,
+    _judge_code,
 )

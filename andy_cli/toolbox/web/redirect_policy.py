@@ -6,8 +6,8 @@ from functools import partial
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError, ToolTimeout
-from andy_cli.guard.addresses import Judged, Resolver, follow, judge
-from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.addresses import Judged, Resolver, judge, judge_redirect
+from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.daemon_thread import run_at_most
 from andy_cli.toolbox.web.limits import Limits
 
@@ -37,7 +37,7 @@ class Way(NamedTuple):
         """
         judged = await self._looked_up(partial(judge, url, method, self.resolver, self.trusted))
         if judged.verdict == "block":
-            raise ToolError(f"{shown(url)} is not fetched: {judged.reason}.", _opening(judged))
+            raise ToolError(f"{show_url(url)} is not fetched: {judged.reason}.", _opening(judged))
         if judged.verdict == "error":
             raise ToolError(_not_found(judged))
         return judged
@@ -47,14 +47,15 @@ class Way(NamedTuple):
         # A server out there must not find what the user opened for themselves.
         trusted = self.trusted if self._is_trusted(before) else ()
         judged = await self._looked_up(
-            partial(follow, before, status, location, self.resolver, trusted)
+            partial(judge_redirect, before, status, location, self.resolver, trusted)
         )
         if judged.verdict in ("allow", "allow_stripped"):
             return judged
         if judged.verdict == "error" and judged.host != before.host:
             raise ToolError(_not_found(judged))
+        target = show_url(location)
         raise ToolError(
-            f"{before.host} sends on to {shown(location)}, which is not followed: {judged.reason}."
+            f"{before.host} sends on to {target}, which is not followed: {judged.reason}."
         )
 
     async def _looked_up(self, judging: Callable[[], Judged]) -> Judged:
@@ -72,9 +73,9 @@ class Way(NamedTuple):
         return not {judged.host, f"{judged.host}:{judged.port}"}.isdisjoint(self.trusted)
 
 
-def shown(url: str) -> str:
+def show_url(url: str) -> str:
     """An address that somebody else wrote, for a sentence."""
-    text = spelled(url)
+    text = spell_out(url)
     return text if len(text) <= LONGEST else text[:LONGEST] + "..."
 
 

@@ -5,12 +5,12 @@ The judge of command lines knows them by name; here they are looked up for paths
 
 from pathlib import Path
 
-from andy_cli.guard.commands.dangers import danger
+from andy_cli.guard.commands.destructive_commands import find_danger
 from andy_cli.guard.commands.places import STARTUP, is_disk, is_secret, is_system
 from andy_cli.guard.workspace import Operation, inside
 
 
-def peril(path: Path, operation: Operation, workspace: Path) -> str:
+def find_peril(path: Path, operation: Operation, workspace: Path) -> str:
     """Why an operation on a real path is never done, or nothing.
 
     Outside the workspace what holds for commands holds here. Inside, what runs by itself (a hook,
@@ -24,21 +24,21 @@ def peril(path: Path, operation: Operation, workspace: Path) -> str:
     if operation.startswith("delete"):
         if path == workspace or path in workspace.parents:
             return "it destroys the workspace"
-        return "" if within else danger(["rm", "-r", _noted(path, home)], (), "/")
+        return "" if within else find_danger(["rm", "-r", _as_command_path(path, home)], (), "/")
     if not within:
-        return danger([], [_noted(path, home)], "/")
+        return find_danger([], [_as_command_path(path, home)], "/")
     if inside(path, (home,)) and STARTUP.match(str(path.relative_to(home))):
         return "it changes what your programs obey when they start"
     return "it changes the system" if is_system(str(path)) or is_disk(str(path)) else ""
 
 
-def secret(path: Path, workspace: Path) -> bool:
+def is_secret_file(path: Path, workspace: Path) -> bool:
     """Whether a file is one of those that hold keys and passwords, by its name alone."""
     name = path.relative_to(workspace) if inside(path, (workspace,)) else path
     return is_secret(f"/{name}" if not name.is_absolute() else str(name))
 
 
-def _noted(path: Path, home: Path) -> str:
+def _as_command_path(path: Path, home: Path) -> str:
     """As command lines are judged: `/~` is the home."""
     if inside(path, (home,)):
         return f"/~/{path.relative_to(home)}".removesuffix("/.")

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from andy_cli.guard.claim import Claim
 from andy_cli.guard.commands.places import is_secret
-from andy_cli.guard.rules import Rules, parsed
-from andy_cli.guard.spec import commands, glob_safe, is_special_name
+from andy_cli.guard.resource_access import Claim
+from andy_cli.guard.rules import Rules, parse_rule
+from andy_cli.guard.spec import glob_safe, is_special_name, list_commands
 from andy_cli.guard.workspace import inside, resolve, too_wide
 from andy_cli.messages import Effect
 
@@ -46,19 +46,19 @@ class Consents:
         if proposal.effect in (Effect.READ, Effect.PLAY):
             self._read += places
         elif proposal.effect is Effect.NETWORK:
-            self._hosts.add(host(proposal.claim))
+            self._hosts.add(claimed_host(proposal.claim))
         elif session and proposal.effect is not Effect.ACT:
-            self._same.add(_same(proposal))
+            self._same.add(_approval_key(proposal))
 
     def cover(self, proposal: Proposed, places: Sequence[Path]) -> bool:
         if proposal.effect in (Effect.READ, Effect.PLAY):
             return bool(places) and all(inside(place, self._read) for place in places)
         if proposal.effect is Effect.NETWORK:
-            return bool(proposal.claim.address) and host(proposal.claim) in self._hosts
-        return proposal.effect is not Effect.ACT and _same(proposal) in self._same
+            return bool(proposal.claim.address) and claimed_host(proposal.claim) in self._hosts
+        return proposal.effect is not Effect.ACT and _approval_key(proposal) in self._same
 
 
-def _same(proposal: Proposed) -> tuple[str, ...]:
+def _approval_key(proposal: Proposed) -> tuple[str, ...]:
     claim = proposal.claim
     return (
         proposal.tool,
@@ -71,22 +71,22 @@ def _same(proposal: Proposed) -> tuple[str, ...]:
     )
 
 
-def host(claim: Claim) -> str:
+def claimed_host(claim: Claim) -> str:
     try:
         return urlsplit(claim.address).netloc.lower()
     except ValueError:
         return claim.address
 
 
-def suggested(proposal: Proposed, workspace: Path) -> tuple[str, ...]:
+def suggest_rules(proposal: Proposed, workspace: Path) -> tuple[str, ...]:
     """The rules that would allow this and its like for good; none where it is asked each time."""
     tool, claim = proposal.tool, proposal.claim
     if proposal.effect in (Effect.ACT, Effect.DESTROY):
         return ()
     if claim.command:
-        return tuple(f"{tool}({prefix})" for prefix in _prefixes(claim.command))
+        return tuple(f"{tool}({prefix})" for prefix in _command_prefixes(claim.command))
     if claim.address:
-        return (f"{tool}({claim.method} {_site(claim)}/**)",)
+        return (f"{tool}({claim.method} {_claimed_site(claim)}/**)",)
     if claim.places:
         return _place_rules(tool, claim, workspace)
     if proposal.fingerprint:
@@ -100,7 +100,7 @@ def _place_rules(tool: str, claim: Claim, workspace: Path) -> tuple[str, ...]:
     paths = dict.fromkeys(resolve(place, workspace) for place in claim.places)
     if len(paths) <= MOST_RULES:
         written = all(operation == "write" for _, operation in claim.uses)
-        specs = [_files_like(path, workspace) if written else _shown(path) for path in paths]
+        specs = [_files_like(path, workspace) if written else _spell_path(path) for path in paths]
         return tuple(f"{tool}({spec})" for spec in dict.fromkeys(specs))
     if any(_is_special(path, workspace) for path in paths):
         return ()  # which no pattern covers
@@ -110,7 +110,7 @@ def _place_rules(tool: str, claim: Claim, workspace: Path) -> tuple[str, ...]:
         folders = [Path(os.path.commonpath(folders))]
     if any(too_wide(folder) or folder in workspace.parents for folder in folders):
         return ()  # that would say far more than was asked
-    return tuple(f"{tool}({_shown(folder)}/**)" for folder in folders)
+    return tuple(f"{tool}({_spell_path(folder)}/**)" for folder in folders)
 
 
 def _files_like(path: Path, workspace: Path) -> str:
@@ -118,10 +118,12 @@ def _files_like(path: Path, workspace: Path) -> str:
     kind. The file alone where that would say more than was asked."""
     known = path != workspace and path.is_relative_to(workspace)
     if not known or too_wide(path.parent) or _is_special(path, workspace):
-        return _shown(path)
+        return _spell_path(path)
     if path.parent != workspace:
-        return f"{_shown(path.parent)}/**"
-    return f"{_shown(workspace)}/*{glob_safe(path.suffix)}" if path.suffix else _shown(path)
+        return f"{_spell_path(path.parent)}/**"
+    return (
+        f"{_spell_path(workspace)}/*{glob_safe(path.suffix)}" if path.suffix else _spell_path(path)
+    )
 
 
 def _is_special(path: Path, workspace: Path) -> bool:
@@ -130,13 +132,13 @@ def _is_special(path: Path, workspace: Path) -> bool:
     return is_secret(f"/{inner}") or any(map(is_special_name, inner.parts))
 
 
-def _prefixes(line: str) -> list[str]:
+def _command_prefixes(line: str) -> list[str]:
     """`git status *` for `git status -s`; the very words where more would say too much."""
     # Imported with the parser of command lines, which most calls do not need.
     from andy_cli.guard.shell import RUNNERS
 
     found: list[str] = []
-    for command in commands(line, hidden=False):
+    for command in list_commands(line, hidden=False):
         if not command.plain or not command.texts:
             return []
         name, *rest = command.texts
@@ -150,12 +152,12 @@ def _prefixes(line: str) -> list[str]:
     return found
 
 
-def _site(claim: Claim) -> str:
+def _claimed_site(claim: Claim) -> str:
     there = urlsplit(claim.address)
     return f"{there.scheme}://{there.netloc}"
 
 
-def _shown(path: Path) -> str:
+def _spell_path(path: Path) -> str:
     """The whole path: the rule holds in every folder, and must not mean another file there."""
     home = Path.home().resolve()
     if path != home and path.is_relative_to(home):
@@ -163,6 +165,6 @@ def _shown(path: Path) -> str:
     return glob_safe(path)
 
 
-def always(rules: Rules, texts: Sequence[str]) -> Rules:
+def add_allow_rules(rules: Rules, texts: Sequence[str]) -> Rules:
     """With these rules added to what is allowed. Raises UsageError for what is no rule."""
-    return rules._replace(allow=(*rules.allow, *map(parsed, texts)))
+    return rules._replace(allow=(*rules.allow, *map(parse_rule, texts)))

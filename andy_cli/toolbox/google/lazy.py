@@ -18,7 +18,7 @@ def login_file() -> Path:
     return config_folder() / "google.json"
 
 
-def wanting(scope: str) -> Callable[[], str]:
+def require_scope(scope: str) -> Callable[[], str]:
     """For `needs`: what is missing before a tool can work that needs this scope."""
 
     def missing() -> str:
@@ -31,7 +31,7 @@ def wanting(scope: str) -> Callable[[], str]:
     return missing
 
 
-def claimed(module: str, kind: str) -> Callable[[Mapping[str, object]], Claim]:
+def lazy_claim(module: str, kind: str) -> Callable[[Mapping[str, object]], Claim]:
     """For `claim`: what `claim_<kind>` of a module in this folder says."""
 
     def claim(arguments: Mapping[str, object]) -> Claim:

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.claim import NO_GRANTS, Grants
-from andy_cli.guard.neutralizer import spelled
+from andy_cli.guard.resource_access import NO_GRANTS, Grants
+from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import Operation, contain, inside, open_inside, resolve
-from andy_cli.toolbox.situation import here
+from andy_cli.toolbox.runtime_context import here
 
 
 class Place(NamedTuple):
@@ -56,11 +56,11 @@ def place(written: str | Path, operation: Operation = "read") -> Place:
     judged = _granted.get().get(str(Path(written)))
     contained = contain(str(written), workspace, operation, judged)
     if contained.verdict == "invalid":
-        raise ToolError(f"{spelled(str(written))} cannot be used: {contained.reason}.")
+        raise ToolError(f"{spell_out(str(written))} cannot be used: {contained.reason}.")
     if contained.path is not None and contained.verdict != "outside":
         return Place(contained.path, workspace)
     path = judged or resolve(str(written), workspace, operation)
     if judged or inside(path, _granted.get().values()):
         return Place(path, Path(path.anchor))
-    outside = spelled(str(written))
+    outside = spell_out(str(written))
     raise ToolError(f"{outside} is outside the workspace, and nobody agreed to it.")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import httpx2
 
-from andy_cli.guard.neutralizer import one_line
+from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.toolbox.web.limits import MEGABYTE, Limits
 
 LONGEST = 200
@@ -14,7 +14,7 @@ LONGEST = 200
 UNREACHABLE = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN)
 
 
-def said(text: str) -> str:
+def show_text(text: str) -> str:
     """A foreign text in one line of bearable length."""
     shown = one_line(text)
     return shown if len(shown) <= LONGEST else shown[:LONGEST] + "..."
@@ -32,13 +32,14 @@ def in_words(error: BaseException, host: str, limits: Limits) -> str:
         if told := _cause(cause, host):
             return told
     if isinstance(error, httpx2.ProxyError):
-        return f"The proxy refused to reach {host}: {said(str(error))}. See the setting web.proxy."
+        why = show_text(str(error))
+        return f"The proxy refused to reach {host}: {why}. See the setting web.proxy."
     if isinstance(error, httpx2.ConnectError):
         return f"{host} cannot be reached. Check the address and the network."
     if isinstance(error, httpx2.RemoteProtocolError):
-        return f"{host} broke off or does not speak HTTP ({said(str(error))})."
+        return f"{host} broke off or does not speak HTTP ({show_text(str(error))})."
     if isinstance(error, httpx2.LocalProtocolError | httpx2.InvalidURL):
-        return f"The request cannot be written: {said(str(error))}."
+        return f"The request cannot be written: {show_text(str(error))}."
     return f"The connection to {host} broke off. Try again."
 
 
@@ -54,9 +55,9 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 def _cause(error: BaseException, host: str) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
-        return f"{host} cannot prove that it is {host}: {said(error.verify_message)}"
+        return f"{host} cannot prove that it is {host}: {show_text(error.verify_message)}"
     if isinstance(error, ssl.SSLError):
-        reason = said((error.reason or "no agreement").replace("_", " ").lower())
+        reason = show_text((error.reason or "no agreement").replace("_", " ").lower())
         return f"No encrypted connection to {host} came about ({reason})."
     if isinstance(error, ConnectionRefusedError):
         return f"{host} refused the connection: nothing listens there. Check the address."
