@@ -13,7 +13,7 @@ from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.turn import turn
 from andy_cli.events import Event
 from andy_cli.frontends.words import action_line
-from andy_cli.guard.gate import Answer, Gate, Proposal
+from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Gate
 from andy_cli.messages import Arguments, Chunk
 from andy_cli.models.client import Endpoint, ModelClient, Provider
 from andy_cli.models.select import Chosen, connect
@@ -72,7 +72,7 @@ async def spoken(arguments: Arguments) -> str:
     return "spoken"
 
 
-@tool(effect="play", action="open {url}", answers=False)
+@tool(effect="play", action="open {url}", returns_result=False)
 def open_url(url: str) -> str:
     """Open a page in a new tab"""
     return "opened"
@@ -141,8 +141,8 @@ DESK = Registry(
 Replies = Sequence[str | Sequence[Chunk] | Exception]
 
 
-async def agreed(proposal: Proposal) -> Answer:
-    return Answer(yes=True)
+async def agreed(proposal: ApprovalRequest) -> ApprovalAnswer:
+    return ApprovalAnswer(yes=True)
 
 
 def desk(model: ModelClient, *settings: str, registry: Registry = DESK) -> Conversation:

@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 
 from andy_cli.compiler.native_calls import NativeCalls
-from andy_cli.models.http.wire import ReplyReader
+from andy_cli.models.http.wire import WireReader
 from tests import faults
 from tests.faults import FaultServer, Play, Row, Seen
 from tests.serving import Served, serving
@@ -124,7 +124,7 @@ def ask_once(served: Served, body: Mapping[str, Any]) -> tuple[Seen, bool]:
     response = served.post(body)
     if response.status_code != 200:
         return refused(response)
-    reader, calls, seen = ReplyReader(), NativeCalls(), Seen()
+    reader, calls, seen = WireReader(), NativeCalls(), Seen()
     finish = ""
     for chunk in (*reader.feed(response.content), *reader.finish()):
         seen.text += chunk.text

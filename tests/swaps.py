@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.gate import Gate, Proposal
+from andy_cli.guard.gate import ApprovalRequest, Gate
 from andy_cli.messages import Arguments, Effect, ToolCall
 from andy_cli.toolbox.registry import Registry
 from tests.tools import shipped, work_in
@@ -106,6 +106,6 @@ async def _change(tools: Registry, gate: Gate, name: str, arguments: Arguments) 
     call = ToolCall("call00001", name, arguments)
     with contextlib.suppress(ToolError):
         claim = tools.claim(call)
-        verdict = await gate.decide(Proposal(name, Effect.WRITE, name, claim))
+        verdict = await gate.decide(ApprovalRequest(name, Effect.WRITE, name, claim))
         return verdict.allowed and (await tools.call(call, verdict.granted)).ok
     return False

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from andy_cli.frontends.debug.part import Cut
 from andy_cli.frontends.debug.parts.url import PART
-from andy_cli.guard.addresses import Judged, judge, judge_redirect, judge_redirects
+from andy_cli.guard.addresses import AddressJudgement, judge, judge_redirect, judge_redirects
 from andy_cli.guard.hosts import is_public
 from tests.cases import Row, loop_over, name, rows
 
@@ -112,7 +112,11 @@ def test_debug_url_says_what_does_not_fit() -> None:
 
 
 def test_an_origin_is_scheme_host_and_port() -> None:
-    assert Judged("allow", "", url="HTTPS://A/", host="a", port=443).origin == ("https", "a", 443)
+    assert AddressJudgement("allow", "", url="HTTPS://A/", host="a", port=443).origin == (
+        "https",
+        "a",
+        443,
+    )
 
 
 def test_a_name_that_cannot_be_read_is_asked() -> None:

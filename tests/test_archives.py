@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.archives import Member, has_escaping_member, list_members, parse_members
+from andy_cli.guard.archives import ArchiveMember, has_escaping_member, list_members, parse_members
 
 
 def tar_of(path: Path, *entries: tuple[str, bytes, str]) -> Path:
@@ -32,7 +32,12 @@ def test_the_members_of_a_tar_are_told(tmp_path: Path) -> None:
         ("d/h", tarfile.LNKTYPE, "d/f"),
     )
     found = list_members(path)
-    assert found == [Member("d"), Member("d/f"), Member("d/s", "f"), Member("d/h", "../d/f")]
+    assert found == [
+        ArchiveMember("d"),
+        ArchiveMember("d/f"),
+        ArchiveMember("d/s", "f"),
+        ArchiveMember("d/h", "../d/f"),
+    ]
     assert not has_escaping_member(found)
 
 
@@ -53,7 +58,7 @@ def test_a_link_in_a_zip_file_is_one(tmp_path: Path) -> None:
         archive.writestr(link, "../outside")
         archive.writestr("l/x", "x")
     found = list_members(tmp_path / "a.zip")
-    assert found == [Member("l", "../outside"), Member("l/x")]
+    assert found == [ArchiveMember("l", "../outside"), ArchiveMember("l/x")]
     assert has_escaping_member(found)
 
 
@@ -76,7 +81,7 @@ def test_an_archive_in_a_tar_is_looked_into_once(tmp_path: Path) -> None:
         with tarfile.open(tmp_path / "o.tar", "w") as outer:
             outer.addfile(info, io.BytesIO(packed))
         if fits and name == "a.zip":
-            assert list_members(tmp_path / "o.tar") == [Member(name)]
+            assert list_members(tmp_path / "o.tar") == [ArchiveMember(name)]
     with pytest.raises(ToolError, match="nested"):
         list_members(tmp_path / "o.tar")
 

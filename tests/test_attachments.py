@@ -17,7 +17,7 @@ from andy_cli.agent.foreign_text import ATTACHED, fence, split_message
 from andy_cli.agent.turn import turn
 from andy_cli.errors import ConsentError
 from andy_cli.frontends.chat.commands.why import lines
-from andy_cli.guard.gate import Answer, Asker, Gate, Proposal
+from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Asker, Gate
 from andy_cli.guard.rules import Rules, parse_rules
 from andy_cli.messages import Chunk, Message
 from andy_cli.settings import load
@@ -193,11 +193,11 @@ def test_what_may_hold_secrets_is_not_attached_without_a_yes(folder: Path, path:
     (folder / ".env").write_text("KEY=canary-key")
     with pytest.raises(ConsentError, match="is not attached: it needs a yes"):
         attached(chat_in(folder), f"@{path}")
-    asked: list[Proposal] = []
+    asked: list[ApprovalRequest] = []
 
-    async def agree(proposal: Proposal) -> Answer:
+    async def agree(proposal: ApprovalRequest) -> ApprovalAnswer:
         asked.append(proposal)
-        return Answer(True)
+        return ApprovalAnswer(True)
 
     assert "canary-key" in attached(chat_in(folder, ask=agree), f"@{path}").text
     assert [each.why for each in asked] == [f"{path} may hold secrets"]

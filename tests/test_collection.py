@@ -136,7 +136,7 @@ def test_no_user_is_told_the_name_of_a_tool() -> None:
     told = [text for file in files for text in messages(file)]
     assert len(told) > 200
     assert [text for text in told if named.search(text) or "the user" in text] == []
-    assert [each.name for each in shipped_tools() if named.search(each.needs())] == []
+    assert [each.name for each in shipped_tools() if named.search(each.unavailable_reason())] == []
 
 
 def test_a_file_in_the_users_folder_is_a_tool(folder: Path, tmp_path: Path) -> None:

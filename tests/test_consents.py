@@ -6,24 +6,28 @@ from pathlib import Path
 import pytest
 
 from andy_cli.frontends.chat import consent
-from andy_cli.guard.gate import NOBODY, Answer, Gate, Mode, Proposal, Verdict
-from andy_cli.guard.resource_access import Claim
+from andy_cli.guard.gate import NOBODY, ApprovalAnswer, ApprovalRequest, Decision, Gate, Mode
+from andy_cli.guard.resource_access import ResourceAccess
 from andy_cli.guard.rules import Rules, parse_rules
 from andy_cli.guard.workspace import Operation
 from andy_cli.messages import Effect
 
-YES, FOR_THE_SESSION, NO = Answer(True), Answer(True, session=True), Answer(False)
+YES, FOR_THE_SESSION, NO = (
+    ApprovalAnswer(True),
+    ApprovalAnswer(True, session=True),
+    ApprovalAnswer(False),
+)
 NO_RULES = parse_rules((), (), ())
 
 
 class User:
     """Says the same to everything, and remembers why they were asked."""
 
-    def __init__(self, answer: Answer = YES) -> None:
+    def __init__(self, answer: ApprovalAnswer = YES) -> None:
         self.answer = answer
         self.asked: list[str] = []
 
-    async def ask(self, proposal: Proposal) -> Answer:
+    async def ask(self, proposal: ApprovalRequest) -> ApprovalAnswer:
         self.asked.append(proposal.why)
         return self.answer
 
@@ -34,24 +38,26 @@ def gate_of(
     return Gate(workspace, (), rules, mode, user.ask if user else None)
 
 
-def decide(gate: Gate, effect: Effect, claim: Claim, tool: str = "tool") -> Verdict:
-    return asyncio.run(gate.decide(Proposal(tool, effect, "do it", claim)))
+def decide(gate: Gate, effect: Effect, claim: ResourceAccess, tool: str = "tool") -> Decision:
+    return asyncio.run(gate.decide(ApprovalRequest(tool, effect, "do it", claim)))
 
 
-WRITING = Claim(("a.txt",), "write")
-FETCHING = Claim(address="https://example.org/a")
-RUNNING = Claim(command="make all")
+WRITING = ResourceAccess(("a.txt",), "write")
+FETCHING = ResourceAccess(address="https://example.org/a")
+RUNNING = ResourceAccess(command="make all")
 
 
 # What a yes covers.
 
 
 @pytest.mark.parametrize("answer", [YES, FOR_THE_SESSION])
-def test_what_is_done_in_the_users_name_is_asked_each_time(answer: Answer, tmp_path: Path) -> None:
+def test_what_is_done_in_the_users_name_is_asked_each_time(
+    answer: ApprovalAnswer, tmp_path: Path
+) -> None:
     user = User(answer)
     gate = gate_of(tmp_path, user)
     for _ in range(3):
-        assert decide(gate, Effect.ACT, Claim(shown="Dear Bea")) == Verdict(
+        assert decide(gate, Effect.ACT, ResourceAccess(shown="Dear Bea")) == Decision(
             True, "the user said yes", asked=True
         )
     assert user.asked == ["it is done in your name"] * 3
@@ -62,26 +68,28 @@ def test_a_yes_to_a_change_or_a_program_holds_once(effect: Effect, tmp_path: Pat
     user = User(YES)
     gate = gate_of(tmp_path, user)
     for _ in range(2):
-        assert decide(gate, effect, Claim(("a",), "write")).allowed
+        assert decide(gate, effect, ResourceAccess(("a",), "write")).allowed
     assert len(user.asked) == 2
 
 
 OTHERS = [
-    Claim(("a",), "write", command="make b", address="https://a.org", method="PUT"),
-    Claim(("a",), "write", command="make a", address="https://b.org", method="PUT"),
-    Claim(("a",), "write", command="make a", address="https://a.org", method="POST"),
-    Claim(("b",), "write", command="make a", address="https://a.org", method="PUT"),
-    Claim(("a", "b"), "write", command="make a", address="https://a.org", method="PUT"),
+    ResourceAccess(("a",), "write", command="make b", address="https://a.org", method="PUT"),
+    ResourceAccess(("a",), "write", command="make a", address="https://b.org", method="PUT"),
+    ResourceAccess(("a",), "write", command="make a", address="https://a.org", method="POST"),
+    ResourceAccess(("b",), "write", command="make a", address="https://a.org", method="PUT"),
+    ResourceAccess(("a", "b"), "write", command="make a", address="https://a.org", method="PUT"),
 ]
-ONE = Claim(("a",), "write", command="make a", address="https://a.org", method="PUT")
+ONE = ResourceAccess(("a",), "write", command="make a", address="https://a.org", method="PUT")
 
 
 @pytest.mark.parametrize("other", OTHERS)
-def test_a_yes_for_the_session_holds_for_the_very_same_call(other: Claim, tmp_path: Path) -> None:
+def test_a_yes_for_the_session_holds_for_the_very_same_call(
+    other: ResourceAccess, tmp_path: Path
+) -> None:
     user = User(FOR_THE_SESSION)
     gate = gate_of(tmp_path, user)
     decide(gate, Effect.RUN, ONE)
-    assert decide(gate, Effect.RUN, ONE) == Verdict(
+    assert decide(gate, Effect.RUN, ONE) == Decision(
         True, "agreed to in this session", granted={"a": tmp_path.resolve() / "a"}
     )
     assert len(user.asked) == 1
@@ -92,7 +100,7 @@ def test_a_yes_for_the_session_holds_for_the_very_same_call(other: Claim, tmp_pa
 def test_a_yes_for_the_session_holds_for_one_tool_effect_and_version(tmp_path: Path) -> None:
     user = User(FOR_THE_SESSION)
     gate = gate_of(tmp_path, user)
-    base = Proposal("tool", Effect.RUN, "do it", fingerprint="one")
+    base = ApprovalRequest("tool", Effect.RUN, "do it", fingerprint="one")
     asyncio.run(gate.decide(base))
     asyncio.run(gate.decide(base))
     assert len(user.asked) == 1
@@ -111,16 +119,16 @@ def test_a_yes_to_some_places_is_none_to_all_places_of_a_call(
 ) -> None:
     user = User()
     gate = gate_of(tmp_path, user)
-    decide(gate, effect, Claim(("/a",)))
-    decide(gate, effect, Claim(("/a/b", "/a")))
+    decide(gate, effect, ResourceAccess(("/a",)))
+    decide(gate, effect, ResourceAccess(("/a/b", "/a")))
     assert len(user.asked) == 1
     for places in (("/a", "/b"), ("/b", "/a")):
         user.answer = NO
-        assert not decide(gate, effect, Claim(places)).allowed
+        assert not decide(gate, effect, ResourceAccess(places)).allowed
     assert len(user.asked) == 3
     user.answer = YES
-    decide(gate, effect, Claim(("/b", "/c")))
-    assert decide(gate, effect, Claim(("/c", "/a", "/b"))).allowed
+    decide(gate, effect, ResourceAccess(("/b", "/c")))
+    assert decide(gate, effect, ResourceAccess(("/c", "/a", "/b"))).allowed
     assert len(user.asked) == 4
 
 
@@ -128,9 +136,9 @@ def test_a_yes_to_the_network_holds_for_that_host(tmp_path: Path) -> None:
     user = User()
     gate = gate_of(tmp_path, user)
     decide(gate, Effect.NETWORK, FETCHING)
-    assert decide(gate, Effect.NETWORK, Claim(address="https://EXAMPLE.org/b")).allowed
+    assert decide(gate, Effect.NETWORK, ResourceAccess(address="https://EXAMPLE.org/b")).allowed
     assert len(user.asked) == 1
-    decide(gate, Effect.NETWORK, Claim(address="https://other.org/a"))
+    decide(gate, Effect.NETWORK, ResourceAccess(address="https://other.org/a"))
     assert len(user.asked) == 2
     assert user.asked == ["it asks the network"] * 2
 
@@ -139,24 +147,26 @@ def test_what_names_no_place_and_no_address_is_asked_each_time(tmp_path: Path) -
     user = User(FOR_THE_SESSION)
     gate = gate_of(tmp_path, user)
     for _ in range(2):
-        decide(gate, Effect.NETWORK, Claim())
-        asyncio.run(gate.decide(Proposal("t", Effect.READ, "read", guessed=True)))
+        decide(gate, Effect.NETWORK, ResourceAccess())
+        asyncio.run(gate.decide(ApprovalRequest("t", Effect.READ, "read", guessed=True)))
     assert len(user.asked) == 4
 
 
 def test_a_no_is_kept_for_nothing(tmp_path: Path) -> None:
-    user = User(Answer(False, session=True, rules=("write",)))
+    user = User(ApprovalAnswer(False, session=True, rules=("write",)))
     gate = gate_of(tmp_path, user)
     kept: list[object] = []
     gate.keep = kept.append
     for _ in range(2):
-        assert decide(gate, Effect.WRITE, WRITING) == Verdict(False, "the user said no", asked=True)
+        assert decide(gate, Effect.WRITE, WRITING) == Decision(
+            False, "the user said no", asked=True
+        )
     assert len(user.asked) == 2
     assert kept == []
 
 
 def test_a_yes_for_good_is_kept_and_holds_at_once(tmp_path: Path) -> None:
-    user = User(Answer(True, rules=("tool(b/**)", "tool(a.txt)")))
+    user = User(ApprovalAnswer(True, rules=("tool(b/**)", "tool(a.txt)")))
     gate = gate_of(tmp_path, user, rules=parse_rules((), (), ("other",)))
     kept: list[object] = []
     gate.keep = kept.append
@@ -175,12 +185,12 @@ def test_a_yes_for_good_is_kept_and_holds_at_once(tmp_path: Path) -> None:
 def test_a_doubtful_request_needs_a_yes_of_its_own(
     effect: Effect, mode: Mode, tmp_path: Path
 ) -> None:
-    user = User(Answer(True, session=True, rules=("other",)))
+    user = User(ApprovalAnswer(True, session=True, rules=("other",)))
     gate = gate_of(tmp_path, user, mode, parse_rules((), (), ("tool",)))
     kept: list[object] = []
     gate.keep = kept.append
-    claim = Claim(("a.txt",), "write" if effect is Effect.WRITE else "read")
-    proposal = Proposal("tool", effect, "do it", claim, doubtful="it was quoted")
+    claim = ResourceAccess(("a.txt",), "write" if effect is Effect.WRITE else "read")
+    proposal = ApprovalRequest("tool", effect, "do it", claim, doubtful="it was quoted")
     for _ in range(2):
         assert asyncio.run(gate.decide(proposal)).asked
     assert user.asked == ["it was quoted"] * 2
@@ -191,7 +201,9 @@ def test_a_doubtful_request_needs_a_yes_of_its_own(
 def test_a_yes_to_a_doubtful_request_holds_for_no_other(tmp_path: Path) -> None:
     user = User(FOR_THE_SESSION)
     gate = gate_of(tmp_path, user)
-    proposal = Proposal("tool", Effect.READ, "read", Claim(("/a",)), doubtful="it was quoted")
+    proposal = ApprovalRequest(
+        "tool", Effect.READ, "read", ResourceAccess(("/a",)), doubtful="it was quoted"
+    )
     asyncio.run(gate.decide(proposal))
     asyncio.run(gate.decide(proposal._replace(doubtful="")))
     assert user.asked == ["it was quoted", "/a is outside the workspace"]
@@ -199,25 +211,25 @@ def test_a_yes_to_a_doubtful_request_holds_for_no_other(tmp_path: Path) -> None:
 
 def test_no_rule_is_offered_where_a_yes_is_needed_each_time(tmp_path: Path) -> None:
     gate = gate_of(tmp_path, None)
-    proposal = Proposal("tool", Effect.WRITE, "do it", WRITING, doubtful="it was quoted")
-    assert asyncio.run(gate.decide(proposal)) == Verdict(
+    proposal = ApprovalRequest("tool", Effect.WRITE, "do it", WRITING, doubtful="it was quoted")
+    assert asyncio.run(gate.decide(proposal)) == Decision(
         False, f"it was quoted, and {NOBODY}", asked=True
     )
-    decide(gate, Effect.ACT, Claim(shown="Dear Bea"))
+    decide(gate, Effect.ACT, ResourceAccess(shown="Dear Bea"))
     assert gate.wanting == []
     for _ in range(2):
-        decide(gate, Effect.RUN, Claim(command="touch all"), tool="terminal_execute")
+        decide(gate, Effect.RUN, ResourceAccess(command="touch all"), tool="terminal_execute")
     assert gate.wanting == ["terminal_execute(touch all *)"]
 
 
 def test_a_guessed_tool_is_asked_for_even_where_it_only_reads(tmp_path: Path) -> None:
     user = User()
     gate = gate_of(tmp_path, user)
-    proposal = Proposal("tool", Effect.READ, "read", Claim(("a",)), guessed=True)
+    proposal = ApprovalRequest("tool", Effect.READ, "read", ResourceAccess(("a",)), guessed=True)
     assert asyncio.run(gate.decide(proposal)).asked
     assert user.asked == ["which tool was meant is a guess"]
     free = asyncio.run(gate.decide(proposal._replace(guessed=False)))
-    assert free == Verdict(
+    assert free == Decision(
         True, "inside the workspace", granted={"a": tmp_path.resolve() / "a"}, harmless=True
     )
 
@@ -228,7 +240,7 @@ def test_a_rule_that_asks_comes_before_one_that_allows_and_before_the_mode(tmp_p
     for mode in ("ask", "edits", "auto"):
         gate = gate_of(tmp_path, user, mode, rules)
         decide(gate, Effect.WRITE, WRITING)
-        decide(gate, Effect.WRITE, Claim(("b.txt",), "write"))
+        decide(gate, Effect.WRITE, ResourceAccess(("b.txt",), "write"))
     assert user.asked == ["the rule tool(a.txt) asks for it"] * 3
 
 
@@ -236,25 +248,25 @@ def test_a_rule_that_denies_comes_before_every_yes(tmp_path: Path) -> None:
     user = User()
     for mode in ("ask", "edits", "auto"):
         gate = gate_of(tmp_path, user, mode, parse_rules(("tool(a.txt)",), (), ("tool",)))
-        assert decide(gate, Effect.WRITE, WRITING) == Verdict(
+        assert decide(gate, Effect.WRITE, WRITING) == Decision(
             False, "the rule tool(a.txt) forbids it"
         )
     assert user.asked == []
 
 
 WHY = [
-    (Effect.WRITE, Claim(("a.txt",), "write"), "it changes a file"),
-    (Effect.RUN, Claim(("a.txt",)), "it may do anything"),
-    (Effect.RUN, Claim(command="ls"), "there is no sandbox that would hold it"),
-    (Effect.ACT, Claim(command="ls"), "it is done in your name"),
+    (Effect.WRITE, ResourceAccess(("a.txt",), "write"), "it changes a file"),
+    (Effect.RUN, ResourceAccess(("a.txt",)), "it may do anything"),
+    (Effect.RUN, ResourceAccess(command="ls"), "there is no sandbox that would hold it"),
+    (Effect.ACT, ResourceAccess(command="ls"), "it is done in your name"),
     (Effect.NETWORK, FETCHING, "it asks the network"),
-    (Effect.READ, Claim((".env",)), ".env may hold secrets"),
+    (Effect.READ, ResourceAccess((".env",)), ".env may hold secrets"),
 ]
 
 
 @pytest.mark.parametrize(("effect", "claim", "why"), WHY)
 def test_the_user_is_told_why_they_are_asked(
-    effect: Effect, claim: Claim, why: str, tmp_path: Path
+    effect: Effect, claim: ResourceAccess, why: str, tmp_path: Path
 ) -> None:
     user = User()
     decide(gate_of(tmp_path, user), effect, claim)
@@ -272,7 +284,7 @@ def test_plan_mode_refuses_whatever_changes_something(effect: Effect, tmp_path: 
     assert not verdict.allowed
     assert not verdict.asked
     assert "plan mode" in verdict.reason
-    doubtful = Proposal("tool", effect, "do it", WRITING, doubtful="it was quoted")
+    doubtful = ApprovalRequest("tool", effect, "do it", WRITING, doubtful="it was quoted")
     assert not asyncio.run(gate.decide(doubtful)).asked
     assert user.asked == []
 
@@ -280,17 +292,17 @@ def test_plan_mode_refuses_whatever_changes_something(effect: Effect, tmp_path: 
 def test_plan_mode_reads_as_mode_ask_does(tmp_path: Path) -> None:
     user = User()
     gate = gate_of(tmp_path, user, "plan")
-    assert not decide(gate, Effect.READ, Claim(("a",))).asked
-    assert not decide(gate, Effect.RUN, Claim(command="ls", contained=True)).asked
+    assert not decide(gate, Effect.READ, ResourceAccess(("a",))).asked
+    assert not decide(gate, Effect.RUN, ResourceAccess(command="ls", contained=True)).asked
     assert decide(gate, Effect.NETWORK, FETCHING).asked
-    assert decide(gate, Effect.READ, Claim(("/a",))).asked
+    assert decide(gate, Effect.READ, ResourceAccess(("/a",))).asked
 
 
 def test_auto_asks_for_nothing_and_says_so(tmp_path: Path) -> None:
     user = User()
     gate = gate_of(tmp_path, user, "auto")
     for effect in (Effect.READ, Effect.NETWORK, Effect.WRITE, Effect.RUN, Effect.ACT):
-        verdict = decide(gate, effect, Claim(("/srv/a",), "write"))
+        verdict = decide(gate, effect, ResourceAccess(("/srv/a",), "write"))
         assert verdict.allowed
         assert not verdict.harmless
         assert verdict.reason == "everything but destruction is allowed"
@@ -318,7 +330,7 @@ def test_mode_edits_changes_files_inside_but_no_settings_and_reads_no_secrets(
 ) -> None:
     user = User()
     gate = gate_of(tmp_path, user, "edits")
-    claim = Claim(places, operations=(operation,) * len(places))
+    claim = ResourceAccess(places, operations=(operation,) * len(places))
     assert decide(gate, Effect.WRITE, claim).allowed
     assert bool(user.asked) is not free
 
@@ -326,7 +338,7 @@ def test_mode_edits_changes_files_inside_but_no_settings_and_reads_no_secrets(
 def test_mode_edits_asks_for_what_also_goes_to_the_network(tmp_path: Path) -> None:
     user = User()
     gate = gate_of(tmp_path, user, "edits")
-    claim = Claim(("a.txt",), "write", address="https://example.org/a")
+    claim = ResourceAccess(("a.txt",), "write", address="https://example.org/a")
     assert decide(gate, Effect.WRITE, claim).asked
     assert decide(gate, Effect.RUN, RUNNING).asked
 
@@ -337,7 +349,7 @@ def test_mode_edits_copies_from_where_the_user_named_a_place(tmp_path: Path) -> 
     user = User()
     gate = gate_of(tmp_path / "work", user, "edits")
     source = str(tmp_path / "named" / "a.txt")
-    claim = Claim((source, "a.txt"), operations=("read", "write"))
+    claim = ResourceAccess((source, "a.txt"), operations=("read", "write"))
     decide(gate, Effect.WRITE, claim)
     assert user.asked == [f"{source} is outside the workspace"]
     gate.heard(f"copy a.txt from {tmp_path}/named here")
@@ -352,8 +364,8 @@ def test_what_may_hold_secrets_is_read_unasked_where_the_user_named_that_very_fi
     for name in (".env", ".env.local"):
         (tmp_path / name).write_text("KEY=1")
     gate.heard(f"read {tmp_path}/.env please")
-    assert not decide(gate, Effect.READ, Claim((".env",))).asked
-    assert decide(gate, Effect.READ, Claim((".env.local",))).asked
+    assert not decide(gate, Effect.READ, ResourceAccess((".env",))).asked
+    assert decide(gate, Effect.READ, ResourceAccess((".env.local",))).asked
 
 
 # Addresses.
@@ -377,7 +389,7 @@ def test_an_address_is_looked_at_unasked_where_the_user_named_that_very_one(
     gate = gate_of(tmp_path, user)
     gate.heard("what is on (https://example.org/news#top)?")
     gate.heard("and then?")
-    decide(gate, Effect.NETWORK, Claim(address=address, method=method))
+    decide(gate, Effect.NETWORK, ResourceAccess(address=address, method=method))
     assert bool(user.asked) is not free
 
 
@@ -387,7 +399,7 @@ def test_an_address_that_looks_like_another_is_asked_also_where_the_user_named_i
     user = User()
     gate = gate_of(tmp_path, user)
     gate.heard("look at https://xn--80ak6aa92e.com/a")
-    decide(gate, Effect.NETWORK, Claim(address="https://xn--80ak6aa92e.com/a"))
+    decide(gate, Effect.NETWORK, ResourceAccess(address="https://xn--80ak6aa92e.com/a"))
     assert len(user.asked) == 1
     assert "letters that look like others" in user.asked[0]
 
@@ -398,16 +410,16 @@ def test_an_address_that_is_never_asked_is_refused_whatever_is_allowed(
 ) -> None:
     user = User()
     gate = gate_of(tmp_path, user, "auto", parse_rules((), (), ("tool",)))
-    verdict = decide(gate, Effect.NETWORK, Claim(address=address))
+    verdict = decide(gate, Effect.NETWORK, ResourceAccess(address=address))
     assert not verdict.allowed
     assert not verdict.asked
-    assert decide(gate, Effect.NETWORK, Claim(address=address, trusted=True)).allowed
+    assert decide(gate, Effect.NETWORK, ResourceAccess(address=address, trusted=True)).allowed
 
 
 def test_what_a_tool_may_not_do_is_not_granted(tmp_path: Path) -> None:
     gate = gate_of(tmp_path, None)
     assert decide(gate, Effect.WRITE, WRITING).granted == {}
-    allowed = decide(gate_of(tmp_path, User()), Effect.WRITE, Claim(("./a//b",), "write"))
+    allowed = decide(gate_of(tmp_path, User()), Effect.WRITE, ResourceAccess(("./a//b",), "write"))
     assert allowed.granted == {"a/b": tmp_path.resolve() / "a" / "b"}
 
 
@@ -418,35 +430,41 @@ def test_a_rule_for_a_version_names_enough_of_its_fingerprint(
     rule: str, allowed: bool, tmp_path: Path
 ) -> None:
     gate = gate_of(tmp_path, None, rules=parse_rules((), (), (rule,)))
-    proposal = Proposal("tool", Effect.RUN, "do it", fingerprint="1234567890abcdef")
+    proposal = ApprovalRequest("tool", Effect.RUN, "do it", fingerprint="1234567890abcdef")
     assert asyncio.run(gate.decide(proposal)).allowed is allowed
 
 
 def test_a_claim_reads_where_it_says_nothing_else() -> None:
-    assert Claim(("a", "b")).uses == (("a", "read"), ("b", "read"))
-    assert Claim(("a",), "write").uses == (("a", "write"),)
-    assert not Claim().uses
+    assert ResourceAccess(("a", "b")).uses == (("a", "read"), ("b", "read"))
+    assert ResourceAccess(("a",), "write").uses == (("a", "write"),)
+    assert not ResourceAccess().uses
 
 
 def test_a_path_that_cannot_be_is_refused_without_a_question(tmp_path: Path) -> None:
     user = User()
-    verdict = decide(gate_of(tmp_path, user), Effect.READ, Claim(("a\0b",)))
+    verdict = decide(gate_of(tmp_path, user), Effect.READ, ResourceAccess(("a\0b",)))
     assert (verdict.allowed, verdict.asked, user.asked) == (False, False, [])
 
 
 # What always means, in words.
 
-RUN_GIT = Claim(command="git push -f && make")
+RUN_GIT = ResourceAccess(command="git push -f && make")
 OFFERED = [
     (
         "edit_file",
         Effect.WRITE,
         "edit src/a.py",
-        Claim(("src/a.py",), "write"),
+        ResourceAccess(("src/a.py",), "write"),
         "edit any file in src/",
     ),
-    ("edit_file", Effect.WRITE, "edit a.py", Claim(("a.py",), "write"), "edit any *.py here"),
-    ("write_file", Effect.WRITE, "write .env", Claim((".env",), "write"), "write .env"),
+    (
+        "edit_file",
+        Effect.WRITE,
+        "edit a.py",
+        ResourceAccess(("a.py",), "write"),
+        "edit any *.py here",
+    ),
+    ("write_file", Effect.WRITE, "write .env", ResourceAccess((".env",), "write"), "write .env"),
     (
         "terminal_execute",
         Effect.RUN,
@@ -458,48 +476,54 @@ OFFERED = [
         "fetch_page",
         Effect.NETWORK,
         "read a page",
-        Claim(address="https://a.example/b"),
+        ResourceAccess(address="https://a.example/b"),
         "ask https://a.example for anything",
     ),
-    ("fs.move", Effect.RUN, "move (fs)", Claim(), "move (fs), whatever it is given"),
+    ("fs.move", Effect.RUN, "move (fs)", ResourceAccess(), "move (fs), whatever it is given"),
 ]
 
 
 @pytest.mark.parametrize(("tool", "effect", "action", "claim", "meaning"), OFFERED)
 def test_what_always_would_allow_is_said_in_words_beside_the_rule(
-    tool: str, effect: Effect, action: str, claim: Claim, meaning: str, tmp_path: Path
+    tool: str, effect: Effect, action: str, claim: ResourceAccess, meaning: str, tmp_path: Path
 ) -> None:
-    offered = consent.choices(Proposal(tool, effect, action, claim), tmp_path)
+    offered = consent.choices(ApprovalRequest(tool, effect, action, claim), tmp_path)
     assert offered.rule.startswith(f"  always: {meaning} (the rule {tool}")
     assert all(rule in offered.rule for rule in offered.always)
 
 
 def test_nothing_is_said_of_always_where_it_is_not_offered(tmp_path: Path) -> None:
-    offered = consent.choices(Proposal("gmail_send", Effect.ACT, "send it"), tmp_path)
+    offered = consent.choices(ApprovalRequest("gmail_send", Effect.ACT, "send it"), tmp_path)
     assert (offered.rule, offered.always) == ("", ())
     for command in ("echo $(id)", "make > x"):
-        claim = Claim(command=command)
-        assert consent.choices(Proposal("t", Effect.RUN, "run", claim), tmp_path).rule == ""
+        claim = ResourceAccess(command=command)
+        assert consent.choices(ApprovalRequest("t", Effect.RUN, "run", claim), tmp_path).rule == ""
 
 
 # What is shown before a yes.
 
 SHOWN = [
-    ("run pytest -q", Claim(command="pytest -q\n"), ["andy wants to run: pytest -q"]),
-    ("run echo \x1b[2J", Claim(command="echo \x1b[2J"), ["andy wants to run: echo \\x1b[2J"]),
+    ("run pytest -q", ResourceAccess(command="pytest -q\n"), ["andy wants to run: pytest -q"]),
+    (
+        "run echo \x1b[2J",
+        ResourceAccess(command="echo \x1b[2J"),
+        ["andy wants to run: echo \\x1b[2J"],
+    ),
     (
         "run cd src make",
-        Claim(command="cd src\nmake"),
+        ResourceAccess(command="cd src\nmake"),
         ["andy wants to run a script:", "  $ cd src", "  $ make"],
     ),
     (
         "run your command called shrink",
-        Claim(command="convert a.png"),
+        ResourceAccess(command="convert a.png"),
         ["andy wants to run your command called shrink", "  $ convert a.png"],
     ),
     (
         "write a.txt",
-        Claim(("a.txt",), "write", summary="new file, 1 line", diff="@@ -0,0 +1,1 @@\n+x\u202e"),
+        ResourceAccess(
+            ("a.txt",), "write", summary="new file, 1 line", diff="@@ -0,0 +1,1 @@\n+x\u202e"
+        ),
         ["andy wants to write a.txt (new file, 1 line)", "1 + x\\u202e"],
     ),
 ]
@@ -507,6 +531,6 @@ SHOWN = [
 
 @pytest.mark.parametrize(("action", "claim", "lines"), SHOWN)
 def test_before_a_yes_exactly_what_would_happen_is_said_once(
-    action: str, claim: Claim, lines: list[str]
+    action: str, claim: ResourceAccess, lines: list[str]
 ) -> None:
-    assert [*consent.shown(Proposal("tool", Effect.RUN, action, claim))] == lines
+    assert [*consent.shown(ApprovalRequest("tool", Effect.RUN, action, claim))] == lines

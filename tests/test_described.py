@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from andy_cli.toolbox import collection
 from andy_cli.toolbox.described import describe_function
-from andy_cli.toolbox.tool import Tool, also, arguments_model, tidy, tool
+from andy_cli.toolbox.tool import Tool, arguments_model, parameter_aliases, tidy, tool
 from tests.cases import loop_over
 
 
@@ -19,7 +19,7 @@ def plain(
     share: Annotated[float, Field(gt=0, lt=1)] = 0.5,
     sure: bool = False,
     path: Path = Path("a"),
-    folder: Annotated[Path | None, Field(json_schema_extra=also("directory"))] = None,
+    folder: Annotated[Path | None, Field(json_schema_extra=parameter_aliases("directory"))] = None,
     kind: Literal["a", "b"] = "a",
     only: Literal["x"] = "x",
     name: Annotated[str, Field(min_length=1, max_length=20, pattern="^a")] = "a",

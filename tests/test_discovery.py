@@ -12,7 +12,7 @@ import pytest
 from andy_cli.errors import AuthError, TransientError, UsageError
 from andy_cli.models.client import Provider
 from andy_cli.models.discovery import (
-    Found,
+    FoundServer,
     ollama_address,
     parse_answer,
     scan,
@@ -87,8 +87,8 @@ def test_servers_on_this_machine_are_found_with_their_models() -> None:
         found = asyncio.run(scan(settings(), {"ollama": ollama, "llamacpp": other}))
     models = ("nomic-embed-text:latest", "qwen2.5:7b")
     assert found == [
-        Found("ollama", f"http://127.0.0.1:{ollama}/v1", models),
-        Found("vllm", f"http://127.0.0.1:{other}/v1", ("Qwen/Qwen3-8B",)),
+        FoundServer("ollama", f"http://127.0.0.1:{ollama}/v1", models),
+        FoundServer("vllm", f"http://127.0.0.1:{other}/v1", ("Qwen/Qwen3-8B",)),
     ]
 
 
@@ -143,7 +143,7 @@ def test_ollamas_address_is_read_in_every_spelling(host: str, url: str) -> None:
 
 
 def test_a_server_without_models_is_a_server() -> None:
-    assert parse_answer("vllm", "u", answer('{"data": []}')) == Found("vllm", "u", ())
+    assert parse_answer("vllm", "u", answer('{"data": []}')) == FoundServer("vllm", "u", ())
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.documents import indexing
 from andy_cli.toolbox.documents.finding import Looked, find
 from andy_cli.toolbox.documents.index import open_index
-from andy_cli.toolbox.documents.indexing import Tally, update
-from andy_cli.toolbox.documents.text import Part, text_of
+from andy_cli.toolbox.documents.indexing import IndexingCounts, update
+from andy_cli.toolbox.documents.text import TextPart, text_of
 from andy_cli.toolbox.documents.whereabouts import index_file
 from tests.papers import docx, encrypted_pdf, pdf
 from tests.shell import andy, environment
@@ -41,7 +41,7 @@ def docs(tmp_path: Path, home: Path) -> Iterator[Path]:
     runtime_context.leave()
 
 
-def indexed(folder: Path, *others: Path) -> Tally:
+def indexed(folder: Path, *others: Path) -> IndexingCounts:
     with open_index() as index:
         for each in (folder, *others):
             index.add(each)
@@ -352,10 +352,10 @@ def test_hostile_documents_are_data(docs: Path) -> None:
 
 def test_a_large_file_is_cut_into_pieces_that_know_their_lines() -> None:
     text = "".join(f"line {at}\n" for at in range(1, 30_001))
-    pieces = list(indexing.pieces_of([Part("", text, "line")]))
+    pieces = list(indexing.pieces_of([TextPart("", text, "line")]))
     assert "".join(each.text for each in pieces) == text
     assert all(each.text.startswith(f"line {each.line}\n") for each in pieces)
-    one = list(indexing.pieces_of([Part("", "x" * 50_000, "line")]))
+    one = list(indexing.pieces_of([TextPart("", "x" * 50_000, "line")]))
     assert max(len(each.text) for each in one) <= indexing.PIECE
 
 
@@ -501,28 +501,30 @@ def test_a_folder_that_is_away_is_not_forgotten(docs: Path) -> None:
     assert names("tram") == ["a.txt"]
 
 
-TEXTS: list[tuple[str, bytes, list[Part]]] = [
-    ("a.txt", b"one\ntwo", [Part("", "one\ntwo", "line")]),
-    ("empty", b"", [Part("", "", "line")]),
-    ("a.md", "caf\u00e9".encode("cp1252"), [Part("", "caf\u00e9", "line")]),
-    ("a.htm", b"<title>T</title><p>one<p>two<script>x</script>", [Part("", "T\n\none\ntwo")]),
+TEXTS: list[tuple[str, bytes, list[TextPart]]] = [
+    ("a.txt", b"one\ntwo", [TextPart("", "one\ntwo", "line")]),
+    ("empty", b"", [TextPart("", "", "line")]),
+    ("a.md", "caf\u00e9".encode("cp1252"), [TextPart("", "caf\u00e9", "line")]),
+    ("a.htm", b"<title>T</title><p>one<p>two<script>x</script>", [TextPart("", "T\n\none\ntwo")]),
     (
         "a.pdf",
         pdf("one", "", "two"),
-        [Part("page 1", "one"), Part("page 2", ""), Part("page 3", "two")],
+        [TextPart("page 1", "one"), TextPart("page 2", ""), TextPart("page 3", "two")],
     ),
-    ("renamed.txt", pdf("one"), [Part("page 1", "one")]),
-    ("a.docx", docx(["one", "", "two <3"]), [Part("", "one\n\ntwo <3", "paragraph")]),
+    ("renamed.txt", pdf("one"), [TextPart("page 1", "one")]),
+    ("a.docx", docx(["one", "", "two <3"]), [TextPart("", "one\n\ntwo <3", "paragraph")]),
     (
         "b.docx",
         docx([], raw="<w:p><w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t></w:r></w:p>"),
-        [Part("", "a\tb\nc", "paragraph")],
+        [TextPart("", "a\tb\nc", "paragraph")],
     ),
 ]
 
 
 @pytest.mark.parametrize(("name", "content", "parts"), TEXTS, ids=[each[0] for each in TEXTS])
-def test_the_text_of_a_file_comes_in_parts(name: str, content: bytes, parts: list[Part]) -> None:
+def test_the_text_of_a_file_comes_in_parts(
+    name: str, content: bytes, parts: list[TextPart]
+) -> None:
     assert [*text_of(io.BytesIO(content), name)] == parts
 
 

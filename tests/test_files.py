@@ -24,7 +24,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from andy_cli.errors import ToolError, UsageError
-from andy_cli.guard.gate import Gate, Proposal
+from andy_cli.guard.gate import ApprovalRequest, Gate
 from andy_cli.messages import Effect, ToolCall, ToolResult
 from andy_cli.resources import bundled
 from andy_cli.settings import load
@@ -1264,7 +1264,7 @@ def test_the_gate_lets_nothing_outside_be_touched_unasked(tool: str, workspace: 
         claim = claimed(TOOLS, tool, **arguments)
         found = TOOLS.get(tool)
         assert found is not None
-        proposal = Proposal(tool, claim.effect or found.effect, "", claim)
+        proposal = ApprovalRequest(tool, claim.effect or found.effect, "", claim)
         assert not asyncio.run(gate.decide(proposal)).allowed
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.gate import Answer, Asker, Gate, Proposal, Verdict
-from andy_cli.guard.resource_access import Claim
+from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Asker, Decision, Gate
+from andy_cli.guard.resource_access import ResourceAccess
 from andy_cli.guard.rules import Rules, parse_rules
 from andy_cli.guard.workspace import Operation, named_places, resolve
 from andy_cli.messages import Effect
@@ -19,9 +19,9 @@ ASKED = (Effect.NETWORK, Effect.WRITE, Effect.RUN, Effect.ACT)
 
 def decided(
     gate: Gate, effect: Effect, *places: str, tool: str = "tool", doubtful: str = ""
-) -> Verdict:
+) -> Decision:
     operation: Operation = "write" if effect is Effect.WRITE else "read"
-    proposal = Proposal(tool, effect, "do it", Claim(places, operation), doubtful)
+    proposal = ApprovalRequest(tool, effect, "do it", ResourceAccess(places, operation), doubtful)
     return asyncio.run(gate.decide(proposal))
 
 
@@ -29,8 +29,8 @@ def allowing(*rules: str) -> Rules:
     return parse_rules((), (), rules)
 
 
-def saying(answer: Answer, heard: list[Proposal]) -> Asker:
-    async def ask(proposal: Proposal) -> Answer:
+def saying(answer: ApprovalAnswer, heard: list[ApprovalRequest]) -> Asker:
+    async def ask(proposal: ApprovalRequest) -> ApprovalAnswer:
         heard.append(proposal)
         return answer
 
@@ -44,7 +44,7 @@ def test_reading_and_playing_inside_is_free(effect: Effect, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("place", ["/etc", "..", "a/../../b", "~"])
 def test_reading_outside_needs_a_yes(place: str, tmp_path: Path) -> None:
-    assert decided(Gate(tmp_path), Effect.READ, place) == Verdict(
+    assert decided(Gate(tmp_path), Effect.READ, place) == Decision(
         False, "it needs a yes and nobody can be asked", asked=True
     )
 
@@ -81,15 +81,17 @@ def test_who_names_the_home_folder_does_not_mean_all_that_is_in_it(tmp_path: Pat
 
 @pytest.mark.parametrize("effect", ASKED)
 def test_everything_else_is_asked(effect: Effect, tmp_path: Path) -> None:
-    heard: list[Proposal] = []
-    gate = Gate(tmp_path, ask=saying(Answer(yes=True), heard))
+    heard: list[ApprovalRequest] = []
+    gate = Gate(tmp_path, ask=saying(ApprovalAnswer(yes=True), heard))
     assert decided(gate, effect).allowed
     assert [each.effect for each in heard] == [effect]
 
 
 def test_destruction_is_refused_whatever_is_allowed(tmp_path: Path) -> None:
-    heard: list[Proposal] = []
-    gate = Gate(tmp_path, (), allowing("tool", "destroy"), "auto", saying(Answer(True), heard))
+    heard: list[ApprovalRequest] = []
+    gate = Gate(
+        tmp_path, (), allowing("tool", "destroy"), "auto", saying(ApprovalAnswer(True), heard)
+    )
     assert not decided(gate, Effect.DESTROY).allowed
     assert heard == []
 
@@ -101,16 +103,16 @@ def test_a_tool_or_an_effect_can_be_allowed(allow: str, tmp_path: Path) -> None:
 
 
 def test_a_yes_for_the_session_holds_for_the_same_place_only(tmp_path: Path) -> None:
-    heard: list[Proposal] = []
-    gate = Gate(tmp_path, ask=saying(Answer(yes=True, session=True), heard))
+    heard: list[ApprovalRequest] = []
+    gate = Gate(tmp_path, ask=saying(ApprovalAnswer(yes=True, session=True), heard))
     for place in ("a", "a", "b"):
         assert decided(gate, Effect.WRITE, place).allowed
     assert len(heard) == 2
 
 
 def test_a_yes_to_reading_holds_for_that_place_and_what_is_in_it(tmp_path: Path) -> None:
-    heard: list[Proposal] = []
-    gate = Gate(tmp_path, ask=saying(Answer(yes=True), heard))
+    heard: list[ApprovalRequest] = []
+    gate = Gate(tmp_path, ask=saying(ApprovalAnswer(yes=True), heard))
     for place in ("/a", "/a", "/a/b/c", "/ab", "/"):
         assert decided(gate, Effect.READ, place).allowed
     assert [each.claim.places for each in heard] == [("/a",), ("/ab",), ("/",)]
@@ -121,8 +123,8 @@ def test_a_request_in_a_quotation_needs_a_yes_whatever_its_effect(tmp_path: Path
 
 
 def test_a_no_with_a_reason_is_passed_on(tmp_path: Path) -> None:
-    gate = Gate(tmp_path, ask=saying(Answer(yes=False, reason="wrong file"), []))
-    assert decided(gate, Effect.WRITE) == Verdict(False, "wrong file", asked=True)
+    gate = Gate(tmp_path, ask=saying(ApprovalAnswer(yes=False, reason="wrong file"), []))
+    assert decided(gate, Effect.WRITE) == Decision(False, "wrong file", asked=True)
 
 
 def test_a_path_with_a_nul_is_refused_in_words(tmp_path: Path) -> None:
@@ -156,9 +158,9 @@ def test_what_was_judged_is_what_is_moved_copied_and_trashed(tmp_path: Path) -> 
 def test_a_copy_in_mode_edits_is_asked_where_its_source_may_hold_secrets(tmp_path: Path) -> None:
     gate = Gate(tmp_path, mode="edits")
 
-    def copying(source: str) -> Verdict:
-        claim = Claim((source, "copy.txt"), operations=("read", "write"))
-        return asyncio.run(gate.decide(Proposal("upload", Effect.WRITE, "copy", claim)))
+    def copying(source: str) -> Decision:
+        claim = ResourceAccess((source, "copy.txt"), operations=("read", "write"))
+        return asyncio.run(gate.decide(ApprovalRequest("upload", Effect.WRITE, "copy", claim)))
 
     assert copying("notes.txt").allowed
     assert not copying(".env").allowed
@@ -169,6 +171,6 @@ def test_a_link_is_deleted_itself(tmp_path: Path) -> None:
     (tmp_path / "workspace").mkdir()
     link = tmp_path / "workspace" / "link"
     link.symlink_to("target.txt")
-    proposal = Proposal("trash", Effect.WRITE, "trash", Claim(("link",), "delete"))
+    proposal = ApprovalRequest("trash", Effect.WRITE, "trash", ResourceAccess(("link",), "delete"))
     verdict = asyncio.run(Gate(tmp_path / "workspace", mode="edits").decide(proposal))
     assert verdict.granted == {"link": link}

@@ -524,7 +524,7 @@ def test_B14_B15_B16_reading_asks_by_place_and_changing_shows_everything(begin: 
     world = begin(drive_items=FILES)
     for tool in world.tools:
         assert tool.effect in (Effect.NETWORK, Effect.ACT)
-        assert not tool.needs()
+        assert not tool.unavailable_reason()
     shown = claimed(world.tools, "drive_delete", fileId="f1")
     assert (shown.shown, shown.method) == ("To Drive's trash: the file f1", "PATCH")
     reads = claimed(world.tools, "drive_read", fileId="f1")

@@ -83,7 +83,7 @@ def test_B22_the_tools_are_those_of_the_contract() -> None:
         "custom": (Effect.RUN, ["name", "arguments"], ["name"]),
     }
     background = {tool.name for tool in TOOLS if tool.background}
-    answering = {tool.name for tool in TOOLS if tool.answers}
+    answering = {tool.name for tool in TOOLS if tool.returns_result}
     assert (background, answering) == ({"say"}, {"current_time", "custom"})
 
 

@@ -26,12 +26,12 @@ from andy_cli.errors import UsageError
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult
 from andy_cli.settings import load, save
 from andy_cli.toolbox.mcp import long_lines
-from andy_cli.toolbox.mcp.connection import Connection
+from andy_cli.toolbox.mcp.connection import McpConnection
 from andy_cli.toolbox.mcp.hub import Hub, is_named
 from andy_cli.toolbox.mcp.login import Tokens, file_of, login, logout
 from andy_cli.toolbox.mcp.long_lines import LineDecoder
 from andy_cli.toolbox.mcp.phrases import describe_step, plain_title
-from andy_cli.toolbox.mcp.servers import Offered, Server, keep, log_of, read, servers
+from andy_cli.toolbox.mcp.servers import McpServer, OfferedTool, keep, log_of, read, servers
 from andy_cli.toolbox.mcp.session import Session
 from andy_cli.toolbox.mcp.tools import make_tool, plain, usable
 from andy_cli.toolbox.registry import Registry
@@ -44,9 +44,9 @@ OURS = (sys.executable, "-m", "tests.memory_server")
 pytestmark = pytest.mark.slow
 
 
-def ours(name: str = "kom.memory.v1", timeout: float = 60, **environment: str) -> Server:
+def ours(name: str = "kom.memory.v1", timeout: float = 60, **environment: str) -> McpServer:
     env = {"PYTHONPATH": str(ROOT), **environment}
-    return Server(name, OURS[0], OURS[1:], env, str(ROOT), timeout=timeout)
+    return McpServer(name, OURS[0], OURS[1:], env, str(ROOT), timeout=timeout)
 
 
 class Told(list[str]):
@@ -54,7 +54,7 @@ class Told(list[str]):
 
 
 def with_servers(
-    listed: Sequence[Server], doing: Callable[[Hub, Registry], Coroutine[Any, Any, None]]
+    listed: Sequence[McpServer], doing: Callable[[Hub, Registry], Coroutine[Any, Any, None]]
 ) -> Told:
     told = Told()
 
@@ -147,8 +147,8 @@ STEPS = [
 def test_a_step_of_a_server_reads_like_one_of_ours(
     name: str, schema: dict[str, object], action: str, did: str
 ) -> None:
-    offered = Offered(name, "", schema)
-    tool = make_tool(Connection(Server("s"), print), offered)
+    offered = OfferedTool(name, "", schema)
+    tool = make_tool(McpConnection(McpServer("s"), print), offered)
     assert tool.intent({"query": "blue"}) == action
     assert describe_step(name, tool.title, schema, "s").did == did
 
@@ -173,7 +173,7 @@ def test_a_title_of_a_server_is_used_if_it_is_plain_words(title: str, shown: str
 
 
 def test_what_is_asked_before_a_call_names_the_server_and_shows_what_is_sent() -> None:
-    tool = make_tool(Connection(Server("github"), print), Offered("create_issue", "", {}))
+    tool = make_tool(McpConnection(McpServer("github"), print), OfferedTool("create_issue", "", {}))
     arguments = {"title": "It leaks"}
     assert tool.intent(arguments) == "create issue (github)"
     assert '"title": "It leaks"' in tool.claim(arguments).shown
@@ -281,8 +281,8 @@ def test_a_server_that_does_not_want_to_end_is_ended(home: Path, tmp_path: Path)
     told = tmp_path / "pid"
 
     async def start_and_close() -> None:
-        connection = Connection(
-            Server("s", command=sys.executable, args=("-c", STUBBORN, str(told))), print
+        connection = McpConnection(
+            McpServer("s", command=sys.executable, args=("-c", STUBBORN, str(told))), print
         )
         connection.start()
         while not (told.exists() and told.read_text()):
@@ -361,17 +361,20 @@ def test_a_server_is_named_however_its_parts_are_joined(
 
 BROKEN = [
     (ours(BROKEN="1"), "what it wrote is in"),
-    (Server("gone", "no-such-program-anywhere"), "there is no program 'no-such-program-anywhere'"),
+    (
+        McpServer("gone", "no-such-program-anywhere"),
+        "there is no program 'no-such-program-anywhere'",
+    ),
     (ours(SLOW="30", timeout=0.5), "not ready within 0.5 s"),
-    (Server("web", url="http://127.0.0.1:9/mcp"), ""),
-    (Server("odd", fault="it needs either a command or a url"), "either a command or a url"),
-    (Server("echo", "echo", ("hello",)), ""),
+    (McpServer("web", url="http://127.0.0.1:9/mcp"), ""),
+    (McpServer("odd", fault="it needs either a command or a url"), "either a command or a url"),
+    (McpServer("echo", "echo", ("hello",)), ""),
 ]
 
 
 @pytest.mark.parametrize(("server", "why"), BROKEN, ids=lambda each: str(getattr(each, "name", "")))
 def test_a_server_that_cannot_be_used_says_why_and_the_others_work(
-    server: Server, why: str, home: Path
+    server: McpServer, why: str, home: Path
 ) -> None:
     async def doing(hub: Hub, registry: Registry) -> None:
         assert registry.get("fine.upsert_memory") is not None
@@ -401,7 +404,7 @@ def test_a_server_gets_the_environment_of_its_entry_and_no_keys(
     async def doing(hub: Hub, registry: Registry) -> None:
         pass
 
-    server = Server("env", sys.executable, ("-c", script), {"GIVEN": "on purpose"})
+    server = McpServer("env", sys.executable, ("-c", script), {"GIVEN": "on purpose"})
     with_servers([server], doing)
     seen = log_of(server).read_text()
     assert "on purpose" in seen
@@ -462,9 +465,9 @@ NODE = [
 ]
 
 
-def node(name: str, *words: str, **env: str) -> Server:
+def node(name: str, *words: str, **env: str) -> McpServer:
     script = installed(*NODE) / "@modelcontextprotocol" / f"server-{name}" / "dist" / "index.js"
-    return Server(name, "node", (str(script), *words), env)
+    return McpServer(name, "node", (str(script), *words), env)
 
 
 def test_the_filesystem_server(home: Path, tmp_path: Path) -> None:
@@ -511,8 +514,8 @@ def test_the_memory_server(home: Path, tmp_path: Path) -> None:
 def test_the_servers_of_time_and_git(home: Path, tmp_path: Path) -> None:
     pytest.importorskip("mcp_server_time", reason="needs mcp-server-time")
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-    clock = Server("time", sys.executable, ("-m", "mcp_server_time"))
-    git = Server("git", sys.executable, ("-m", "mcp_server_git", "-r", str(tmp_path)))
+    clock = McpServer("time", sys.executable, ("-m", "mcp_server_time"))
+    git = McpServer("git", sys.executable, ("-m", "mcp_server_git", "-r", str(tmp_path)))
 
     async def doing(hub: Hub, registry: Registry) -> None:
         now = await called(registry, "time.get_current_time", timezone="Europe/Oslo")
@@ -562,7 +565,7 @@ def browsed(url: str) -> None:
 def test_a_login_by_oauth_lasts_beyond_its_first_token(home: Path) -> None:
     """Discovery, registration, PKCE, the code, a call; the token runs out and is renewed."""
     with listening("tests.guarded_server", LASTS="1") as address:
-        server = Server("guarded", url=address)
+        server = McpServer("guarded", url=address)
 
         async def refused(hub: Hub, registry: Registry) -> None:
             assert len(registry) == 0
@@ -592,11 +595,11 @@ def test_a_login_that_nobody_answers_or_that_is_for_nothing_ends_in_words(
         listening("tests.guarded_server") as address,
         pytest.raises(UsageError, match=r"logged in|failed"),
     ):
-        asyncio.run(login(Server("guarded", url=address), lambda url: None))
+        asyncio.run(login(McpServer("guarded", url=address), lambda url: None))
     with pytest.raises(UsageError, match="nothing to log in to"):
         asyncio.run(login(ours(), lambda url: None))
     with pytest.raises(UsageError, match="failed"):
-        asyncio.run(login(Server("far", url="http://127.0.0.1:9/mcp"), lambda url: None))
+        asyncio.run(login(McpServer("far", url="http://127.0.0.1:9/mcp"), lambda url: None))
 
 
 def test_a_server_over_http(home: Path, over_http: str) -> None:
@@ -604,7 +607,7 @@ def test_a_server_over_http(home: Path, over_http: str) -> None:
         kept = await called(registry, "mem.upsert_memory", items=[{"text": "a"}])
         assert json.loads(kept.content) == {"upserted": 1}
 
-    assert with_servers([Server("mem", url=over_http)], doing) == []
+    assert with_servers([McpServer("mem", url=over_http)], doing) == []
 
 
 # The files.
@@ -731,7 +734,7 @@ def test_servers_of_another_program_are_taken_over(home: Path) -> None:
 def test_tokens_are_kept_in_a_file_of_the_users_own(home: Path) -> None:
     from mcp.shared.auth import OAuthToken
 
-    file = file_of(Server("far", url="https://a.example/mcp"))
+    file = file_of(McpServer("far", url="https://a.example/mcp"))
     tokens = Tokens(file)
 
     async def kept() -> None:

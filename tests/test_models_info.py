@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from andy_cli.models.client import Endpoint
-from andy_cli.models.server.facts import Facts, facts
+from andy_cli.models.server.facts import ServerFacts, facts
 from andy_cli.settings import load
 from tests.model_server import ModelServer, called, refused, streamed
 from tests.shell import Done, andy
@@ -66,7 +66,7 @@ def serving(answers: Mapping[str, object]) -> Iterator[str]:
         thread.join()
 
 
-def told(answers: Mapping[str, object], provider: str = "openai", model: str = "m") -> Facts:
+def told(answers: Mapping[str, object], provider: str = "openai", model: str = "m") -> ServerFacts:
     with serving(answers) as url:
         settings = load(environment={"ANDY_CONFIG_DIR": "/nonexistent"})
         return asyncio.run(facts(Endpoint(provider, model, url), settings))
@@ -83,7 +83,7 @@ def info(home: Path, *arguments: str) -> Done:
 @pytest.mark.slow
 @pytest.mark.parametrize("provider", ["ollama", "openai"])
 def test_ollama_tells_abilities_template_and_the_context_in_force(provider: str) -> None:
-    known = Facts(8192, ("completion", "tools"), HERMES, longest=32768)
+    known = ServerFacts(8192, ("completion", "tools"), HERMES, longest=32768)
     assert told({"/api/show": SHOW}, provider) == known
 
 
@@ -94,7 +94,7 @@ def test_without_a_setting_the_context_is_the_models_own() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("provider", ["llamacpp", "openai"])
 def test_llama_server_tells_its_context_and_template(provider: str) -> None:
-    assert told({"/props": PROPS}, provider) == Facts(4096, ("completion", "tools"), HERMES)
+    assert told({"/props": PROPS}, provider) == ServerFacts(4096, ("completion", "tools"), HERMES)
 
 
 @pytest.mark.slow
@@ -106,26 +106,28 @@ def test_llama_server_tells_that_a_template_has_no_place_for_tools() -> None:
 
 def test_lm_studio_tells_what_its_models_can_do() -> None:
     rows = listed(max_context_length=131072, loaded_context_length=4096, capabilities=["tool_use"])
-    assert told({"/api/v0/models": rows}, "lmstudio") == Facts(4096, ("tools",))
+    assert told({"/api/v0/models": rows}, "lmstudio") == ServerFacts(4096, ("tools",))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("row", "expected"),
     [
-        ({"max_model_len": 16384}, Facts(16384)),
-        ({"supported_parameters": ["tools"]}, Facts(None, ("completion", "tools"))),
-        ({"context_length": 200000}, Facts(200000)),
+        ({"max_model_len": 16384}, ServerFacts(16384)),
+        ({"supported_parameters": ["tools"]}, ServerFacts(None, ("completion", "tools"))),
+        ({"context_length": 200000}, ServerFacts(200000)),
         (
             {"max_context_length": 9, "capabilities": {"function_calling": True}},
-            Facts(9, ("tools",)),
+            ServerFacts(9, ("tools",)),
         ),
-        ({"supported_parameters": ["stop"]}, Facts(None, ("completion",))),
-        ({"meta": {"n_ctx_train": 2048}}, Facts(2048)),
-        ({}, Facts()),
+        ({"supported_parameters": ["stop"]}, ServerFacts(None, ("completion",))),
+        ({"meta": {"n_ctx_train": 2048}}, ServerFacts(2048)),
+        ({}, ServerFacts()),
     ],
 )
-def test_a_list_of_models_may_tell_more_than_names(row: dict[str, object], expected: Facts) -> None:
+def test_a_list_of_models_may_tell_more_than_names(
+    row: dict[str, object], expected: ServerFacts
+) -> None:
     assert told({"/v1/models": listed(**row)}, "vllm") == expected
 
 
@@ -146,20 +148,23 @@ def test_a_list_of_models_may_tell_more_than_names(row: dict[str, object], expec
 )
 def test_nonsense_tells_nothing_and_breaks_nothing(answer: object) -> None:
     paths = ("/api/show", "/props", "/api/v0/models", "/v1/models")
-    assert told(dict.fromkeys(paths, answer)) == Facts()
+    assert told(dict.fromkeys(paths, answer)) == ServerFacts()
 
 
 @pytest.mark.slow
 def test_nobody_is_waited_for_long() -> None:
     assert told({"/api/show": "late", "/props": "late", "/v1/models": listed(max_model_len=7)}) == (
-        Facts(7)
+        ServerFacts(7)
     )
 
 
 def test_where_nobody_listens_nothing_is_told() -> None:
     settings = load(environment={"ANDY_CONFIG_DIR": "/nonexistent"})
-    assert asyncio.run(facts(Endpoint("openai", "m", "http://127.0.0.1:9/v1"), settings)) == Facts()
-    assert asyncio.run(facts(Endpoint("local", "smollm2"), settings)) == Facts()
+    assert (
+        asyncio.run(facts(Endpoint("openai", "m", "http://127.0.0.1:9/v1"), settings))
+        == ServerFacts()
+    )
+    assert asyncio.run(facts(Endpoint("local", "smollm2"), settings)) == ServerFacts()
 
 
 def test_a_model_with_native_tools_uses_them(tmp_path: Path) -> None:

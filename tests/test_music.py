@@ -167,8 +167,8 @@ def test_a_tag_is_one_line_of_bearable_length() -> None:
 def test_an_empty_folder_is_no_failure(home: Path) -> None:
     (home / "empty").mkdir()
     outcome = called("list_mp3s", path="~/empty")
-    assert (outcome.data, outcome.did) == ([], "found no music in ~/empty")
-    assert called("list_mp3s").did == "found no music in the current folder"
+    assert (outcome.data, outcome.summary) == ([], "found no music in ~/empty")
+    assert called("list_mp3s").summary == "found no music in the current folder"
 
 
 def test_albums_are_looked_into_when_the_folder_itself_has_no_music(home: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from andy_cli.errors import ToolError
 from andy_cli.toolbox.documents import opendocument, package, pptx, xlsx
-from andy_cli.toolbox.documents.text import Part, text_of
+from andy_cli.toolbox.documents.text import TextPart, text_of
 from tests import office_files
 from tests.papers import pdf
 from tests.test_documents import indexed
@@ -58,34 +58,34 @@ def workspace(tmp_path: Path, home: Path) -> Path:
 @pytest.mark.parametrize(
     ("name", "parts"),
     [
-        ("a.docx", [Part("", f"Dear Ada,\n{KESTREL}\nleft\nright", "paragraph")]),
+        ("a.docx", [TextPart("", f"Dear Ada,\n{KESTREL}\nleft\nright", "paragraph")]),
         (
             "a.epub",
             [
-                Part("chapter 1", "One\n\nNothing."),
-                Part("chapter 2", f"Two\n\n{KESTREL} & more"),
+                TextPart("chapter 1", "One\n\nNothing."),
+                TextPart("chapter 2", f"Two\n\n{KESTREL} & more"),
             ],
         ),
-        ("a.odp", [Part("slide 1", "Nothing"), Part("slide 2", KESTREL)]),
-        ("a.ods", [Part("sheet Birds", f"a\tb\n\t{KESTREL}")]),
-        ("a.odt", [Part("", f"Dear Ada,\n{KESTREL}", "paragraph")]),
+        ("a.odp", [TextPart("slide 1", "Nothing"), TextPart("slide 2", KESTREL)]),
+        ("a.ods", [TextPart("sheet Birds", f"a\tb\n\t{KESTREL}")]),
+        ("a.odt", [TextPart("", f"Dear Ada,\n{KESTREL}", "paragraph")]),
         (
             "a.pptx",
             [
-                Part("slide 1", "First\nNothing"),
-                Part("slide 2", f"Second\n{KESTREL}\nNotes: say it slowly"),
+                TextPart("slide 1", "First\nNothing"),
+                TextPart("slide 2", f"Second\n{KESTREL}\nNotes: say it slowly"),
             ],
         ),
         (
             "a.xlsx",
             [
-                Part("sheet Empty", ""),
-                Part("sheet Birds", f"Name\tWhen\t\tSum\n{KESTREL}\t2026-01-02\t\t3.5"),
+                TextPart("sheet Empty", ""),
+                TextPart("sheet Birds", f"Name\tWhen\t\tSum\n{KESTREL}\t2026-01-02\t\t3.5"),
             ],
         ),
     ],
 )
-def test_the_text_of_office_files_comes_in_parts(name: str, parts: list[Part]) -> None:
+def test_the_text_of_office_files_comes_in_parts(name: str, parts: list[TextPart]) -> None:
     for called in (name, "report"):  # what an archive is also tells what is in it
         assert [*text_of(io.BytesIO(real_files()[name]), called)] == parts
 

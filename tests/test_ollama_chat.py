@@ -16,7 +16,7 @@ from andy_cli.models.http.ollama_wire import OllamaReader, chat_address, write_r
 from andy_cli.models.ollama_chat import ContextSize
 from andy_cli.models.presets import presets
 from andy_cli.models.select import Chosen, connect, provider_at
-from andy_cli.models.server.facts import Facts
+from andy_cli.models.server.facts import ServerFacts
 from andy_cli.settings import load
 from tests.model_server import (
     Answer,
@@ -278,9 +278,9 @@ def test_a_model_is_not_loaded_again_to_read_less() -> None:
 
 
 def test_a_model_that_reads_little_is_given_no_more() -> None:
-    size = ContextSize(Facts(2048, longest=2048))
+    size = ContextSize(ServerFacts(2048, longest=2048))
     assert (size.fit(1), size.fit(9000), size.double()) == (2048, 2048, False)
-    size = ContextSize(Facts(131072))  # as a list of models has it
+    size = ContextSize(ServerFacts(131072))  # as a list of models has it
     assert (size.fit(1), size.fit(10**6)) == (8192, 131072)
 
 

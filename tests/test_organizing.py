@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from andy_cli.actions import fill_action
 from andy_cli.errors import ToolError
 from andy_cli.frontends.chat import consent
-from andy_cli.guard.gate import Answer, Gate, Mode, Proposal
+from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Gate, Mode
 from andy_cli.guard.rules import parse_rules
 from andy_cli.messages import Arguments, ToolCall, ToolResult
 from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.files.history import journal, kept_batches, recorded, trash, undoing
 from andy_cli.toolbox.files.moving import batches, transfers
-from andy_cli.toolbox.granted_paths import Place
+from andy_cli.toolbox.granted_paths import GrantedPath
 from tests.test_music import an_ordinary_user
 from tests.tools import claimed, ran, shipped, work_in
 from tests.trees import workspace_with
@@ -93,13 +93,13 @@ def make(folder: Path, *names: str) -> None:
 
 def decided(
     mode: Mode, name: str, arguments: Arguments, answer: bool = True
-) -> tuple[ToolResult | str, list[Proposal]]:
+) -> tuple[ToolResult | str, list[ApprovalRequest]]:
     """A call as a turn makes it: the result or why not, and what was asked."""
-    asked: list[Proposal] = []
+    asked: list[ApprovalRequest] = []
 
-    async def ask(proposal: Proposal) -> Answer:
+    async def ask(proposal: ApprovalRequest) -> ApprovalAnswer:
         asked.append(proposal)
-        return Answer(answer)
+        return ApprovalAnswer(answer)
 
     async def call() -> ToolResult | str:
         gate = Gate(runtime_context.here().workspace, mode=mode, ask=ask)
@@ -107,7 +107,7 @@ def decided(
         tool = TOOLS.get(name)
         assert tool is not None
         claim = TOOLS.claim(call)
-        proposal = Proposal(name, tool.effect, fill_action(tool.action, arguments), claim)
+        proposal = ApprovalRequest(name, tool.effect, fill_action(tool.action, arguments), claim)
         verdict = await gate.decide(proposal)
         return await TOOLS.call(call, verdict.granted) if verdict.allowed else verdict.reason
 
@@ -210,7 +210,7 @@ def test_a_rule_holds_for_each_file_of_a_folder(workspace: Path) -> None:
         claim = claimed(TOOLS, name, paths=["box"], **more)
         tool = TOOLS.get(name)
         assert tool is not None
-        verdict = asyncio.run(gate.decide(Proposal(name, tool.effect, name, claim)))
+        verdict = asyncio.run(gate.decide(ApprovalRequest(name, tool.effect, name, claim)))
         assert (verdict.allowed, verdict.reason) == (
             False,
             "the rule Edit(box/kept/**) forbids it",
@@ -349,8 +349,8 @@ def test_things_move_across_file_systems_and_back(workspace: Path, other_disk: P
     make(workspace, "box/a.txt")
     (workspace / "box" / "link").symlink_to("a.txt")
     (workspace / "box").chmod(0o750)
-    here = Place(workspace / "box", workspace)
-    there = Place(other_disk / "new" / "crate", other_disk)
+    here = GrantedPath(workspace / "box", workspace)
+    there = GrantedPath(other_disk / "new" / "crate", other_disk)
     transfers.move(here, there)
     assert files(workspace) == {}
     assert files(other_disk) == {"new/crate/a.txt": "box/a.txt"}

@@ -10,7 +10,7 @@ import pytest
 
 from andy_cli import events
 from andy_cli.agent.outcomes import OUTCOMES
-from andy_cli.guard.gate import Answer, Proposal
+from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest
 from andy_cli.messages import Chunk
 from tests.desk import desk, speak
 from tests.fakes import ScriptedModel
@@ -112,8 +112,8 @@ LIES = (
 
 @pytest.mark.parametrize("lie", LIES)
 def test_a_lie_after_a_refusal_is_contradicted_and_goes_back_once(lie: str) -> None:
-    async def no(proposal: Proposal) -> Answer:
-        return Answer(False)
+    async def no(proposal: ApprovalRequest) -> ApprovalAnswer:
+        return ApprovalAnswer(False)
 
     call = '<tool_call>{"name": "delete_file", "arguments": {"path": "notes.md"}}</tool_call>'
     model = ScriptedModel([call, lie.replace("notes", "other"), "It was not allowed."])

@@ -12,7 +12,7 @@ from andy_cli.errors import ToolError
 from andy_cli.toolbox.music import songs, sound
 from andy_cli.toolbox.music.external_player import (
     ExternalPlayer,
-    Program,
+    PlayerProgram,
     clean_environment,
     find_program,
 )
@@ -427,7 +427,7 @@ def test_a_program_that_fails_does_not_stop_the_queue(
 
 
 def test_a_program_that_cannot_start_is_a_plain_error(album: list[Path], tmp_path: Path) -> None:
-    player = ExternalPlayer((Program("mpv", ()), str(tmp_path / "mpv")))
+    player = ExternalPlayer((PlayerProgram("mpv", ()), str(tmp_path / "mpv")))
     with pytest.raises(ToolError, match="does not start"):
         player.play(album[0])
     with pytest.raises(ToolError, match="There is no file"):

@@ -27,7 +27,7 @@ from andy_cli.guard import archives
 from andy_cli.messages import Message
 from andy_cli.models import discovery, memory
 from andy_cli.models.client import Endpoint
-from andy_cli.models.http.wire import ReplyReader
+from andy_cli.models.http.wire import WireReader
 from andy_cli.models.inside import conclusion, filling
 from andy_cli.models.server import facts
 from andy_cli.sessions import log
@@ -307,7 +307,7 @@ OFFERED = {
 
 
 def read_reply(data: bytes) -> object:
-    reader = ReplyReader()
+    reader = WireReader()
     chunks = [chunk for at in range(0, len(data), 7) for chunk in reader.feed(data[at : at + 7])]
     return [*chunks, *reader.finish()]
 
@@ -319,7 +319,7 @@ def read_event(data: bytes) -> object:
 def read_offer(value: object) -> object:
     if not mcp_tools.usable(value) or not isinstance(value, dict):
         return None
-    offered = servers.Offered("find_things", "about", value)
+    offered = servers.OfferedTool("find_things", "about", value)
     described = phrases.describe_step(offered.name, "Find", value, "s")
     return described, mcp_tools.plain(value), mcp_tools.describe_tool(offered)
 

@@ -26,7 +26,7 @@ from andy_cli.frontends.serve.taught import DIALECTS, taught
 from andy_cli.frontends.serve.upstreams import Upstream, Upstreams
 from andy_cli.messages import Chunk, Request, ToolRequest
 from andy_cli.models.client import Endpoint
-from andy_cli.models.server.facts import Facts
+from andy_cli.models.server.facts import ServerFacts
 from tests.cases import quick_every
 from tests.model_server import Answer, ModelServer, Received, event, refused, status, streamed
 from tests.served import (
@@ -499,8 +499,8 @@ class Silent(NamedTuple):
 
 
 def test_what_the_models_server_tells_is_shown() -> None:
-    async def get_facts(endpoint: Endpoint, sure: bool = False) -> Facts:
-        return Facts(
+    async def get_facts(endpoint: Endpoint, sure: bool = False) -> ServerFacts:
+        return ServerFacts(
             32768, ("completion", "vision", "insert"), f"{{{{ .Tools }}}} {endpoint.model}"
         )
 

@@ -18,7 +18,7 @@ from andy_cli.frontends.serve.records import Record
 from andy_cli.frontends.serve.taught import DIALECTS, taught
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint
-from andy_cli.models.http.wire import ReplyReader
+from andy_cli.models.http.wire import WireReader
 from tests.serving import MP3S, USER
 from tests.test_compression import json_values
 
@@ -94,7 +94,7 @@ def test_no_cut_changes_what_is_passed_on(said: bytes, end: bytes, draw: st.Data
 @given(streams)
 def test_what_was_cut_off_asks_for_nothing(said: bytes) -> None:
     out, ended = passed([said])
-    reader = ReplyReader()
+    reader = WireReader()
     chunks = [*reader.feed(out), *reader.finish()]
     given_calls = any(chunk.call for chunk in chunks)
     native = b"functions.ping" in said

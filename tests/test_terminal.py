@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.compiler.mapper.mapper import mapped
-from andy_cli.guard.gate import Gate, Proposal
+from andy_cli.guard.gate import ApprovalRequest, Gate
 from andy_cli.guard.redactor import may_hold_secret, redact_text
 from andy_cli.guard.shell import judge
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult
@@ -802,7 +802,7 @@ def test_where_no_sandbox_works_every_line_is_asked(
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     work_in(workspace, "guard.sandbox=auto")
     claim = claimed(TOOLS, "terminal_execute", command="ls")
-    asked = Gate(workspace).decide(Proposal("terminal_execute", Effect.RUN, "", claim))
+    asked = Gate(workspace).decide(ApprovalRequest("terminal_execute", Effect.RUN, "", claim))
     assert asyncio.run(asked).allowed is False
 
 
@@ -922,5 +922,5 @@ def test_what_is_asked_shows_the_line_and_whether_there_is_a_box(workspace: Path
 def test_B20_the_gate_judges_the_line_itself(line: str, allowed: bool, workspace: Path) -> None:
     work_in(workspace, "guard.sandbox=auto")
     claim = claimed(TOOLS, "terminal_execute", command=line)
-    verdict = Gate(workspace).decide(Proposal("terminal_execute", Effect.RUN, "", claim))
+    verdict = Gate(workspace).decide(ApprovalRequest("terminal_execute", Effect.RUN, "", claim))
     assert asyncio.run(verdict).allowed is allowed

@@ -21,7 +21,7 @@ from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.errors import ModelError, TransientError
 from andy_cli.events import Event
-from andy_cli.guard.gate import Answer, Gate, Proposal
+from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Gate
 from andy_cli.messages import CallDelta, Chunk, Message, Request, Usage
 from andy_cli.sessions import log
 from andy_cli.settings import load
@@ -106,11 +106,11 @@ def test_what_must_be_asked_is_refused_where_nobody_can_be_asked() -> None:
 
 
 def test_what_was_asked_and_agreed_to_runs() -> None:
-    asked: list[Proposal] = []
+    asked: list[ApprovalRequest] = []
 
-    async def yes(proposal: Proposal) -> Answer:
+    async def yes(proposal: ApprovalRequest) -> ApprovalAnswer:
         asked.append(proposal)
-        return Answer(yes=True)
+        return ApprovalAnswer(yes=True)
 
     model = ScriptedModel([native(("note", '{"file": "a"}')), "ok"], tools=True)
     seen = happened(conversation(model, gate=Gate(Path.cwd(), ask=yes)), "x")
@@ -152,7 +152,7 @@ def test_a_cancelled_turn_leaves_no_call_without_a_result() -> None:
             await task
         return chat
 
-    async def never(proposal: Proposal) -> Answer:
+    async def never(proposal: ApprovalRequest) -> ApprovalAnswer:
         await asyncio.Event().wait()
         raise AssertionError
 
@@ -390,8 +390,8 @@ def test_consent_and_start_are_on_disk_before_a_tool_runs_and_the_result_after(
 
     model = ScriptedModel([native(("send", '{"to": "bea@example.org"}')), "Sent."], tools=True)
 
-    async def yes(proposal: Proposal) -> Answer:
-        return Answer(yes=True)
+    async def yes(proposal: ApprovalRequest) -> ApprovalAnswer:
+        return ApprovalAnswer(yes=True)
 
     chat = Conversation(
         model,

@@ -15,8 +15,8 @@ from andy_cli.frontends.chat import typed_command
 from andy_cli.frontends.chat.desk import Desk
 from andy_cli.frontends.chat.typed_command import last_written, read_line, run_typed_command
 from andy_cli.frontends.options import Options
-from andy_cli.guard.gate import Answer, Gate, Mode, Proposal
-from andy_cli.guard.resource_access import Claim
+from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Gate, Mode
+from andy_cli.guard.resource_access import ResourceAccess
 from andy_cli.guard.rules import parse_rules
 from andy_cli.messages import Effect
 from tests.model_server import ModelServer, called, streamed
@@ -42,7 +42,7 @@ def _at_a_keyboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-async def nobody(proposal: Proposal) -> Answer:
+async def nobody(proposal: ApprovalRequest) -> ApprovalAnswer:
     raise AssertionError(f"asked about {proposal}")
 
 
@@ -60,9 +60,9 @@ def run_in(told: list[str], *lines: str, options: Options = Options()) -> Desk: 
 
 
 def decided(gate: Gate, command: str, contained: bool = False) -> tuple[bool, str]:
-    claim = Claim(command=command, contained=contained)
+    claim = ResourceAccess(command=command, contained=contained)
     arguments = {"command": command}
-    proposal = Proposal("terminal_execute", Effect.RUN, "run", claim, arguments=arguments)
+    proposal = ApprovalRequest("terminal_execute", Effect.RUN, "run", claim, arguments=arguments)
     verdict = gate.decide_typed(proposal)
     return verdict.allowed, verdict.reason
 

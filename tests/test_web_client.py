@@ -23,9 +23,9 @@ from andy_cli.guard.addresses import Resolver, judge
 from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.daemon_thread import run_at_most
 from andy_cli.toolbox.tool import PROGRESS
-from andy_cli.toolbox.web.client import Fetched, Request, fetch
+from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch
 from andy_cli.toolbox.web.files import download, send
-from andy_cli.toolbox.web.limits import Limits
+from andy_cli.toolbox.web.limits import WebLimits
 from andy_cli.toolbox.web.redirect_policy import addresses
 from andy_cli.toolbox.web.unpacking import PIECE, unpack_pieces
 from tests.cases import Row, name, rows
@@ -33,8 +33,8 @@ from tests.certificates import secured
 from tests.tools import work_in
 from tests.web_server import Received, Script, WebServer, endless, head, page, sent_on, stalled
 
-LIMITS = Limits(connect=5, idle=5, total=20, body=1_000_000)
-SHORT = Limits(connect=2, idle=0.2, total=1.0, body=1_000_000)
+LIMITS = WebLimits(connect=5, idle=5, total=20, body=1_000_000)
+SHORT = WebLimits(connect=2, idle=0.2, total=1.0, body=1_000_000)
 KEYS = {"authorization": "Bearer abc", "Cookie": "id=1", "X-Api-Key": "abc", "accept": "text/x"}
 ROWS = rows("guard/ssrf.jsonl", "guard/own_ssrf.jsonl")
 
@@ -69,18 +69,18 @@ def loopback(host: str) -> list[str]:
 
 
 def fetched(
-    request: Request | str,
-    limits: Limits = LIMITS,
+    request: WebRequest | str,
+    limits: WebLimits = LIMITS,
     trusted: Iterable[str] = ("r.example", "s.example"),
     resolver: Resolver = loopback,
 ) -> Fetched:
-    asked = Request(request) if isinstance(request, str) else request
+    asked = WebRequest(request) if isinstance(request, str) else request
     return asyncio.run(fetch(asked, limits, frozenset(trusted), resolver))
 
 
 def refused(
-    request: Request | str,
-    limits: Limits = LIMITS,
+    request: WebRequest | str,
+    limits: WebLimits = LIMITS,
     trusted: Iterable[str] = ("r.example", "s.example"),
     resolver: Resolver = loopback,
 ) -> str:
@@ -114,7 +114,7 @@ def through_a_proxy(row: Row, tls: ssl.SSLContext, workspace: Path) -> tuple[str
     world = World(row)
     with WebServer(world, tls) as proxy:
         work_in(workspace, f"web.proxy={proxy.url}")
-        request = Request(row["url"], row["method"], KEYS)
+        request = WebRequest(row["url"], row["method"], KEYS)
         try:
             fetched(request, trusted=(), resolver=world.resolver)
         except ToolError as error:
@@ -252,7 +252,7 @@ def test_a_server_of_ones_own_is_reached_only_if_it_is_trusted(workspace: Path) 
         )
         assert server.connections == 0
         work_in(workspace, f"web.trusted=elsewhere, {server.host}")
-        assert asyncio.run(fetch(Request(server.url), LIMITS)).body == b"mine"
+        assert asyncio.run(fetch(WebRequest(server.url), LIMITS)).body == b"mine"
         work_in(workspace, "web.trusted=127.0.0.1:1")
         assert refused(server.url, trusted=["127.0.0.1:1"])
 
@@ -279,7 +279,7 @@ def test_a_post_is_sent_on_only_within_its_place(status: int) -> None:
 
     with WebServer(script) as server:
         url = f"http://r.example:{server.port}/from"
-        request = Request(url, "POST", {"content-type": "text/x", "x-api-key": "k"}, b"hello")
+        request = WebRequest(url, "POST", {"content-type": "text/x", "x-api-key": "k"}, b"hello")
         assert fetched(request).body == b"done"
         first, last = server.requests
     kept = status in (307, 308)
@@ -319,7 +319,7 @@ def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch
     ],
 )
 def test_a_header_is_one_header(headers: dict[str, str], word: str) -> None:
-    told = refused(Request("http://r.example/", headers=headers))
+    told = refused(WebRequest("http://r.example/", headers=headers))
     assert word in told
     assert "\x1b" not in told
 
@@ -436,7 +436,7 @@ def downloaded(url: str, workspace: Path, to: str) -> tuple[int, list[str]]:
 
     told: list[str] = []
     PROGRESS.set(told.append)
-    kept = asyncio.run(download(Request(url), place(to, "write")))
+    kept = asyncio.run(download(WebRequest(url), place(to, "write")))
     return kept.bytes, told
 
 
@@ -519,7 +519,7 @@ def test_who_stops_a_download_leaves_nothing(
     to = place("file", "write")
 
     async def stopped(url: str) -> None:
-        task = asyncio.create_task(download(Request(url), to))
+        task = asyncio.create_task(download(WebRequest(url), to))
         while not list(workspace.glob(".file.*.part")):
             await asyncio.sleep(0.01)
         task.cancel()
@@ -562,7 +562,7 @@ def test_an_address_is_asked_for_as_it_was_written() -> None:
 
 def test_a_request_can_be_stopped_in_the_middle() -> None:
     async def stopped(url: str, server: WebServer) -> None:
-        task = asyncio.create_task(fetch(Request(url), LIMITS, {"r.example"}, loopback))
+        task = asyncio.create_task(fetch(WebRequest(url), LIMITS, {"r.example"}, loopback))
         while not server.requests:
             await asyncio.sleep(0.01)
         task.cancel()

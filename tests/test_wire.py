@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from andy_cli.compiler.native_calls import NativeCalls
 from andy_cli.errors import ModelError, TransientError
 from andy_cli.messages import CallDelta, Chunk, Usage
-from andy_cli.models.http.wire import ReplyReader
+from andy_cli.models.http.wire import WireReader
 from tests.cases import loop_over
 
 WIRE = Path(__file__).parent / "corpora" / "wire"
@@ -21,7 +21,7 @@ Meaning = dict[str, Any]
 
 
 def read(*pieces: bytes) -> tuple[list[Chunk], ModelError | None]:
-    reader = ReplyReader()
+    reader = WireReader()
     chunks = [chunk for piece in pieces for chunk in reader.feed(piece)]
     return [*chunks, *reader.finish()], reader.failure
 
@@ -106,11 +106,11 @@ def event(text: str) -> bytes:
 
 
 def test_the_text_of_one_feed_is_one_chunk() -> None:
-    assert ReplyReader().feed(event("a") + event("b") + event("c")) == [Chunk("abc")]
+    assert WireReader().feed(event("a") + event("b") + event("c")) == [Chunk("abc")]
 
 
 def test_text_is_given_as_soon_as_its_line_is_whole() -> None:
-    reader = ReplyReader()
+    reader = WireReader()
     assert reader.feed(event("a")[:-1]) == [Chunk("a")]
 
 
@@ -124,7 +124,7 @@ def test_pieces_of_calls_are_given_apart() -> None:
 
 
 def test_nothing_is_read_after_the_end() -> None:
-    reader = ReplyReader()
+    reader = WireReader()
     reader.feed(event("a") + b"data: [DONE]\n\n")
     assert reader.done
     assert reader.feed(event("b")) == []

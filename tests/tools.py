@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from andy_cli.guard.resource_access import Claim
+from andy_cli.guard.resource_access import ResourceAccess
 from andy_cli.messages import ToolCall, ToolResult
 from andy_cli.resources import bundled
 from andy_cli.settings import load
@@ -28,7 +28,7 @@ def ran(
     return asyncio.run(tools.call(ToolCall("call00001", name, arguments), paths))
 
 
-def claimed(tools: Registry, name: str, /, **arguments: object) -> Claim:
+def claimed(tools: Registry, name: str, /, **arguments: object) -> ResourceAccess:
     return tools.claim(ToolCall("call00001", name, arguments))
 
 

@@ -228,7 +228,7 @@ def keep_login_at_server(folder: Path, disk: Disk) -> Problems:
 
 def keep_login_at_google(folder: Path, disk: Disk) -> Problems:
     old = accounts.hold()
-    new = account.Account("new@example.org", old.client_id, old.scopes, "file")
+    new = account.GoogleAccount("new@example.org", old.client_id, old.scopes, "file")
     _, said = attempt(disk, lambda: vault.keep(new, vault.Secrets("s", "refresh", "a", 0.0)))
     connected = account.connected_account()
     yield from compare(connected and connected.email, old.email, new.email, said)

@@ -4,13 +4,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from andy_cli.toolbox.tool import ToolError, also, tool
+from andy_cli.toolbox.tool import ToolError, parameter_aliases, tool
 
 Content = Annotated[
     str,
     Field(
         description="what the user is to read, in Markdown",
-        json_schema_extra=also("text", "message", "markdown"),
+        json_schema_extra=parameter_aliases("text", "message", "markdown"),
     ),
 ]
 NO_STEP = "This is no step of its own."

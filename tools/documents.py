@@ -9,7 +9,7 @@ from pydantic import Field
 
 from andy_cli.toolbox.documents.whereabouts import missing
 from andy_cli.toolbox.runtime_context import here
-from andy_cli.toolbox.tool import Claim, Outcome, also, tool
+from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter_aliases, tool
 
 Query = Annotated[
     str,
@@ -17,14 +17,14 @@ Query = Annotated[
         description="words to find",
         min_length=1,
         max_length=1000,
-        json_schema_extra=also("q", "text", "keywords", "search_query", "words"),
+        json_schema_extra=parameter_aliases("q", "text", "keywords", "search_query", "words"),
     ),
 ]
 Scope = Annotated[
     str,
     Field(
         description="a folder or a pattern such as *.pdf; nothing means everywhere",
-        json_schema_extra=also("folder", "path", "directory", "pattern", "within"),
+        json_schema_extra=parameter_aliases("folder", "path", "directory", "pattern", "within"),
     ),
 ]
 Limit = Annotated[
@@ -33,7 +33,7 @@ Limit = Annotated[
         description="how many files at most",
         ge=1,
         le=50,
-        json_schema_extra=also("max", "count", "maxResults", "max_results"),
+        json_schema_extra=parameter_aliases("max", "count", "maxResults", "max_results"),
     ),
 ]
 SOME = "No file has all of the words; these have some of them."
@@ -44,8 +44,8 @@ CHANGED = "Some files have changed since they were indexed; `andy docs update` r
     effect="read",
     title="document search",
     action="search the documents for {query} in {scope}",
-    claim=lambda arguments: Claim(),
-    needs=missing,
+    claim=lambda arguments: ResourceAccess(),
+    unavailable_reason=missing,
 )
 def search(query: Query, scope: Scope = "", limit: Limit = 10) -> Outcome:
     """Find words in the user's own documents, not on the web."""

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from andy_cli.toolbox.granted_paths import place
-from andy_cli.toolbox.tool import Claim, Outcome, also, tool
+from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter_aliases, tool
 from andy_cli.toolbox.work import in_thread
 
 SECONDS = 30
@@ -19,14 +19,14 @@ COPYING = 300
 ENDING = 2.0
 """Seconds in which a file that is being written is finished or taken away."""
 
-FILE_NAMES = also("file", "file_path", "filepath", "filename", "name")
+FILE_NAMES = parameter_aliases("file", "file_path", "filepath", "filename", "name")
 
 Folder = Annotated[
     str,
     Field(
         description="which folder",
         min_length=1,
-        json_schema_extra={"format": "path", **also("folder", "directory", "dir")},
+        json_schema_extra={"format": "path", **parameter_aliases("folder", "directory", "dir")},
     ),
 ]
 File = Annotated[
@@ -41,7 +41,7 @@ Content = Annotated[
     str,
     Field(
         description="the whole content of the file",
-        json_schema_extra=also("text", "data", "body", "contents", "file_text"),
+        json_schema_extra=parameter_aliases("text", "data", "body", "contents", "file_text"),
     ),
 ]
 Given = Mapping[str, object]
@@ -52,8 +52,8 @@ def _text(arguments: Given, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _listed(arguments: Given) -> Claim:
-    return Claim((_text(arguments, "path") or ".",), "list")
+def _listed(arguments: Given) -> ResourceAccess:
+    return ResourceAccess((_text(arguments, "path") or ".",), "list")
 
 
 @tool(
@@ -74,7 +74,7 @@ async def list_directory(
         Field(
             description="how many levels of folders, 1 for the folder alone",
             ge=1,
-            json_schema_extra=also("depth", "levels"),
+            json_schema_extra=parameter_aliases("depth", "levels"),
         ),
     ] = 1,
 ) -> Outcome:
@@ -104,7 +104,9 @@ async def read_file(
         Field(
             description="the first line to read, counted from 1",
             ge=1,
-            json_schema_extra=also("start", "from_line", "line_start", "offset", "first_line"),
+            json_schema_extra=parameter_aliases(
+                "start", "from_line", "line_start", "offset", "first_line"
+            ),
         ),
     ] = None,
     end_line: Annotated[
@@ -112,7 +114,7 @@ async def read_file(
         Field(
             description="the last line to read",
             ge=1,
-            json_schema_extra=also("end", "to_line", "line_end", "last_line"),
+            json_schema_extra=parameter_aliases("end", "to_line", "line_end", "last_line"),
         ),
     ] = None,
     line_numbers: Annotated[
@@ -129,7 +131,7 @@ async def read_file(
     )
 
 
-def _written(arguments: Given) -> Claim:
+def _written(arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files import changes
 
     return changes.claim_write(_text(arguments, "path"), _text(arguments, "content"))
@@ -155,7 +157,7 @@ def write_file(path: File, content: Content) -> Outcome:
     return changes.put(path, content)
 
 
-def _edited(arguments: Given) -> Claim:
+def _edited(arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files import changes
 
     path = _text(arguments, "path")
@@ -183,7 +185,7 @@ def edit_file(
         Field(
             description="the exact text to replace; it has to be there once",
             min_length=1,
-            json_schema_extra=also(
+            json_schema_extra=parameter_aliases(
                 "old", "old_text", "old_str", "find", "search", "search_pattern", "find_text"
             ),
         ),
@@ -192,7 +194,7 @@ def edit_file(
         str,
         Field(
             description="the text to put in its place",
-            json_schema_extra=also(
+            json_schema_extra=parameter_aliases(
                 "new", "new_text", "new_str", "replace", "replacement", "replace_text"
             ),
         ),
@@ -207,8 +209,8 @@ def edit_file(
     return changes.edit(path, old_string, new_string, replace_all)
 
 
-def _searched(arguments: Given) -> Claim:
-    return Claim((_text(arguments, "path") or ".",), "list")
+def _searched(arguments: Given) -> ResourceAccess:
+    return ResourceAccess((_text(arguments, "path") or ".",), "list")
 
 
 @tool(
@@ -228,7 +230,9 @@ async def search_files(
         str,
         Field(
             description="what to look for in names and in texts (a regular expression)",
-            json_schema_extra=also("query", "regex", "text", "search", "search_pattern"),
+            json_schema_extra=parameter_aliases(
+                "query", "regex", "text", "search", "search_pattern"
+            ),
         ),
     ] = "",
     path: Annotated[
@@ -236,14 +240,17 @@ async def search_files(
         Field(
             description="which folder or file; what .gitignore names is left out",
             min_length=1,
-            json_schema_extra={"format": "path", **also("folder", "directory", "dir", "file")},
+            json_schema_extra={
+                "format": "path",
+                **parameter_aliases("folder", "directory", "dir", "file"),
+            },
         ),
     ] = ".",
     glob: Annotated[
         str,
         Field(
             description="only files of such names, as *.py or src/**/*.txt",
-            json_schema_extra=also("include", "file_pattern", "files", "name_pattern"),
+            json_schema_extra=parameter_aliases("include", "file_pattern", "files", "name_pattern"),
         ),
     ] = "",
 ) -> Outcome:
@@ -254,7 +261,7 @@ async def search_files(
     from andy_cli.toolbox.files.search import searching
 
     where = place(path, "list")
-    asked = searching.Asked(pattern, glob, path)
+    asked = searching.SearchRequest(pattern, glob, path)
     return await in_thread(lambda work: searching.search(where, asked, work), SECONDS)
 
 
@@ -263,7 +270,7 @@ Paths = Annotated[
     Field(
         description="which files and folders: their paths, or patterns as *.jpg or notes/**/*.txt",
         min_length=1,
-        json_schema_extra=also(
+        json_schema_extra=parameter_aliases(
             *("path", "files", "file", "source", "sources", "src", "from", "items", "pattern"),
             *("file_paths", "filenames", "file_path", "old_path"),
         ),
@@ -276,7 +283,7 @@ Destination = Annotated[
         description="the folder they go to, which is made where it is missing; or, for one file or "
         "folder, its new name",
         min_length=1,
-        json_schema_extra=also(*TO),
+        json_schema_extra=parameter_aliases(*TO),
     ),
 ]
 
@@ -285,7 +292,7 @@ Replace = Annotated[
     bool,
     Field(
         description="whether what has the same name there is replaced; it goes into the trash",
-        json_schema_extra=also("overwrite", "force"),
+        json_schema_extra=parameter_aliases("overwrite", "force"),
     ),
 ]
 
@@ -295,7 +302,7 @@ def _texts(arguments: Given, name: str) -> list[str]:
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
-def _moved(arguments: Given) -> Claim:
+def _moved(arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files.moving import organizing
 
     paths, destination = _texts(arguments, "paths"), _text(arguments, "destination")
@@ -322,7 +329,7 @@ async def move(paths: Paths, destination: Destination, replace: Replace = False)
     )
 
 
-def _copied(arguments: Given) -> Claim:
+def _copied(arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files.moving import organizing
 
     paths, destination = _texts(arguments, "paths"), _text(arguments, "destination")
@@ -348,7 +355,7 @@ async def copy(paths: Paths, destination: Destination, replace: Replace = False)
     )
 
 
-def _folder_made(arguments: Given) -> Claim:
+def _folder_made(arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files.moving import organizing
 
     return organizing.claim_folder(_text(arguments, "path"))
@@ -367,7 +374,9 @@ def make_folder(
         Field(
             description="the folder to make; those above it are made too",
             min_length=1,
-            json_schema_extra=also("folder", "directory", "dir", "name", "folder_name"),
+            json_schema_extra=parameter_aliases(
+                "folder", "directory", "dir", "name", "folder_name"
+            ),
         ),
     ],
 ) -> Outcome:
@@ -377,7 +386,7 @@ def make_folder(
     return organizing.make_folder(path)
 
 
-def _trashed(arguments: Given) -> Claim:
+def _trashed(arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files.moving import organizing
 
     return organizing.claim_trash(_texts(arguments, "paths"))
@@ -406,12 +415,12 @@ MimeType = Annotated[
     str,
     Field(
         description="the MIME type; content of a type that is no text is base64",
-        json_schema_extra=also("mime_type", "type", "content_type"),
+        json_schema_extra=parameter_aliases("mime_type", "type", "content_type"),
     ),
 ]
 
 
-def _put(arguments: Given) -> Claim:
+def _put(arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files import changes
 
     path, content = _text(arguments, "path"), _text(arguments, "content")
@@ -437,7 +446,7 @@ async def file_get(
         Field(
             description="characters at most",
             ge=1,
-            json_schema_extra=also("max_length", "limit", "max_chars", "length"),
+            json_schema_extra=parameter_aliases("max_length", "limit", "max_chars", "length"),
         ),
     ] = 20_000,
 ) -> Outcome:
@@ -460,7 +469,7 @@ async def file_ingest(path: File) -> Outcome:
     return await in_thread(lambda work: ingesting.ingest_file(path, work), SECONDS)
 
 
-def _uploaded(arguments: Given) -> Claim:
+def _uploaded(arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files import uploading
 
     return uploading.claim(_text(arguments, "path"), _text(arguments, "destination"))
@@ -483,7 +492,7 @@ async def file_upload(
         Field(
             description="the folder it is copied to, or the web address it is sent to",
             min_length=1,
-            json_schema_extra=also("to", "target", "dest", "url", "folder"),
+            json_schema_extra=parameter_aliases("to", "target", "dest", "url", "folder"),
         ),
     ],
 ) -> Outcome:

@@ -8,13 +8,13 @@ from typing import Annotated
 from pydantic import Field
 
 from andy_cli.toolbox.google.lazy import lazy_claim, require_scope
-from andy_cli.toolbox.tool import Outcome, also, tool
+from andy_cli.toolbox.tool import Outcome, parameter_aliases, tool
 
 CalendarId = Annotated[
     str,
     Field(
         description="id of the calendar",
-        json_schema_extra=also("calendar"),
+        json_schema_extra=parameter_aliases("calendar"),
     ),
 ]
 EventId = Annotated[
@@ -22,7 +22,7 @@ EventId = Annotated[
     Field(
         description="id of the event",
         min_length=1,
-        json_schema_extra=also("id", "event"),
+        json_schema_extra=parameter_aliases("id", "event"),
     ),
 ]
 Summary = Annotated[
@@ -30,7 +30,7 @@ Summary = Annotated[
     Field(
         description="title of the event",
         min_length=1,
-        json_schema_extra=also("title", "name", "subject"),
+        json_schema_extra=parameter_aliases("title", "name", "subject"),
     ),
 ]
 Start = Annotated[
@@ -38,7 +38,7 @@ Start = Annotated[
     Field(
         description="when it starts, like 2026-03-01T15:00, or 2026-03-01 for the whole day",
         min_length=1,
-        json_schema_extra=also("startTime", "startDateTime", "from", "begin"),
+        json_schema_extra=parameter_aliases("startTime", "startDateTime", "from", "begin"),
     ),
 ]
 End = Annotated[
@@ -46,21 +46,21 @@ End = Annotated[
     Field(
         description="when it ends, like 2026-03-01T16:00; of whole days the day after the last",
         min_length=1,
-        json_schema_extra=also("endTime", "endDateTime", "until"),
+        json_schema_extra=parameter_aliases("endTime", "endDateTime", "until"),
     ),
 ]
 TimeMin = Annotated[
     str,
     Field(
         description="from when on, like 2026-03-01; nothing means now",
-        json_schema_extra=also("start", "startTime", "from", "after"),
+        json_schema_extra=parameter_aliases("start", "startTime", "from", "after"),
     ),
 ]
 TimeMax = Annotated[
     str,
     Field(
         description="until when, like 2026-03-07",
-        json_schema_extra=also("end", "endTime", "until", "before"),
+        json_schema_extra=parameter_aliases("end", "endTime", "until", "before"),
     ),
 ]
 
@@ -74,7 +74,7 @@ CHANGES = require_scope("calendar.events")
     title="list of calendars",
     action="list your calendars",
     claim=lazy_claim("calendar", "reading"),
-    needs=LISTS,
+    unavailable_reason=LISTS,
 )
 async def calendar_list() -> Outcome:
     """List the calendars."""
@@ -88,7 +88,7 @@ async def calendar_list() -> Outcome:
     title="calendar",
     action="look into your calendar from {timeMin} to {timeMax}",
     claim=lazy_claim("calendar", "reading"),
-    needs=READS,
+    unavailable_reason=READS,
     examples=(
         "what do I have on tomorrow?",
         "am I free on that day?",
@@ -108,7 +108,7 @@ async def calendar_events(
     title="event planner",
     action="put {summary|an event} into your calendar",
     claim=lazy_claim("calendar", "creating"),
-    needs=CHANGES,
+    unavailable_reason=CHANGES,
     examples=(
         "put an appointment into my calendar",
         "remind me of it",
@@ -128,7 +128,7 @@ async def calendar_create(
     title="event editor",
     action="rename an event in your calendar to {summary}",
     claim=lazy_claim("calendar", "updating"),
-    needs=CHANGES,
+    unavailable_reason=CHANGES,
 )
 async def calendar_update(
     eventId: EventId, summary: Summary, calendarId: CalendarId = "primary"
@@ -144,7 +144,7 @@ async def calendar_update(
     title="event removal",
     action="delete an event from your calendar",
     claim=lazy_claim("calendar", "deleting"),
-    needs=CHANGES,
+    unavailable_reason=CHANGES,
 )
 async def calendar_delete(eventId: EventId, calendarId: CalendarId = "primary") -> Outcome:
     """Delete an event from a calendar."""

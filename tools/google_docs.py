@@ -8,30 +8,34 @@ from typing import Annotated
 from pydantic import Field
 
 from andy_cli.toolbox.google.lazy import lazy_claim, require_scope
-from andy_cli.toolbox.tool import Outcome, also, tool
+from andy_cli.toolbox.tool import Outcome, parameter_aliases, tool
 
 DocumentId = Annotated[
     str,
     Field(
         description="id or link of the document",
         min_length=1,
-        json_schema_extra=also("id", "docId", "fileId", "document", "url"),
+        json_schema_extra=parameter_aliases("id", "docId", "fileId", "document", "url"),
     ),
 ]
 Title = Annotated[
     str,
-    Field(description="title of the document", min_length=1, json_schema_extra=also("name")),
+    Field(
+        description="title of the document",
+        min_length=1,
+        json_schema_extra=parameter_aliases("name"),
+    ),
 ]
 Text = Annotated[
     str,
-    Field(description="text", json_schema_extra=also("content", "body", "data")),
+    Field(description="text", json_schema_extra=parameter_aliases("content", "body", "data")),
 ]
 Added = Annotated[
     str,
     Field(
         description="text to add at the end",
         min_length=1,
-        json_schema_extra=also("content", "body", "data"),
+        json_schema_extra=parameter_aliases("content", "body", "data"),
     ),
 ]
 FindText = Annotated[
@@ -39,19 +43,23 @@ FindText = Annotated[
     Field(
         description="text to be replaced",
         min_length=1,
-        json_schema_extra=also("find", "oldText", "search", "old"),
+        json_schema_extra=parameter_aliases("find", "oldText", "search", "old"),
     ),
 ]
 ReplaceText = Annotated[
     str,
     Field(
         description="text to put in its place",
-        json_schema_extra=also("replace", "newText", "replacement", "new", "with"),
+        json_schema_extra=parameter_aliases("replace", "newText", "replacement", "new", "with"),
     ),
 ]
 Offset = Annotated[
     int,
-    Field(description="where in a long text to go on", ge=0, json_schema_extra=also("start")),
+    Field(
+        description="where in a long text to go on",
+        ge=0,
+        json_schema_extra=parameter_aliases("start"),
+    ),
 ]
 
 READS = require_scope("documents.readonly")
@@ -63,7 +71,7 @@ CHANGES = require_scope("documents")
     title="online document reader",
     action="read a document in Google Docs",
     claim=lazy_claim("docs", "reading"),
-    needs=READS,
+    unavailable_reason=READS,
 )
 async def docs_read(documentId: DocumentId, offset: Offset = 0) -> Outcome:
     """Read a document in Google Docs."""
@@ -77,7 +85,7 @@ async def docs_read(documentId: DocumentId, offset: Offset = 0) -> Outcome:
     title="online document creator",
     action="make a document in Google Docs called {title}",
     claim=lazy_claim("docs", "creating"),
-    needs=CHANGES,
+    unavailable_reason=CHANGES,
 )
 async def docs_create(title: Title, text: Text = "") -> Outcome:
     """Make a document in Google Docs."""
@@ -91,7 +99,7 @@ async def docs_create(title: Title, text: Text = "") -> Outcome:
     title="online document writer",
     action="add text to a document in Google Docs",
     claim=lazy_claim("docs", "appending"),
-    needs=CHANGES,
+    unavailable_reason=CHANGES,
 )
 async def docs_append(documentId: DocumentId, text: Added) -> Outcome:
     """Add text at the end of a document in Google Docs."""
@@ -105,7 +113,7 @@ async def docs_append(documentId: DocumentId, text: Added) -> Outcome:
     title="online document editor",
     action="replace text in a document in Google Docs",
     claim=lazy_claim("docs", "replacing"),
-    needs=CHANGES,
+    unavailable_reason=CHANGES,
 )
 async def docs_replace(
     documentId: DocumentId, findText: FindText, replaceText: ReplaceText

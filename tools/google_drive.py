@@ -8,21 +8,21 @@ from typing import Annotated
 from pydantic import Field
 
 from andy_cli.toolbox.google.lazy import lazy_claim, require_scope
-from andy_cli.toolbox.tool import Outcome, also, tool
+from andy_cli.toolbox.tool import Outcome, parameter_aliases, tool
 
 FileId = Annotated[
     str,
     Field(
         description="id or link of the file",
         min_length=1,
-        json_schema_extra=also("id", "file", "documentId", "url", "link"),
+        json_schema_extra=parameter_aliases("id", "file", "documentId", "url", "link"),
     ),
 ]
 FolderId = Annotated[
     str,
     Field(
         description="id of the folder; root is the top, nothing means all files",
-        json_schema_extra=also("folder", "parentId", "parent"),
+        json_schema_extra=parameter_aliases("folder", "parentId", "parent"),
     ),
 ]
 MaxResults = Annotated[
@@ -31,7 +31,7 @@ MaxResults = Annotated[
         description="how many at most",
         ge=1,
         le=1000,
-        json_schema_extra=also("pageSize", "limit", "count", "n"),
+        json_schema_extra=parameter_aliases("pageSize", "limit", "count", "n"),
     ),
 ]
 Name = Annotated[
@@ -39,18 +39,20 @@ Name = Annotated[
     Field(
         description="name of the file",
         min_length=1,
-        json_schema_extra=also("title", "fileName"),
+        json_schema_extra=parameter_aliases("title", "fileName"),
     ),
 ]
 Content = Annotated[
     str,
-    Field(description="text of the file", json_schema_extra=also("text", "data", "body")),
+    Field(
+        description="text of the file", json_schema_extra=parameter_aliases("text", "data", "body")
+    ),
 ]
 MimeType = Annotated[
     str,
     Field(
         description="media type, such as text/plain; nothing goes by the name",
-        json_schema_extra=also("mime", "contentType", "type"),
+        json_schema_extra=parameter_aliases("mime", "contentType", "type"),
     ),
 ]
 Query = Annotated[
@@ -58,12 +60,16 @@ Query = Annotated[
     Field(
         description="words in the name or text",
         min_length=1,
-        json_schema_extra=also("q", "search", "searchQuery", "name", "keywords"),
+        json_schema_extra=parameter_aliases("q", "search", "searchQuery", "name", "keywords"),
     ),
 ]
 Offset = Annotated[
     int,
-    Field(description="where in a long text to go on", ge=0, json_schema_extra=also("start")),
+    Field(
+        description="where in a long text to go on",
+        ge=0,
+        json_schema_extra=parameter_aliases("start"),
+    ),
 ]
 
 READS = require_scope("drive.readonly")
@@ -75,7 +81,7 @@ CHANGES = require_scope("drive")
     title="list of online files",
     action="list files in Google Drive",
     claim=lazy_claim("drive", "reading"),
-    needs=READS,
+    unavailable_reason=READS,
 )
 async def drive_list(folderId: FolderId = "", maxResults: MaxResults = 20) -> Outcome:
     """List files in Google Drive."""
@@ -89,7 +95,7 @@ async def drive_list(folderId: FolderId = "", maxResults: MaxResults = 20) -> Ou
     title="online file reader",
     action="read a file in Google Drive",
     claim=lazy_claim("drive", "reading"),
-    needs=READS,
+    unavailable_reason=READS,
 )
 async def drive_read(fileId: FileId, offset: Offset = 0) -> Outcome:
     """Read the text of a file in Google Drive."""
@@ -103,7 +109,7 @@ async def drive_read(fileId: FileId, offset: Offset = 0) -> Outcome:
     title="online file creator",
     action="make a file in Google Drive called {name}",
     claim=lazy_claim("drive", "creating"),
-    needs=CHANGES,
+    unavailable_reason=CHANGES,
 )
 async def drive_create(name: Name, content: Content = "", mimeType: MimeType = "") -> Outcome:
     """Make a file in Google Drive."""
@@ -117,7 +123,7 @@ async def drive_create(name: Name, content: Content = "", mimeType: MimeType = "
     title="online file writer",
     action="replace what a file in Google Drive holds",
     claim=lazy_claim("drive", "updating"),
-    needs=CHANGES,
+    unavailable_reason=CHANGES,
 )
 async def drive_update(fileId: FileId, content: Content) -> Outcome:
     """Replace the text of a file in Google Drive."""
@@ -131,7 +137,7 @@ async def drive_update(fileId: FileId, content: Content) -> Outcome:
     title="online trash",
     action="put a file in Google Drive into its trash",
     claim=lazy_claim("drive", "deleting"),
-    needs=CHANGES,
+    unavailable_reason=CHANGES,
 )
 async def drive_delete(fileId: FileId) -> Outcome:
     """Move a file in Google Drive to the trash."""
@@ -145,7 +151,7 @@ async def drive_delete(fileId: FileId) -> Outcome:
     title="online file search",
     action="search Google Drive for {query}",
     claim=lazy_claim("drive", "reading"),
-    needs=READS,
+    unavailable_reason=READS,
 )
 async def drive_search(query: Query, maxResults: MaxResults = 20) -> Outcome:
     """Search the files in Google Drive."""

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from andy_cli.toolbox.google.arguments import join_texts, split
 from andy_cli.toolbox.google.lazy import lazy_claim, require_scope
-from andy_cli.toolbox.tool import Outcome, also, tool
+from andy_cli.toolbox.tool import Outcome, parameter_aliases, tool
 
 MaxResults = Annotated[
     int,
@@ -17,7 +17,7 @@ MaxResults = Annotated[
         description="how many at most",
         ge=1,
         le=500,
-        json_schema_extra=also("pageSize", "limit", "count", "n", "max"),
+        json_schema_extra=parameter_aliases("pageSize", "limit", "count", "n", "max"),
     ),
 ]
 LabelIds = Annotated[
@@ -25,7 +25,7 @@ LabelIds = Annotated[
     BeforeValidator(split),
     Field(
         description="only mails with these labels, comma separated, such as INBOX or UNREAD",
-        json_schema_extra=also("labelId", "labels", "label"),
+        json_schema_extra=parameter_aliases("labelId", "labels", "label"),
     ),
 ]
 MessageId = Annotated[
@@ -33,7 +33,7 @@ MessageId = Annotated[
     Field(
         description="id of the mail",
         min_length=1,
-        json_schema_extra=also("id", "emailId", "mailId", "msgId"),
+        json_schema_extra=parameter_aliases("id", "emailId", "mailId", "msgId"),
     ),
 ]
 To = Annotated[
@@ -42,15 +42,17 @@ To = Annotated[
     Field(
         description="address of the receiver, several comma separated",
         min_length=1,
-        json_schema_extra=also("recipient", "recipients", "receiver", "address", "email"),
+        json_schema_extra=parameter_aliases(
+            "recipient", "recipients", "receiver", "address", "email"
+        ),
     ),
 ]
-Subject = Annotated[str, Field(description="subject", json_schema_extra=also("title"))]
+Subject = Annotated[str, Field(description="subject", json_schema_extra=parameter_aliases("title"))]
 Body = Annotated[
     str,
     Field(
         description="text of the mail",
-        json_schema_extra=also("content", "text", "message", "data"),
+        json_schema_extra=parameter_aliases("content", "text", "message", "data"),
     ),
 ]
 Query = Annotated[
@@ -58,12 +60,16 @@ Query = Annotated[
     Field(
         description="words, or Gmail's own search such as from:ada is:unread",
         min_length=1,
-        json_schema_extra=also("q", "search", "searchQuery", "keywords"),
+        json_schema_extra=parameter_aliases("q", "search", "searchQuery", "keywords"),
     ),
 ]
 Offset = Annotated[
     int,
-    Field(description="where in a long text to go on", ge=0, json_schema_extra=also("start")),
+    Field(
+        description="where in a long text to go on",
+        ge=0,
+        json_schema_extra=parameter_aliases("start"),
+    ),
 ]
 
 READS = require_scope("gmail.readonly")
@@ -75,7 +81,7 @@ SENDS = require_scope("gmail.send")
     title="list of mails",
     action="list your mails",
     claim=lazy_claim("mail", "reading"),
-    needs=READS,
+    unavailable_reason=READS,
 )
 async def gmail_list(maxResults: MaxResults = 10, labelIds: LabelIds = None) -> Outcome:
     """List the newest mails."""
@@ -89,7 +95,7 @@ async def gmail_list(maxResults: MaxResults = 10, labelIds: LabelIds = None) -> 
     title="mail reader",
     action="read a mail",
     claim=lazy_claim("mail", "reading"),
-    needs=READS,
+    unavailable_reason=READS,
 )
 async def gmail_read(messageId: MessageId, offset: Offset = 0) -> Outcome:
     """Read one mail."""
@@ -103,7 +109,7 @@ async def gmail_read(messageId: MessageId, offset: Offset = 0) -> Outcome:
     title="mail delivery",
     action="send a mail to {to}",
     claim=lazy_claim("mail", "sending"),
-    needs=SENDS,
+    unavailable_reason=SENDS,
     examples=(
         "write an email to my friend",
         "mail it to them",
@@ -123,7 +129,7 @@ async def gmail_send(to: To, subject: Subject, body: Body) -> Outcome:
     title="mail search",
     action="search your mails for {query}",
     claim=lazy_claim("mail", "reading"),
-    needs=READS,
+    unavailable_reason=READS,
     examples=(
         "did I get an email about it?",
         "show me the emails from them",

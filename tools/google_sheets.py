@@ -9,14 +9,14 @@ from pydantic import BeforeValidator, Field
 
 from andy_cli.toolbox.google.arguments import table
 from andy_cli.toolbox.google.lazy import lazy_claim, require_scope
-from andy_cli.toolbox.tool import Outcome, also, tool
+from andy_cli.toolbox.tool import Outcome, parameter_aliases, tool
 
 SpreadsheetId = Annotated[
     str,
     Field(
         description="id or link of the spreadsheet",
         min_length=1,
-        json_schema_extra=also("id", "sheetId", "fileId", "spreadsheet", "url"),
+        json_schema_extra=parameter_aliases("id", "sheetId", "fileId", "spreadsheet", "url"),
     ),
 ]
 Range = Annotated[
@@ -24,7 +24,7 @@ Range = Annotated[
     Field(
         description="which cells, like Sheet1!A1:C10",
         min_length=1,
-        json_schema_extra=also("cells", "cellRange", "a1Range", "a1"),
+        json_schema_extra=parameter_aliases("cells", "cellRange", "a1Range", "a1"),
     ),
 ]
 Values = Annotated[
@@ -33,12 +33,16 @@ Values = Annotated[
     Field(
         description='rows of cells, as JSON: [["Name", "Age"], ["Ada", 36]]',
         min_length=1,
-        json_schema_extra=also("rows", "data", "value", "content"),
+        json_schema_extra=parameter_aliases("rows", "data", "value", "content"),
     ),
 ]
 Title = Annotated[
     str,
-    Field(description="title of the spreadsheet", min_length=1, json_schema_extra=also("name")),
+    Field(
+        description="title of the spreadsheet",
+        min_length=1,
+        json_schema_extra=parameter_aliases("name"),
+    ),
 ]
 
 READS = require_scope("spreadsheets.readonly")
@@ -50,7 +54,7 @@ CHANGES = require_scope("spreadsheets")
     title="spreadsheet reader",
     action="read {range|cells} of a spreadsheet",
     claim=lazy_claim("sheets", "reading"),
-    needs=READS,
+    unavailable_reason=READS,
 )
 async def sheets_read(spreadsheetId: SpreadsheetId, range: Range) -> Outcome:
     """Read cells in Google Sheets."""
@@ -64,7 +68,7 @@ async def sheets_read(spreadsheetId: SpreadsheetId, range: Range) -> Outcome:
     title="spreadsheet writer",
     action="write to {range|cells} of a spreadsheet",
     claim=lazy_claim("sheets", "writing"),
-    needs=CHANGES,
+    unavailable_reason=CHANGES,
 )
 async def sheets_write(spreadsheetId: SpreadsheetId, range: Range, values: Values) -> Outcome:
     """Write to cells in Google Sheets."""
@@ -78,7 +82,7 @@ async def sheets_write(spreadsheetId: SpreadsheetId, range: Range, values: Value
     title="spreadsheet row writer",
     action="add rows to a spreadsheet below {range}",
     claim=lazy_claim("sheets", "appending"),
-    needs=CHANGES,
+    unavailable_reason=CHANGES,
 )
 async def sheets_append(spreadsheetId: SpreadsheetId, range: Range, values: Values) -> Outcome:
     """Add rows below a table in Google Sheets."""
@@ -92,7 +96,7 @@ async def sheets_append(spreadsheetId: SpreadsheetId, range: Range, values: Valu
     title="spreadsheet creator",
     action="make a spreadsheet called {title}",
     claim=lazy_claim("sheets", "creating"),
-    needs=CHANGES,
+    unavailable_reason=CHANGES,
 )
 async def sheets_create(title: Title) -> Outcome:
     """Make a spreadsheet in Google Sheets."""
@@ -106,7 +110,7 @@ async def sheets_create(title: Title) -> Outcome:
     title="spreadsheet eraser",
     action="empty {range|cells} of a spreadsheet",
     claim=lazy_claim("sheets", "clearing"),
-    needs=CHANGES,
+    unavailable_reason=CHANGES,
 )
 async def sheets_clear(spreadsheetId: SpreadsheetId, range: Range) -> Outcome:
     """Empty cells in Google Sheets."""

@@ -9,13 +9,13 @@ from pydantic import BeforeValidator, Field
 
 from andy_cli.toolbox.google.arguments import plain_title
 from andy_cli.toolbox.google.lazy import lazy_claim, require_scope
-from andy_cli.toolbox.tool import Outcome, also, tool
+from andy_cli.toolbox.tool import Outcome, parameter_aliases, tool
 
 TaskListId = Annotated[
     str,
     Field(
         description="id of the task list",
-        json_schema_extra=also("taskList", "tasklistId", "listId", "list"),
+        json_schema_extra=parameter_aliases("taskList", "tasklistId", "listId", "list"),
     ),
 ]
 TaskId = Annotated[
@@ -23,7 +23,7 @@ TaskId = Annotated[
     Field(
         description="id of the task",
         min_length=1,
-        json_schema_extra=also("id", "task"),
+        json_schema_extra=parameter_aliases("id", "task"),
     ),
 ]
 Title = Annotated[
@@ -31,7 +31,7 @@ Title = Annotated[
     Field(
         description="what is to be done",
         min_length=1,
-        json_schema_extra=also("name", "summary", "task"),
+        json_schema_extra=parameter_aliases("name", "summary", "task"),
     ),
 ]
 NewTitle = Annotated[
@@ -40,14 +40,14 @@ NewTitle = Annotated[
     Field(
         description="new title of the task",
         min_length=1,
-        json_schema_extra=also("updates", "name", "newTitle", "summary"),
+        json_schema_extra=parameter_aliases("updates", "name", "newTitle", "summary"),
     ),
 ]
 Notes = Annotated[
     str,
     Field(
         description="more about it",
-        json_schema_extra=also("note", "description", "details", "body", "content"),
+        json_schema_extra=parameter_aliases("note", "description", "details", "body", "content"),
     ),
 ]
 
@@ -60,7 +60,7 @@ CHANGES = require_scope("tasks")
     title="list of tasks",
     action="list your tasks",
     claim=lazy_claim("tasks", "reading"),
-    needs=READS,
+    unavailable_reason=READS,
 )
 async def tasks_list(taskListId: TaskListId = "@default") -> Outcome:
     """List the tasks in Google Tasks."""
@@ -74,7 +74,7 @@ async def tasks_list(taskListId: TaskListId = "@default") -> Outcome:
     title="task reader",
     action="look at a task",
     claim=lazy_claim("tasks", "reading"),
-    needs=READS,
+    unavailable_reason=READS,
 )
 async def tasks_get(*, taskListId: TaskListId = "@default", taskId: TaskId) -> Outcome:
     """Read one task."""
@@ -88,7 +88,7 @@ async def tasks_get(*, taskListId: TaskListId = "@default", taskId: TaskId) -> O
     title="task planner",
     action="add a task called {title}",
     claim=lazy_claim("tasks", "creating"),
-    needs=CHANGES,
+    unavailable_reason=CHANGES,
 )
 async def tasks_create(
     *, taskListId: TaskListId = "@default", title: Title, notes: Notes = ""
@@ -104,7 +104,7 @@ async def tasks_create(
     title="task editor",
     action="rename a task to {title}",
     claim=lazy_claim("tasks", "renaming"),
-    needs=CHANGES,
+    unavailable_reason=CHANGES,
 )
 async def tasks_update(
     *, taskListId: TaskListId = "@default", taskId: TaskId, title: NewTitle
@@ -120,7 +120,7 @@ async def tasks_update(
     title="task checklist",
     action="tick off a task",
     claim=lazy_claim("tasks", "completing"),
-    needs=CHANGES,
+    unavailable_reason=CHANGES,
 )
 async def tasks_complete(*, taskListId: TaskListId = "@default", taskId: TaskId) -> Outcome:
     """Mark a task as done."""
@@ -134,7 +134,7 @@ async def tasks_complete(*, taskListId: TaskListId = "@default", taskId: TaskId)
     title="task removal",
     action="delete a task",
     claim=lazy_claim("tasks", "deleting"),
-    needs=CHANGES,
+    unavailable_reason=CHANGES,
 )
 async def tasks_delete(*, taskListId: TaskListId = "@default", taskId: TaskId) -> Outcome:
     """Delete a task."""

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from andy_cli.toolbox.programs import voice_program
 from andy_cli.toolbox.runtime_context import here
-from andy_cli.toolbox.tool import Claim, Outcome, also, tool
+from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter_aliases, tool
 from andy_cli.toolbox.work import in_thread
 
 SECONDS = 300
@@ -42,7 +42,7 @@ def current_time(
         str,
         Field(
             description="a time zone as Europe/Berlin, if not that of this machine",
-            json_schema_extra=also("tz", "time_zone", "zone", "location", "city"),
+            json_schema_extra=parameter_aliases("tz", "time_zone", "zone", "location", "city"),
         ),
     ] = "",
 ) -> Outcome:
@@ -53,12 +53,12 @@ def current_time(
     return Outcome(told, f"looked up the time: {clock.phrase_time(told)}")
 
 
-def _opened(arguments: Mapping[str, object]) -> Claim:
+def _opened(arguments: Mapping[str, object]) -> ResourceAccess:
     from andy_cli.toolbox.machine import browser
 
     url = browser.check_address(str(arguments.get("url") or ""))
     # It is the user's browser that asks for it, and that may look at what runs on this machine.
-    return Claim(address=url, trusted=True)
+    return ResourceAccess(address=url, trusted=True)
 
 
 @tool(
@@ -66,7 +66,7 @@ def _opened(arguments: Mapping[str, object]) -> Claim:
     title="web browser",
     action="open {url|a page} in your browser",
     claim=_opened,
-    answers=False,
+    returns_result=False,
     examples=(
         "open the page in my browser",
         "go to the web address in the browser",
@@ -78,7 +78,7 @@ def open_url(
         Field(
             description="the address, with https://",
             min_length=1,
-            json_schema_extra=also("address", "link", "href", "page", "website"),
+            json_schema_extra=parameter_aliases("address", "link", "href", "page", "website"),
         ),
     ],
 ) -> Outcome:
@@ -99,7 +99,7 @@ def _mute() -> str:
     effect="play",
     title="voice",
     action="say something",
-    needs=_mute,
+    unavailable_reason=_mute,
     background=True,
     examples=(
         "say this aloud",
@@ -113,21 +113,21 @@ async def say(
         Field(
             description="what is to be said",
             min_length=1,
-            json_schema_extra=also("text", "speech", "message", "content", "words"),
+            json_schema_extra=parameter_aliases("text", "speech", "message", "content", "words"),
         ),
     ],
     voiceId: Annotated[
         str,
         Field(
             description="a voice or a language, as en-gb",
-            json_schema_extra=also("voice", "voice_id", "language"),
+            json_schema_extra=parameter_aliases("voice", "voice_id", "language"),
         ),
     ] = "",
     style: Annotated[
         str,
         Field(
             description="how it is said: slow, fast, calm, cheerful, whisper",
-            json_schema_extra=also("tone", "mood", "emotion"),
+            json_schema_extra=parameter_aliases("tone", "mood", "emotion"),
         ),
     ] = "",
 ) -> Outcome:
@@ -143,7 +143,7 @@ def _own() -> str:
     return "There are no commands of your own. Add [custom.NAME] with a command to config.toml."
 
 
-def _filled(arguments: Mapping[str, object]) -> Claim:
+def _filled(arguments: Mapping[str, object]) -> ResourceAccess:
     from andy_cli.toolbox.machine import custom_commands
     from andy_cli.toolbox.terminal import sandbox
 
@@ -151,7 +151,7 @@ def _filled(arguments: Mapping[str, object]) -> Claim:
     line = custom_commands.fill_command(
         str(arguments.get("name") or ""), given if isinstance(given, Mapping) else {}
     )
-    return Claim(
+    return ResourceAccess(
         command=line, contained=sandbox.contains(line), shown=sandbox.promise(here().settings)
     )
 
@@ -161,18 +161,22 @@ def _filled(arguments: Mapping[str, object]) -> Claim:
     title="personal command",
     action="run your command called {name}",
     claim=_filled,
-    needs=_own,
+    unavailable_reason=_own,
 )
 async def custom(
     name: Annotated[
         str,
-        Field(description="which command", min_length=1, json_schema_extra=also("command", "tool")),
+        Field(
+            description="which command",
+            min_length=1,
+            json_schema_extra=parameter_aliases("command", "tool"),
+        ),
     ],
     arguments: Annotated[
         dict[str, str | int | float | bool],
         Field(
             description="a value for each of its slots",
-            json_schema_extra=also("args", "parameters", "params", "values"),
+            json_schema_extra=parameter_aliases("args", "parameters", "params", "values"),
         ),
     ] = {},  # noqa: B006 - it is only read
 ) -> Outcome:

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from andy_cli.toolbox.music import songs
-from andy_cli.toolbox.music.player import State, current_state, shared_player
+from andy_cli.toolbox.music.player import PlayerState, current_state, shared_player
 from andy_cli.toolbox.music.song_search import (
     claimed_place,
     expand_home,
@@ -16,18 +16,23 @@ from andy_cli.toolbox.music.song_search import (
     show_folder,
 )
 from andy_cli.toolbox.music.songs import Song
-from andy_cli.toolbox.tool import Claim, Outcome, ToolError, also, tool
+from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError, parameter_aliases, tool
 
 Folder = Annotated[
     Path | None,
-    Field(description="which folder", json_schema_extra=also("folder", "directory", "library")),
+    Field(
+        description="which folder",
+        json_schema_extra=parameter_aliases("folder", "directory", "library"),
+    ),
 ]
 File = Annotated[
     str,
     Field(
         description="which song (file name, title or number)",
         min_length=1,
-        json_schema_extra=also("song", "track", "title", "name", "number", "song_name"),
+        json_schema_extra=parameter_aliases(
+            "song", "track", "title", "name", "number", "song_name"
+        ),
     ),
 ]
 Volume = Annotated[
@@ -36,7 +41,7 @@ Volume = Annotated[
         description="how loud, from 0 to 100",
         ge=0,
         le=100,
-        json_schema_extra=also("loudness", "level"),
+        json_schema_extra=parameter_aliases("loudness", "level"),
     ),
 ]
 
@@ -72,13 +77,13 @@ def _told(song: Song) -> dict[str, object]:
     return {name: value for name, value in known.items() if value}
 
 
-def _claim(arguments: Mapping[str, object]) -> Claim:
+def _claim(arguments: Mapping[str, object]) -> ResourceAccess:
     """What a call would open, for the gate to judge."""
     file, path = str(arguments.get("file") or ""), str(arguments.get("path") or "")
     try:
-        return Claim((str(claimed_place(file, Path(path))),))
+        return ResourceAccess((str(claimed_place(file, Path(path))),))
     except ToolError:
-        return Claim((path or ".",))
+        return ResourceAccess((path or ".",))
 
 
 @tool(
@@ -118,7 +123,7 @@ def queue_mp3(file: File, path: Folder = None) -> Outcome:
     return Outcome(queued, queued)
 
 
-def _started(state: State) -> Outcome:
+def _started(state: PlayerState) -> Outcome:
     song = state.song.described() if state.song else "nothing"
     if not state.notice:
         return Outcome(f"playing {song}", f"started {song}")

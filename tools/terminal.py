@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from andy_cli.toolbox.runtime_context import here
-from andy_cli.toolbox.tool import Claim, Outcome, ToolError, also, tool
+from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError, parameter_aliases, tool
 from andy_cli.toolbox.work import in_thread
 
 LONGEST = 600
@@ -20,11 +20,11 @@ MILLISECONDS = 1000
 """From here on a number of seconds is one of milliseconds (R19)."""
 
 
-def _claim(arguments: Mapping[str, object]) -> Claim:
+def _claim(arguments: Mapping[str, object]) -> ResourceAccess:
     from andy_cli.toolbox.terminal import sandbox
 
     command = str(arguments.get("command") or "")
-    return Claim(
+    return ResourceAccess(
         command=command,
         contained=sandbox.contains(command),
         shown=sandbox.promise(here().settings),
@@ -49,7 +49,7 @@ async def terminal_execute(
         Field(
             description="the command line",
             min_length=1,
-            json_schema_extra=also("cmd", "line", "command_line", "script", "code"),
+            json_schema_extra=parameter_aliases("cmd", "line", "command_line", "script", "code"),
         ),
     ],
     timeout: Annotated[
@@ -60,7 +60,7 @@ async def terminal_execute(
             json_schema_extra={
                 "maximum": LONGEST,
                 "x-unit": "s",
-                **also("timeout_seconds", "timeout_ms", "seconds", "time_limit"),
+                **parameter_aliases("timeout_seconds", "timeout_ms", "seconds", "time_limit"),
             },
         ),
     ] = 30,

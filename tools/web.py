@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from andy_cli.toolbox.granted_paths import place
-from andy_cli.toolbox.tool import Claim, Outcome, also, tool
+from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter_aliases, tool
 from andy_cli.toolbox.web import asking, engines
 
 Url = Annotated[
@@ -17,7 +17,7 @@ Url = Annotated[
     Field(
         description="address on the web",
         min_length=1,
-        json_schema_extra=also("link", "address", "uri", "href", "endpoint"),
+        json_schema_extra=parameter_aliases("link", "address", "uri", "href", "endpoint"),
     ),
 ]
 Query = Annotated[
@@ -26,7 +26,7 @@ Query = Annotated[
         description="what to search for",
         min_length=1,
         max_length=2000,
-        json_schema_extra=also("q", "search", "keywords", "text", "search_query"),
+        json_schema_extra=parameter_aliases("q", "search", "keywords", "text", "search_query"),
     ),
 ]
 MostTokens = Annotated[
@@ -35,7 +35,7 @@ MostTokens = Annotated[
         description="tokens of results at most",
         ge=100,
         le=20_000,
-        json_schema_extra=also("tokens", "limit"),
+        json_schema_extra=parameter_aliases("tokens", "limit"),
     ),
 ]
 Offset = Annotated[
@@ -43,7 +43,7 @@ Offset = Annotated[
     Field(
         description="character of a long page to go on from",
         ge=0,
-        json_schema_extra=also("start", "from"),
+        json_schema_extra=parameter_aliases("start", "from"),
     ),
 ]
 Length = Annotated[
@@ -52,28 +52,35 @@ Length = Annotated[
         description="characters at most",
         ge=100,
         le=100_000,
-        json_schema_extra=also("limit", "max_chars"),
+        json_schema_extra=parameter_aliases("limit", "max_chars"),
     ),
 ]
 Method = Annotated[
     str,
-    Field(description="method, such as GET or POST", json_schema_extra=also("verb", "http_method")),
+    Field(
+        description="method, such as GET or POST",
+        json_schema_extra=parameter_aliases("verb", "http_method"),
+    ),
 ]
 Headers = Annotated[
-    dict[str, str] | None, Field(description="headers by name", json_schema_extra=also("header"))
+    dict[str, str] | None,
+    Field(description="headers by name", json_schema_extra=parameter_aliases("header")),
 ]
 Body = Annotated[
     str | dict[str, Any] | list[Any] | None,
     Field(
         description="what to send, text or JSON",
-        json_schema_extra=also("data", "payload", "content", "json"),
+        json_schema_extra=parameter_aliases("data", "payload", "content", "json"),
     ),
 ]
 Kept = Annotated[
     str,
     Field(
         description="file to keep the answer in",
-        json_schema_extra={"format": "path", **also("file", "output", "destination", "save_as")},
+        json_schema_extra={
+            "format": "path",
+            **parameter_aliases("file", "output", "destination", "save_as"),
+        },
     ),
 ]
 
@@ -88,7 +95,7 @@ Kept = Annotated[
     ),
     action="search the web for {query}",
     claim=lambda arguments: asking.of_search(str(arguments.get("query") or "")),
-    needs=engines.missing,
+    unavailable_reason=engines.missing,
 )
 async def web_search(query: Query, maxTokens: MostTokens = 2000) -> Outcome:
     """Search the web: titles, addresses and snippets."""
@@ -119,7 +126,7 @@ async def fetch_page(url: Url, offset: Offset = 0, maxLength: Length = 20_000) -
     return Outcome(text, f"read a page of {host}")
 
 
-def _claim(arguments: Mapping[str, object]) -> Claim:
+def _claim(arguments: Mapping[str, object]) -> ResourceAccess:
     return asking.of_request(asking.requested_call(arguments), str(arguments.get("path") or ""))
 
 
@@ -138,11 +145,11 @@ async def api_call(
 ) -> Outcome:
     """Make an HTTP request; gives status, headers and body as they come."""
     from andy_cli.toolbox.web.calling import call, status_of
-    from andy_cli.toolbox.web.client import Request
+    from andy_cli.toolbox.web.client import WebRequest
     from andy_cli.toolbox.web.redirect_policy import show_url
 
     asked = asking.requested_call({"url": url, "method": method, "headers": headers, "body": body})
-    request = Request(asked.url, asked.method, asked.headers, asked.body.encode())
+    request = WebRequest(asked.url, asked.method, asked.headers, asked.body.encode())
     answer, status = await call(request, place(path, "write") if path else None)
     return Outcome(
         answer, f"requested {show_url(asked.url)} by {asked.method}: {status_of(status)}"

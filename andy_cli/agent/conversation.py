@@ -63,7 +63,7 @@ from andy_cli.compiler.markers import Markers
 from andy_cli.compiler.requested import asks_for_code
 from andy_cli.discover import discover
 from andy_cli.errors import ModelError, ToolError, ToolsRefusedError
-from andy_cli.guard.gate import Gate, Proposal, Verdict
+from andy_cli.guard.gate import ApprovalRequest, Decision, Gate
 from andy_cli.guard.resource_access import NOTHING, Grants
 from andy_cli.messages import (
     Constraint,
@@ -578,7 +578,7 @@ class Conversation:
             return "this repeats what came with a message, it may not be the model's own wish"
         return ""
 
-    def proposal(self, call: ToolCall, doubtful: str) -> Proposal:
+    def proposal(self, call: ToolCall, doubtful: str) -> ApprovalRequest:
         tool = self.registry.get(call.name)
         assert tool is not None, "resolve lets no unknown tool through"
         claim, fault, problem = NOTHING, "", ""
@@ -586,7 +586,7 @@ class Conversation:
             claim = self.registry.claim(call)
         except ToolError as error:
             fault, problem = error.content, str(error)
-        return Proposal(
+        return ApprovalRequest(
             tool=tool.name,
             effect=claim.effect or tool.effect,
             action=tool.intent(call.arguments),
@@ -598,10 +598,10 @@ class Conversation:
             arguments=call.arguments,
         )
 
-    async def consent(self, call: ToolCall, proposal: Proposal) -> Verdict:
+    async def consent(self, call: ToolCall, proposal: ApprovalRequest) -> Decision:
         """The gate's verdict; it is on disk before anything runs (P8)."""
         if proposal.fault:
-            return Verdict(False, proposal.fault)
+            return Decision(False, proposal.fault)
         verdict = await self.gate.decide(proposal)
         if self._log is not None and verdict.asked:
             self._log.append(

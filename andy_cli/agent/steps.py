@@ -18,7 +18,7 @@ from andy_cli.agent.reply import Reply
 from andy_cli.agent.resolve import Resolved, resolve
 from andy_cli.agent.tally import REPEATED, Tally
 from andy_cli.events import Event
-from andy_cli.guard.gate import Proposal, Verdict
+from andy_cli.guard.gate import ApprovalRequest, Decision
 from andy_cli.messages import Effect, Message, Status, ToolCall, ToolRequest, ToolResult
 
 UNFIT = "it was not clear with what"
@@ -206,7 +206,7 @@ async def answered(
 
 
 async def outcome(
-    chat: Conversation, call: ToolCall, proposal: Proposal, verdict: Verdict
+    chat: Conversation, call: ToolCall, proposal: ApprovalRequest, verdict: Decision
 ) -> ToolResult:
     if verdict.allowed:
         return await chat.run(call, proposal.action, verdict.granted)

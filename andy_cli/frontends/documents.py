@@ -13,8 +13,8 @@ from andy_cli.frontends.progress import counting_bar
 from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.settings import load
 from andy_cli.toolbox.documents import index
-from andy_cli.toolbox.documents.index import Index
-from andy_cli.toolbox.documents.indexing import Tally
+from andy_cli.toolbox.documents.index import DocumentIndex
+from andy_cli.toolbox.documents.indexing import IndexingCounts
 from andy_cli.toolbox.documents.indexing import update as brought_up_to_date
 
 SHOWN = 20
@@ -83,7 +83,7 @@ def _there(written: str) -> Path:
 
 
 @contextmanager
-def _opened() -> Iterator[Index]:
+def _opened() -> Iterator[DocumentIndex]:
     """The index; its troubles end the command with their line."""
     try:
         with index.open_index() as opened:
@@ -92,7 +92,7 @@ def _opened() -> Iterator[Index]:
         raise UsageError(str(error)) from error
 
 
-def _update(opened: Index, folders: Sequence[Path], overrides: Sequence[str]) -> int:
+def _update(opened: DocumentIndex, folders: Sequence[Path], overrides: Sequence[str]) -> int:
     gc.enable()  # the door switched it off, and this takes its time
     largest = load(overrides).whole("documents.largest_file") * MEGABYTE
     code = 0
@@ -112,7 +112,7 @@ def _update(opened: Index, folders: Sequence[Path], overrides: Sequence[str]) ->
     return code
 
 
-def _told(folder: Path, tally: Tally) -> str:
+def _told(folder: Path, tally: IndexingCounts) -> str:
     parts = [_count(tally.files - len(tally.faults)), f"{tally.read} read now"]
     parts += [f"{tally.gone} gone"] if tally.gone else []
     lines = [f"{_shown(str(folder))}: {', '.join(parts)}"]

@@ -13,7 +13,7 @@ from andy_cli.settings import Settings, config_folder
 from andy_cli.toolbox.google.lazy import LOG_IN, login_file
 from andy_cli.toolbox.google.login import account as accounts
 from andy_cli.toolbox.google.login import scopes, vault
-from andy_cli.toolbox.google.login.account import Account
+from andy_cli.toolbox.google.login.account import GoogleAccount
 from andy_cli.toolbox.google.login.consent import (
     HOW,
     Client,
@@ -63,7 +63,7 @@ def _client(written: str) -> Client:
     raise UsageError("Google has to know andy first: give a client with --client FILE.", HOW)
 
 
-async def _through_browser(settings: Settings, client: Client, wanted: list[str]) -> Account:
+async def _through_browser(settings: Settings, client: Client, wanted: list[str]) -> GoogleAccount:
     async with listening() as redirect:
         asked = question(settings, client, wanted, redirect.address)
         opened = _open(asked.url)
@@ -76,7 +76,7 @@ async def _through_browser(settings: Settings, client: Client, wanted: list[str]
     return await connect(settings, client, asked, code)
 
 
-async def _through_paste(settings: Settings, client: Client, wanted: list[str]) -> Account:
+async def _through_paste(settings: Settings, client: Client, wanted: list[str]) -> GoogleAccount:
     asked = question(settings, client, wanted, NOWHERE)
     sys.stdout.write(
         f"Open this address in any browser and say yes:\n\n{asked.url}\n\n"
@@ -106,7 +106,7 @@ def _open(url: str) -> bool:
     return True
 
 
-def _described(account: Account) -> str:
+def _described(account: GoogleAccount) -> str:
     email = f" as {one_line(account.email)}" if account.email else ""
     parts = ", ".join(scopes.in_words(account.scopes)) or "nothing"
     kept = "the system's keyring" if account.kept == "keyring" else login_file()
@@ -146,7 +146,7 @@ def status(as_json: bool) -> None:
         sys.stdout.write(f"Google is connected{_described(account)}\n")
 
 
-def _record(account: Account | None) -> dict[str, object]:
+def _record(account: GoogleAccount | None) -> dict[str, object]:
     if account is None:
         return {"connected": False}
     return {

@@ -37,14 +37,17 @@ def list_tools(as_json: bool) -> None:
     if as_json:
         print_json([as_record(tool) for tool in tools])
     else:
-        rows = [(tool.name, str(tool.effect), tool.needs() or tool.description) for tool in tools]
+        rows = [
+            (tool.name, str(tool.effect), tool.unavailable_reason() or tool.description)
+            for tool in tools
+        ]
         print_table(rows)
 
 
 def show_tool(name: str, as_json: bool) -> None:
     tool = known_tool(name)
     if as_json:
-        print_json({**as_record(tool), "source": tool.source, "needs": tool.needs()})
+        print_json({**as_record(tool), "source": tool.source, "needs": tool.unavailable_reason()})
         return
     sys.stdout.write(describe_tool(tool) + "\n")
 
@@ -53,7 +56,7 @@ def describe_tool(tool: Tool) -> str:
     """What a tool does, what it needs, and its parameters."""
     lines = [f"{tool.name}: {tool.description}", f"effect: {tool.effect}"]
     lines += [f"from: {tool.source}"] if tool.source else []
-    lines += [f"needs: {tool.needs()}"] if tool.needs() else []
+    lines += [f"needs: {tool.unavailable_reason()}"] if tool.unavailable_reason() else []
     required = tool.schema["required"]
     rows = [
         (f"  {each}", kind(schema), "required" if each in required else "", about(schema))

@@ -15,7 +15,7 @@ from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.settings import load
 from andy_cli.toolbox.mcp.connection import MISSING
 from andy_cli.toolbox.mcp.hub import Hub
-from andy_cli.toolbox.mcp.servers import NAME, Server, entries, keep, servers, user_file
+from andy_cli.toolbox.mcp.servers import NAME, McpServer, entries, keep, servers, user_file
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Tool
 
@@ -106,7 +106,7 @@ def list_servers(as_json: bool) -> None:
         say("There are no servers. andy mcp add NAME -- COMMAND, or andy mcp add NAME https://...")
 
 
-def as_record(server: Server) -> dict[str, object]:
+def as_record(server: McpServer) -> dict[str, object]:
     """Without the values of headers and variables: they hold keys."""
     return {
         "name": server.name,
@@ -120,11 +120,11 @@ def as_record(server: Server) -> dict[str, object]:
     }
 
 
-def known() -> list[Server]:
+def known() -> list[McpServer]:
     return servers(load(), Path.cwd().resolve())
 
 
-def named(name: str) -> Server:
+def named(name: str) -> McpServer:
     found = {each.name: each for each in known()}
     if name not in found:
         there = ", ".join(found) or "none"
@@ -169,7 +169,7 @@ def test(name: str, as_json: bool) -> int:
     return 0 if state == "ready" else 1
 
 
-async def tried(server: Server) -> tuple[str, list[Tool]]:
+async def tried(server: McpServer) -> tuple[str, list[Tool]]:
     registry = Registry()
     hub = Hub([server], registry, lambda sentence: None)
     hub.start()
@@ -180,7 +180,7 @@ async def tried(server: Server) -> tuple[str, list[Tool]]:
         await hub.close()
 
 
-def mcp_fix(server: Server, state: str = "") -> str:
+def mcp_fix(server: McpServer, state: str = "") -> str:
     """The command that mends a server which cannot be used, or tells more of why."""
     if "andy mcp login" in state:
         return f"andy mcp login {server.name}"

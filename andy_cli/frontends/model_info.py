@@ -20,7 +20,7 @@ from andy_cli.models.http.constraints import fields_of
 from andy_cli.models.inside import weights
 from andy_cli.models.memory import recall
 from andy_cli.models.select import Chosen
-from andy_cli.models.server.facts import Facts, facts
+from andy_cli.models.server.facts import ServerFacts, facts
 from andy_cli.models.server.kind import kind_of
 from andy_cli.models.server.rendering import render_template
 from andy_cli.settings import Settings
@@ -78,7 +78,7 @@ async def record_of(found: Chosen, listed: Sequence[str], settings: Settings) ->
     }
 
 
-def held_by(found: Chosen, known: Facts, settings: Settings, learned: Learned) -> list[str]:
+def held_by(found: Chosen, known: ServerFacts, settings: Settings, learned: Learned) -> list[str]:
     """The fields by which its server is asked to hold it to what it may write."""
     endpoint = found.endpoint
     if not endpoint.base_url:
@@ -118,7 +118,7 @@ def _there(found: Chosen, listed: Sequence[str]) -> None:
 
 
 def _dialects(
-    found: Chosen, known: Facts, template: Template, settings: Settings, learned: Learned
+    found: Chosen, known: ServerFacts, template: Template, settings: Settings, learned: Learned
 ) -> tuple[Detected, Detected | None]:
     """The dialect, and where it is native the one that would be used without."""
     there: Mapping[str, Dialect] = {
@@ -140,7 +140,7 @@ def _dialects(
     return used, chosen(model, template, (), every)
 
 
-def _native(found: Chosen, known: Facts, learned: Learned) -> bool | None:
+def _native(found: Chosen, known: ServerFacts, learned: Learned) -> bool | None:
     """Whether the server takes tools; None when only a request can tell."""
     if not found.provider.tools:
         return False

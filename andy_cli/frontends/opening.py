@@ -50,7 +50,7 @@ class Opened:
     def count_ready_tools(self) -> int:
         """How many tools need nothing more to be used."""
         tools = [tool for tool in self.chat.registry if tool.effect is not Effect.PROTOCOL]
-        return sum(not tool.needs() for tool in tools)
+        return sum(not tool.unavailable_reason() for tool in tools)
 
     async def close(self) -> None:
         await self.chat.background.join()

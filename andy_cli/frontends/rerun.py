@@ -18,7 +18,7 @@ from andy_cli.agent.turn import turn
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.recorded import Record, Recorded, Recording, text
 from andy_cli.frontends.words import action_line, not_done_lines, problem
-from andy_cli.guard.gate import Gate, Proposal, Verdict
+from andy_cli.guard.gate import ApprovalRequest, Decision, Gate
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Arguments, Chunk, Effect, Request, Status
 from andy_cli.models.http.ollama_wire import reader_at
@@ -66,13 +66,13 @@ class Recollection(Gate):
         super().__init__(Path.cwd())
         self._recalled = recalled
 
-    async def decide(self, proposal: Proposal) -> Verdict:
+    async def decide(self, proposal: ApprovalRequest) -> Decision:
         results = self._recalled.results
         if results and text(results[0], "status") == Status.DENIED:
             # The words that steps.py tells the model hold the reason.
             told = text(results.popleft(), "content").partition(": ")[2]
-            return Verdict(False, told.partition(". Do not")[0], asked=True)
-        return Verdict(True, "as at the time")
+            return Decision(False, told.partition(". Do not")[0], asked=True)
+        return Decision(True, "as at the time")
 
 
 def rerun(recording: Recording, as_json: bool) -> int:
@@ -109,7 +109,7 @@ def _stand_ins(record: Record, recalled: Recalled) -> Iterator[Tool]:
         name = str(function.get("name", ""))
         known = today.get(name)
         if known is not None:
-            yield replace(known, run=recalled.run, needs=ready, background=False)
+            yield replace(known, run=recalled.run, unavailable_reason=ready, background=False)
         elif name:
             yield _foreign(name, function, recalled.run)
 

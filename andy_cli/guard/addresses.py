@@ -47,7 +47,7 @@ OTHER_PROTOCOLS = frozenset(
 REFRESH = re.compile(r"http-equiv\s*=\s*[\"']?refresh|^refresh\s*:", re.IGNORECASE | re.MULTILINE)
 
 
-class Judged(NamedTuple):
+class AddressJudgement(NamedTuple):
     """A verdict on one request. `pinned` are the addresses to connect to, in order."""
 
     verdict: Verdict
@@ -68,31 +68,35 @@ class Judged(NamedTuple):
 
 def judge(
     url: str, method: str, resolver: Resolver, trusted: Collection[str] = (), hops: int = 0
-) -> Judged:
+) -> AddressJudgement:
     """Judge one request; `trusted` are hosts, or `host:port`, of the user's own settings."""
     if not METHOD.fullmatch(method) or method in ("CONNECT", "TRACE", "TRACK"):
-        return Judged("block", f"{method!r} is no method to fetch with")
+        return AddressJudgement("block", f"{method!r} is no method to fetch with")
     parts = URL.fullmatch(url)
     if parts is None or FORBIDDEN.search(url):
-        return Judged("block", "only plain http and https addresses are fetched", method)
+        return AddressJudgement("block", "only plain http and https addresses are fetched", method)
     if "@" in parts[2]:
-        return Judged("block", "an address with a user name in it hides where it leads", method)
+        return AddressJudgement(
+            "block", "an address with a user name in it hides where it leads", method
+        )
     split = PORT.fullmatch(parts[2])
     assert split is not None
     port = int(split[2]) if split[2] else DEFAULT_PORTS[parts[1].lower()]
     named = split[1].lower()
     if {named, f"{named}:{port}"} & set(trusted):
         addresses = tuple(_resolve_host(named, resolver))
-        return Judged("allow", "the settings name it", method, url, named, port, addresses, hops)
+        return AddressJudgement(
+            "allow", "the settings name it", method, url, named, port, addresses, hops
+        )
     try:
         host = plain_host(split[1])
     except HostError as error:
-        return Judged("block", str(error), method)
-    judged = Judged("allow", "a public address", method, url, host, port, (), hops)
+        return AddressJudgement("block", str(error), method)
+    judged = AddressJudgement("allow", "a public address", method, url, host, port, (), hops)
     return _judge_resolved(judged, split[1], resolver)
 
 
-def _judge_resolved(judged: Judged, written: str, resolver: Resolver) -> Judged:
+def _judge_resolved(judged: AddressJudgement, written: str, resolver: Resolver) -> AddressJudgement:
     """What the port, the name and its addresses say; a doubt is kept for addresses that pass."""
     if judged.port in OTHER_PROTOCOLS or judged.port > 65535:
         return _refuse_request(judged, f"port {judged.port} is not for the web")
@@ -122,8 +126,12 @@ def _resolve_host(host: str, resolver: Resolver) -> list[str]:
 
 
 def judge_redirect(
-    before: Judged, status: int, location: str, resolver: Resolver, trusted: Collection[str] = ()
-) -> Judged:
+    before: AddressJudgement,
+    status: int,
+    location: str,
+    resolver: Resolver,
+    trusted: Collection[str] = (),
+) -> AddressJudgement:
     """Judge where an allowed request is sent on to; `before` says how often that happened."""
     hops = before.hops + 1
     if hops > HOPS:
@@ -146,11 +154,11 @@ def judge_redirect(
     return after._replace(verdict="allow_stripped", reason="another place: no keys go along")
 
 
-def _refuse_request(judged: Judged, reason: str) -> Judged:
+def _refuse_request(judged: AddressJudgement, reason: str) -> AddressJudgement:
     return judged._replace(verdict="block", reason=reason, pinned=())
 
 
-def _is_https_upgrade(before: Judged, after: Judged) -> bool:
+def _is_https_upgrade(before: AddressJudgement, after: AddressJudgement) -> bool:
     """The same host, now encrypted."""
     return (before.origin, after.origin) == (
         ("http", after.host, 80),
@@ -158,7 +166,9 @@ def _is_https_upgrade(before: Judged, after: Judged) -> bool:
     )
 
 
-def judge_redirects(method: str, url: str, answers: Sequence[str], resolver: Resolver) -> Judged:
+def judge_redirects(
+    method: str, url: str, answers: Sequence[str], resolver: Resolver
+) -> AddressJudgement:
     """The last verdict of a request whose answers are known, such as `302 https://a.example/`."""
     judged = judge(url, method, resolver)
     for answer in answers:

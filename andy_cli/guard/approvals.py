@@ -12,7 +12,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from andy_cli.guard.commands.places import is_secret
-from andy_cli.guard.resource_access import Claim
+from andy_cli.guard.resource_access import ResourceAccess
 from andy_cli.guard.rules import Rules, parse_rule
 from andy_cli.guard.spec import glob_safe, is_special_name, list_commands
 from andy_cli.guard.workspace import inside, resolve, too_wide
@@ -22,7 +22,7 @@ MOST_RULES = 4
 """Paths that get a rule each."""
 
 
-class Proposed(Protocol):
+class ApprovalSubject(Protocol):
     """What of a proposal is looked at here."""
 
     @property
@@ -30,18 +30,18 @@ class Proposed(Protocol):
     @property
     def effect(self) -> Effect: ...
     @property
-    def claim(self) -> Claim: ...
+    def claim(self) -> ResourceAccess: ...
     @property
     def fingerprint(self) -> str: ...
 
 
-class Consents:
+class ApprovalStore:
     def __init__(self) -> None:
         self._read: list[Path] = []
         self._hosts: set[str] = set()
         self._same: set[tuple[str, ...]] = set()
 
-    def add(self, proposal: Proposed, places: Sequence[Path], session: bool) -> None:
+    def add(self, proposal: ApprovalSubject, places: Sequence[Path], session: bool) -> None:
         """The user said yes; `places` are where the paths of the claim lead."""
         if proposal.effect in (Effect.READ, Effect.PLAY):
             self._read += places
@@ -50,7 +50,7 @@ class Consents:
         elif session and proposal.effect is not Effect.ACT:
             self._same.add(_approval_key(proposal))
 
-    def cover(self, proposal: Proposed, places: Sequence[Path]) -> bool:
+    def cover(self, proposal: ApprovalSubject, places: Sequence[Path]) -> bool:
         if proposal.effect in (Effect.READ, Effect.PLAY):
             return bool(places) and all(inside(place, self._read) for place in places)
         if proposal.effect is Effect.NETWORK:
@@ -58,7 +58,7 @@ class Consents:
         return proposal.effect is not Effect.ACT and _approval_key(proposal) in self._same
 
 
-def _approval_key(proposal: Proposed) -> tuple[str, ...]:
+def _approval_key(proposal: ApprovalSubject) -> tuple[str, ...]:
     claim = proposal.claim
     return (
         proposal.tool,
@@ -71,14 +71,14 @@ def _approval_key(proposal: Proposed) -> tuple[str, ...]:
     )
 
 
-def claimed_host(claim: Claim) -> str:
+def claimed_host(claim: ResourceAccess) -> str:
     try:
         return urlsplit(claim.address).netloc.lower()
     except ValueError:
         return claim.address
 
 
-def suggest_rules(proposal: Proposed, workspace: Path) -> tuple[str, ...]:
+def suggest_rules(proposal: ApprovalSubject, workspace: Path) -> tuple[str, ...]:
     """The rules that would allow this and its like for good; none where it is asked each time."""
     tool, claim = proposal.tool, proposal.claim
     if proposal.effect in (Effect.ACT, Effect.DESTROY):
@@ -94,7 +94,7 @@ def suggest_rules(proposal: Proposed, workspace: Path) -> tuple[str, ...]:
     return (tool,)
 
 
-def _place_rules(tool: str, claim: Claim, workspace: Path) -> tuple[str, ...]:
+def _place_rules(tool: str, claim: ResourceAccess, workspace: Path) -> tuple[str, ...]:
     """One for each path, or for its like; for many, one for each of their folders, or for the one
     above them all."""
     paths = dict.fromkeys(resolve(place, workspace) for place in claim.places)
@@ -152,7 +152,7 @@ def _command_prefixes(line: str) -> list[str]:
     return found
 
 
-def _claimed_site(claim: Claim) -> str:
+def _claimed_site(claim: ResourceAccess) -> str:
     there = urlsplit(claim.address)
     return f"{there.scheme}://{there.netloc}"
 

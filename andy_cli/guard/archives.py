@@ -29,21 +29,21 @@ DEEPEST, LARGEST_INNER = 2, 64 << 20
 """Archives in one another, and the bytes of an inner one that is looked into."""
 
 
-class Member(NamedTuple):
+class ArchiveMember(NamedTuple):
     name: str
     target: str | None = None
     """Where it leads, for a link."""
 
 
-def parse_members(text: str) -> list[Member]:
+def parse_members(text: str) -> list[ArchiveMember]:
     """Members as text names them."""
     if " -> " not in text:
-        return [Member(text)]
+        return [ArchiveMember(text)]
     parts = (part.partition(" -> ") for part in text.split("; "))
-    return [Member(name, target if arrow else None) for name, arrow, target in parts]
+    return [ArchiveMember(name, target if arrow else None) for name, arrow, target in parts]
 
 
-def has_escaping_member(members: Iterable[Member]) -> bool:
+def has_escaping_member(members: Iterable[ArchiveMember]) -> bool:
     """Whether any member, unpacked in order, would land outside the folder."""
     links: dict[str, str] = {}
     for member in members:
@@ -82,13 +82,13 @@ def _is_absolute(name: str) -> bool:
     return name[:1] in ("/", "\\", "~") or re.match(r"[A-Za-z]:", name) is not None or "\0" in name
 
 
-def list_members(path: Path) -> list[Member]:
+def list_members(path: Path) -> list[ArchiveMember]:
     """What an archive holds. Raises ToolError for one damaged, a bomb, or full of others."""
     with path.open("rb") as file:
         return list(_read_members(file, path.stat().st_size, DEEPEST))
 
 
-def _read_members(file: BinaryIO, size: int, deepest: int) -> Iterator[Member]:
+def _read_members(file: BinaryIO, size: int, deepest: int) -> Iterator[ArchiveMember]:
     if not deepest:
         raise ToolError("Archives nested in archives are not unpacked.")
     # Not at module level: most sessions unpack nothing.
@@ -121,7 +121,7 @@ def _read_members(file: BinaryIO, size: int, deepest: int) -> Iterator[Member]:
         raise ToolError(f"The archive cannot be read: {error}") from error
 
 
-Found = Iterator[tuple[Member, int, bytes | None]]
+Found = Iterator[tuple[ArchiveMember, int, bytes | None]]
 """A member, its unpacked bytes, and its content if it is an archive itself."""
 
 
@@ -133,10 +133,10 @@ def _in_zip(file: BinaryIO) -> Found:
             small = member.file_size <= LARGEST_INNER
             if stat.S_ISLNK(member.external_attr >> 16) and small:
                 target = archive.read(member).decode("utf-8", "replace")
-                yield Member(member.orig_filename, target), member.file_size, None
+                yield ArchiveMember(member.orig_filename, target), member.file_size, None
                 continue
             inner = archive.read(member) if small and NESTED.fullmatch(member.filename) else None
-            yield Member(member.orig_filename), member.file_size, inner
+            yield ArchiveMember(member.orig_filename), member.file_size, inner
 
 
 def _in_tar(file: BinaryIO) -> Found:
@@ -145,16 +145,16 @@ def _in_tar(file: BinaryIO) -> Found:
     with tarfile.open(fileobj=file) as archive:
         for member in archive:
             if member.issym():
-                yield Member(member.name, member.linkname), 0, None
+                yield ArchiveMember(member.name, member.linkname), 0, None
             elif member.islnk():
                 # A hard link counts from the top of the archive.
                 up = "../" * posixpath.normpath(member.name).count("/")
-                yield Member(member.name, up + member.linkname), 0, None
+                yield ArchiveMember(member.name, up + member.linkname), 0, None
             elif member.isfile():
                 content = archive.extractfile(member) if NESTED.fullmatch(member.name) else None
                 inner = content.read(LARGEST_INNER) if content else None
-                yield Member(member.name), member.size, inner
+                yield ArchiveMember(member.name), member.size, inner
             elif member.isdir():
-                yield Member(member.name), 0, None
+                yield ArchiveMember(member.name), 0, None
             else:
                 raise ToolError(f"{member.name!r} in the archive is a device.")

@@ -27,10 +27,10 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.approvals import Consents, add_allow_rules, suggest_rules
+from andy_cli.guard.approvals import ApprovalStore, add_allow_rules, suggest_rules
 from andy_cli.guard.protected_paths import find_peril, is_secret_file
-from andy_cli.guard.resource_access import NO_GRANTS, NOTHING, Claim, Grants
-from andy_cli.guard.rules import Asked, Rules
+from andy_cli.guard.resource_access import NO_GRANTS, NOTHING, Grants, ResourceAccess
+from andy_cli.guard.rules import Rules, RuleSubject
 from andy_cli.guard.workspace import (
     Contained,
     Operation,
@@ -46,13 +46,13 @@ from andy_cli.messages import NO_ARGUMENTS, Arguments, Effect
 Mode = Literal["ask", "plan", "edits", "auto"]
 
 
-class Proposal(NamedTuple):
+class ApprovalRequest(NamedTuple):
     """What is about to happen: exactly what is shown when asking, and exactly what will run."""
 
     tool: str
     effect: Effect
     action: str
-    claim: Claim = NOTHING
+    claim: ResourceAccess = NOTHING
     doubtful: str = ""
     """Why the request may not be the model's own: then it needs a yes whatever its effect."""
     guessed: bool = False
@@ -68,7 +68,7 @@ class Proposal(NamedTuple):
     """Why it is asked, in words; the gate fills it in."""
 
 
-class Verdict(NamedTuple):
+class Decision(NamedTuple):
     allowed: bool
     reason: str
     asked: bool = False
@@ -79,7 +79,7 @@ class Verdict(NamedTuple):
     """It needed no yes: a command line of which only reads."""
 
 
-class Answer(NamedTuple):
+class ApprovalAnswer(NamedTuple):
     """What the user said: yes or no, how long it holds, and why not."""
 
     yes: bool
@@ -89,7 +89,7 @@ class Answer(NamedTuple):
     """Always: the rules that are kept, as the user wants them."""
 
 
-Asker = Callable[[Proposal], Awaitable[Answer]]
+Asker = Callable[[ApprovalRequest], Awaitable[ApprovalAnswer]]
 CHANGING = (Effect.WRITE, Effect.RUN, Effect.ACT)
 NOBODY = "it needs a yes and nobody can be asked"
 
@@ -114,7 +114,7 @@ class Gate:
         self._alone: list[Path] = []  # places that count, but not what is in them
         self._named: list[Path] = []
         self._addresses: set[str] = set()
-        self._consents = Consents()
+        self._consents = ApprovalStore()
         self.rules = rules
         self.mode = mode
         self.ask = ask
@@ -142,53 +142,53 @@ class Gate:
             place = resolve(written, self._workspace)
             (self._alone if too_wide(place) else self._roots).append(place)
 
-    async def decide(self, proposal: Proposal) -> Verdict:
+    async def decide(self, proposal: ApprovalRequest) -> Decision:
         try:
             uses = proposal.claim.uses
             places = tuple(resolve(path, self._workspace, op) for path, op in uses)
         except ToolError as error:
-            return Verdict(False, str(error))
+            return Decision(False, str(error))
         verdict = await self._decide_places(proposal, places)
         if not verdict.allowed:
             return verdict
         return verdict._replace(granted=proposal.claim.grants(places))
 
-    async def _decide_places(self, proposal: Proposal, places: tuple[Path, ...]) -> Verdict:
+    async def _decide_places(self, proposal: ApprovalRequest, places: tuple[Path, ...]) -> Decision:
         asked = self._as_asked(proposal, places)
         if why := self._find_refusal(proposal, asked):
-            return Verdict(False, why)
+            return Decision(False, why)
         doubt = self._find_doubt(proposal, places)
         if self.mode == "plan" and doubt and proposal.effect in CHANGING:
-            return Verdict(False, "in plan mode nothing is changed: say what you would do")
+            return Decision(False, "in plan mode nothing is changed: say what you would do")
         if proposal.doubtful:
             return await self._ask_user(proposal, places, proposal.doubtful, once=True)
         if why := self._rule_asks(asked):
             return await self._ask_user(proposal, places, why)
         if not doubt:
-            return Verdict(True, "inside the workspace", harmless=True)
+            return Decision(True, "inside the workspace", harmless=True)
         if rule := self.rules.allowed(asked):
-            return Verdict(True, f"the rule {rule.text} allows it")
+            return Decision(True, f"the rule {rule.text} allows it")
         if self.mode == "auto":
-            return Verdict(True, "everything but destruction is allowed")
+            return Decision(True, "everything but destruction is allowed")
         if self._consents.cover(proposal, places):
-            return Verdict(True, "agreed to in this session")
+            return Decision(True, "agreed to in this session")
         return await self._ask_user(proposal, places, doubt)
 
-    def decide_typed(self, proposal: Proposal) -> Verdict:
+    def decide_typed(self, proposal: ApprovalRequest) -> Decision:
         """Decide on a command line that the user typed: nobody is asked about their own word.
 
         Refused is what is never done, what a rule forbids, and in plan mode what may change
         something.
         """
         if why := self._find_refusal(proposal, self._as_asked(proposal, ())):
-            return Verdict(False, why)
+            return Decision(False, why)
         if self.mode == "plan" and self._find_doubt(proposal, ()):
-            return Verdict(False, "in plan mode nothing is changed; /mode ask lets it run")
-        return Verdict(True, "the user typed it")
+            return Decision(False, "in plan mode nothing is changed; /mode ask lets it run")
+        return Decision(True, "the user typed it")
 
-    def _as_asked(self, proposal: Proposal, places: tuple[Path, ...]) -> Asked:
+    def _as_asked(self, proposal: ApprovalRequest, places: tuple[Path, ...]) -> RuleSubject:
         """The call as rules see it."""
-        return Asked(
+        return RuleSubject(
             proposal.tool,
             proposal.effect,
             proposal.claim,
@@ -198,14 +198,14 @@ class Gate:
             proposal.fingerprint,
         )
 
-    def _find_refusal(self, proposal: Proposal, asked: Asked) -> str:
+    def _find_refusal(self, proposal: ApprovalRequest, asked: RuleSubject) -> str:
         """Why a call is refused without asking, in every mode, or nothing."""
         if never := self._find_prohibition(proposal, asked.places):
             return never
         rule = self.rules.denied(asked)
         return f"the rule {rule.text} forbids it" if rule else ""
 
-    def _rule_asks(self, asked: Asked) -> str:
+    def _rule_asks(self, asked: RuleSubject) -> str:
         """Why a rule wants a yes, or nothing."""
         if rule := self.rules.asks(asked):
             return f"the rule {rule.text} asks for it"
@@ -213,7 +213,7 @@ class Gate:
             return f"the rule {rule.text} forbids what this may run"
         return ""
 
-    def _find_prohibition(self, proposal: Proposal, places: tuple[Path, ...]) -> str:
+    def _find_prohibition(self, proposal: ApprovalRequest, places: tuple[Path, ...]) -> str:
         """Why a call is refused whatever is allowed, or nothing."""
         claim = proposal.claim
         if proposal.effect is Effect.DESTROY:
@@ -225,7 +225,7 @@ class Gate:
             return _judge_command(claim, self._workspace, "deny")
         return _judge_address(claim, "block", "error")
 
-    def _find_doubt(self, proposal: Proposal, places: tuple[Path, ...]) -> str:
+    def _find_doubt(self, proposal: ApprovalRequest, places: tuple[Path, ...]) -> str:
         """Why a call needs a yes, or nothing."""
         effect, claim = proposal.effect, proposal.claim
         if proposal.guessed:
@@ -251,7 +251,7 @@ class Gate:
                 return f"{written} may hold secrets"
         return ""
 
-    def _doubt_change(self, claim: Claim, places: tuple[Path, ...]) -> str:
+    def _doubt_change(self, claim: ResourceAccess, places: tuple[Path, ...]) -> str:
         """Why a change needs consent in mode `edits`, or nothing: what is inside and no setting
         of something may be changed."""
         for (written, operation), place in zip(claim.uses, places, strict=True):
@@ -273,18 +273,18 @@ class Gate:
         return judged
 
     async def _ask_user(
-        self, proposal: Proposal, places: tuple[Path, ...], why: str, once: bool = False
-    ) -> Verdict:
+        self, proposal: ApprovalRequest, places: tuple[Path, ...], why: str, once: bool = False
+    ) -> Decision:
         if self.ask is None:
             rules = () if once else suggest_rules(proposal, self._workspace)
             self.wanting += [rule for rule in rules if rule not in self.wanting]
-            return Verdict(False, f"{why}, and {NOBODY}" if once else NOBODY, asked=True)
+            return Decision(False, f"{why}, and {NOBODY}" if once else NOBODY, asked=True)
         answer = await self.ask(proposal._replace(why=why))
         if answer.yes and not once:
             self._consents.add(proposal, places, session=answer.session)
             self._save_rules(answer.rules)
         reason = answer.reason or ("the user said yes" if answer.yes else "the user said no")
-        return Verdict(answer.yes, reason, asked=True)
+        return Decision(answer.yes, reason, asked=True)
 
     def _save_rules(self, texts: tuple[str, ...]) -> None:
         if texts:
@@ -307,7 +307,7 @@ ASKED = {
 }
 
 
-def _judge_command(claim: Claim, workspace: Path, verdict: Literal["ask", "deny"]) -> str:
+def _judge_command(claim: ResourceAccess, workspace: Path, verdict: Literal["ask", "deny"]) -> str:
     """What the judge of command lines says, if that is its verdict."""
     # The parser takes 20 ms to load, and most calls are no command.
     from andy_cli.guard import shell
@@ -320,7 +320,7 @@ def _judge_command(claim: Claim, workspace: Path, verdict: Literal["ask", "deny"
     return judged.reason if judged.verdict == verdict else ""
 
 
-def _judge_address(claim: Claim, *verdicts: str) -> str:
+def _judge_address(claim: ResourceAccess, *verdicts: str) -> str:
     """What the judge of addresses says of one before any name is looked up."""
     if not claim.address or claim.trusted:
         return ""

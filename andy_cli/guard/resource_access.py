@@ -13,7 +13,7 @@ Grants = Mapping[str, Path]
 NO_GRANTS: Grants = MappingProxyType({})
 
 
-class Claim(NamedTuple):
+class ResourceAccess(NamedTuple):
     places: tuple[str, ...] = ()
     """The paths, as they were written."""
     operation: Operation = "read"
@@ -50,4 +50,4 @@ class Claim(NamedTuple):
         return dict(zip(written, places, strict=True))
 
 
-NOTHING = Claim()
+NOTHING = ResourceAccess()

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.errors import UsageError
-from andy_cli.guard.resource_access import Claim
+from andy_cli.guard.resource_access import ResourceAccess
 from andy_cli.guard.spec import Facet, is_clear, list_facets, spec_fits
 from andy_cli.guard.workspace import inside
 from andy_cli.messages import Arguments, Effect
@@ -49,7 +49,7 @@ RULE = re.compile(r"([^\s()]+)(?:\((.*)\))?", re.DOTALL)
 EFFECTS = frozenset(effect.value for effect in Effect)
 
 
-class Rule(NamedTuple):
+class PermissionRule(NamedTuple):
     tool: str
     """A name, a pattern of names, an alias or an effect."""
     spec: str = ""
@@ -69,7 +69,7 @@ class Rule(NamedTuple):
         return self.tool == effect.value or any(fnmatchcase(tool, name) for name in self.names)
 
 
-def parse_rule(text: str) -> Rule:
+def parse_rule(text: str) -> PermissionRule:
     """Raises UsageError for what is no rule."""
     found = RULE.fullmatch(text.strip())
     if found is None or (found[2] is not None and not found[2].strip()):
@@ -77,15 +77,15 @@ def parse_rule(text: str) -> Rule:
             f"{text!r} is no rule.", "A rule is a tool, or a tool and what for: Bash(git status *)."
         )
     spec = (found[2] or "").strip()
-    return Rule(found[1], "" if spec in ("*", "**") else spec, text.strip())
+    return PermissionRule(found[1], "" if spec in ("*", "**") else spec, text.strip())
 
 
-class Asked(NamedTuple):
+class RuleSubject(NamedTuple):
     """The call that is judged."""
 
     tool: str
     effect: Effect
-    claim: Claim
+    claim: ResourceAccess
     arguments: Arguments
     workspace: Path
     places: tuple[Path, ...] = ()
@@ -95,17 +95,17 @@ class Asked(NamedTuple):
 
 
 class Rules(NamedTuple):
-    deny: tuple[Rule, ...] = ()
-    ask: tuple[Rule, ...] = ()
-    allow: tuple[Rule, ...] = ()
+    deny: tuple[PermissionRule, ...] = ()
+    ask: tuple[PermissionRule, ...] = ()
+    allow: tuple[PermissionRule, ...] = ()
 
-    def denied(self, asked: Asked) -> Rule | None:
+    def denied(self, asked: RuleSubject) -> PermissionRule | None:
         return find_rule(self.deny, asked)
 
-    def asks(self, asked: Asked) -> Rule | None:
+    def asks(self, asked: RuleSubject) -> PermissionRule | None:
         return find_rule(self.ask, asked)
 
-    def doubts(self, asked: Asked) -> Rule | None:
+    def doubts(self, asked: RuleSubject) -> PermissionRule | None:
         """The rule that forbids some commands, where it cannot be known what a line runs."""
         about = [rule for rule in self.deny if rule.spec and rule.about(asked.tool, asked.effect)]
         return (
@@ -114,7 +114,7 @@ class Rules(NamedTuple):
             else None
         )
 
-    def allowed(self, asked: Asked) -> Rule | None:
+    def allowed(self, asked: RuleSubject) -> PermissionRule | None:
         """The rule that allows the last part of the call, if every part has one."""
         about = [rule for rule in self.allow if rule.about(asked.tool, asked.effect)]
         found = None
@@ -125,7 +125,7 @@ class Rules(NamedTuple):
         return found
 
 
-def find_rule(rules: Sequence[Rule], asked: Asked) -> Rule | None:
+def find_rule(rules: Sequence[PermissionRule], asked: RuleSubject) -> PermissionRule | None:
     """The first rule that speaks of any part of the call."""
     about = [rule for rule in rules if rule.about(asked.tool, asked.effect)]
     if not about:
@@ -136,7 +136,7 @@ def find_rule(rules: Sequence[Rule], asked: Asked) -> Rule | None:
     )
 
 
-def rule_fits(rule: Rule, facet: Facet, asked: Asked, wholly: bool = False) -> bool:
+def rule_fits(rule: PermissionRule, facet: Facet, asked: RuleSubject, wholly: bool = False) -> bool:
     """`wholly`: it must cover the part for certain, not only touch it."""
     if rule.spec.startswith("#"):
         return len(rule.spec) > 8 and asked.fingerprint.startswith(rule.spec[1:])
@@ -174,7 +174,7 @@ def find_unreachable_rules(rules: Rules, tools: Iterable[str]) -> list[str]:
     return found
 
 
-def explain_unreachable(kind: str, rule: Rule, rules: Rules, known: Sequence[str]) -> str:
+def explain_unreachable(kind: str, rule: PermissionRule, rules: Rules, known: Sequence[str]) -> str:
     if not rule.tool.startswith("mcp__") and rule.tool not in EFFECTS:
         meant = [name for name in known for pattern in rule.names if fnmatchcase(name, pattern)]
         if not meant:

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Literal
 
 from andy_cli.guard.commands import windows
-from andy_cli.guard.commands.bash import Command, Line, TooMuch, taken_apart
+from andy_cli.guard.commands.bash import ShellCommand, ShellLine, TooMuch, taken_apart
 from andy_cli.guard.commands.destructive_commands import (
     DUMPS,
     FETCHERS,
@@ -35,7 +35,7 @@ from andy_cli.guard.commands.places import (
     resolve_place,
 )
 from andy_cli.guard.commands.read_only_commands import Inside, doubt_about, judge_paths
-from andy_cli.guard.commands.verdict import Judged, ask, deny, strictest
+from andy_cli.guard.commands.verdict import CommandJudgement, ask, deny, strictest
 
 Shell = Literal["sh", "cmd", "powershell"]
 LONGEST, MOST_PIECES = 20_000, 300
@@ -57,7 +57,9 @@ FORK_BOMB = re.compile(r"(?<![\w:.])([\w:.]{1,40})\s*\(\)\s*\{[^}]{0,200}?\1\s*\
 SAFE_KINDS = frozenset("LNMPS")
 
 
-def judge(line: str, shell: Shell = "sh", inside: Inside = lambda path: path[:1] != "/") -> Judged:
+def judge(
+    line: str, shell: Shell = "sh", inside: Inside = lambda path: path[:1] != "/"
+) -> CommandJudgement:
     """Judge a command line as it would be given to the shell."""
     if not line.strip() or "\0" in line:
         return ask("it says nothing")
@@ -80,7 +82,9 @@ def _find_odd_characters(line: str) -> str:
     return ""
 
 
-def _judge_commands(line: str, inside: Inside, folder: str, deeper: int) -> Iterator[Judged]:
+def _judge_commands(
+    line: str, inside: Inside, folder: str, deeper: int
+) -> Iterator[CommandJudgement]:
     """A verdict on each command of a line, and on what they are together."""
     if FORK_BOMB.search(line):
         yield deny("it multiplies without end")
@@ -105,7 +109,7 @@ def _judge_commands(line: str, inside: Inside, folder: str, deeper: int) -> Iter
 PIECES = re.compile(r"[;&|()\n{}`]|(?<!\S)(?:do|then|else|if|while|until|!)(?!\S)")
 
 
-def _in_pieces(line: str, inside: Inside, folder: str, deeper: int) -> Iterator[Judged]:
+def _in_pieces(line: str, inside: Inside, folder: str, deeper: int) -> Iterator[CommandJudgement]:
     """What never runs in a line that is not understood, looked for between all that separates."""
     if not deeper:
         return
@@ -117,7 +121,7 @@ def _in_pieces(line: str, inside: Inside, folder: str, deeper: int) -> Iterator[
                 yield judged
 
 
-def _folder_after(command: Command, folder: str) -> str:
+def _folder_after(command: ShellCommand, folder: str) -> str:
     """The folder in which the next command runs."""
     names = [word.text for word in command.words]
     if names[:1] not in (["cd"], ["pushd"]):
@@ -127,8 +131,8 @@ def _folder_after(command: Command, folder: str) -> str:
 
 
 def _judge_alone(
-    command: Command, parts: Line, inside: Inside, folder: str, deeper: int
-) -> Iterator[Judged]:
+    command: ShellCommand, parts: ShellLine, inside: Inside, folder: str, deeper: int
+) -> Iterator[CommandJudgement]:
     """Verdicts on one command: it destroys, what it wraps does, or whether it only reads."""
     writes = [value for target in command.writes for value in target.values]
     harmless = _judge_reading(command, inside, folder)
@@ -146,7 +150,7 @@ def _judge_alone(
     yield harmless
 
 
-def _input_words(command: Command, parts: Line) -> list[str]:
+def _input_words(command: ShellCommand, parts: ShellLine) -> list[str]:
     """The words that a command may be given as its input."""
     texts = [value for item in command.given for value in item.values]
     for number in command.fed_by:
@@ -154,7 +158,7 @@ def _input_words(command: Command, parts: Line) -> list[str]:
     return [word for text in texts for word in text.split()]
 
 
-def _command_readings(command: Command, parts: Line) -> Iterator[list[str]]:
+def _command_readings(command: ShellCommand, parts: ShellLine) -> Iterator[list[str]]:
     """The words of a command, by every value of its variables and by what flows into them."""
     choices = [word.values for word in command.words]
     unknown = any(UNKNOWN in value for values in choices for value in values)
@@ -168,7 +172,7 @@ def _command_readings(command: Command, parts: Line) -> Iterator[list[str]]:
 
 def _judge_wrapped(
     words: Sequence[str], inside: Inside, folder: str, deeper: int
-) -> Iterator[Judged]:
+) -> Iterator[CommandJudgement]:
     """What stands behind a program that runs others: as words, and as a script in one word.
 
     Which of the words belong to the wrapper is not worked out: each may be the first of a command.
@@ -190,7 +194,7 @@ def _judge_wrapped(
                     yield judged
 
 
-def _judge_reading(command: Command, inside: Inside, folder: str) -> Judged:
+def _judge_reading(command: ShellCommand, inside: Inside, folder: str) -> CommandJudgement:
     """Allowed if it only reads inside; asked otherwise."""
     targets = [
         target for target in command.writes if target.text != "/dev/null" or not target.plain
@@ -203,10 +207,10 @@ def _judge_reading(command: Command, inside: Inside, folder: str) -> Judged:
     if not command.words:
         return ask(why or "it is no command")
     why = why or doubt_about(command.words, folder, inside)
-    return ask(why) if why else Judged("allow", "it only reads inside the workspace")
+    return ask(why) if why else CommandJudgement("allow", "it only reads inside the workspace")
 
 
-def _judge_together(parts: Line, folder: str) -> Iterator[Judged]:
+def _judge_together(parts: ShellLine, folder: str) -> Iterator[CommandJudgement]:
     """What the commands do together: run what was fetched, send what is secret."""
     names = [_program_names(command) for command in parts.commands]
     fetching = {
@@ -232,7 +236,7 @@ def _judge_together(parts: Line, folder: str) -> Iterator[Judged]:
         yield deny(SENT)
 
 
-def _program_names(command: Command) -> set[str]:
+def _program_names(command: ShellCommand) -> set[str]:
     """The programs a command may run: its own, and those behind a wrapper."""
     words = [value for word in command.words for value in word.values]
     if not words:
@@ -241,13 +245,13 @@ def _program_names(command: Command) -> set[str]:
     return {own, *map(program_name, words[1:])} if own in WRAPPERS else {own}
 
 
-def _is_fetching(command: Command) -> bool:
+def _is_fetching(command: ShellCommand) -> bool:
     """git and archives of packages bring programs too."""
     words = [word.text for word in command.words]
     return words[:1] == ["git"] and bool({"clone", "pull", "fetch", "submodule"} & set(words))
 
 
-def _fetched_files(commands: Sequence[Command], number: int) -> Iterator[str]:
+def _fetched_files(commands: Sequence[ShellCommand], number: int) -> Iterator[str]:
     """The names of files a fetched text goes into."""
     words = [word.text for word in commands[number].words]
     flags = OUTPUTS.get(program_name(words[0]), ("-o", "-O"))
@@ -264,7 +268,7 @@ def _fetched_files(commands: Sequence[Command], number: int) -> Iterator[str]:
         yield from (program_name(target.text) for target in (*command.writes, *tees))
 
 
-def _uses_fetched(command: Command, runs: bool, fetched: set[str]) -> bool:
+def _uses_fetched(command: ShellCommand, runs: bool, fetched: set[str]) -> bool:
     """Whether a command runs one of the files, or something by its path."""
     name, *words = (word.text for word in command.words)
     named = {program_name(word) for word in (*words, *(read.text for read in command.reads))}
@@ -275,7 +279,7 @@ def _uses_fetched(command: Command, runs: bool, fetched: set[str]) -> bool:
     return local or program_name(name) in fetched - FETCHERS
 
 
-def _touches_secret(command: Command, folder: str) -> bool:
+def _touches_secret(command: ShellCommand, folder: str) -> bool:
     """Whether a command touches secrets or prints the environment."""
     words = [value for word in command.words for value in word.values]
     if (

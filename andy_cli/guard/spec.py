@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from andy_cli.guard.commands.places import is_secret
-from andy_cli.guard.resource_access import Claim
+from andy_cli.guard.resource_access import ResourceAccess
 from andy_cli.guard.workspace import PROTECTED, inside
 from andy_cli.messages import Arguments
 
@@ -33,7 +33,7 @@ class Facet(NamedTuple):
     """A command that is its words and nothing more: no redirection, no assignment."""
 
 
-def list_facets(claim: Claim, places: Sequence[Path], hidden: bool) -> list[Facet]:
+def list_facets(claim: ResourceAccess, places: Sequence[Path], hidden: bool) -> list[Facet]:
     """The parts of a call; with `hidden` also the commands that stand behind wrappers.
 
     `places` are where the paths of the claim lead.

@@ -88,7 +88,7 @@ class Capture:
         """The file does not end with the end of a line."""
         self._count = 0
 
-    def exchange(self, endpoint: Endpoint, body: Mapping[str, object]) -> "Exchange":
+    def exchange(self, endpoint: Endpoint, body: Mapping[str, object]) -> "ExchangeCapture":
         """A request is about to be sent."""
         self._count += 1
         self.write(
@@ -103,7 +103,7 @@ class Capture:
                 "body": redact_value(body, self.secrets),
             }
         )
-        return Exchange(self, self._count)
+        return ExchangeCapture(self, self._count)
 
     def outcome(self, outcome: Mapping[str, object]) -> None:
         """What was made of the reply to the last request."""
@@ -155,7 +155,7 @@ class Capture:
         self._torn = False
 
 
-class Exchange:
+class ExchangeCapture:
     """One request and what came back."""
 
     def __init__(self, capture: Capture, number: int) -> None:

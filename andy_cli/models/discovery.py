@@ -30,7 +30,7 @@ OWNERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundServer:
     provider: str
     base_url: str
     models: tuple[str, ...]
@@ -41,7 +41,7 @@ async def scan(
     settings: Settings,
     ports: Mapping[str, int] | None = None,
     environment: Mapping[str, str] = os.environ,
-) -> list[Found]:
+) -> list[FoundServer]:
     """The servers that answer, in the order of preference.
 
     `ports` says where to look for which provider instead of at the usual places.
@@ -81,7 +81,7 @@ def ollama_address(host: str) -> str:
     return f"{scheme or 'http'}://{name}:{port}{parts.path.rstrip('/').removesuffix('/v1')}/v1"
 
 
-async def _probe(provider: str, port: int) -> Found | None:
+async def _probe(provider: str, port: int) -> FoundServer | None:
     import asyncio
 
     path = "/api/tags" if provider == "ollama" else "/v1/models"
@@ -112,7 +112,7 @@ async def _get(port: int, path: str) -> bytes:
         writer.close()
 
 
-def parse_answer(provider: str, base_url: str, answer: bytes) -> Found | None:
+def parse_answer(provider: str, base_url: str, answer: bytes) -> FoundServer | None:
     """What the answer says; None if it is not that of a model server."""
     head, _, body = answer.partition(b"\r\n\r\n")
     status = head.split(b" ", 2)
@@ -128,7 +128,7 @@ def parse_answer(provider: str, base_url: str, answer: bytes) -> Found | None:
     names = [row.get("name" if provider == "ollama" else "id") for row in rows]
     owners = [OWNERS.get(str(row.get("owned_by"))) for row in rows]
     provider = next((owner for owner in owners if owner), provider)
-    return Found(provider, base_url, tuple(name for name in names if isinstance(name, str)))
+    return FoundServer(provider, base_url, tuple(name for name in names if isinstance(name, str)))
 
 
 def _is_map(value: object) -> bool:

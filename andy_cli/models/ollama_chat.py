@@ -15,8 +15,8 @@ from andy_cli.models.http.ollama_wire import (
     set_context,
     write_request,
 )
-from andy_cli.models.http.refusals import Refusal, names_no_model, too_long
-from andy_cli.models.server.facts import Facts
+from andy_cli.models.http.refusals import ServerRefusal, names_no_model, too_long
+from andy_cli.models.server.facts import ServerFacts
 from andy_cli.models.token_count import MESSAGE, tokens
 
 LEAST = 8192
@@ -38,7 +38,9 @@ MODELS = 1000
 class OllamaChat:
     """`speaks` until the server turns out to be none: then it is spoken to as any other."""
 
-    def __init__(self, base_url: str, context: int, ask: Callable[[str], Awaitable[Facts]]) -> None:
+    def __init__(
+        self, base_url: str, context: int, ask: Callable[[str], Awaitable[ServerFacts]]
+    ) -> None:
         """`context`: tokens as set, or 0; `ask` tells what the server says of a model."""
         self.address = chat_address(base_url)
         self.speaks = True
@@ -55,7 +57,7 @@ class OllamaChat:
             size = (await self._size(str(body.get("model")))).fit(needed)
         return set_context(written, size)
 
-    def learn(self, status: int, refusal: Refusal, body: Body) -> bool:
+    def learn(self, status: int, refusal: ServerRefusal, body: Body) -> bool:
         """Whether a request that was refused at `address` may be taken if it is sent again."""
         if status in (404, 405) and not names_no_model(status, refusal):
             self.speaks = False
@@ -75,7 +77,7 @@ class OllamaChat:
 class ContextSize:
     """The context that one model is loaded with, in tokens."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: ServerFacts) -> None:
         self._most = facts.longest or facts.context or MOST
         # What is in force and not the longest is what its Modelfile says.
         set_to = facts.context if facts.longest and facts.context != facts.longest else None

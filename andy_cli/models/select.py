@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from andy_cli.errors import AuthError, TransientError, UsageError
 from andy_cli.messages import Learned
 from andy_cli.models.client import Endpoint, ModelClient, Provider
-from andy_cli.models.discovery import Found, ollama_address, scan
+from andy_cli.models.discovery import FoundServer, ollama_address, scan
 from andy_cli.models.http.addresses import check_base_url, is_loopback, show_url
 from andy_cli.models.kept_keys import read_keys
 from andy_cli.models.memory import learn_without, recall
@@ -128,13 +128,13 @@ def _client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClient:
     # 10 ms, which the model inside this process does not need.
     from andy_cli.models.http.chat import ChatClient
     from andy_cli.models.ollama_chat import OllamaChat
-    from andy_cli.models.server.facts import Facts, facts
+    from andy_cli.models.server.facts import ServerFacts, facts
     from andy_cli.models.server.kind import ServerKind
 
-    async def ask(model: str) -> Facts:
+    async def ask(model: str) -> ServerFacts:
         return await facts(endpoint, settings)
 
-    async def ask_kind() -> Facts:
+    async def ask_kind() -> ServerFacts:
         return await facts(endpoint, settings, sure=True)
 
     ollama = None
@@ -304,7 +304,7 @@ def preferred_model(listed: list[str] | tuple[str, ...], provider: Provider) -> 
 
 
 async def _by_order(choosing: Choosing, model: str) -> Chosen:
-    found: list[Found] | None = None
+    found: list[FoundServer] | None = None
     if ":" in model:  # the way Ollama writes names, and nobody else
         found = await scan(choosing.settings, choosing.ports, choosing.environment)
         if server := _listing(found, model):
@@ -338,13 +338,13 @@ def _by_environment(choosing: Choosing, model: str) -> list[tuple[Provider, str]
     return sorted(there, key=lambda each: not (family and each[0].default_model.startswith(family)))
 
 
-def _listing(found: list[Found], model: str) -> Found | None:
+def _listing(found: list[FoundServer], model: str) -> FoundServer | None:
     """The server that has the model; Ollama leaves `:latest` out."""
     names = {model, f"{model}:latest"}
     return next((item for item in found if names.intersection(item.models)), None)
 
 
-def _choose_served(choosing: Choosing, found: Found, model: str) -> Chosen:
+def _choose_served(choosing: Choosing, found: FoundServer, model: str) -> Chosen:
     provider = presets()[found.provider]
     key, key_from = _key(choosing, provider)
     name = model or preferred_model(found.models, provider)

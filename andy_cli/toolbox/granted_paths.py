@@ -17,7 +17,7 @@ from andy_cli.guard.workspace import Operation, contain, inside, open_inside, re
 from andy_cli.toolbox.runtime_context import here
 
 
-class Place(NamedTuple):
+class GrantedPath(NamedTuple):
     path: Path
     """Absolute, without links when it was looked up."""
     root: Path
@@ -50,7 +50,7 @@ def not_judged(written: Iterable[str]) -> list[str]:
     return [path for path in written if str(Path(path)) not in granted] if granted else []
 
 
-def place(written: str | Path, operation: Operation = "read") -> Place:
+def place(written: str | Path, operation: Operation = "read") -> GrantedPath:
     """Where a path of this call is. Raises ToolError where the call may not use it."""
     workspace = here().workspace
     judged = _granted.get().get(str(Path(written)))
@@ -58,9 +58,9 @@ def place(written: str | Path, operation: Operation = "read") -> Place:
     if contained.verdict == "invalid":
         raise ToolError(f"{spell_out(str(written))} cannot be used: {contained.reason}.")
     if contained.path is not None and contained.verdict != "outside":
-        return Place(contained.path, workspace)
+        return GrantedPath(contained.path, workspace)
     path = judged or resolve(str(written), workspace, operation)
     if judged or inside(path, _granted.get().values()):
-        return Place(path, Path(path.anchor))
+        return GrantedPath(path, Path(path.anchor))
     outside = spell_out(str(written))
     raise ToolError(f"{outside} is outside the workspace, and nobody agreed to it.")

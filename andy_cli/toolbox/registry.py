@@ -10,7 +10,7 @@ from dataclasses import asdict, is_dataclass
 from pydantic import BaseModel
 
 from andy_cli.errors import ToolError, ToolTimeout
-from andy_cli.guard.resource_access import NO_GRANTS, Claim, Grants
+from andy_cli.guard.resource_access import NO_GRANTS, Grants, ResourceAccess
 from andy_cli.messages import (
     Arguments,
     Display,
@@ -79,12 +79,14 @@ class Registry:
 
     def ready(self, known: Mapping[str, Schema]) -> Mapping[str, Schema]:
         """What of it can be used now; the rest is not offered, and says what it needs if asked."""
-        return {name: each for name, each in known.items() if not self._tools[name].needs()}
+        return {
+            name: each for name, each in known.items() if not self._tools[name].unavailable_reason()
+        }
 
     def answers(self, name: str) -> bool:
         """Whether the model waits for what the tool returns."""
         tool = self._tools.get(name)
-        return tool is None or (tool.answers and tool.effect is not Effect.PROTOCOL)
+        return tool is None or (tool.returns_result and tool.effect is not Effect.PROTOCOL)
 
     def harmless(self, name: str) -> bool:
         """Whether the tool only reads."""
@@ -105,13 +107,13 @@ class Registry:
         tool = self._tools.get(name)
         return tool.check(arguments) if tool else ()
 
-    def claim(self, call: ToolCall) -> Claim:
+    def claim(self, call: ToolCall) -> ResourceAccess:
         """What a call would touch. Raises ToolError where its tool cannot say.
 
         Raises it too for a tool that still needs something: nobody is asked about what cannot be.
         """
         tool = self._tools[call.name]
-        if needed := tool.needs():
+        if needed := tool.unavailable_reason():
             raise ToolError(needed)
         try:
             return tool.claim(call.arguments)
@@ -132,7 +134,7 @@ class Registry:
         status, content, problem = Status.SUCCESS, "", ""
         outcome = Outcome(None, "")
         try:
-            if needed := tool.needs():
+            if needed := tool.unavailable_reason():
                 raise ToolError(needed)
             PROGRESS.set(self.progress)
             with granting(granted):
@@ -155,7 +157,7 @@ class Registry:
             content=content,
             status=status,
             seconds=round(time.monotonic() - started, 3),
-            did=outcome.did or tool.intent(call.arguments),
+            did=outcome.summary or tool.intent(call.arguments),
             problem=problem,
             partial=outcome.partial,
             display=outcome.display,
@@ -185,7 +187,7 @@ def as_outcome(returned: object) -> Outcome:
 def render_content(outcome: Outcome) -> str:
     """Write what the model is told: data as JSON, a text as it is (C10)."""
     if outcome.data is None:
-        return outcome.did
+        return outcome.summary
     if isinstance(outcome.data, str):
         return outcome.data
     return json.dumps(camel(outcome.data), ensure_ascii=False, default=str)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from andy_cli.settings import Settings, load
 
 
-class Situation(NamedTuple):
+class RuntimeContext(NamedTuple):
     settings: Settings
     workspace: Path
     """Absolute, links followed."""
@@ -19,19 +19,19 @@ class Situation(NamedTuple):
     """The folder where changes of files are kept, so that they can be taken back later."""
 
 
-_entered: list[Situation] = []
+_entered: list[RuntimeContext] = []
 
 
 def enter(
     settings: Settings, workspace: Path, session_id: str = "", journals: Path | None = None
 ) -> None:
-    _entered[:] = [Situation(settings, workspace.resolve(), session_id, journals)]
+    _entered[:] = [RuntimeContext(settings, workspace.resolve(), session_id, journals)]
 
 
 def leave() -> None:
     _entered.clear()
 
 
-def here() -> Situation:
+def here() -> RuntimeContext:
     """Raises UsageError for settings that cannot be read."""
-    return _entered[0] if _entered else Situation(load(), Path.cwd().resolve())
+    return _entered[0] if _entered else RuntimeContext(load(), Path.cwd().resolve())

@@ -20,25 +20,34 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from andy_cli.actions import fill_action
 from andy_cli.errors import ToolError
-from andy_cli.guard.resource_access import NOTHING, Claim
+from andy_cli.guard.resource_access import NOTHING, ResourceAccess
 from andy_cli.guard.workspace import Operation
 from andy_cli.messages import NO_DISPLAY, Arguments, Display, Effect, Problem, Schema
 from andy_cli.toolbox.described import describe_function
 
-__all__ = ["Claim", "Display", "Outcome", "Tool", "ToolError", "also", "progress", "tool"]
+__all__ = [
+    "Display",
+    "Outcome",
+    "ResourceAccess",
+    "Tool",
+    "ToolError",
+    "parameter_aliases",
+    "progress",
+    "tool",
+]
 
 
 class Outcome(NamedTuple):
     """What a tool returns when it has more to say than its data.
 
-    `data` is told to the model as JSON (a text as it is); `did` tells the user what happened, in
-    human words and the past tense: `listed 3 songs in ~/Music`. `partial` tells the user what of
+    `data` is told to the model as JSON (a text as it is); `summary` tells the user what happened,
+    in human words and the past tense: `listed 3 songs in ~/Music`. `partial` tells the user what of
     it could not be looked at because of errors: `3 files could not be opened`. `display` is what
     the user may look at besides: the change to a file, what a command wrote.
     """
 
     data: object
-    did: str
+    summary: str
     partial: str = ""
     display: Display = NO_DISPLAY
 
@@ -80,12 +89,12 @@ class Tool:
     """Makes the JSON Schema of the arguments, an object with properties; asked for once."""
     run: Runner
     check: Check = lambda arguments: ()
-    claim: Callable[[Arguments], Claim] = lambda arguments: NOTHING
+    claim: Callable[[Arguments], ResourceAccess] = lambda arguments: NOTHING
     """What a call would touch. It may look at files inside the workspace; it changes nothing."""
-    needs: Callable[[], str] = ready
+    unavailable_reason: Callable[[], str] = ready
     """What it still needs before it can work, in one line that says what to do; empty if nothing.
     Quick: it looks at settings and for files, never at the network."""
-    answers: bool = True
+    returns_result: bool = True
     """Whether its result is something the model has to know; opening a page has none."""
     background: bool = False
     """It goes on by itself: nothing waits for it."""
@@ -129,7 +138,7 @@ def words_of_name(name: str) -> str:
     return " ".join(filter(None, words)).lower() or "tool"
 
 
-def also(*aliases: str) -> dict[str, Any]:
+def parameter_aliases(*aliases: str) -> dict[str, Any]:
     """For `Field(json_schema_extra=...)`: other names that models use for a parameter."""
     return {"x-aliases": list(aliases)}
 
@@ -140,9 +149,9 @@ def tool(
     action: str,
     title: str = "",
     examples: Sequence[str] = (),
-    claim: Callable[[Arguments], Claim] | None = None,
-    needs: Callable[[], str] = ready,
-    answers: bool = True,
+    claim: Callable[[Arguments], ResourceAccess] | None = None,
+    unavailable_reason: Callable[[], str] = ready,
+    returns_result: bool = True,
     background: bool = False,
 ) -> Callable[[Callable[..., object]], Tool]:
     """Make a tool of a function. Its parameters need type hints; every one may be described.
@@ -162,11 +171,11 @@ def tool(
             awaited = function(**known.given(arguments))
             return await awaited if inspect.isawaitable(awaited) else awaited
 
-        def named(arguments: Arguments) -> Claim:
+        def named(arguments: Arguments) -> ResourceAccess:
             paths = known.paths
             places = [str(arguments[name]) for name in paths if arguments.get(name)]
             operation: Operation = "write" if kind is Effect.WRITE else "read"
-            return Claim(tuple(places or ["."] * bool(paths)), operation)
+            return ResourceAccess(tuple(places or ["."] * bool(paths)), operation)
 
         return Tool(
             name=function.__name__,
@@ -180,8 +189,8 @@ def tool(
             run=run_async if inspect.iscoroutinefunction(function) else run,
             check=known.check,
             claim=claim or named,
-            needs=needs,
-            answers=answers and not background,
+            unavailable_reason=unavailable_reason,
+            returns_result=returns_result and not background,
             background=background,
         )
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 
 from andy_cli.toolbox.documents.finding import find
-from andy_cli.toolbox.documents.index import Index, open_index
+from andy_cli.toolbox.documents.index import DocumentIndex, open_index
 from andy_cli.toolbox.documents.indexing import update
 from andy_cli.toolbox.documents.walk import files_in
 from tests.benchmarks.measure import table
@@ -67,7 +67,7 @@ def read(folder: Path) -> int:
 
 
 def asked(
-    index: Index, database: Path, queries: Sequence[str], folder: Path
+    index: DocumentIndex, database: Path, queries: Sequence[str], folder: Path
 ) -> tuple[float, float, float]:
     """Median and slowest of ten milliseconds of a query, and SQLite's own part of it."""
     times = [seconds(partial(find, index, query, "", 10, folder)) for query in queries]
@@ -101,7 +101,7 @@ def main() -> None:
 
 
 def report(
-    index: Index,
+    index: DocumentIndex,
     database: Path,
     folder: Path,
     source: random.Random,

@@ -9,7 +9,7 @@ from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
-from andy_cli.models.http.wire import ReplyReader
+from andy_cli.models.http.wire import WireReader
 from tests.benchmarks.measure import ANDY, cpu, per_item, table
 from tests.benchmarks.server import answer, words
 from tests.benchmarks.startup import instant_server
@@ -21,7 +21,7 @@ BLOCK = 16_384
 
 def reading(stream: bytes, size: int) -> Callable[[], None]:
     def work() -> None:
-        reader = ReplyReader()
+        reader = WireReader()
         for at in range(0, len(stream), size):
             reader.feed(stream[at : at + size])
         reader.finish()
@@ -34,7 +34,7 @@ def one_by_one(stream: bytes) -> Callable[[], None]:
     pieces = [piece + b"\n\n" for piece in stream.split(b"\n\n") if piece]
 
     def work() -> None:
-        reader = ReplyReader()
+        reader = WireReader()
         for piece in pieces:
             reader.feed(piece)
         reader.finish()

@@ -11,13 +11,13 @@ from http.client import HTTPMessage
 from pathlib import Path
 from typing import IO, Any
 
-from andy_cli.guard.resource_access import Claim
+from andy_cli.guard.resource_access import ResourceAccess
 from andy_cli.messages import Status, ToolCall, ToolResult
 from andy_cli.resources import bundled
 from andy_cli.settings import load
 from andy_cli.toolbox.collection import tools_in
 from andy_cli.toolbox.google.login import scopes, vault
-from andy_cli.toolbox.google.login.account import Account
+from andy_cli.toolbox.google.login.account import GoogleAccount
 from andy_cli.toolbox.google.login.consent import Client, code_in, connect, question
 from andy_cli.toolbox.google.login.vault import Secrets
 from andy_cli.toolbox.registry import Registry
@@ -46,7 +46,7 @@ def used(tools: Registry, tool: str, /, **arguments: object) -> ToolResult:
     return asyncio.run(tools.call(ToolCall("call00001", tool, arguments)))
 
 
-def claimed(tools: Registry, tool: str, /, **arguments: object) -> Claim:
+def claimed(tools: Registry, tool: str, /, **arguments: object) -> ResourceAccess:
     return tools.claim(ToolCall("call00001", tool, arguments))
 
 
@@ -127,7 +127,7 @@ def say_yes(url: str) -> str:
     raise AssertionError("the page did not send the browser back")
 
 
-def log_in(emulator: Emulator, parts: str = "") -> Account:
+def log_in(emulator: Emulator, parts: str = "") -> GoogleAccount:
     """Connect the user of `world` for real, without the command."""
     settings = load(overrides(emulator.url), environment={})
     asked = question(settings, CLIENT, scopes.requested_scopes(parts), REDIRECT)
@@ -137,9 +137,9 @@ def log_in(emulator: Emulator, parts: str = "") -> Account:
     return asyncio.run(connect(settings, CLIENT, asked, code))
 
 
-def hold(token: str = TOKEN, parts: str = "", expires: float = 4e9) -> Account:
+def hold(token: str = TOKEN, parts: str = "", expires: float = 4e9) -> GoogleAccount:
     """Be connected, by a login that nobody gave."""
     held = Secrets(CLIENT.secret, "1//0kanarienvogel-refresh", token, expires)
     return vault.keep(
-        Account(EMAIL, CLIENT.id, tuple(scopes.requested_scopes(parts)), "file"), held
+        GoogleAccount(EMAIL, CLIENT.id, tuple(scopes.requested_scopes(parts)), "file"), held
     )

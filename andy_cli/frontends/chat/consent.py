@@ -7,7 +7,7 @@ from typing import NamedTuple
 from andy_cli.errors import UsageError
 from andy_cli.frontends.diff import write_lines
 from andy_cli.guard.approvals import suggest_rules
-from andy_cli.guard.gate import Answer, Proposal
+from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest
 from andy_cli.guard.rules import parse_rule
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.messages import Effect
@@ -47,7 +47,7 @@ class Choices(NamedTuple):
         return "  ".join([*parts, "4 no, because..."]) + " "
 
 
-def choices(proposal: Proposal, workspace: Path) -> Choices:
+def choices(proposal: ApprovalRequest, workspace: Path) -> Choices:
     """What is done in the user's name, or may not be the model's wish, is asked each time."""
     if proposal.effect is Effect.ACT or proposal.doubtful:
         return Choices(False, ())
@@ -55,7 +55,7 @@ def choices(proposal: Proposal, workspace: Path) -> Choices:
     return Choices(True, rules, describe_rules(proposal, rules, workspace))
 
 
-def describe_rules(proposal: Proposal, rules: Sequence[str], workspace: Path) -> str:
+def describe_rules(proposal: ApprovalRequest, rules: Sequence[str], workspace: Path) -> str:
     """What the rules that are offered allow: `edit any file in src/`."""
     claim, specs = proposal.claim, [parse_rule(rule).spec for rule in rules]
     if claim.command:
@@ -86,7 +86,7 @@ def _describe_places(spec: str, workspace: Path) -> str:
     return f"any {shown} here" if path.name.startswith("*.") else shown
 
 
-def shown(proposal: Proposal) -> Iterator[str]:
+def shown(proposal: ApprovalRequest) -> Iterator[str]:
     """Exactly what would happen, every character visible; all of it, however long."""
     yield headline(proposal)
     yield from details(proposal)
@@ -95,13 +95,13 @@ def shown(proposal: Proposal) -> Iterator[str]:
         yield reason(proposal)
 
 
-def headline(proposal: Proposal) -> str:
+def headline(proposal: ApprovalRequest) -> str:
     """`andy wants to edit calc.py (1 line added)`, `andy wants to run: pytest -q`."""
     summary = f" ({proposal.claim.summary})" * bool(proposal.claim.summary)
     return f"andy wants to {spell_out(_action(proposal) + summary)}"
 
 
-def _action(proposal: Proposal) -> str:
+def _action(proposal: ApprovalRequest) -> str:
     command = proposal.claim.command.strip()
     if proposal.action != f"run {' '.join(command.split())}":
         return proposal.action
@@ -109,11 +109,11 @@ def _action(proposal: Proposal) -> str:
     return "run a script:" if "\n" in command else f"run: {command}"
 
 
-def reason(proposal: Proposal) -> str:
+def reason(proposal: ApprovalRequest) -> str:
     return f"  It is asked because {spell_out(proposal.why)}."
 
 
-def details(proposal: Proposal) -> Iterator[str]:
+def details(proposal: ApprovalRequest) -> Iterator[str]:
     """What the headline does not say; without the change to a file."""
     claim = proposal.claim
     said, command = _action(proposal), claim.command.strip()
@@ -127,24 +127,24 @@ def details(proposal: Proposal) -> Iterator[str]:
     yield from (f"  {spell_out(each)}" for each in claim.shown.split("\n") if claim.shown)
 
 
-def understood(said: str, offered: Choices) -> Answer | None:
+def understood(said: str, offered: Choices) -> ApprovalAnswer | None:
     """What a typed answer means; what stands behind a no is its reason. None if it is neither."""
     word, _, reason = said.strip().partition(" ")
     match word.lower().strip(",.:;"):
         case word if word in YES:
-            return Answer(True)
+            return ApprovalAnswer(True)
         case word if word in SESSION and offered.session:
-            return Answer(True, session=True)
+            return ApprovalAnswer(True, session=True)
         case word if word in ALWAYS and offered.always:
-            return Answer(True, session=True, rules=offered.always)
+            return ApprovalAnswer(True, session=True, rules=offered.always)
         case word if word in NO:
             return refused(reason)
     return None
 
 
-def refused(reason: str) -> Answer:
+def refused(reason: str) -> ApprovalAnswer:
     """No, and why; the model is told."""
-    return Answer(False, reason=reason.strip() and f"the user said: {reason.strip()}")
+    return ApprovalAnswer(False, reason=reason.strip() and f"the user said: {reason.strip()}")
 
 
 def not_understood(said: str, offered: Choices) -> str:
@@ -155,11 +155,11 @@ def not_understood(said: str, offered: Choices) -> str:
     )
 
 
-def edited(text: str) -> Answer:
+def edited(text: str) -> ApprovalAnswer:
     """Always, by the rules as the user wrote them. Raises UsageError for what is no rule."""
     rules = [each.strip() for each in text.split("; ") if each.strip()]
     for each in rules:
         parse_rule(each)
     if not rules:
         raise UsageError("There is no rule.")
-    return Answer(True, session=True, rules=tuple(rules))
+    return ApprovalAnswer(True, session=True, rules=tuple(rules))

@@ -13,7 +13,7 @@ from andy_cli.frontends.options import Options
 from andy_cli.frontends.words import problem
 from andy_cli.models import discovery, select
 from andy_cli.models.client import Endpoint, Provider
-from andy_cli.models.discovery import Found
+from andy_cli.models.discovery import FoundServer
 from andy_cli.models.http.addresses import check_base_url, show_url
 from andy_cli.models.inside.weights import PACKAGED, find
 from andy_cli.models.kept_keys import keep_key
@@ -43,7 +43,7 @@ class ModelChoice:
         self._settings = options.settings()
         self._ask = ask
         self._tell = tell
-        self._found: list[Found] = []
+        self._found: list[FoundServer] = []
         """Servers on this machine, as they were found last."""
 
     async def pick(self) -> Options:
@@ -149,7 +149,7 @@ class ModelChoice:
         named = f"{server.provider}:{model}"
         return replace(self._options, model=named, base_url=server.base_url)
 
-    async def _find_servers(self) -> list[Found]:
+    async def _find_servers(self) -> list[FoundServer]:
         return await discovery.scan(self._settings)
 
     async def _list_models(self, base_url: str, provider: Provider, key: str = "") -> Listing:

@@ -91,10 +91,10 @@ def walk(folder: Path, walked: Walked) -> None:
     from andy_cli.errors import AndyError, ToolError
     from andy_cli.toolbox.files.search.ignoring import Ignored
     from andy_cli.toolbox.files.search.walking import DEEPEST, MOST, entries
-    from andy_cli.toolbox.granted_paths import Place
+    from andy_cli.toolbox.granted_paths import GrantedPath
 
     try:
-        place = Place(folder.resolve(), folder.resolve())
+        place = GrantedPath(folder.resolve(), folder.resolve())
         ignored = Ignored(place)
         waiting: deque[tuple[str, ...]] = deque([()])
         while waiting and len(walked.paths) < MOST:

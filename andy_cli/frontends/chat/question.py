@@ -10,7 +10,7 @@ from andy_cli.frontends import paint
 from andy_cli.frontends.chat import consent
 from andy_cli.frontends.chat.diff_view import DiffView
 from andy_cli.frontends.chat.folded import fold_end, rows_that_fit
-from andy_cli.guard.gate import Proposal
+from andy_cli.guard.gate import ApprovalRequest
 
 KEY = "d shows all"
 
@@ -23,7 +23,7 @@ class Question(NamedTuple):
     """All rows, where those are not."""
 
 
-def draw_question(proposal: Proposal, console: Console) -> Question:
+def draw_question(proposal: ApprovalRequest, console: Console) -> Question:
     """Exactly what would happen; a change of many lines by its beginning."""
     above = [paint.styled(consent.headline(proposal), paint.WARNING)]
     middle = [

@@ -28,7 +28,7 @@ from andy_cli.frontends.options import Options
 from andy_cli.frontends.progress import MEGABYTE, bar
 from andy_cli.frontends.resuming import find_wanted, numbered, pick_session
 from andy_cli.frontends.words import problem
-from andy_cli.guard.gate import Answer, Proposal
+from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.models.select import FarServerError, NoModelError
 from andy_cli.sessions.store import SessionCard, find_newest
@@ -278,7 +278,7 @@ class Talk:
         else:
             self._console.print(paint.styled(text, paint.QUIET))
 
-    async def _ask(self, proposal: Proposal) -> Answer:
+    async def _ask(self, proposal: ApprovalRequest) -> ApprovalAnswer:
         """Show exactly what would happen; the answer is typed after it was shown."""
         if self._view is not None:
             self._view.close()
@@ -291,11 +291,11 @@ class Talk:
         try:
             return await self._answered(choices, question)
         except EOFError:
-            return Answer(False)
+            return ApprovalAnswer(False)
         finally:
             self._asking = False
 
-    async def _answered(self, choices: Choices, question: Question) -> Answer:
+    async def _answered(self, choices: Choices, question: Question) -> ApprovalAnswer:
         while True:
             said = await self._question(choices.line, "")
             if question.whole and said.strip().lower() in consent.ALL:

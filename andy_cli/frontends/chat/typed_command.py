@@ -21,9 +21,9 @@ from andy_cli.agent.compression import cut
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.chat.desk import Desk, Printed
 from andy_cli.frontends.opening import enter_workspace, gate_of
-from andy_cli.guard.gate import Proposal
+from andy_cli.guard.gate import ApprovalRequest
 from andy_cli.guard.redactor import redact_text, secrets_of
-from andy_cli.guard.resource_access import Claim
+from andy_cli.guard.resource_access import ResourceAccess
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.messages import Effect
 from andy_cli.toolbox.terminal import sandbox
@@ -100,9 +100,9 @@ def refusal(desk: Desk, command: str) -> str:
         gate = desk.open.chat.gate
     else:
         gate = gate_of(desk.options, desk.options.settings(), Path.cwd(), None)
-    claim = Claim(command=command, contained=sandbox.contains(command))
+    claim = ResourceAccess(command=command, contained=sandbox.contains(command))
     arguments = {"command": command}
-    proposal = Proposal(TOOL, Effect.RUN, "run a command", claim, arguments=arguments)
+    proposal = ApprovalRequest(TOOL, Effect.RUN, "run a command", claim, arguments=arguments)
     return "" if (verdict := gate.decide_typed(proposal)).allowed else verdict.reason
 
 

@@ -26,7 +26,7 @@ from andy_cli.frontends.options import Options
 from andy_cli.guard.redactor import redact_text
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.settings import Settings
-from andy_cli.toolbox.mcp.servers import Server, servers
+from andy_cli.toolbox.mcp.servers import McpServer, servers
 
 PATIENCE = 5.0
 """Seconds for everything that waits for somebody else."""
@@ -103,7 +103,7 @@ async def in_time(subject: str, look: Awaitable[Finding], fix: str, until: float
     return Finding(subject, "fail", f"no answer within {PATIENCE:g} seconds", fix)
 
 
-async def look_at_server(server: Server) -> Finding:
+async def look_at_server(server: McpServer) -> Finding:
     """Start or reach an MCP server, list its tools, end it."""
     subject, began = f"mcp {server.name}", asyncio.get_running_loop().time()
     state, tools = await tried(server)

@@ -19,7 +19,7 @@ from yarl import URL
 from andy_cli.frontends.serve.pieces import Refused
 from andy_cli.guard.redactor import redact_text
 from andy_cli.models.client import Endpoint
-from andy_cli.models.http.refusals import Refusal, read_page, read_refusal, too_long
+from andy_cli.models.http.refusals import ServerRefusal, read_page, read_refusal, too_long
 
 JSON = "application/json"
 LARGEST = 32 * 2**20
@@ -229,7 +229,7 @@ class Sent:
         return refused_as(response.status, refusal, headers)
 
 
-def parse_refusal(data: bytes) -> Refusal:
+def parse_refusal(data: bytes) -> ServerRefusal:
     """What a server said, where it is JSON; the words of a page are for nobody."""
     try:
         return read_refusal(json.loads(data))
@@ -237,7 +237,9 @@ def parse_refusal(data: bytes) -> Refusal:
         return read_page(data.decode("utf-8", "replace"))
 
 
-def refused_as(status: int, refusal: Refusal, headers: Mapping[str, str] | None = None) -> Refused:
+def refused_as(
+    status: int, refusal: ServerRefusal, headers: Mapping[str, str] | None = None
+) -> Refused:
     """The refusal of a model's server as the client gets it."""
     message = redact_text(refusal.message) or f"The model's server answered {status}."
     # Whatever is wrong with our key is nothing the client's key can mend.

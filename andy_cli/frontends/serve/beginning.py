@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 
 from andy_cli.errors import ModelError
 from andy_cli.frontends.serve.pieces import Refused
-from andy_cli.models.http.wire import ReplyReader
+from andy_cli.models.http.wire import WireReader
 
 CHOICE = re.compile(rb'"choices"\s*:\s*\[\s*\{')
 END = re.compile(rb'"finish_reason"\s*:\s*"|"error"\s*:|\[DONE\]')
@@ -54,7 +54,7 @@ async def _resume(held: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[by
 
 def explain_no_choice(data: bytes) -> Refused:
     """Why an answer without a choice is none."""
-    reader = ReplyReader()
+    reader = WireReader()
     reader.feed(data)
     reader.finish()
     if reader.failure is None:

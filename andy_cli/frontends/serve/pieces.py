@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from andy_cli.models.http.refusals import Refusal
+from andy_cli.models.http.refusals import ServerRefusal
 
 
 class Said(NamedTuple):
@@ -59,7 +59,7 @@ class Over(NamedTuple):
 class Refused(Exception):
     """An error as the client gets it: the status, and a message in the protocol's own words."""
 
-    refusal = Refusal()
+    refusal = ServerRefusal()
     """What the model's server said, if it is the one that refuses."""
     details: Mapping[str, object] = MappingProxyType({})
     """What a program can act on, where the API has it beside the message."""

@@ -20,7 +20,7 @@ from andy_cli.frontends.serve.gatekeeper import Gatekeeper
 from andy_cli.frontends.serve.records import Records
 from andy_cli.frontends.serve.upstreams import upstreams
 from andy_cli.models.client import Endpoint
-from andy_cli.models.server.facts import Facts, facts
+from andy_cli.models.server.facts import ServerFacts, facts
 from andy_cli.settings import Settings
 
 FAREWELL = 1
@@ -50,7 +50,7 @@ async def work(
     ) as http:
         reached = partial(backend, http, patience)
 
-        async def get_facts(endpoint: Endpoint, sure: bool = False) -> Facts:
+        async def get_facts(endpoint: Endpoint, sure: bool = False) -> ServerFacts:
             return await facts(endpoint, settings, reached(endpoint).fetch, sure)
 
         behind = upstreams(

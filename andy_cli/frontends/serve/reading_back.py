@@ -16,7 +16,7 @@ from andy_cli.frontends.serve.pieces import Over, Piece, Retracted, Said
 from andy_cli.frontends.serve.source import Around
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.http.choices import plain_finish
-from andy_cli.models.http.wire import ReplyReader
+from andy_cli.models.http.wire import WireReader
 
 Choice = Mapping[str, object]
 
@@ -115,7 +115,7 @@ THOUGHTS = ("reasoning_content", "reasoning")
 def _chunks(choice: Choice, finish: str) -> list[Chunk]:
     """One choice as the chunks of a reply."""
     alone = {"choices": [{**choice, "index": 0, "finish_reason": finish}]}
-    reader = ReplyReader()
+    reader = WireReader()
     return [*reader.feed(dumped(alone)), *reader.finish()]
 
 

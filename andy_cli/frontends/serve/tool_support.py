@@ -14,7 +14,7 @@ from andy_cli.frontends.serve.asked import Asked
 from andy_cli.models.client import Endpoint
 from andy_cli.models.memory import learn_called, learn_refusal
 from andy_cli.models.presets import presets
-from andy_cli.models.server.facts import Facts
+from andy_cli.models.server.facts import ServerFacts
 from andy_cli.models.server.observed_tools import ObservedTools, Prompt
 from andy_cli.models.token_count import tokens
 
@@ -22,12 +22,12 @@ from andy_cli.models.token_count import tokens
 class GetFacts(Protocol):
     """Asks a server about a model; `sure` as models/server/facts.py has it."""
 
-    async def __call__(self, endpoint: Endpoint, sure: bool = False) -> Facts: ...
+    async def __call__(self, endpoint: Endpoint, sure: bool = False) -> ServerFacts: ...
 
 
-async def no_facts(endpoint: Endpoint, sure: bool = False) -> Facts:
+async def no_facts(endpoint: Endpoint, sure: bool = False) -> ServerFacts:
     """What is known of a server that is not asked."""
-    return Facts()
+    return ServerFacts()
 
 
 TOLD = "its server says that it takes no tools"

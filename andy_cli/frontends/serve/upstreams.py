@@ -22,7 +22,7 @@ from andy_cli.models.memory import recall
 from andy_cli.models.ollama_chat import OllamaChat
 from andy_cli.models.presets import presets
 from andy_cli.models.select import OLLAMA_PORT, parse_name
-from andy_cli.models.server.facts import Facts
+from andy_cli.models.server.facts import ServerFacts
 from andy_cli.models.server.kind import ServerKind
 from andy_cli.settings import Settings
 
@@ -178,7 +178,7 @@ class Opening:
         return Upstream(name, self._remote(endpoint), self.dialect, preset.tools)
 
     def _remote(self, endpoint: Endpoint) -> Remote:
-        async def ask(model: str) -> Facts:
+        async def ask(model: str) -> ServerFacts:
             return await self.get_facts(replace(endpoint, model=model))
 
         ollama = None

@@ -56,7 +56,7 @@ class Word(NamedTuple):
         return self.values[0]
 
 
-class Command(NamedTuple):
+class ShellCommand(NamedTuple):
     """One simple command; `words` are its name and arguments."""
 
     words: tuple[Word, ...]
@@ -69,8 +69,8 @@ class Command(NamedTuple):
     """Which earlier commands of the line flow into it, by pipe or by substitution."""
 
 
-class Line(NamedTuple):
-    commands: tuple[Command, ...]
+class ShellLine(NamedTuple):
+    commands: tuple[ShellCommand, ...]
     doubt: str
     """Why the line cannot be taken at its word, or nothing."""
 
@@ -80,19 +80,19 @@ def _load_parser() -> Parser:
     return Parser(Language(language()))
 
 
-def taken_apart(line: str) -> Line:
+def taken_apart(line: str) -> ShellLine:
     """All commands of a line, in the order in which they are written."""
     if line.partition("<<")[0].count("|") > MOST_COMMANDS:
         raise TooMuch  # the parser takes the square of their number
     root = _load_parser().parse(_replace_non_ascii(line).encode("ascii")).root_node
-    reader = _Reader()
+    reader = _ShellReader()
     reader.read(root, ())
     doubt = reader.doubt or ("it cannot be read" if root.has_error else "")
     if not doubt and _words_of(line) != [
         leaf for leaf in reader.leaves(root) if not _is_sign(leaf)
     ]:
         doubt = "it can be read in two ways"
-    return Line(tuple(reader.commands), doubt)
+    return ShellLine(tuple(reader.commands), doubt)
 
 
 def _replace_non_ascii(line: str) -> str:
@@ -133,11 +133,11 @@ BESIDE = ("variable_assignment", "file_redirect")
 """What stands beside the words of a command."""
 
 
-class _Reader:
+class _ShellReader:
     """Walks the tree once; keeps what variables were given on the way."""
 
     def __init__(self) -> None:
-        self.commands: list[Command] = []
+        self.commands: list[ShellCommand] = []
         self.doubt = ""
         self._variables: dict[str, tuple[str, ...]] = {"HOME": ("~",)}
         self._sources: dict[str, tuple[int, ...]] = {}
@@ -176,7 +176,7 @@ class _Reader:
     def _add_command(
         self, words: Sequence[Word], fed_by: tuple[int, ...], given: Sequence[Word] = ()
     ) -> int:
-        self.commands.append(Command(tuple(words), given=tuple(given), fed_by=fed_by))
+        self.commands.append(ShellCommand(tuple(words), given=tuple(given), fed_by=fed_by))
         return len(self.commands) - 1
 
     def _read_test(self, node: Node) -> None:

@@ -113,20 +113,20 @@ JQ = re.compile(
 OUTSIDE = "it reads outside the workspace"
 
 
-class Reader(NamedTuple):
+class ReadOnlyProgram(NamedTuple):
     letters: str
     long: list[str]
     kind: str
 
 
 @cache
-def read_only_programs() -> dict[str, Reader]:
+def read_only_programs() -> dict[str, ReadOnlyProgram]:
     """The table, read."""
     found = {}
     for row in ROWS.strip().replace("\n    ", " ").splitlines():
         names, letters, long, kind = row.split("|")
         named = [names] if names.split()[0] in MANY else names.split()
-        found.update(dict.fromkeys(named, Reader(letters, long.split(), kind)))
+        found.update(dict.fromkeys(named, ReadOnlyProgram(letters, long.split(), kind)))
     return found
 
 
@@ -155,7 +155,7 @@ def doubt_about(words: Sequence[Word], folder: str, inside: Inside) -> str:
 
 
 def _judge_reader(
-    name: str, reader: Reader, arguments: Sequence[str], folder: str, inside: Inside
+    name: str, reader: ReadOnlyProgram, arguments: Sequence[str], folder: str, inside: Inside
 ) -> str:
     """The same for a program of the table."""
     if reader.kind == "any":

@@ -7,19 +7,19 @@ Level = Literal["allow", "ask", "deny"]
 ORDER: tuple[Level, ...] = ("allow", "ask", "deny")
 
 
-class Judged(NamedTuple):
+class CommandJudgement(NamedTuple):
     verdict: Level
     reason: str
 
 
-def ask(reason: str) -> Judged:
-    return Judged("ask", reason)
+def ask(reason: str) -> CommandJudgement:
+    return CommandJudgement("ask", reason)
 
 
-def deny(reason: str) -> Judged:
-    return Judged("deny", reason)
+def deny(reason: str) -> CommandJudgement:
+    return CommandJudgement("deny", reason)
 
 
-def strictest(judged: Iterable[Judged]) -> Judged:
+def strictest(judged: Iterable[CommandJudgement]) -> CommandJudgement:
     """The strictest verdict, the first of its kind; nothing at all is asked."""
     return max(judged, key=lambda each: ORDER.index(each.verdict), default=ask("it says nothing"))

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Literal
 
 from andy_cli.guard.commands.places import SECRET_VARIABLE, is_secret
-from andy_cli.guard.commands.verdict import Judged, ask, deny, strictest
+from andy_cli.guard.commands.verdict import CommandJudgement, ask, deny, strictest
 
 LONGEST = 8191
 """What cmd itself takes."""
@@ -160,14 +160,14 @@ def join_rows(text: str) -> list[str]:
     return [part for part in re.sub(r"\n {5,}", "", text).split("\n    ") if part.strip()]
 
 
-def judge(line: str, shell: Literal["cmd", "powershell"]) -> Judged:
+def judge(line: str, shell: Literal["cmd", "powershell"]) -> CommandJudgement:
     """Judge a line for one of the shells of Windows."""
     if len(line) > LONGEST:
         return deny("it is too long to be judged")
     return strictest([*_find_dangers(line, shell), _judge_reading(line, shell)])
 
 
-def _find_dangers(line: str, shell: str) -> Iterator[Judged]:
+def _find_dangers(line: str, shell: str) -> Iterator[CommandJudgement]:
     escape = "^" if shell == "cmd" else "`"
     line = re.sub(r"[ \t]+", " ", line)
     bare = line.replace(escape, "")
@@ -194,7 +194,7 @@ def _reads_secret(text: str) -> bool:
     return any(is_secret(word) for word in words)
 
 
-def _judge_reading(line: str, shell: Literal["cmd", "powershell"]) -> Judged:
+def _judge_reading(line: str, shell: Literal["cmd", "powershell"]) -> CommandJudgement:
     for part in line.split("|"):
         if not re.fullmatch(r"(?:[^\"'\s]|\"[^\"]*\"|\s)+", part):
             return ask("it is not clear what it is given")
@@ -210,4 +210,4 @@ def _judge_reading(line: str, shell: Literal["cmd", "powershell"]) -> Judged:
                 return ask(f"{word} is not known to be harmless")
         if name.lower() == "date" and rest != ["/t"]:
             return ask("date sets the clock")
-    return Judged("allow", "it only reads inside the workspace")
+    return CommandJudgement("allow", "it only reads inside the workspace")

@@ -25,7 +25,7 @@ from andy_cli.models.http.features import (
     TOOLS,
     find_features,
 )
-from andy_cli.models.http.refusals import Refusal
+from andy_cli.models.http.refusals import ServerRefusal
 
 Body = dict[str, object]
 
@@ -44,7 +44,7 @@ class Adapter:
         """The request without what was refused before."""
         return adapt_body(body, self.learned)
 
-    def learn(self, status: int, refusal: Refusal, sent: Mapping[str, object]) -> Body | None:
+    def learn(self, status: int, refusal: ServerRefusal, sent: Mapping[str, object]) -> Body | None:
         """What to send instead of the request that was refused; None if nothing is left to try."""
         for feature in find_features(status, refusal, sent):
             if feature in self.learned:

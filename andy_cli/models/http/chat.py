@@ -22,7 +22,7 @@ from andy_cli.models.http.constraints import is_wrapped, unwrap, write_constrain
 from andy_cli.models.http.features import PASSING, REASONING, TOOLS, refuses_any_tools
 from andy_cli.models.http.ollama_wire import OllamaReader, reader_at
 from andy_cli.models.http.refusals import (
-    Refusal,
+    ServerRefusal,
     as_error,
     names_no_model,
     narrow_kind,
@@ -31,8 +31,8 @@ from andy_cli.models.http.refusals import (
     retry_after,
     use_https,
 )
-from andy_cli.models.http.transport import Answer, Transport, drain, transport
-from andy_cli.models.http.wire import ReplyReader
+from andy_cli.models.http.transport import HttpAnswer, Transport, drain, transport
+from andy_cli.models.http.wire import WireReader
 from andy_cli.models.ollama_chat import OllamaChat
 from andy_cli.models.server.kind import ServerKind
 from andy_cli.settings import Settings
@@ -44,7 +44,7 @@ REFUSAL = 64 * 2**10
 """Bytes of a refusal that are read."""
 
 
-class Exchange(Protocol):
+class CapturedExchange(Protocol):
     """What a capture keeps of one request; see capture.py."""
 
     def chunk(self, data: bytes) -> None: ...
@@ -52,13 +52,13 @@ class Exchange(Protocol):
     def end(self, error: BaseException | None = None) -> None: ...
 
 
-Tap = Callable[[Endpoint, Body], Exchange]
+Tap = Callable[[Endpoint, Body], CapturedExchange]
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """The server answered with a status that is none of success."""
 
-    def __init__(self, status: int, headers: Mapping[str, str], refusal: Refusal) -> None:
+    def __init__(self, status: int, headers: Mapping[str, str], refusal: ServerRefusal) -> None:
         super().__init__(status)
         self.status = status
         self.headers = headers
@@ -111,7 +111,7 @@ class ChatClient:
                     async for chunk in chunks:
                         yield chunk
                 return
-            except Refused as refused:
+            except RequestRefused as refused:
                 if not self._learn(refused, body):
                     raise await self._explain_refusal(refused) from None
                 body = await self._body(request)
@@ -140,7 +140,7 @@ class ChatClient:
         return self._transport
 
     async def _once(self, body: Body) -> AsyncGenerator[Chunk, None]:
-        """One request and its reply; raises `Refused` for a status that is none of success."""
+        """Send one request. Raises RequestRefused for a status that is none of success."""
         endpoint, address = self.endpoint, ""
         if self._ollama and self._ollama.speaks:
             body, address = await self._ollama.write(body), self._ollama.address
@@ -162,7 +162,10 @@ class ChatClient:
                 exchange.end(failure)
 
     async def _read(
-        self, answer: Answer, reader: ReplyReader | OllamaReader, exchange: Exchange | None
+        self,
+        answer: HttpAnswer,
+        reader: WireReader | OllamaReader,
+        exchange: CapturedExchange | None,
     ) -> AsyncGenerator[Chunk, None]:
         until = monotonic() + self._settings.number("network.total_timeout")
         size, said = 0, False
@@ -201,7 +204,9 @@ class ChatClient:
                 TransientError(message, "Ask for less, or raise the limit."), "timeout"
             )
 
-    async def _record_refusal(self, answer: Answer, exchange: Exchange | None) -> Refused:
+    async def _record_refusal(
+        self, answer: HttpAnswer, exchange: CapturedExchange | None
+    ) -> RequestRefused:
         data = b""
         async for piece in answer.bytes:
             if exchange:
@@ -214,9 +219,9 @@ class ChatClient:
         except (ValueError, RecursionError):
             refusal = read_page(data.decode("utf-8", "replace"))
         said = self._without_key(refusal.message)
-        return Refused(answer.status, answer.headers, refusal._replace(message=said))
+        return RequestRefused(answer.status, answer.headers, refusal._replace(message=said))
 
-    def _learn(self, refused: Refused, sent: Body) -> bool:
+    def _learn(self, refused: RequestRefused, sent: Body) -> bool:
         """Whether the request can be changed so that it may be taken; raises where tools go."""
         ollama = self._ollama if self._ollama and self._ollama.speaks else None
         if ollama and ollama.learn(refused.status, refused.refusal, sent):
@@ -231,7 +236,7 @@ class ChatClient:
             raise ToolsRefusedError(message, hint, wholly) from None
         return True
 
-    async def _explain_refusal(self, refused: Refused) -> ModelError:
+    async def _explain_refusal(self, refused: RequestRefused) -> ModelError:
         where = show_url(self.endpoint.base_url)
         who = f"{self.endpoint.provider} at {where}"
         if 300 <= refused.status < 400:

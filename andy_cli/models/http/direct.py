@@ -14,7 +14,7 @@ from andy_cli.models.client import Endpoint
 from andy_cli.models.http.addresses import is_loopback, show_url
 from andy_cli.models.http.body import Body
 from andy_cli.models.http.refusals import narrow_kind, use_https
-from andy_cli.models.http.transport import Answer
+from andy_cli.models.http.transport import HttpAnswer
 from andy_cli.settings import Settings
 
 HANDSHAKE = 1.0
@@ -30,13 +30,13 @@ class Direct:
         self.http = _client(endpoint, settings)
 
     @asynccontextmanager
-    async def send(self, body: Body, address: str = "") -> AsyncIterator[Answer]:
+    async def send(self, body: Body, address: str = "") -> AsyncIterator[HttpAnswer]:
         url = address or f"{self._endpoint.base_url}/chat/completions"
         try:
             async with self.http.stream(
                 "POST", url, json=body, headers=headers_for(self._endpoint)
             ) as response:
-                yield Answer(response.status_code, response.headers, response.aiter_bytes())
+                yield HttpAnswer(response.status_code, response.headers, response.aiter_bytes())
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise await explain_silence(error, self._endpoint.base_url) from error
 

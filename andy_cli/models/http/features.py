@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from andy_cli.models.http.constraints import UNHELPFUL, find_ours
-from andy_cli.models.http.refusals import Refusal, too_long
+from andy_cli.models.http.refusals import ServerRefusal, too_long
 
 Request = Mapping[str, object]
 WireMessage = Mapping[str, object]
@@ -101,7 +101,7 @@ ROLE = re.compile(
 CALLING = re.compile(r"\b(tools?|functions?|function-calling)\b|--?jinja|tool-call-parser", re.I)
 
 
-def find_features(status: int, refusal: Refusal, request: Request) -> Iterator[str]:
+def find_features(status: int, refusal: ServerRefusal, request: Request) -> Iterator[str]:
     """The features of the request that the server may have refused, the likeliest first."""
     blamed = _blames_limit(refusal, request)
     if status not in STATUSES or (too_long(refusal) and not blamed):
@@ -118,12 +118,12 @@ def find_features(status: int, refusal: Refusal, request: Request) -> Iterator[s
     yield from _in_template(said, request)
 
 
-def refuses_any_tools(refusal: Refusal) -> bool:
+def refuses_any_tools(refusal: ServerRefusal) -> bool:
     """Whether a refusal of tools is one of all tools, and not of those that were sent."""
     return TOOLS in refusal.fields or WHOLLY.search(refusal.text or refusal.message) is not None
 
 
-def blames_value(refusal: Refusal) -> bool:
+def blames_value(refusal: ServerRefusal) -> bool:
     """Whether a value is out of its range, and another would be taken."""
     return FAULTY_LIMIT.search(refusal.message) is not None
 
@@ -141,7 +141,7 @@ def _blames_one_tool(said: str, request: Request) -> bool:
     return PART_OF_TOOL.search(said) is not None or not names.isdisjoint(quoted)
 
 
-def _blames_limit(refusal: Refusal, request: Request) -> bool:
+def _blames_limit(refusal: ServerRefusal, request: Request) -> bool:
     """Whether more tokens were asked for than the model can write."""
     limits = [name for name in LIMITS if name in request]
     if not limits or OF_INPUT.search(refusal.message):
@@ -179,7 +179,7 @@ def _messages(request: Request) -> list[WireMessage]:
     return [message for message in rows if isinstance(message, Mapping)]
 
 
-def _named_fields(refusal: Refusal, request: Request) -> Iterator[str]:
+def _named_fields(refusal: ServerRefusal, request: Request) -> Iterator[str]:
     """Fields of the request that are named; those that the server itself sets apart come first."""
     names = [name for name in request if name not in NEEDED]
     for name in names:
@@ -190,7 +190,7 @@ def _named_fields(refusal: Refusal, request: Request) -> Iterator[str]:
             yield name
 
 
-def _is_named(name: str, refusal: Refusal) -> bool:
+def _is_named(name: str, refusal: ServerRefusal) -> bool:
     if name in refusal.fields:
         return True
     said = refusal.text or refusal.message
@@ -206,7 +206,7 @@ def _camel_words(text: str) -> set[str]:
     return {word.lower() for word in re.findall(r"\b[A-Za-z]*[a-z][A-Z][A-Za-z]*\b", text)}
 
 
-def _in_words(said: str, refusal: Refusal, request: Request) -> Iterator[str]:
+def _in_words(said: str, refusal: ServerRefusal, request: Request) -> Iterator[str]:
     """What is said where no field is named."""
     if ORDER.search(said):
         yield ALTERNATION

@@ -17,8 +17,8 @@ from andy_cli.errors import BadRequestError, ModelError
 from andy_cli.messages import Chunk, Wire
 from andy_cli.models.http.body import Body
 from andy_cli.models.http.choices import ChoiceReader
-from andy_cli.models.http.refusals import Refusal, as_error, read_refusal
-from andy_cli.models.http.wire import ReplyReader, cut_off, not_a_reply
+from andy_cli.models.http.refusals import ServerRefusal, as_error, read_refusal
+from andy_cli.models.http.wire import WireReader, cut_off, not_a_reply
 
 CHAT = "/api/chat"
 
@@ -166,7 +166,7 @@ def _read_picture(picture: object) -> str:
     return data
 
 
-def find_thinking(refusal: Refusal) -> Refusal:
+def find_thinking(refusal: ServerRefusal) -> ServerRefusal:
     """The refusal with the fields that it is about, which are not called as it says."""
     if "support thinking" not in refusal.message:
         return refusal
@@ -174,7 +174,7 @@ def find_thinking(refusal: Refusal) -> Refusal:
 
 
 class OllamaReader:
-    """Reads one reply, streamed or whole, as `ReplyReader` reads those of the other API."""
+    """Reads one reply, streamed or whole, as `WireReader` reads those of the other API."""
 
     def __init__(self) -> None:
         self.failure: ModelError | None = None
@@ -257,6 +257,6 @@ def _usage(event: Mapping[str, object]) -> Wire | None:
     return usage or None
 
 
-def reader_at(address: str) -> ReplyReader | OllamaReader:
+def reader_at(address: str) -> WireReader | OllamaReader:
     """What reads the replies to requests that are sent to an address."""
-    return OllamaReader() if address.endswith(CHAT) else ReplyReader()
+    return OllamaReader() if address.endswith(CHAT) else WireReader()

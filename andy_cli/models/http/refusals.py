@@ -26,7 +26,7 @@ LONGEST = 400
 """Characters of a server's own words that are passed on."""
 
 
-class Refusal(NamedTuple):
+class ServerRefusal(NamedTuple):
     message: str = ""
     code: str = ""
     """Its type and code, lower case, with a blank between."""
@@ -40,30 +40,30 @@ class Refusal(NamedTuple):
     """All that it says under whatever key, to find names in; never shown."""
 
 
-def read_refusal(body: object) -> Refusal:
+def read_refusal(body: object) -> ServerRefusal:
     """What the server said, from a decoded JSON body of any shape."""
     fields = tuple(dict.fromkeys(_find_fields(body)))[:NAMES]
     text = " ".join(_find_texts(body))[:LARGEST]
     while isinstance(body, list) and body:
         body = body[0]
     if not isinstance(body, Mapping):
-        return Refusal(_clean(body) if isinstance(body, str) else "", text=text)
+        return ServerRefusal(_clean(body) if isinstance(body, str) else "", text=text)
     inner = body.get("error")
     if isinstance(inner, Mapping):
         body = inner
     said = "; ".join(dict.fromkeys(_find_words(body)))
-    return Refusal(_clean(said), _code(body), fields, *_labels(body), text)
+    return ServerRefusal(_clean(said), _code(body), fields, *_labels(body), text)
 
 
 WANTS_HTTPS = r"HTTP request (was )?sent to (an )?HTTPS (port|server)|HTTP request to an HTTPS"
 """How nginx, Apache and servers written in Go answer http:// at an https port."""
 
 
-def read_page(text: str) -> Refusal:
+def read_page(text: str) -> ServerRefusal:
     """What a refusal that is no JSON says: a page of a proxy is nothing a person wants to read."""
     if re.search(WANTS_HTTPS, text):
-        return Refusal(code="https")
-    return Refusal() if "<" in text else Refusal(_clean(text), text=text[:LARGEST])
+        return ServerRefusal(code="https")
+    return ServerRefusal() if "<" in text else ServerRefusal(_clean(text), text=text[:LARGEST])
 
 
 WORDS = ("message", "detail", "msg", "error", "errors", "error_message", "title", "description")
@@ -165,7 +165,11 @@ def _status_by_words(code: str) -> int:
 
 
 def as_error(
-    status: int, refusal: Refusal, who: str, key_from: str = "", retry_after: float | None = None
+    status: int,
+    refusal: ServerRefusal,
+    who: str,
+    key_from: str = "",
+    retry_after: float | None = None,
 ) -> ModelError:
     """The refusal as one sentence. `who` begins it: a name of the server."""
     quoted = f": {refusal.message}" if refusal.message else "."
@@ -202,7 +206,9 @@ def as_error(
     return narrow_kind(ModelError(f"{who} refused the request ({status}){quoted}"), "bad_request")
 
 
-def _not_to_be_mended(status: int, refusal: Refusal, who: str, quoted: str) -> ModelError | None:
+def _not_to_be_mended(
+    status: int, refusal: ServerRefusal, who: str, quoted: str
+) -> ModelError | None:
     """Refusals that no change of the request by us can help."""
     if "content_filter" in refusal.code or "content_policy" in refusal.code:
         message, hint = f"{who} holds the request back{quoted}", "Say it otherwise."
@@ -214,7 +220,7 @@ def _not_to_be_mended(status: int, refusal: Refusal, who: str, quoted: str) -> M
     return None
 
 
-def is_quota(status: int, refusal: Refusal) -> bool:
+def is_quota(status: int, refusal: ServerRefusal) -> bool:
     return status == 402 or "insufficient_quota" in refusal.code or "billing" in refusal.code
 
 
@@ -240,7 +246,7 @@ TOO_LONG_WORDS = re.compile(
 RATE = re.compile(r"per (min|hour|day|second)|\b[TR]P[MDS]\b|rate.?limit", re.IGNORECASE)
 
 
-def too_long(refusal: Refusal) -> bool:
+def too_long(refusal: ServerRefusal) -> bool:
     """Whether the conversation is longer than the model reads. Tokens a minute are no context."""
     if TOO_LONG_CODES.search(refusal.code):
         return True
@@ -261,7 +267,7 @@ PROMPT = re.compile(r"prompt|\binputs?\b|context|sequence|conversation|\bmessage
 MEASURED = re.compile(r"tokens?|context|length|seq_len", re.IGNORECASE)
 
 
-def names_no_model(status: int, refusal: Refusal) -> bool:
+def names_no_model(status: int, refusal: ServerRefusal) -> bool:
     """Whether the model is what the server does not have."""
     if status not in (400, 404, 422):
         return False

@@ -15,7 +15,7 @@ import openai
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.body import Body
 from andy_cli.models.http.direct import Direct, explain_silence
-from andy_cli.models.http.transport import AZURE, Answer
+from andy_cli.models.http.transport import AZURE, HttpAnswer
 from andy_cli.settings import Settings
 
 AZURE_VERSION = "2024-10-21"
@@ -29,7 +29,7 @@ class ThroughOpenAI:
         self._api = _client(endpoint, self._direct.http)
 
     @asynccontextmanager
-    async def send(self, body: Body, address: str = "") -> AsyncIterator[Answer]:
+    async def send(self, body: Body, address: str = "") -> AsyncIterator[HttpAnswer]:
         if address:  # of an API that the package does not know
             async with self._direct.send(body, address) as answer:
                 yield answer
@@ -40,10 +40,10 @@ class ThroughOpenAI:
             try:
                 create = self._api.chat.completions.with_streaming_response.create
                 response = await stack.enter_async_context(create(**known, extra_body=extra))
-                yield Answer(response.status_code, response.headers, response.iter_bytes())
+                yield HttpAnswer(response.status_code, response.headers, response.iter_bytes())
             except openai.APIStatusError as error:
                 refused = error.response
-                yield Answer(refused.status_code, refused.headers, refused.aiter_bytes())
+                yield HttpAnswer(refused.status_code, refused.headers, refused.aiter_bytes())
             except openai.APIConnectionError as error:
                 raise await explain_silence(error.__cause__ or error, url) from error
             except (httpx2.HTTPError, httpx2.InvalidURL) as error:

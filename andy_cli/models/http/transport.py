@@ -15,7 +15,7 @@ LINGER = 0.05
 """Seconds for a server to close a reply that it has ended."""
 
 
-class Answer(NamedTuple):
+class HttpAnswer(NamedTuple):
     status: int
     headers: Mapping[str, str]
     """Names in lower case, or found by them."""
@@ -29,7 +29,7 @@ class Transport(Protocol):
     `send` raises it from inside its block too, while the bytes are read.
     """
 
-    def send(self, body: Body, address: str = "") -> AbstractAsyncContextManager[Answer]:
+    def send(self, body: Body, address: str = "") -> AbstractAsyncContextManager[HttpAnswer]:
         """`address`: another than that of the chat completions API."""
         ...
 
@@ -54,7 +54,7 @@ def transport(endpoint: Endpoint, settings: Settings) -> Transport:
     return Direct(endpoint, settings)
 
 
-async def drain(answer: Answer) -> None:
+async def drain(answer: HttpAnswer) -> None:
     """Let the server close a reply it has ended, so that its connection can be used again."""
     import asyncio  # both were imported long ago: they brought the answer
 

@@ -26,7 +26,7 @@ DECODE: Final = json.JSONDecoder().raw_decode
 """Reads the value at a position: the line is not copied to drop its `data:`."""
 
 
-class ReplyReader:
+class WireReader:
     """Reads one reply: `feed` the bytes as they come, then `finish`. Neither raises.
 
     What went wrong is in `failure`, so that the chunks read before it are not lost: look at it

@@ -35,7 +35,7 @@ OWNERS = frozenset({"llamacpp", "vllm"})
 Json = Mapping[str, object]
 
 
-class Facts(NamedTuple):
+class ServerFacts(NamedTuple):
     context: int | None = None
     """Tokens of prompt and reply together."""
     capabilities: tuple[str, ...] = ()
@@ -50,11 +50,11 @@ class Facts(NamedTuple):
     """The preset whose server it is, where it says so: `llamacpp`, `vllm`."""
 
 
-class Source(NamedTuple):
+class FactSource(NamedTuple):
     """A question and how its answer is read."""
 
     path: str
-    read: Callable[[Json, str], Facts]
+    read: Callable[[Json, str], ServerFacts]
     method: str = "GET"
 
 
@@ -64,21 +64,21 @@ Fetch = Callable[[str, str, Json | None], Awaitable[bytes | None]]
 
 async def facts(
     endpoint: Endpoint, settings: Settings, fetch: Fetch | None = None, sure: bool = False
-) -> Facts:
+) -> ServerFacts:
     """Never raises; takes `PATIENCE` at most. `fetch`: asks through connections that are there.
 
     `sure`: a server that may be any is asked only what no server can take for a request.
     """
     if not endpoint.base_url:
-        return Facts()
+        return ServerFacts()
     import asyncio  # it runs us
 
     found = await asyncio.gather(
         *(_ask(endpoint, settings, source, fetch) for source in _sources(endpoint, sure))
     )
-    merged = Facts()
+    merged = ServerFacts()
     for item in found:
-        merged = Facts(
+        merged = ServerFacts(
             merged.context or item.context,
             merged.capabilities or item.capabilities,
             merged.template or item.template,
@@ -100,7 +100,7 @@ async def takes_tools(
     return "tools" in told if told else None
 
 
-def _sources(endpoint: Endpoint, sure: bool) -> list[Source]:
+def _sources(endpoint: Endpoint, sure: bool) -> list[FactSource]:
     own = {"ollama": OLLAMA, "llamacpp": LLAMACPP, "lmstudio": LMSTUDIO}
     if endpoint.provider == "ollama":
         return [OLLAMA, LOADED, LISTED]
@@ -113,8 +113,8 @@ def _sources(endpoint: Endpoint, sure: bool) -> list[Source]:
 
 
 async def _ask(
-    endpoint: Endpoint, settings: Settings, source: Source, fetch: Fetch | None
-) -> Facts:
+    endpoint: Endpoint, settings: Settings, source: FactSource, fetch: Fetch | None
+) -> ServerFacts:
     import asyncio
 
     root = endpoint.base_url.removesuffix("/v1")
@@ -125,8 +125,8 @@ async def _ask(
             data = await ask(source.method, f"{root}{source.path}", body)
         answer = json.loads(data) if data else None
     except (TimeoutError, ValueError, RecursionError):
-        return Facts()
-    return source.read(answer, endpoint.model) if isinstance(answer, dict) else Facts()
+        return ServerFacts()
+    return source.read(answer, endpoint.model) if isinstance(answer, dict) else ServerFacts()
 
 
 async def _fetch(
@@ -155,31 +155,31 @@ async def _fetch(
 # What the answers say. Every key may be missing or of another type.
 
 
-def _ollama(answer: Json, model: str) -> Facts:
+def _ollama(answer: Json, model: str) -> ServerFacts:
     info = _map(answer, "model_info")
     most = next((_count(info[key]) for key in info if key.endswith(".context_length")), None)
     set_to = re.search(r"^\s*num_ctx\s+(\d{1,9})\s*$", _text(answer, "parameters"), re.M)
     context = int(set_to[1]) if set_to else most
     template = _text(answer, "template")
-    return Facts(context, _words(answer.get("capabilities")), template, most)
+    return ServerFacts(context, _words(answer.get("capabilities")), template, most)
 
 
-def _read_loaded(answer: Json, model: str) -> Facts:
+def _read_loaded(answer: Json, model: str) -> ServerFacts:
     rows = answer.get("models")
     found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     row = next((item for item in found if item.get("name") in (model, f"{model}:latest")), {})
-    return Facts(loaded=_count(row.get("context_length")))
+    return ServerFacts(loaded=_count(row.get("context_length")))
 
 
-def _llamacpp(answer: Json, model: str) -> Facts:
+def _llamacpp(answer: Json, model: str) -> ServerFacts:
     caps = _map(answer, "chat_template_caps")
     takes = any(caps.get(name) is True for name in ("supports_tools", "supports_tool_calls"))
     told = ("completion", "tools") if takes else ("completion",) * bool(caps)
     context = _count(_map(answer, "default_generation_settings").get("n_ctx"))
-    return Facts(context, told, _text(answer, "chat_template"))
+    return ServerFacts(context, told, _text(answer, "chat_template"))
 
 
-def _read_listed(answer: Json, model: str) -> Facts:
+def _read_listed(answer: Json, model: str) -> ServerFacts:
     """The model's row in a list of models."""
     rows = answer.get("data")
     found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
@@ -188,7 +188,7 @@ def _read_listed(answer: Json, model: str) -> Facts:
     context = next((count for key in lengths if (count := _count(row.get(key)))), None)
     context = context or _count(_map(row, "meta").get("n_ctx_train"))
     owner = next((_text(item, "owned_by") for item in found), "")
-    return Facts(context, _abilities(row), kind=owner * (owner in OWNERS))
+    return ServerFacts(context, _abilities(row), kind=owner * (owner in OWNERS))
 
 
 def _abilities(row: Json) -> tuple[str, ...]:
@@ -227,8 +227,8 @@ def _count(value: object) -> int | None:
     return value if whole and isinstance(value, int) and 0 < value < 10**9 else None
 
 
-OLLAMA = Source("/api/show", _ollama, "POST")
-LOADED = Source("/api/ps", _read_loaded)
-LLAMACPP = Source("/props", _llamacpp)
-LMSTUDIO = Source("/api/v0/models", _read_listed)
-LISTED = Source("/v1/models", _read_listed)
+OLLAMA = FactSource("/api/show", _ollama, "POST")
+LOADED = FactSource("/api/ps", _read_loaded)
+LLAMACPP = FactSource("/props", _llamacpp)
+LMSTUDIO = FactSource("/api/v0/models", _read_listed)
+LISTED = FactSource("/v1/models", _read_listed)

@@ -4,15 +4,15 @@ from collections.abc import Awaitable, Callable
 
 from andy_cli.models.client import Endpoint
 from andy_cli.models.presets import presets
-from andy_cli.models.server.facts import Facts
+from andy_cli.models.server.facts import ServerFacts
 
 
-async def say_nothing() -> Facts:
+async def say_nothing() -> ServerFacts:
     """What is known of a server that is not asked."""
-    return Facts()
+    return ServerFacts()
 
 
-def kind_of(endpoint: Endpoint, told: Facts) -> str:
+def kind_of(endpoint: Endpoint, told: ServerFacts) -> str:
     """The kind of a server, from its preset, else from what it tells of itself."""
     return name_kind(endpoint) or told.kind or endpoint.provider
 
@@ -29,7 +29,7 @@ class ServerKind:
     """The kind of one server, by the name of its preset; it is asked once, when that is needed."""
 
     def __init__(
-        self, endpoint: Endpoint, ask: Callable[[], Awaitable[Facts]] = say_nothing
+        self, endpoint: Endpoint, ask: Callable[[], Awaitable[ServerFacts]] = say_nothing
     ) -> None:
         self._endpoint = endpoint
         self._kind = name_kind(endpoint)

@@ -20,7 +20,7 @@ BETWEEN = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 
 def read_text(file: BinaryIO) -> str:
     """Return all of it, a paragraph a line. Raises ToolError for what cannot be read."""
-    reader = _Reader()
+    reader = _DocxReader()
     with opened_package(file, "Word document", PARTS[0]) as package:
         for name in PARTS:
             if name in package.names:
@@ -28,7 +28,7 @@ def read_text(file: BinaryIO) -> str:
     return "".join(reader.pieces).strip("\n")
 
 
-class _Reader:
+class _DocxReader:
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self._in_text = False

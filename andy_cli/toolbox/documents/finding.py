@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
-from andy_cli.toolbox.documents.index import Index, as_indexed, as_written
+from andy_cli.toolbox.documents.index import DocumentIndex, as_indexed, as_written
 
 WORD = re.compile(r"\"([^\"]+)\"|(\S+)")
 MOST_WORDS = 50
@@ -56,14 +56,14 @@ class Looked(NamedTuple):
     """Files with a hit that are not there any more."""
 
 
-class Scope(NamedTuple):
+class SearchScope(NamedTuple):
     """What part of the index is looked through: a condition on `files.path`, and its values."""
 
     condition: str = ""
     values: tuple[str, ...] = ()
 
 
-def find(index: Index, query: str, scope: str, limit: int, workspace: Path) -> Looked:
+def find(index: DocumentIndex, query: str, scope: str, limit: int, workspace: Path) -> Looked:
     """Raises ToolError for a query without words and for a scope where nothing is indexed."""
     words = list(_words(query))
     if not words:
@@ -88,20 +88,22 @@ def _words(query: str) -> Iterator[str]:
             yield f'"{plain}"{beginning}'
 
 
-def _scope(index: Index, scope: str, workspace: Path) -> Scope:
+def _scope(index: DocumentIndex, scope: str, workspace: Path) -> SearchScope:
     """A folder, as a path or as a name anywhere in one; or a pattern of file names or paths."""
     written = scope.strip().removeprefix("./").rstrip("/")
     if written in ("", "*", "."):
-        return Scope()
+        return SearchScope()
     if WILD.search(written):
         pattern = str(Path(written).expanduser()) if written[0] in "~/" else f"*/{written}"
-        tried = [Scope("files.path glob ?", (pattern,))]
+        tried = [SearchScope("files.path glob ?", (pattern,))]
     else:
         path = os.path.normpath(workspace / Path(written).expanduser())
         tried = [_below(path)]
         if not written.startswith(("/", "~", ".")):
             inside = f"*/{re.sub(r'[*?[]', '?', written)}"
-            tried.append(Scope("(files.path glob ? or files.path glob ?)", (f"{inside}/*", inside)))
+            tried.append(
+                SearchScope("(files.path glob ? or files.path glob ?)", (f"{inside}/*", inside))
+            )
     for attempt in tried:
         if index.rows(f"select 1 from files where {attempt.condition} limit 1", attempt.values):
             return attempt
@@ -109,14 +111,16 @@ def _scope(index: Index, scope: str, workspace: Path) -> Scope:
     raise ToolError(f"Nothing is indexed in {spell_out(scope)}. Indexed are: {folders}.")
 
 
-def _below(path: str) -> Scope:
+def _below(path: str) -> SearchScope:
     # What begins with the folder and a slash; the character behind the slash is 0.
-    return Scope(
+    return SearchScope(
         "(files.path = ? or (files.path > ? and files.path < ?))", (path, f"{path}/", f"{path}0")
     )
 
 
-def _hits(index: Index, match: str, scope: Scope, limit: int) -> tuple[list[Hit], int]:
+def _hits(
+    index: DocumentIndex, match: str, scope: SearchScope, limit: int
+) -> tuple[list[Hit], int]:
     """The best hit of each file, best first, and how many files with hits are gone."""
     asked = limit + MORE
     rows = _rows(index, match, scope, asked)
@@ -133,7 +137,9 @@ def _hits(index: Index, match: str, scope: Scope, limit: int) -> tuple[list[Hit]
     return there, len(hits) - len(there)
 
 
-def _rows(index: Index, match: str, scope: Scope, most: int) -> list[tuple[object, ...]]:
+def _rows(
+    index: DocumentIndex, match: str, scope: SearchScope, most: int
+) -> list[tuple[object, ...]]:
     files = "parts on parts.id = {} join files on files.id = parts.file"
     marked = f"highlight(pieces, 1, '{BEFORE}', '{AFTER}') as marked"
     if not scope.condition:

@@ -65,7 +65,7 @@ class Piece(NamedTuple):
     text: str
 
 
-class State(NamedTuple):
+class FileState(NamedTuple):
     """How a file was when it was read."""
 
     size: int
@@ -78,13 +78,13 @@ class State(NamedTuple):
     """Why there is no text of it, if there is none."""
 
 
-class Read(NamedTuple):
+class ReadFile(NamedTuple):
     """A file as it goes into the index; without pieces its text has stayed the same."""
 
     path: str
     name: str
     """What it may be found by: its path in the folder."""
-    state: State
+    state: FileState
     pieces: Sequence[Piece] | None
 
 
@@ -97,7 +97,7 @@ class Folder(NamedTuple):
 
 
 @contextmanager
-def open_index(path: Path | None = None) -> Iterator["Index"]:
+def open_index(path: Path | None = None) -> Iterator["DocumentIndex"]:
     """The index, made if there is none. Raises ToolError; a damaged one is set aside then."""
     path = path or index_file()
     try:
@@ -109,7 +109,7 @@ def open_index(path: Path | None = None) -> Iterator["Index"]:
     try:
         with closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as connection:
             _prepare(connection)
-            yield Index(connection)
+            yield DocumentIndex(connection)
     except sqlite3.Error as error:
         raise _fault(error, path, inode) from error
 
@@ -200,7 +200,7 @@ def as_written(text: str) -> str:
     return text.replace("\u200b", "")
 
 
-class Index:
+class DocumentIndex:
     """An open index. Its methods raise sqlite3's errors, which `open_index` puts into words."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -249,16 +249,16 @@ class Index:
             self._connection.execute("pragma wal_checkpoint (truncate)")
         return len(paths)
 
-    def states(self, folder: Path) -> dict[str, State]:
+    def states(self, folder: Path) -> dict[str, FileState]:
         """How each of a folder's files was when it was read, by its path."""
         rows = self._connection.execute(
             """select files.path, size, changed, checked, hash, fault from files
                join folders on folders.id = files.folder where folders.path = ?""",
             [str(folder)],
         )
-        return {row[0]: State(*row[1:]) for row in rows}
+        return {row[0]: FileState(*row[1:]) for row in rows}
 
-    def put(self, folder: Path, files: Iterable[Read]) -> None:
+    def put(self, folder: Path, files: Iterable[ReadFile]) -> None:
         """Take in files of a folder, all or none of them."""
         with _transaction(self._connection):
             found = self._connection.execute(
@@ -267,7 +267,7 @@ class Index:
             for file in files if found else ():  # another process may have removed it
                 self._put(found[0], file)
 
-    def _put(self, folder: int, read: Read) -> None:
+    def _put(self, folder: int, read: ReadFile) -> None:
         run = self._connection.execute
         if read.pieces is not None:
             self._drop(read.path)

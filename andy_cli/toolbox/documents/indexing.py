@@ -14,9 +14,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.documents.index import NO_TEXT, Index, Piece, Read, State, as_indexed
-from andy_cli.toolbox.documents.text import MISSING, SNIFFED, Part, form_of, text_of
-from andy_cli.toolbox.documents.walk import Found, files_in
+from andy_cli.toolbox.documents.index import (
+    NO_TEXT,
+    DocumentIndex,
+    FileState,
+    Piece,
+    ReadFile,
+    as_indexed,
+)
+from andy_cli.toolbox.documents.text import MISSING, SNIFFED, TextPart, form_of, text_of
+from andy_cli.toolbox.documents.walk import FoundFile, files_in
 
 DOUBT = 2_000_000_000
 """Nanoseconds: what changes as soon after it was read may keep its time."""
@@ -29,7 +36,7 @@ AGAIN = -1
 """The size of a file that is to be tried again, whatever it is."""
 
 
-class Tally(NamedTuple):
+class IndexingCounts(NamedTuple):
     """What came of an update."""
 
     files: int
@@ -45,7 +52,9 @@ Report = Callable[[int, int], None]
 """Told how many files are done, and of how many."""
 
 
-def update(index: Index, folder: Path, largest: int, report: Report = lambda *_: None) -> Tally:
+def update(
+    index: DocumentIndex, folder: Path, largest: int, report: Report = lambda *_: None
+) -> IndexingCounts:
     """Bring one folder up to date; files of more than `largest` bytes are passed over.
 
     Raises ToolError where the folder itself is not there: then nothing is forgotten.
@@ -65,10 +74,10 @@ def update(index: Index, folder: Path, largest: int, report: Report = lambda *_:
         read += sum(document.pieces is not None for document in batch)
         report(done, len(found))
     index.updated(folder)
-    return Tally(len(found), read, len(gone), tuple(index.faults(folder)))
+    return IndexingCounts(len(found), read, len(gone), tuple(index.faults(folder)))
 
 
-def _is_unchanged(found: Found, known: State | None) -> bool:
+def _is_unchanged(found: FoundFile, known: FileState | None) -> bool:
     return (
         known is not None
         and (known.size, known.changed) == (found.size, found.changed)
@@ -76,8 +85,8 @@ def _is_unchanged(found: Found, known: State | None) -> bool:
     )
 
 
-def _batches(files: Iterable[Read]) -> Iterator[list[Read]]:
-    batch: list[Read] = []
+def _batches(files: Iterable[ReadFile]) -> Iterator[list[ReadFile]]:
+    batch: list[ReadFile] = []
     characters, began = 0, time.monotonic()
     for file in files:
         batch.append(file)
@@ -90,32 +99,32 @@ def _batches(files: Iterable[Read]) -> Iterator[list[Read]]:
         yield batch
 
 
-def _read(found: Found, folder: Path, known: State | None, largest: int) -> Read:
+def _read(found: FoundFile, folder: Path, known: FileState | None, largest: int) -> ReadFile:
     """A file as it goes into the index; one that cannot be read goes in with the reason."""
     key = _key(found.path)
     name = os.path.relpath(key, folder) if key != str(folder) else folder.name
-    state = State(found.size, found.changed, time.time_ns(), b"")
+    state = FileState(found.size, found.changed, time.time_ns(), b"")
     if key != found.path:
-        return Read(key, name, state._replace(fault="its name is not in UTF-8"), ())
+        return ReadFile(key, name, state._replace(fault="its name is not in UTF-8"), ())
     if found.size > largest:
         fault = f"larger than {largest / 1e6:g} MB"
-        return Read(key, name, state._replace(fault=fault), ())
+        return ReadFile(key, name, state._replace(fault=fault), ())
     try:
         data, state = _content(found.path, largest, state)
         if known and known.hash == state.hash and known.size != AGAIN:
-            return Read(key, name, state._replace(fault=known.fault), None)
+            return ReadFile(key, name, state._replace(fault=known.fault), None)
         if not form_of(data[:SNIFFED], name):
-            return Read(key, name, state._replace(fault=NO_TEXT), ())
-        return Read(key, name, state, list(pieces_of(text_of(BytesIO(data), name, largest))))
+            return ReadFile(key, name, state._replace(fault=NO_TEXT), ())
+        return ReadFile(key, name, state, list(pieces_of(text_of(BytesIO(data), name, largest))))
     except OSError as error:
         fault = f"cannot be read: {error.strerror}"
-        return Read(key, name, state._replace(size=AGAIN, fault=fault), ())
+        return ReadFile(key, name, state._replace(size=AGAIN, fault=fault), ())
     except ToolError as error:
         size = AGAIN if str(error) in MISSING else state.size
-        return Read(key, name, state._replace(size=size, fault=str(error)), ())
+        return ReadFile(key, name, state._replace(size=size, fault=str(error)), ())
 
 
-def _content(path: str, largest: int, state: State) -> tuple[bytes, State]:
+def _content(path: str, largest: int, state: FileState) -> tuple[bytes, FileState]:
     """What is in a file now, and how the file is now. No link is followed."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with os.fdopen(os.open(path, flags), "rb") as file:
@@ -127,7 +136,7 @@ def _content(path: str, largest: int, state: State) -> tuple[bytes, State]:
     return data, state._replace(size=now.st_size, changed=now.st_mtime_ns, hash=digest)
 
 
-def pieces_of(parts: Iterable[Part]) -> Iterator[Piece]:
+def pieces_of(parts: Iterable[TextPart]) -> Iterator[Piece]:
     """The text of a file in pieces, cut where a line ends if it can be."""
     for part in parts:
         text = as_indexed(part.text)

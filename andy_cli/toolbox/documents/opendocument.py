@@ -26,14 +26,14 @@ def read_parts(file: BinaryIO) -> list[tuple[str, str]]:
 
     Raises ToolError for what cannot be read.
     """
-    reader = _Reader()
+    reader = _OpenDocumentReader()
     with opened_package(file, "OpenDocument file", CONTENT) as package:
         package.parse(CONTENT, reader)
     parts = [(place, "".join(pieces).strip("\n")) for place, pieces in reader.parts]
     return [(place, text) for place, text in parts if place or text]
 
 
-class _Reader:
+class _OpenDocumentReader:
     def __init__(self) -> None:
         self.parts: list[tuple[str, list[str]]] = [("", [])]
         self._in_paragraph = 0

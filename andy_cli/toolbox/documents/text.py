@@ -39,7 +39,7 @@ MISSING = frozenset([pdf.MISSING, xlsx.MISSING])
 """What is said where a package is missing that could read a file."""
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     place: str
     """`page 3`, `slide 2`, `sheet Sales`, `chapter 1`; nothing where there are no parts."""
     text: str
@@ -49,43 +49,43 @@ class Part(NamedTuple):
 
 GoOn = Callable[[], None]
 """Called now and then; may raise."""
-DocumentReader = Callable[[BinaryIO, GoOn], Iterator[Part]]
+DocumentReader = Callable[[BinaryIO, GoOn], Iterator[TextPart]]
 
 
 def always() -> None:
     """Goes on."""
 
 
-def _pdf(file: BinaryIO, go_on: GoOn) -> Iterator[Part]:
+def _pdf(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
     for number, text in enumerate(pdf.pages(file), 1):
         go_on()
-        yield Part(f"page {number}", text)
+        yield TextPart(f"page {number}", text)
 
 
-def _word(file: BinaryIO, go_on: GoOn) -> Iterator[Part]:
-    yield Part("", docx.read_text(file), "paragraph")
+def _word(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
+    yield TextPart("", docx.read_text(file), "paragraph")
 
 
-def _slides(file: BinaryIO, go_on: GoOn) -> Iterator[Part]:
+def _slides(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
     for number, text in enumerate(pptx.read_slides(file), 1):
         go_on()
-        yield Part(f"slide {number}", text)
+        yield TextPart(f"slide {number}", text)
 
 
-def _sheets(file: BinaryIO, go_on: GoOn) -> Iterator[Part]:
+def _sheets(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
     for name, text in xlsx.read_sheets(file, go_on):
-        yield Part(f"sheet {name}", text)
+        yield TextPart(f"sheet {name}", text)
 
 
-def _open_document(file: BinaryIO, go_on: GoOn) -> Iterator[Part]:
+def _open_document(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
     for place, text in opendocument.read_parts(file):
-        yield Part(place, text, "" if place else "paragraph")
+        yield TextPart(place, text, "" if place else "paragraph")
 
 
-def _book(file: BinaryIO, go_on: GoOn) -> Iterator[Part]:
+def _book(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
     for number, text in enumerate(epub.read_chapters(file), 1):
         go_on()
-        yield Part(f"chapter {number}", text)
+        yield TextPart(f"chapter {number}", text)
 
 
 OFFICE_READERS: dict[str, DocumentReader] = {
@@ -132,7 +132,7 @@ def form_of(head: bytes, name: str) -> str:
 
 def text_of(
     file: BinaryIO, name: str, most: int = 50_000_000, go_on: GoOn = always
-) -> Iterator[Part]:
+) -> Iterator[TextPart]:
     """Give the text of an open file, in parts; at most so many bytes of plain text are read.
 
     Raises ToolError for one that is larger, damaged, encrypted, or no text at all; and what `go_on`
@@ -163,14 +163,14 @@ def _form_of_archive(file: BinaryIO, head: bytes) -> str:
     return next((form for member, form in MEMBERS.items() if member in names), "")
 
 
-def _read_plain(file: BinaryIO, name: str, form: str, most: int) -> Part:
+def _read_plain(file: BinaryIO, name: str, form: str, most: int) -> TextPart:
     data = file.read(most + 1)
     if len(data) > most:
         raise ToolError(f"{spell_out(PurePath(name).name)} is larger than {most / 1e6:g} MB.")
     if form == "page":
         title, text = plain_text(decode_text(data, declared_in(data)))
-        return Part("", f"{title}\n\n{text}".strip())
-    return Part("", decode_text(data), "line")
+        return TextPart("", f"{title}\n\n{text}".strip())
+    return TextPart("", decode_text(data), "line")
 
 
 def looks_like_text(head: bytes) -> bool:

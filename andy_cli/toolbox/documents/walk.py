@@ -15,14 +15,14 @@ KEYS = (".pem", ".key", ".p12", ".pfx", ".kdbx", ".keystore", ".jks", ".gpg", ".
 """What holds keys is not copied into an index."""
 
 
-class Found(NamedTuple):
+class FoundFile(NamedTuple):
     path: str
     size: int
     changed: int
     """Nanoseconds."""
 
 
-def files_in(folder: Path) -> Iterator[Found]:
+def files_in(folder: Path) -> Iterator[FoundFile]:
     """In the order of their paths; a folder that cannot be read counts as empty."""
     if folder.is_file():
         yield from _file_state(str(folder), folder.lstat())
@@ -45,7 +45,7 @@ def files_in(folder: Path) -> Iterator[Found]:
         waiting += reversed(folders)
 
 
-def _state(entry: "os.DirEntry[str]") -> Iterator[Found]:
+def _state(entry: "os.DirEntry[str]") -> Iterator[FoundFile]:
     try:
         state = entry.stat(follow_symlinks=False)
     except OSError:
@@ -53,9 +53,9 @@ def _state(entry: "os.DirEntry[str]") -> Iterator[Found]:
     yield from _file_state(entry.path, state)
 
 
-def _file_state(path: str, state: os.stat_result) -> Iterator[Found]:
+def _file_state(path: str, state: os.stat_result) -> Iterator[FoundFile]:
     if stat.S_ISREG(state.st_mode):
-        yield Found(path, state.st_size, state.st_mtime_ns)
+        yield FoundFile(path, state.st_size, state.st_mtime_ns)
 
 
 def _is_passed_over(name: str) -> bool:

@@ -18,9 +18,9 @@ from andy_cli.toolbox.files.kinds import HEAD, kind, one
 from andy_cli.toolbox.files.names import amount, show_path
 from andy_cli.toolbox.files.opening import open_file
 from andy_cli.toolbox.files.writing import write
-from andy_cli.toolbox.granted_paths import Place, place
+from andy_cli.toolbox.granted_paths import GrantedPath, place
 from andy_cli.toolbox.runtime_context import here
-from andy_cli.toolbox.tool import Claim, Display, Outcome
+from andy_cli.toolbox.tool import Display, Outcome, ResourceAccess
 
 COMPARED = 2_000_000
 """Bytes of a file up to which a change to it is shown."""
@@ -43,10 +43,10 @@ def _before(written: str) -> Before:
     contained = contain(written, workspace, "write")
     if contained.path is None or contained.verdict not in ("inside", "ask"):
         return Before(there=True, known=False)
-    return _read_place(Place(contained.path, workspace))
+    return _read_place(GrantedPath(contained.path, workspace))
 
 
-def _read_place(where: Place) -> Before:
+def _read_place(where: GrantedPath) -> Before:
     try:
         size = where.path.lstat().st_size
         with where.open() as file:
@@ -58,17 +58,17 @@ def _read_place(where: Place) -> Before:
     return Before(True, len(data) <= COMPARED, data, size)
 
 
-def claim_write(written: str, content: str) -> Claim:
+def claim_write(written: str, content: str) -> ResourceAccess:
     return _claim(written, compare_data(_before(written), content.encode("utf-8", "replace")))
 
 
-def claim_put(written: str, content: str, mime_type: str) -> Claim:
+def claim_put(written: str, content: str, mime_type: str) -> ResourceAccess:
     """Raises ToolError for content that is none."""
     return _claim(written, compare_data(_before(written), content_of(content, mime_type)))
 
 
-def _claim(written: str, change: FileChange) -> Claim:
-    return Claim((written,), "write", summary=change.summary, diff=change.diff)
+def _claim(written: str, change: FileChange) -> ResourceAccess:
+    return ResourceAccess((written,), "write", summary=change.summary, diff=change.diff)
 
 
 def compare_data(before: Before, data: bytes) -> FileChange:
@@ -95,7 +95,7 @@ def _describe_data(data: bytes, what: str) -> str:
     return f"{one(what) if what else 'text'} of {amount(len(data))}"
 
 
-def claim_edit(written: str, old: str, new: str, everywhere: bool) -> Claim:
+def claim_edit(written: str, old: str, new: str, everywhere: bool) -> ResourceAccess:
     """The change to the file, or what would be exchanged where it may not be looked at yet.
 
     Raises ToolError where the text is not in the file, or not only once.

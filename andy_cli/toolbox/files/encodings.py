@@ -64,7 +64,7 @@ def _is_utf_8(head: bytes, file: BinaryIO, work: Work) -> bool:
     return True
 
 
-class Text(NamedTuple):
+class DecodedText(NamedTuple):
     """A whole file as text, without its mark, and what it was written in."""
 
     text: str
@@ -82,14 +82,14 @@ class Text(NamedTuple):
             ) from error
 
 
-def decode_file(data: bytes) -> Text:
+def decode_file(data: bytes) -> DecodedText:
     """Raises ToolError where a mark promises what is not there."""
     encoding = marked_encoding(data)
     try:
         if encoding:
-            return Text(data[len(encoding.mark) :].decode(encoding.name), encoding)
-        return Text(data.decode("utf-8"))
+            return DecodedText(data[len(encoding.mark) :].decode(encoding.name), encoding)
+        return DecodedText(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         if encoding:
             raise ToolError(f"The file is no proper {encoding.spoken}: {error.reason}.") from error
-        return Text(data.decode("latin-1"), Encoding("latin-1"))
+        return DecodedText(data.decode("latin-1"), Encoding("latin-1"))

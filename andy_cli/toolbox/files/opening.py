@@ -9,11 +9,11 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.files.names import show_path
 from andy_cli.toolbox.files.search.walking import entries
-from andy_cli.toolbox.granted_paths import Place, place
+from andy_cli.toolbox.granted_paths import GrantedPath, place
 from andy_cli.toolbox.runtime_context import here
 
 
-def open_file(written: str) -> tuple[BinaryIO, Place]:
+def open_file(written: str) -> tuple[BinaryIO, GrantedPath]:
     """The file a model wrote the path of, for reading. Raises ToolError."""
     where = place(written, "read")
     try:
@@ -22,7 +22,7 @@ def open_file(written: str) -> tuple[BinaryIO, Place]:
         raise _explain_unopened(where, error) from error
 
 
-def _explain_unopened(where: Place, error: ToolError) -> ToolError:
+def _explain_unopened(where: GrantedPath, error: ToolError) -> ToolError:
     cause = error.__cause__
     number = cause.errno if isinstance(cause, OSError) else None
     name = show_path(where.path)
@@ -39,7 +39,7 @@ def _explain_unopened(where: Place, error: ToolError) -> ToolError:
     return ToolError(f"{name} cannot be opened: {os.strerror(number)}.")
 
 
-def _missing(where: Place, message: str) -> ToolError:
+def _missing(where: GrantedPath, message: str) -> ToolError:
     """With names that come near, from the same folder; of one outside only the file was asked."""
     if where.path.is_relative_to(here().workspace):
         try:

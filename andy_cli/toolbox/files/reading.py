@@ -24,7 +24,7 @@ LONGEST_LINE = 4000
 """Characters; what goes on longer is cut."""
 
 
-class Line(NamedTuple):
+class PageLine(NamedTuple):
     text: str
     more: int = 0
     """Characters that were cut off."""
@@ -61,8 +61,8 @@ def page(written: str, first: int, last: int | None, numbered: bool, work: Work)
     return Outcome("\n".join(shown), f"read {name}, {what}")
 
 
-def _that_fit(found: Iterator[Line]) -> list[Line]:
-    kept: list[Line] = []
+def _that_fit(found: Iterator[PageLine]) -> list[PageLine]:
+    kept: list[PageLine] = []
     room = MOST_CHARACTERS
     for line in found:
         room -= len(line.text) + 1
@@ -72,7 +72,7 @@ def _that_fit(found: Iterator[Line]) -> list[Line]:
     return kept
 
 
-def _show_line(number: int, line: Line, numbered: bool) -> str:
+def _show_line(number: int, line: PageLine, numbered: bool) -> str:
     return f"{number:>6}\t{line}" if numbered else str(line)
 
 
@@ -101,7 +101,7 @@ def line_count(file: BinaryIO, encoding: Encoding, work: Work) -> int:
     return number + (last != "\n")
 
 
-def lines(file: BinaryIO, encoding: Encoding, work: Work) -> Iterator[Line]:
+def lines(file: BinaryIO, encoding: Encoding, work: Work) -> Iterator[PageLine]:
     """The lines of an open file without their ends; however long they are, memory is bounded."""
     pending, cut = "", 0
     for text in pieces(file, encoding, work):
@@ -117,10 +117,10 @@ def lines(file: BinaryIO, encoding: Encoding, work: Work) -> Iterator[Line]:
         yield _line(pending, cut)
 
 
-def _line(text: str, cut: int) -> Line:
+def _line(text: str, cut: int) -> PageLine:
     if not cut:
         text = text.removesuffix("\r")
-    return Line(text[:LONGEST_LINE], cut + max(0, len(text) - LONGEST_LINE))
+    return PageLine(text[:LONGEST_LINE], cut + max(0, len(text) - LONGEST_LINE))
 
 
 def pieces(file: BinaryIO, encoding: Encoding, work: Work) -> Iterator[str]:

@@ -16,7 +16,7 @@ from andy_cli.toolbox.files.opening import open_file
 from andy_cli.toolbox.files.writing import write
 from andy_cli.toolbox.granted_paths import place
 from andy_cli.toolbox.runtime_context import here
-from andy_cli.toolbox.tool import Claim, Outcome, progress
+from andy_cli.toolbox.tool import Outcome, ResourceAccess, progress
 from andy_cli.toolbox.work import Work
 
 ANSWER = 4000
@@ -29,17 +29,19 @@ def is_address(destination: str) -> bool:
     return "://" in destination
 
 
-def claim(path: str, destination: str) -> Claim:
+def claim(path: str, destination: str) -> ResourceAccess:
     """What would be read and where it would go. Raises ToolError for an address of another kind."""
     size = _size(path)
     what = f"{spell_out(path)}{f', {amount(size)}' if size is not None else ''}"
     if is_address(destination):
         _check(destination)
         shown = f"the whole of {what}\nto {spell_out(destination)}"
-        return Claim((path,), "read", address=destination, method=METHOD, shown=shown)
+        return ResourceAccess((path,), "read", address=destination, method=METHOD, shown=shown)
     target = _target(path, destination)
     shown = f"{what}, copied to {spell_out(target)}"
-    return Claim((path, target), operations=("read", "write"), shown=shown, effect=Effect.WRITE)
+    return ResourceAccess(
+        (path, target), operations=("read", "write"), shown=shown, effect=Effect.WRITE
+    )
 
 
 def _check(address: str) -> None:

@@ -18,7 +18,7 @@ from andy_cli.guard.workspace import folder_inside
 from andy_cli.toolbox.files.history.journal import find_missing_folders, record
 from andy_cli.toolbox.files.history.recorded import LARGEST, Written
 from andy_cli.toolbox.files.names import show_path
-from andy_cli.toolbox.granted_paths import Place
+from andy_cli.toolbox.granted_paths import GrantedPath
 
 PERMISSIONS = 0o777
 """Of a mode what is kept: not that it runs as somebody else."""
@@ -36,7 +36,9 @@ WHY = {
 }
 
 
-def write(place: Place, pieces: Iterable[bytes], go_on: Callable[[], None] = lambda: None) -> bool:
+def write(
+    place: GrantedPath, pieces: Iterable[bytes], go_on: Callable[[], None] = lambda: None
+) -> bool:
     """Put the pieces there as the whole file; says whether it is new. Folders are made.
 
     `go_on` is asked just before the new file takes the place of the old one, and may raise.
@@ -51,7 +53,7 @@ def write(place: Place, pieces: Iterable[bytes], go_on: Callable[[], None] = lam
     return new
 
 
-def _before(place: Place) -> tuple[bytes | None, int]:
+def _before(place: GrantedPath) -> tuple[bytes | None, int]:
     """What a file holds, unless there is none or it is too large to be kept, and its time."""
     try:
         with place.open() as file:
@@ -79,7 +81,7 @@ class Hashed:
         return self._hash.digest()
 
 
-def replace_whole(place: Place, pieces: Iterable[bytes], go_on: Callable[[], None]) -> bool:
+def replace_whole(place: GrantedPath, pieces: Iterable[bytes], go_on: Callable[[], None]) -> bool:
     """As `write`, but nothing is noted."""
     with _explain_failure(place), folder_inside(place.path, place.root, make=True) as folder:
         name = place.path.name
@@ -100,7 +102,7 @@ def replace_whole(place: Place, pieces: Iterable[bytes], go_on: Callable[[], Non
 
 
 @contextmanager
-def _explain_failure(place: Place) -> Iterator[None]:
+def _explain_failure(place: GrantedPath) -> Iterator[None]:
     """What goes wrong, in words that say that nothing was changed."""
     try:
         yield
@@ -112,7 +114,7 @@ def _explain_failure(place: Place) -> Iterator[None]:
         raise ToolError(_why(place, error)) from error
 
 
-def _why(place: Place, error: OSError) -> str:
+def _why(place: GrantedPath, error: OSError) -> str:
     return f"{show_path(place.path)} was not written: {reason_of(error)}. Nothing was changed."
 
 

@@ -4,20 +4,27 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from andy_cli.toolbox.google.contents.pages import Rest, count_noun, cut, fitting, outcome, short
+from andy_cli.toolbox.google.contents.pages import (
+    TextRest,
+    count_noun,
+    cut,
+    fitting,
+    outcome,
+    short,
+)
 from andy_cli.toolbox.google.http.apis import CALENDAR, base
 from andy_cli.toolbox.google.http.exchange import Query
 from andy_cli.toolbox.google.http.refusals import Missing
 from andy_cli.toolbox.google.http.service import Record, open_service, part, record, records, text
 from andy_cli.toolbox.google.ids import Event, calendar_id, event_id, show_id
-from andy_cli.toolbox.google.times import Span, parse_bound, span
-from andy_cli.toolbox.tool import Claim, Outcome, ToolError
+from andy_cli.toolbox.google.times import TimeSpan, parse_bound, span
+from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError
 
 MANY = 250
 """Events at once."""
 
-REST = Rest(*["Ask for a shorter time, with timeMin and timeMax."] * 2)
-FIRST = Rest(*["These are the first."] * 2)
+REST = TextRest(*["Ask for a shorter time, with timeMin and timeMax."] * 2)
+FIRST = TextRest(*["These are the first."] * 2)
 
 DESCRIPTION = 500
 """Characters of what is written about an event."""
@@ -27,7 +34,7 @@ class Planned(NamedTuple):
     """An event to be made."""
 
     summary: str
-    when: Span
+    when: TimeSpan
     calendar: str
 
     def said(self) -> str:
@@ -155,23 +162,25 @@ def _no_calendar(id: str) -> Missing:
     return Missing(f"There is no calendar {show_id(id)}.", "calendar_list gives the ids.")
 
 
-def claim_reading(arguments: Mapping[str, object]) -> Claim:
-    return Claim(address=base(CALENDAR))
+def claim_reading(arguments: Mapping[str, object]) -> ResourceAccess:
+    return ResourceAccess(address=base(CALENDAR))
 
 
-def claim_creating(arguments: Mapping[str, object]) -> Claim:
+def claim_creating(arguments: Mapping[str, object]) -> ResourceAccess:
     names = ("summary", "start", "end", "calendarId")
     event = plan_event(*(str(arguments.get(name) or "") for name in names))
-    return Claim(address=base(CALENDAR), method="POST", shown=event.said())
+    return ResourceAccess(address=base(CALENDAR), method="POST", shown=event.said())
 
 
-def claim_updating(arguments: Mapping[str, object]) -> Claim:
+def claim_updating(arguments: Mapping[str, object]) -> ResourceAccess:
     said = f"{_which(arguments)}\nNew title: {_title(str(arguments.get('summary') or ''))}"
-    return Claim(address=base(CALENDAR), method="PATCH", shown=said)
+    return ResourceAccess(address=base(CALENDAR), method="PATCH", shown=said)
 
 
-def claim_deleting(arguments: Mapping[str, object]) -> Claim:
-    return Claim(address=base(CALENDAR), method="DELETE", shown=f"Delete: {_which(arguments)}")
+def claim_deleting(arguments: Mapping[str, object]) -> ResourceAccess:
+    return ResourceAccess(
+        address=base(CALENDAR), method="DELETE", shown=f"Delete: {_which(arguments)}"
+    )
 
 
 def _which(arguments: Mapping[str, object]) -> str:

@@ -16,7 +16,7 @@ from andy_cli.toolbox.google.http.service import (
     text,
 )
 from andy_cli.toolbox.google.ids import file_id, show_id
-from andy_cli.toolbox.tool import Claim, Outcome, ToolError
+from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError
 
 NOUN = "a document"
 NO_PLACE = Missing("Google Docs makes no document there.")
@@ -116,25 +116,25 @@ def _missing(id: str) -> Missing:
     return Missing(f"There is no document {show_id(id)}.", "drive_search gives the ids.")
 
 
-def claim_reading(arguments: Mapping[str, object]) -> Claim:
-    return Claim(address=base(DOCS))
+def claim_reading(arguments: Mapping[str, object]) -> ResourceAccess:
+    return ResourceAccess(address=base(DOCS))
 
 
-def claim_creating(arguments: Mapping[str, object]) -> Claim:
+def claim_creating(arguments: Mapping[str, object]) -> ResourceAccess:
     title = _title(str(arguments.get("title") or ""))
     return _changing(f"New document: {title}\n\n{arguments.get('text') or ''}")
 
 
-def claim_appending(arguments: Mapping[str, object]) -> Claim:
+def claim_appending(arguments: Mapping[str, object]) -> ResourceAccess:
     id = file_id(str(arguments.get("documentId", "")), NOUN)
     return _changing(f"At the end of the document {id}:\n\n{arguments.get('text') or ''}")
 
 
-def claim_replacing(arguments: Mapping[str, object]) -> Claim:
+def claim_replacing(arguments: Mapping[str, object]) -> ResourceAccess:
     id = file_id(str(arguments.get("documentId", "")), NOUN)
     find, new = arguments.get("findText"), arguments.get("replaceText")
     return _changing(f"Everywhere in the document {id}\nReplace: {find}\nBy: {new}")
 
 
-def _changing(said: str) -> Claim:
-    return Claim(address=base(DOCS), method="POST", shown=said)
+def _changing(said: str) -> ResourceAccess:
+    return ResourceAccess(address=base(DOCS), method="POST", shown=said)

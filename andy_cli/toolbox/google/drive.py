@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from andy_cli.toolbox.google.contents.file_text import FilePage, is_text
 from andy_cli.toolbox.google.contents.pages import (
-    Rest,
+    TextRest,
     count_noun,
     cut,
     fitting,
@@ -15,11 +15,11 @@ from andy_cli.toolbox.google.contents.pages import (
     short,
 )
 from andy_cli.toolbox.google.http.apis import DRIVE, base, uploads
-from andy_cli.toolbox.google.http.exchange import Query, Request
+from andy_cli.toolbox.google.http.exchange import ApiCall, Query
 from andy_cli.toolbox.google.http.refusals import Missing
 from andy_cli.toolbox.google.http.service import (
-    Page,
     Record,
+    ResultPage,
     Service,
     open_service,
     part,
@@ -28,7 +28,7 @@ from andy_cli.toolbox.google.http.service import (
 )
 from andy_cli.toolbox.google.http.uploading import multipart
 from andy_cli.toolbox.google.ids import file_id, show_id
-from andy_cli.toolbox.tool import Claim, Outcome, ToolError
+from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError
 
 GOOGLE = "application/vnd.google-apps."
 FOLDER = f"{GOOGLE}folder"
@@ -45,7 +45,7 @@ AS_TEXT = {
 FROM_TEXT = {f"{GOOGLE}document": "text/plain", f"{GOOGLE}spreadsheet": "text/csv"}
 """What Google makes of text, and of which kind of text."""
 
-REST = Rest("A larger maxResults gives them.", "Search for something more exact.")
+REST = TextRest("A larger maxResults gives them.", "Search for something more exact.")
 
 IDS = "drive_list and drive_search give the ids."
 
@@ -61,7 +61,7 @@ TERM = re.compile(
 """How a term of Drive's own search language begins."""
 
 
-class New(NamedTuple):
+class NewFile(NamedTuple):
     """A file to be made."""
 
     name: str
@@ -98,13 +98,13 @@ def as_query(written: str) -> str:
     return f"(name contains '{quoted}' or fullText contains '{quoted}') and trashed = false"
 
 
-async def _find_files(query: Mapping[str, str | bool], most: int, missing: Missing) -> Page:
+async def _find_files(query: Mapping[str, str | bool], most: int, missing: Missing) -> ResultPage:
     asked = {**query, "fields": f"nextPageToken,files({FIELDS})"}
     async with open_service(DRIVE) as drive:
         return await drive.listed("/files", "files", most, missing, asked, "pageSize", 1000)
 
 
-def _describe_files(found: Page) -> Outcome:
+def _describe_files(found: ResultPage) -> Outcome:
     files = [_describe_file(item) for item in found.items]
     kept = fitting(files)
     did = f"found {count_noun(len(files), 'file')} in Drive"
@@ -157,7 +157,7 @@ async def _file(drive: Service, id: str, fields: str = FIELDS) -> Record:
     return {**found, "id": text(found.get("id")) or id}
 
 
-async def creating(new: New) -> Outcome:
+async def creating(new: NewFile) -> Outcome:
     about = {"name": new.name, "mimeType": new.kind}
     query: Query = {"uploadType": "multipart", "fields": FIELDS, "supportsAllDrives": True}
     if new.kind == FOLDER:
@@ -171,7 +171,7 @@ async def creating(new: New) -> Outcome:
     return outcome(_describe_file({**about, **made}), f"made {short(new.name)} in Drive")
 
 
-def new_file(name: str, content: str, kind: str) -> New:
+def new_file(name: str, content: str, kind: str) -> NewFile:
     """What is to be made. Raises ToolError for what cannot be."""
     from mimetypes import guess_type  # 5 ms, and only who makes files needs it
 
@@ -186,7 +186,7 @@ def new_file(name: str, content: str, kind: str) -> New:
     if kind == FOLDER and content.strip():
         raise ToolError("A folder has no content.", "Leave it empty, or make a file.")
     _check(content)
-    return New(name, content, kind)
+    return NewFile(name, content, kind)
 
 
 def _check(content: str) -> None:
@@ -210,7 +210,7 @@ async def updating(file: str, content: str) -> Outcome:
         query: Query = {"uploadType": "media", "fields": FIELDS, "supportsAllDrives": True}
         url = f"{uploads(DRIVE)}/files/{part(id)}"
         media = FROM_TEXT.get(kind, kind)
-        request = Request("PATCH", url, query, content.encode(), media)
+        request = ApiCall("PATCH", url, query, content.encode(), media)
         done = await drive.send(request, _missing(id))
         drive.made(done)
     return outcome(_describe_file(done), f"wrote {name} in Drive")
@@ -232,23 +232,25 @@ def _missing(id: str) -> Missing:
     return Missing(f"There is no file {show_id(id)}.", IDS)
 
 
-def claim_reading(arguments: Mapping[str, object]) -> Claim:
-    return Claim(address=base(DRIVE))
+def claim_reading(arguments: Mapping[str, object]) -> ResourceAccess:
+    return ResourceAccess(address=base(DRIVE))
 
 
-def claim_creating(arguments: Mapping[str, object]) -> Claim:
+def claim_creating(arguments: Mapping[str, object]) -> ResourceAccess:
     given = [str(arguments.get(name) or "") for name in ("name", "content", "mimeType")]
     new = new_file(*given)
     said = f"New file in Drive: {new.name} ({new.kind})\n\n{new.content}"
-    return Claim(address=base(DRIVE), method="POST", shown=said)
+    return ResourceAccess(address=base(DRIVE), method="POST", shown=said)
 
 
-def claim_updating(arguments: Mapping[str, object]) -> Claim:
+def claim_updating(arguments: Mapping[str, object]) -> ResourceAccess:
     id = file_id(str(arguments.get("fileId", "")), "a file")
     said = f"File in Drive: {id}\nIts content becomes:\n\n{arguments.get('content', '')}"
-    return Claim(address=base(DRIVE), method="PATCH", shown=said)
+    return ResourceAccess(address=base(DRIVE), method="PATCH", shown=said)
 
 
-def claim_deleting(arguments: Mapping[str, object]) -> Claim:
+def claim_deleting(arguments: Mapping[str, object]) -> ResourceAccess:
     id = file_id(str(arguments.get("fileId", "")), "a file")
-    return Claim(address=base(DRIVE), method="PATCH", shown=f"To Drive's trash: the file {id}")
+    return ResourceAccess(
+        address=base(DRIVE), method="PATCH", shown=f"To Drive's trash: the file {id}"
+    )

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from andy_cli.settings import config_folder
-from andy_cli.toolbox.tool import Claim
+from andy_cli.toolbox.tool import ResourceAccess
 
 LOG_IN = "Run `andy google login`."
 
@@ -19,7 +19,7 @@ def login_file() -> Path:
 
 
 def require_scope(scope: str) -> Callable[[], str]:
-    """For `needs`: what is missing before a tool can work that needs this scope."""
+    """For `unavailable_reason`: what is missing before a tool can work that needs this scope."""
 
     def missing() -> str:
         if not login_file().exists():
@@ -31,13 +31,13 @@ def require_scope(scope: str) -> Callable[[], str]:
     return missing
 
 
-def lazy_claim(module: str, kind: str) -> Callable[[Mapping[str, object]], Claim]:
+def lazy_claim(module: str, kind: str) -> Callable[[Mapping[str, object]], ResourceAccess]:
     """For `claim`: what `claim_<kind>` of a module in this folder says."""
 
-    def claim(arguments: Mapping[str, object]) -> Claim:
+    def claim(arguments: Mapping[str, object]) -> ResourceAccess:
         found = getattr(import_module(f"andy_cli.toolbox.google.{module}"), f"claim_{kind}")
         said = found(arguments)
-        assert isinstance(said, Claim)
+        assert isinstance(said, ResourceAccess)
         return said
 
     return claim

@@ -5,10 +5,10 @@ import base64
 from collections.abc import Mapping, Sequence
 
 from andy_cli.toolbox.google.contents import message_text
-from andy_cli.toolbox.google.contents.mail_draft import Letter, as_message, letter
+from andy_cli.toolbox.google.contents.mail_draft import MailDraft, as_message, letter
 from andy_cli.toolbox.google.contents.pages import (
     TEXT,
-    Rest,
+    TextRest,
     clip_texts,
     count_noun,
     cut,
@@ -22,7 +22,7 @@ from andy_cli.toolbox.google.http.refusals import Missing
 from andy_cli.toolbox.google.http.service import Record, Service, open_service, part, records, text
 from andy_cli.toolbox.google.ids import plain_id, show_id
 from andy_cli.toolbox.google.login.account import connected_account
-from andy_cli.toolbox.tool import Claim, Outcome, ToolError, progress
+from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError, progress
 
 AT_ONCE = 8
 """Mails that are asked for at the same time."""
@@ -33,7 +33,7 @@ SYSTEM = frozenset(
 )
 """Labels whose names are their ids."""
 
-REST = Rest("A larger maxResults gives them.", "Search for less, as with after: and before:.")
+REST = TextRest("A larger maxResults gives them.", "Search for less, as with after: and before:.")
 NO_LIST = Missing("Gmail has no such list of mails.")
 IDS = "gmail_list and gmail_search give the ids."
 NO_SENDING = Missing("Gmail sends no mail there.")
@@ -158,7 +158,7 @@ async def _body(gmail: Service, id: str, message: Record) -> str:
     return message_text.read(body, data)
 
 
-async def sending(mail: Letter) -> Outcome:
+async def sending(mail: MailDraft) -> Outcome:
     account = connected_account()
     raw = as_message(mail, account.email if account else "")
     body = {"raw": base64.urlsafe_b64encode(raw).decode()}
@@ -171,17 +171,17 @@ async def sending(mail: Letter) -> Outcome:
     )
 
 
-def claim_reading(arguments: Mapping[str, object]) -> Claim:
-    return Claim(address=base(GMAIL))
+def claim_reading(arguments: Mapping[str, object]) -> ResourceAccess:
+    return ResourceAccess(address=base(GMAIL))
 
 
-def claim_sending(arguments: Mapping[str, object]) -> Claim:
+def claim_sending(arguments: Mapping[str, object]) -> ResourceAccess:
     mail = letter(
         _receivers(arguments.get("to")),
         str(arguments.get("subject", "")),
         str(arguments.get("body", "")),
     )
-    return Claim(address=base(GMAIL), method="POST", shown=mail.said())
+    return ResourceAccess(address=base(GMAIL), method="POST", shown=mail.said())
 
 
 def _receivers(to: object) -> str | list[str]:

@@ -9,7 +9,7 @@ from andy_cli.toolbox.google.http.exchange import Query
 from andy_cli.toolbox.google.http.refusals import Missing
 from andy_cli.toolbox.google.http.service import Record, open_service, part, record, text
 from andy_cli.toolbox.google.ids import file_id, show_id
-from andy_cli.toolbox.tool import Claim, Outcome, ToolError
+from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError
 
 NOUN = "a spreadsheet"
 NO_PLACE = Missing("Google Sheets makes no spreadsheet there.")
@@ -102,25 +102,25 @@ def _missing(id: str) -> Missing:
     return Missing(f"There is no spreadsheet {show_id(id)}.", "drive_search gives the ids.")
 
 
-def claim_reading(arguments: Mapping[str, object]) -> Claim:
-    return Claim(address=base(SHEETS))
+def claim_reading(arguments: Mapping[str, object]) -> ResourceAccess:
+    return ResourceAccess(address=base(SHEETS))
 
 
-def claim_writing(arguments: Mapping[str, object]) -> Claim:
+def claim_writing(arguments: Mapping[str, object]) -> ResourceAccess:
     rows = show_rows(rows_of(arguments.get("values")))
     return _changing("PUT", f"Into the cells {_where(arguments)}:\n\n{rows}")
 
 
-def claim_appending(arguments: Mapping[str, object]) -> Claim:
+def claim_appending(arguments: Mapping[str, object]) -> ResourceAccess:
     rows = show_rows(rows_of(arguments.get("values")))
     return _changing("POST", f"New rows below {_where(arguments)}:\n\n{rows}")
 
 
-def claim_creating(arguments: Mapping[str, object]) -> Claim:
+def claim_creating(arguments: Mapping[str, object]) -> ResourceAccess:
     return _changing("POST", f"New spreadsheet: {_title(str(arguments.get('title') or ''))}")
 
 
-def claim_clearing(arguments: Mapping[str, object]) -> Claim:
+def claim_clearing(arguments: Mapping[str, object]) -> ResourceAccess:
     return _changing("POST", f"Empty the cells {_where(arguments)}")
 
 
@@ -129,5 +129,5 @@ def _where(arguments: Mapping[str, object]) -> str:
     return f"{_range(str(arguments.get('range') or ''))} of the spreadsheet {id}"
 
 
-def _changing(method: str, shown: str) -> Claim:
-    return Claim(address=base(SHEETS), method=method, shown=shown)
+def _changing(method: str, shown: str) -> ResourceAccess:
+    return ResourceAccess(address=base(SHEETS), method=method, shown=shown)

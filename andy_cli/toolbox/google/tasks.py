@@ -3,25 +3,32 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from andy_cli.toolbox.google.contents.pages import Rest, count_noun, cut, fitting, outcome, short
+from andy_cli.toolbox.google.contents.pages import (
+    TextRest,
+    count_noun,
+    cut,
+    fitting,
+    outcome,
+    short,
+)
 from andy_cli.toolbox.google.http.apis import TASKS, base
 from andy_cli.toolbox.google.http.refusals import Missing
 from andy_cli.toolbox.google.http.service import Record, Service, open_service, part, text
 from andy_cli.toolbox.google.ids import plain_id, show_id
-from andy_cli.toolbox.tool import Claim, Outcome, ToolError
+from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError
 
 DEFAULT = "@default"
 MANY = 500
 """Tasks at once."""
 
 IDS = "tasks_list gives the ids."
-FIRST = Rest(*["These are the first."] * 2)
+FIRST = TextRest(*["These are the first."] * 2)
 
 LONGEST_TITLE, LONGEST_NOTES = 1_024, 8_192
 """Characters; Google takes no more."""
 
 
-class New(NamedTuple):
+class NewTask(NamedTuple):
     """A task to be made."""
 
     list: str
@@ -69,7 +76,7 @@ async def getting(task_list: str, task: str) -> Outcome:
     return outcome(_describe_task(found), f"looked at the task {short(text(found.get('title')))}")
 
 
-async def creating(new: New) -> Outcome:
+async def creating(new: NewTask) -> Outcome:
     body = {"title": new.title, **({"notes": new.notes} if new.notes else {})}
     async with open_service(TASKS) as tasks:
         made = await tasks.change("POST", f"/lists/{part(new.list)}/tasks", _NO_LIST, body)
@@ -77,11 +84,11 @@ async def creating(new: New) -> Outcome:
     return outcome(_describe_task(made), f"noted the task {short(new.title)}")
 
 
-def new_task(task_list: str, title: str, notes: str) -> New:
+def new_task(task_list: str, title: str, notes: str) -> NewTask:
     """What is to be made. Raises ToolError for what cannot be."""
     if len(notes) > LONGEST_NOTES:
         raise ToolError(f"The notes of a task hold {LONGEST_NOTES} characters at most.")
-    return New(list_id(task_list), _title(title), notes)
+    return NewTask(list_id(task_list), _title(title), notes)
 
 
 async def renaming(task_list: str, task: str, title: str) -> Outcome:
@@ -136,25 +143,25 @@ def _name_list(list: str) -> str:
     return "the default list" if list == DEFAULT else f"the list {list}"
 
 
-def claim_reading(arguments: Mapping[str, object]) -> Claim:
-    return Claim(address=base(TASKS))
+def claim_reading(arguments: Mapping[str, object]) -> ResourceAccess:
+    return ResourceAccess(address=base(TASKS))
 
 
-def claim_creating(arguments: Mapping[str, object]) -> Claim:
+def claim_creating(arguments: Mapping[str, object]) -> ResourceAccess:
     given = [str(arguments.get(name) or "") for name in ("taskListId", "title", "notes")]
-    return Claim(address=base(TASKS), method="POST", shown=new_task(*given).said())
+    return ResourceAccess(address=base(TASKS), method="POST", shown=new_task(*given).said())
 
 
-def claim_renaming(arguments: Mapping[str, object]) -> Claim:
+def claim_renaming(arguments: Mapping[str, object]) -> ResourceAccess:
     title = _title(str(arguments.get("title") or ""))
     return _changing("PATCH", f"New title of {_which(arguments)}: {title}")
 
 
-def claim_completing(arguments: Mapping[str, object]) -> Claim:
+def claim_completing(arguments: Mapping[str, object]) -> ResourceAccess:
     return _changing("PATCH", f"Tick off: {_which(arguments)}")
 
 
-def claim_deleting(arguments: Mapping[str, object]) -> Claim:
+def claim_deleting(arguments: Mapping[str, object]) -> ResourceAccess:
     return _changing("DELETE", f"Delete: {_which(arguments)}")
 
 
@@ -163,5 +170,5 @@ def _which(arguments: Mapping[str, object]) -> str:
     return f"the task {plain_id(str(arguments.get('taskId', '')), 'a task')} in {_name_list(list)}"
 
 
-def _changing(method: str, shown: str) -> Claim:
-    return Claim(address=base(TASKS), method=method, shown=shown)
+def _changing(method: str, shown: str) -> ResourceAccess:
+    return ResourceAccess(address=base(TASKS), method=method, shown=shown)

@@ -92,7 +92,7 @@ def _zone(name: str) -> tzinfo:
         raise ValueError(name) from error
 
 
-class Span(NamedTuple):
+class TimeSpan(NamedTuple):
     start: Moment
     end: Moment
 
@@ -106,7 +106,7 @@ class Span(NamedTuple):
         return f"{self.start.said()} to {self.end.said()}"
 
 
-def span(start: str, end: str) -> Span:
+def span(start: str, end: str) -> TimeSpan:
     """From when to when an event lasts. Of whole days the end is the day after the last, as the
     API has it; the same day twice is that day. Raises ToolError."""
     begins = moment(start, "start")
@@ -123,7 +123,7 @@ def span(start: str, end: str) -> Span:
         in_order = ends.at is not None and begins.at < ends.at
     if not in_order:
         raise ToolError(f"The end ({ends.said()}) is not after the start ({begins.said()}).")
-    return Span(begins, ends)
+    return TimeSpan(begins, ends)
 
 
 def parse_bound(written: str, what: str, end: bool = False) -> str:

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.terminal_sanitizer import one_line
-from andy_cli.toolbox.mcp.servers import Offered, Server, log_of
+from andy_cli.toolbox.mcp.servers import McpServer, OfferedTool, log_of
 from andy_cli.toolbox.terminal.processes import tell_marked
 
 MISSING = "it needs the MCP client: pip install 'andy-cli[mcp]'"
@@ -24,10 +24,10 @@ NOTICE = 0.5
 """Seconds in which a server that has ended is seen to have."""
 
 
-class Asked(Protocol):
+class SessionLike(Protocol):
     """What of a session is used here, before the SDK is imported."""
 
-    async def tools(self) -> tuple[Offered, ...]: ...
+    async def tools(self) -> tuple[OfferedTool, ...]: ...
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> tuple[object, bool]: ...
 
@@ -37,14 +37,14 @@ GRACE = 0.2
 """Seconds that a program has to end by itself, and then after each signal."""
 
 
-class Connection:
-    def __init__(self, server: Server, changed: Callable[["Connection"], None]) -> None:
+class McpConnection:
+    def __init__(self, server: McpServer, changed: Callable[["McpConnection"], None]) -> None:
         self.server = server
-        self.tools: tuple[Offered, ...] = ()
+        self.tools: tuple[OfferedTool, ...] = ()
         self.state = "starting"
         """starting, ready, or why not."""
         self._changed = changed
-        self._session: Asked | None = None
+        self._session: SessionLike | None = None
         self._list_again = asyncio.Event()
         self._settled = asyncio.Event()
         self._over = asyncio.Event()
@@ -147,8 +147,8 @@ class Connection:
 
 
 Opened = Callable[
-    [Server, Callable[[object], Awaitable[None]], str],
-    contextlib.AbstractAsyncContextManager[Asked],
+    [McpServer, Callable[[object], Awaitable[None]], str],
+    contextlib.AbstractAsyncContextManager[SessionLike],
 ]
 
 

@@ -9,8 +9,8 @@ import re
 import time
 from collections.abc import Callable, Iterable
 
-from andy_cli.toolbox.mcp.connection import Connection
-from andy_cli.toolbox.mcp.servers import Server
+from andy_cli.toolbox.mcp.connection import McpConnection
+from andy_cli.toolbox.mcp.servers import McpServer
 from andy_cli.toolbox.mcp.tools import source, tools_of
 from andy_cli.toolbox.registry import Registry
 
@@ -20,7 +20,7 @@ MOMENT = 2.0
 
 class Hub:
     def __init__(
-        self, servers: Iterable[Server], registry: Registry, tell: Callable[[str], None]
+        self, servers: Iterable[McpServer], registry: Registry, tell: Callable[[str], None]
     ) -> None:
         self._registry = registry
         self._tell = tell
@@ -28,7 +28,7 @@ class Hub:
         """Servers that the user was told are slow."""
         self._watch: asyncio.Task[None] | None = None
         self._began = 0.0
-        self.connections = [Connection(server, self._replace_tools) for server in servers]
+        self.connections = [McpConnection(server, self._replace_tools) for server in servers]
 
     def start(self) -> None:
         """Begin to connect to all of them; returns at once."""
@@ -53,7 +53,7 @@ class Hub:
         ]
         await self._wait(named, seconds - max(passed, MOMENT))
 
-    async def restart(self, server: Server) -> Connection:
+    async def restart(self, server: McpServer) -> McpConnection:
         """Connect anew to a server, as it is written now, or to one that was not there yet.
 
         Returns at once: its tools join when it is ready.
@@ -63,7 +63,7 @@ class Hub:
                 await old.close()
                 del self.connections[at]
                 break
-        connection = Connection(server, self._replace_tools)
+        connection = McpConnection(server, self._replace_tools)
         self.connections.append(connection)
         connection.start()
         return connection
@@ -73,7 +73,7 @@ class Hub:
             self._watch.cancel()
         await asyncio.gather(*(connection.close() for connection in self.connections))
 
-    async def _wait(self, connections: Iterable[Connection], seconds: float) -> None:
+    async def _wait(self, connections: Iterable[McpConnection], seconds: float) -> None:
         waiting = [asyncio.create_task(connection.settled()) for connection in connections]
         try:
             if waiting:
@@ -94,7 +94,7 @@ class Hub:
             kind, its = ("server", "Its") if len(slow) == 1 else ("servers", "Their")
             self._tell(f"Still starting: the {kind} {', '.join(slow)}. {its} tools join later.")
 
-    def _replace_tools(self, connection: Connection) -> None:
+    def _replace_tools(self, connection: McpConnection) -> None:
         name = connection.server.name
         self._registry.drop(source(name))
         if connection.ready:

@@ -30,7 +30,7 @@ from pydantic import AnyUrl, BaseModel
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.settings import data_folder, replaced
 from andy_cli.toolbox.mcp.connection import reason
-from andy_cli.toolbox.mcp.servers import Server
+from andy_cli.toolbox.mcp.servers import McpServer
 
 Kept = TypeVar("Kept", bound=BaseModel)
 
@@ -42,7 +42,7 @@ BACK = "/callback"
 PAGE = "You are logged in. You can close this page and go back to andy."
 
 
-def file_of(server: Server) -> Path:
+def file_of(server: McpServer) -> Path:
     """Where its tokens are; another address is another server."""
     place = hashlib.sha256(server.url.encode()).hexdigest()[:16]
     return data_folder() / "mcp" / f"{server.name}-{place}.json"
@@ -122,7 +122,7 @@ def plain(value: BaseModel) -> object:
     return value.model_dump(mode="json", exclude_none=True)
 
 
-def sign_requests(server: Server) -> OAuthClientProvider | None:
+def sign_requests(server: McpServer) -> OAuthClientProvider | None:
     """What signs requests to a server that was logged in to; None for any other."""
     file = file_of(server)
     if not file.is_file():
@@ -138,7 +138,7 @@ def sign_requests(server: Server) -> OAuthClientProvider | None:
 
 
 def provider(
-    server: Server,
+    server: McpServer,
     file: Path,
     back: str,
     shown: Callable[[str], Awaitable[None]],
@@ -157,7 +157,7 @@ def provider(
     return made
 
 
-async def login(server: Server, show: Callable[[str], None]) -> int:
+async def login(server: McpServer, show: Callable[[str], None]) -> int:
     """Log in with the user's browser; returns how many tools there are then.
 
     `show` is given the address to open. Raises UsageError.
@@ -197,7 +197,7 @@ async def login(server: Server, show: Callable[[str], None]) -> int:
         raise UsageError(f"The login at {server.name} failed: {reason(error)}.") from error
 
 
-def logout(server: Server) -> bool:
+def logout(server: McpServer) -> bool:
     """Forget the tokens; whether there were any."""
     file = file_of(server)
     known = file.is_file()

@@ -26,7 +26,7 @@ CONNECT = 60.0
 """Seconds a server may take to be ready: some are fetched first."""
 
 
-class Server(NamedTuple):
+class McpServer(NamedTuple):
     name: str
     command: str = ""
     args: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ class Server(NamedTuple):
         return self.url or " ".join((self.command, *self.args))
 
 
-class Offered(NamedTuple):
+class OfferedTool(NamedTuple):
     """A tool as its server describes it: nothing of it is trusted."""
 
     name: str
@@ -61,7 +61,7 @@ class Offered(NamedTuple):
     title: str = ""
 
 
-def log_of(server: Server) -> Path:
+def log_of(server: McpServer) -> Path:
     """What a server that is a program writes beside its answers."""
     return state_folder() / "mcp" / f"{server.name}.log"
 
@@ -75,10 +75,10 @@ def servers(
     workspace: Path,
     more: Iterable[Path] = (),
     environment: Mapping[str, str] = os.environ,
-) -> list[Server]:
+) -> list[McpServer]:
     """All servers, the user's before those of `more` files and of a trusted project; of one name
     the first. Raises UsageError for a file of the user's own that cannot be read."""
-    found: dict[str, Server] = {}
+    found: dict[str, McpServer] = {}
     for file in (user_file(), *more):
         for server in read(file, environment, own=True):
             found.setdefault(server.name, server)
@@ -89,7 +89,7 @@ def servers(
     return list(found.values())
 
 
-def read(file: Path, environment: Mapping[str, str], own: bool = False) -> Iterator[Server]:
+def read(file: Path, environment: Mapping[str, str], own: bool = False) -> Iterator[McpServer]:
     """The servers of one file, of whichever program. Raises UsageError."""
     for name, entry in entries(file).items():
         yield parse_entry(name, entry, str(file), environment, own)
@@ -120,17 +120,17 @@ def without_comments(text: str) -> str:
 
 def parse_entry(
     name: str, entry: object, file: str, environment: Mapping[str, str], own: bool
-) -> Server:
+) -> McpServer:
     """One entry. What is wrong with it is its fault; the others are none the worse for it."""
     try:
         return _read_entry(name, entry, file, environment, own)
     except (TypeError, ValueError) as error:
-        return Server(name=str(name)[:60], fault=str(error), file=file)
+        return McpServer(name=str(name)[:60], fault=str(error), file=file)
 
 
 def _read_entry(
     name: str, entry: object, file: str, environment: Mapping[str, str], own: bool
-) -> Server:
+) -> McpServer:
     if not NAME.fullmatch(name):
         raise ValueError("its name may hold letters, digits, `_`, `-` and `.` only")
     if not isinstance(entry, dict):
@@ -152,7 +152,7 @@ def _read_entry(
     seconds = filled.get("timeout", CONNECT)
     if not isinstance(seconds, int | float) or not 0 < seconds < 1e9:
         raise ValueError("its timeout is no number of seconds")
-    return Server(
+    return McpServer(
         name=name,
         command=command,
         args=_texts(filled, "args"),

@@ -21,7 +21,7 @@ from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.toolbox.mcp import results
 from andy_cli.toolbox.mcp.login import sign_requests
 from andy_cli.toolbox.mcp.long_lines import CODEC
-from andy_cli.toolbox.mcp.servers import Offered, Server, log_of
+from andy_cli.toolbox.mcp.servers import McpServer, OfferedTool, log_of
 from andy_cli.toolbox.terminal.processes import MARK
 from andy_cli.toolbox.tool import PROGRESS
 
@@ -35,17 +35,17 @@ QUIET = 120.0
 class Session:
     """What is asked of a server."""
 
-    def __init__(self, client: Client, server: Server) -> None:
+    def __init__(self, client: Client, server: McpServer) -> None:
         self._client = client
         self._patience = max(QUIET, server.timeout)
 
-    async def tools(self) -> tuple[Offered, ...]:
-        found: list[Offered] = []
+    async def tools(self) -> tuple[OfferedTool, ...]:
+        found: list[OfferedTool] = []
         cursor: str | None = None
         for _ in range(PAGES):
             page = await self._client.list_tools(cursor=cursor, cache_mode="bypass")
             found += [
-                Offered(tool.name, tool.description or "", tool.input_schema, title_of(tool))
+                OfferedTool(tool.name, tool.description or "", tool.input_schema, title_of(tool))
                 for tool in page.tools
             ]
             cursor = page.next_cursor
@@ -80,7 +80,7 @@ def title_of(tool: Tool) -> str:
 
 @contextlib.asynccontextmanager
 async def open_session(
-    server: Server, heard: Callable[[object], Awaitable[None]], mark: str
+    server: McpServer, heard: Callable[[object], Awaitable[None]], mark: str
 ) -> AsyncIterator[Session]:
     """`heard` gets every message that nobody asked for; `mark` is in a program's environment."""
     statuses: list[int] = []
@@ -117,7 +117,7 @@ def open_log(file: Path) -> int:
         return os.open(os.devnull, os.O_WRONLY)
 
 
-def start_server(server: Server, mark: str, stack: contextlib.AsyncExitStack) -> Transport:
+def start_server(server: McpServer, mark: str, stack: contextlib.AsyncExitStack) -> Transport:
     """A program in a clean environment: it gets what its entry names and no more."""
     log = stack.enter_context(os.fdopen(open_log(log_of(server)), "w"))
     parameters = StdioServerParameters(
@@ -132,7 +132,7 @@ def start_server(server: Server, mark: str, stack: contextlib.AsyncExitStack) ->
 
 
 async def reach_server(
-    server: Server, statuses: list[int], stack: contextlib.AsyncExitStack
+    server: McpServer, statuses: list[int], stack: contextlib.AsyncExitStack
 ) -> Transport:
     """Over HTTP, signed with the token of a login if there is one; notes each answer's status."""
 

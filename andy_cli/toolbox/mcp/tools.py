@@ -14,10 +14,10 @@ from fnmatch import fnmatchcase
 
 from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.messages import Arguments, Effect, Schema
-from andy_cli.toolbox.mcp.connection import Connection
+from andy_cli.toolbox.mcp.connection import McpConnection
 from andy_cli.toolbox.mcp.phrases import describe_step, plain_title
-from andy_cli.toolbox.mcp.servers import Offered
-from andy_cli.toolbox.tool import Claim, Outcome, Tool
+from andy_cli.toolbox.mcp.servers import OfferedTool
+from andy_cli.toolbox.tool import Outcome, ResourceAccess, Tool
 
 NAME = re.compile(r"[A-Za-z0-9_.:/-]{1,100}")
 LONGEST = 1024
@@ -26,7 +26,7 @@ LARGEST = 60_000
 """Characters of a schema."""
 
 
-def tools_of(connection: Connection) -> Iterator[Tool]:
+def tools_of(connection: McpConnection) -> Iterator[Tool]:
     """The tools that are wanted of a server and can be used; the others are left out."""
     server = connection.server
     for tool in connection.tools:
@@ -36,16 +36,16 @@ def tools_of(connection: Connection) -> Iterator[Tool]:
             yield make_tool(connection, tool)
 
 
-def make_tool(connection: Connection, offered: Offered) -> Tool:
+def make_tool(connection: McpConnection, offered: OfferedTool) -> Tool:
     server = connection.server
     words = one_line(offered.description).strip()
     about = words if len(words) <= LONGEST else words[: LONGEST - 4] + " ..."
     title = plain_title(offered.title, offered.name)
     step = describe_step(offered.name, title, offered.schema, server.name)
 
-    def claim(arguments: Arguments) -> Claim:
+    def claim(arguments: Arguments) -> ResourceAccess:
         shown = json.dumps(arguments, ensure_ascii=False, indent=2, default=str)
-        return Claim(shown=shown if arguments else "")
+        return ResourceAccess(shown=shown if arguments else "")
 
     return Tool(
         name=f"{server.name}.{offered.name}",
@@ -64,7 +64,7 @@ def make_tool(connection: Connection, offered: Offered) -> Tool:
 
 
 def runner(
-    connection: Connection, name: str, did: str
+    connection: McpConnection, name: str, did: str
 ) -> Callable[[Arguments], Awaitable[Outcome]]:
     async def run(arguments: Arguments) -> Outcome:
         return Outcome(await connection.call(name, arguments), did)
@@ -72,7 +72,7 @@ def runner(
     return run
 
 
-def describe_tool(tool: Offered) -> str:
+def describe_tool(tool: OfferedTool) -> str:
     """All that a yes to a tool stands on, in one text."""
     parts = [tool.name, tool.description, tool.schema]
     # Not where there is none: a yes that was given before titles were looked at still holds.

@@ -18,12 +18,12 @@ from pathlib import Path
 
 from andy_cli.errors import ToolError
 from andy_cli.toolbox.music import songs, sound
-from andy_cli.toolbox.music.playlist import State
+from andy_cli.toolbox.music.playlist import PlayerState
 from andy_cli.toolbox.music.songs import Song
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class PlayerProgram:
     """A player and what stands before the file; `full` is its number for full volume."""
 
     name: str
@@ -32,17 +32,19 @@ class Program:
 
 
 PROGRAMS = (
-    Program("mpv", ("--no-config", "--no-video", "--no-terminal", "--volume={volume:.0f}")),
-    Program("ffplay", ("-nodisp", "-autoexit", "-loglevel", "quiet", "-volume", "{volume:.0f}")),
-    Program("afplay", ("-v", "{volume:.2f}"), full=1),
-    Program("mpg123", ("-q", "-f", "{volume:.0f}"), full=32768),
+    PlayerProgram("mpv", ("--no-config", "--no-video", "--no-terminal", "--volume={volume:.0f}")),
+    PlayerProgram(
+        "ffplay", ("-nodisp", "-autoexit", "-loglevel", "quiet", "-volume", "{volume:.0f}")
+    ),
+    PlayerProgram("afplay", ("-v", "{volume:.2f}"), full=1),
+    PlayerProgram("mpg123", ("-q", "-f", "{volume:.0f}"), full=32768),
 )
 
 WANTED = ("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "HOME", "LANG", "LOGNAME", "PATH", "SYSTEMROOT")
 WANTED_KINDS = ("ALSA_", "LC_", "PIPEWIRE_", "PULSE_", "XDG_", "WAYLAND_")
 
 
-def find_program(path: str | None = None) -> tuple[Program, str]:
+def find_program(path: str | None = None) -> tuple[PlayerProgram, str]:
     """An installed player and where it is; `path` is searched instead of $PATH.
 
     Raises ToolError that says what to install.
@@ -60,7 +62,7 @@ def find_program(path: str | None = None) -> tuple[Program, str]:
 class ExternalPlayer:
     """The same promises as player.SoundPlayer, kept by child processes."""
 
-    def __init__(self, found: tuple[Program, str]) -> None:
+    def __init__(self, found: tuple[PlayerProgram, str]) -> None:
         self._program, self._where = found
         self._lock = threading.RLock()
         self._child: subprocess.Popen[bytes] | None = None
@@ -74,7 +76,7 @@ class ExternalPlayer:
         self._finished = threading.Event()
         self._finished.set()
 
-    def play(self, path: Path, volume: int | None = None) -> State:
+    def play(self, path: Path, volume: int | None = None) -> PlayerState:
         song = _check_song(path)
         with self._lock:
             self.stop()
@@ -83,7 +85,7 @@ class ExternalPlayer:
             self._start(song)
             return self.now_playing()
 
-    def queue(self, path: Path) -> State:
+    def queue(self, path: Path) -> PlayerState:
         song = _check_song(path)
         with self._lock:
             if self._child is None:
@@ -91,14 +93,14 @@ class ExternalPlayer:
             self._waiting.append(song)
             return self.now_playing()
 
-    def pause(self) -> State:
+    def pause(self) -> PlayerState:
         with self._lock:
             if self._child and self._paused_at is None:
                 self._signal("SIGSTOP")
                 self._paused_at = time.monotonic()
             return self.now_playing()
 
-    def resume(self) -> State:
+    def resume(self) -> PlayerState:
         with self._lock:
             if self._child and self._paused_at is not None:
                 self._signal("SIGCONT")
@@ -106,7 +108,7 @@ class ExternalPlayer:
                 self._paused_at = None
             return self.now_playing()
 
-    def stop(self) -> State:
+    def stop(self) -> PlayerState:
         with self._lock:
             before = self.now_playing()
             child, self._child, self._song = self._child, None, None
@@ -120,16 +122,16 @@ class ExternalPlayer:
                 atexit.unregister(self.stop)
             return before
 
-    def set_volume(self, volume: int) -> State:
+    def set_volume(self, volume: int) -> PlayerState:
         with self._lock:
             self._volume = max(0, min(100, volume))
             return self.now_playing()
 
-    def now_playing(self) -> State:
+    def now_playing(self) -> PlayerState:
         with self._lock:
             now = time.monotonic() if self._paused_at is None else self._paused_at
             length = self._song.seconds if self._song else 0.0
-            return State(
+            return PlayerState(
                 song=self._song,
                 position=min(now - self._started, length or now) if self._song else 0.0,
                 queue=tuple(self._waiting),

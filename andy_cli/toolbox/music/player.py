@@ -19,39 +19,39 @@ from typing import Protocol
 
 from andy_cli.errors import ToolError
 from andy_cli.toolbox.music import songs, sound
-from andy_cli.toolbox.music.playlist import Playlist, State
+from andy_cli.toolbox.music.playlist import PlayerState, Playlist
 from andy_cli.toolbox.music.songs import Song
 
-__all__ = ["Player", "SoundPlayer", "State", "current_state", "set_shared", "shared_player"]
+__all__ = ["Player", "PlayerState", "SoundPlayer", "current_state", "set_shared", "shared_player"]
 
 
 class Player(Protocol):
     """What can be asked of a player, from any thread."""
 
-    def play(self, path: Path, volume: int | None = None) -> State:
+    def play(self, path: Path, volume: int | None = None) -> PlayerState:
         """Play this instead of anything else, from its start; `volume` is 0 to 100.
 
         Raises ToolError if it cannot be played: then what was playing goes on.
         """
         ...
 
-    def queue(self, path: Path) -> State:
+    def queue(self, path: Path) -> PlayerState:
         """Play this after all else; at once if nothing is playing. Raises ToolError."""
         ...
 
-    def pause(self) -> State: ...
+    def pause(self) -> PlayerState: ...
 
-    def resume(self) -> State: ...
+    def resume(self) -> PlayerState: ...
 
-    def stop(self) -> State:
+    def stop(self) -> PlayerState:
         """Silence, an empty queue and a closed device. Returns what was playing before."""
         ...
 
-    def set_volume(self, volume: int) -> State:
+    def set_volume(self, volume: int) -> PlayerState:
         """0 to 100 per cent of the recorded loudness; what is beyond is taken for the end."""
         ...
 
-    def now_playing(self) -> State: ...
+    def now_playing(self) -> PlayerState: ...
 
     def wait(self, timeout: float | None = None) -> bool:
         """Until nothing is left to play, or so many seconds; says whether nothing is left.
@@ -89,7 +89,7 @@ class SoundPlayer:
         self._seen = (0, 0.0, 0)
         """At the last look: how often the device had asked, since when, and looks since then."""
 
-    def play(self, path: Path, volume: int | None = None) -> State:
+    def play(self, path: Path, volume: int | None = None) -> PlayerState:
         song = _open_song(path)
         with self._control:
             self._playlist.replace(song)
@@ -98,7 +98,7 @@ class SoundPlayer:
             self._open()
             return self.now_playing()
 
-    def queue(self, path: Path) -> State:
+    def queue(self, path: Path) -> PlayerState:
         song = _open_song(path)
         with self._control:
             if self._playlist.finished.is_set():
@@ -106,31 +106,33 @@ class SoundPlayer:
             self._playlist.append(song)
             return self.now_playing()
 
-    def pause(self) -> State:
+    def pause(self) -> PlayerState:
         self._playlist.pause(True)
         return self.now_playing()
 
-    def resume(self) -> State:
+    def resume(self) -> PlayerState:
         self._playlist.pause(False)
         return self.now_playing()
 
-    def stop(self) -> State:
+    def stop(self) -> PlayerState:
         with self._control:
             before = self.now_playing()
             self._playlist.clear()
             self._close()
             return before
 
-    def set_volume(self, volume: int) -> State:
+    def set_volume(self, volume: int) -> PlayerState:
         self._playlist.volume = percent(volume)
         return self.now_playing()
 
-    def now_playing(self) -> State:
+    def now_playing(self) -> PlayerState:
         with self._control:
             if self._device and self._stands_still():
                 self._playlist.clear()
                 self._close()
-                return State(device=self._device_name, faults=("The sound device went away.",))
+                return PlayerState(
+                    device=self._device_name, faults=("The sound device went away.",)
+                )
             return replace(self._playlist.state(), device=self._device_name)
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -218,11 +220,11 @@ def set_shared(player: Player) -> None:
         before.stop()
 
 
-def current_state() -> State:
+def current_state() -> PlayerState:
     """What the shared player does, without loading anything if it never played: a status line."""
     with _Shared.lock:
         player = _Shared.player
-    return player.now_playing() if player else State()
+    return player.now_playing() if player else PlayerState()
 
 
 def best_player() -> Player:

@@ -18,7 +18,7 @@ from andy_cli.toolbox.music.sound import FRAME_BYTES, RATE, Decoder
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class PlayerState:
     """What a player is doing. Times are in seconds of music, whatever the clock says."""
 
     song: Song | None = None
@@ -112,16 +112,16 @@ class Playlist:
         with self._lock:
             self._paused = paused
 
-    def state(self) -> State:
+    def state(self) -> PlayerState:
         with self._lock:
             if self.finished.is_set() or not self._starts:
-                return State(volume=self.volume, faults=tuple(self._faults))
+                return PlayerState(volume=self.volume, faults=tuple(self._faults))
             # A pause is where it was asked for, though the buffer takes a moment to run dry.
             now = self._sent if self._paused else max(0, self._sent - self._pending())
             while len(self._starts) > 1 and self._starts[1][0] <= now:
                 self._starts.popleft()
             start, song = self._starts[0]
-            return State(
+            return PlayerState(
                 song=song,
                 position=min(max(0, now - start) / RATE, song.seconds),
                 queue=(*(song for _, song in list(self._starts)[1:]), *self._waiting),

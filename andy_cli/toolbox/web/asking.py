@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.resource_access import Claim
+from andy_cli.guard.resource_access import ResourceAccess
 from andy_cli.messages import Effect
 from andy_cli.toolbox.web import engines
 from andy_cli.toolbox.web.trust import host_of, trusted_hosts
@@ -24,7 +24,7 @@ KEYS = re.compile(r"auth|cookie|token|secret|key|password|session|credential", r
 """A header of such a name holds a key."""
 
 
-class Asked(NamedTuple):
+class ApiRequest(NamedTuple):
     """A request as it is claimed and as it is sent: the same."""
 
     url: str
@@ -33,7 +33,7 @@ class Asked(NamedTuple):
     body: str
 
 
-def requested_call(arguments: Mapping[str, object]) -> Asked:
+def requested_call(arguments: Mapping[str, object]) -> ApiRequest:
     """The request of a call of `api_call`. Raises ToolError for headers that are no headers."""
     given = arguments.get("headers") or {}
     if not isinstance(given, Mapping):
@@ -44,7 +44,7 @@ def requested_call(arguments: Mapping[str, object]) -> Asked:
     method = str(arguments.get("method") or "GET").strip().upper()
     if text and "content-type" not in map(str.lower, headers):
         headers["content-type"] = "application/json" if _is_json(text) else "text/plain"
-    return Asked(full(str(arguments.get("url") or "")), method, headers, text)
+    return ApiRequest(full(str(arguments.get("url") or "")), method, headers, text)
 
 
 def full(url: str) -> str:
@@ -53,18 +53,18 @@ def full(url: str) -> str:
     return f"https://{url}" if BARE.fullmatch(url) else url
 
 
-def of_page(url: str) -> Claim:
+def of_page(url: str) -> ResourceAccess:
     return _claim(full(url), "GET")
 
 
-def of_search(query: str) -> Claim:
+def of_search(query: str) -> ResourceAccess:
     """To whom the query goes; it may tell more than one means to."""
     address, own = engines.address()
     asked = engines.SOURCES if engines.engine() == "duckduckgo" else engines.engine()
     return _claim(address, "GET", own, shown=f"query: {query}\nasked: {asked}")
 
 
-def of_request(request: Asked, path: str) -> Claim:
+def of_request(request: ApiRequest, path: str) -> ResourceAccess:
     """What a call of `api_call` would send, whole but for its keys, and where the answer goes."""
     effect = Effect.NETWORK if request.method in SAFE else Effect.ACT
     if path and effect is Effect.NETWORK:
@@ -84,11 +84,11 @@ def _mask_header(name: str, value: str) -> str:
     return MASK if KEYS.search(name) else redact_text(value)
 
 
-def _claim(address: str, method: str, own: bool = False, shown: str = "") -> Claim:
+def _claim(address: str, method: str, own: bool = False, shown: str = "") -> ResourceAccess:
     """`own`: it is a server of the user's settings, which no rule of the public net is for."""
     host = host_of(address)
     trusted = own or not {host, host.rpartition(":")[0] or host}.isdisjoint(trusted_hosts())
-    return Claim(address=address, method=method, trusted=trusted, shown=shown)
+    return ResourceAccess(address=address, method=method, trusted=trusted, shown=shown)
 
 
 def _is_json(text: str) -> bool:

@@ -4,8 +4,8 @@ from http import HTTPStatus
 
 from andy_cli.toolbox.documents.charsets import decode_text
 from andy_cli.toolbox.documents.text import SNIFFED, looks_like_text
-from andy_cli.toolbox.granted_paths import Place
-from andy_cli.toolbox.web.client import Fetched, Request, fetch, open_answer
+from andy_cli.toolbox.granted_paths import GrantedPath
+from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch, open_answer
 from andy_cli.toolbox.web.files import Kept, keep
 from andy_cli.toolbox.web.limits import for_files, for_pages
 from andy_cli.toolbox.web.reading import charset, what_it_is
@@ -21,7 +21,7 @@ INTERESTING = frozenset(
 LONGEST_HEADER = 300
 
 
-async def call(request: Request, place: Place | None) -> tuple[str, int]:
+async def call(request: WebRequest, place: GrantedPath | None) -> tuple[str, int]:
     """The answer, and its status; the body goes to the place if there is one.
 
         HTTP 200 OK
@@ -48,7 +48,7 @@ def status_of(status: int) -> str:
         return str(status)
 
 
-def _head(answer: Fetched | Kept, request: Request) -> str:
+def _head(answer: Fetched | Kept, request: WebRequest) -> str:
     lines = [f"HTTP {status_of(answer.status)}"]
     if answer.url != request.url:
         lines.append(f"from: {answer.url}")

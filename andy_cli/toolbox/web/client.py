@@ -27,12 +27,12 @@ from typing import NamedTuple
 import httpx2
 
 from andy_cli.errors import ToolError, ToolTimeout
-from andy_cli.guard.addresses import Judged, Resolver
+from andy_cli.guard.addresses import AddressJudgement, Resolver
 from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.web.connection import connect_address
 from andy_cli.toolbox.web.failures import in_words, show_text, too_large
-from andy_cli.toolbox.web.limits import Limits
-from andy_cli.toolbox.web.redirect_policy import Way, addresses
+from andy_cli.toolbox.web.limits import WebLimits
+from andy_cli.toolbox.web.redirect_policy import RedirectPolicy, addresses
 from andy_cli.toolbox.web.trust import host_of, trusted_hosts
 from andy_cli.toolbox.web.unpacking import unpack_pieces
 
@@ -58,14 +58,14 @@ class Upload(NamedTuple):
     pieces: Callable[[], AsyncIterator[bytes]]
 
 
-class Request(NamedTuple):
+class WebRequest(NamedTuple):
     url: str
     method: str = "GET"
     headers: Mapping[str, str] = NO_HEADERS
     body: bytes | Upload = b""
 
 
-class Answer(NamedTuple):
+class WebAnswer(NamedTuple):
     url: str
     """Where it came from in the end."""
     status: int
@@ -85,8 +85,8 @@ class Fetched(NamedTuple):
 
 
 async def fetch(
-    request: Request,
-    limits: Limits,
+    request: WebRequest,
+    limits: WebLimits,
     trusted: Collection[str] | None = None,
     resolver: Resolver = addresses,
 ) -> Fetched:
@@ -100,11 +100,11 @@ async def fetch(
 
 @asynccontextmanager
 async def open_answer(
-    request: Request,
-    limits: Limits,
+    request: WebRequest,
+    limits: WebLimits,
     trusted: Collection[str] | None = None,
     resolver: Resolver = addresses,
-) -> AsyncIterator[Answer]:
+) -> AsyncIterator[WebAnswer]:
     """The answer to a request, of whatever status, when nobody sends it on any more.
 
     `trusted` are hosts of the user's own settings (default: `web.trusted`). Raises ToolError for an
@@ -113,7 +113,9 @@ async def open_answer(
     """
     _check(request.headers)
     proxy = here().settings.text("web.proxy")
-    way = Way(limits, trusted_hosts() if trusted is None else trusted, resolver, bool(proxy))
+    way = RedirectPolicy(
+        limits, trusted_hosts() if trusted is None else trusted, resolver, bool(proxy)
+    )
     host = show_text(host_of(request.url))
     try:
         async with asyncio.timeout(limits.total):
@@ -146,15 +148,15 @@ def _check(headers: Mapping[str, str]) -> None:
 
 
 def _prepare_request(
-    judged: Judged, request: Request
-) -> tuple[Judged, Mapping[str, str], bytes | AsyncIterator[bytes]]:
+    judged: AddressJudgement, request: WebRequest
+) -> tuple[AddressJudgement, Mapping[str, str], bytes | AsyncIterator[bytes]]:
     if isinstance(request.body, bytes):
         return judged, request.headers, request.body
     headers = {**request.headers, "content-length": str(request.body.length)}
     return judged, headers, request.body.pieces()
 
 
-def _sent_on(request: Request, judged: Judged) -> Request:
+def _sent_on(request: WebRequest, judged: AddressJudgement) -> WebRequest:
     """The request as it goes along to where a server sends it."""
     if judged.method != request.method:
         kept = {n: v for n, v in request.headers.items() if not n.lower().startswith("content-")}
@@ -165,9 +167,11 @@ def _sent_on(request: Request, judged: Judged) -> Request:
     return request
 
 
-def _answer(judged: Judged, response: httpx2.Response, pieces: AsyncIterator[bytes]) -> Answer:
+def _answer(
+    judged: AddressJudgement, response: httpx2.Response, pieces: AsyncIterator[bytes]
+) -> WebAnswer:
     headers = {name.lower(): value for name, value in response.headers.items()}
-    return Answer(judged.url, response.status_code, headers, _announced_size(response), pieces)
+    return WebAnswer(judged.url, response.status_code, headers, _announced_size(response), pieces)
 
 
 def _announced_size(response: httpx2.Response) -> int:
@@ -176,7 +180,7 @@ def _announced_size(response: httpx2.Response) -> int:
 
 
 async def _count_body(
-    response: httpx2.Response, host: str, limits: Limits
+    response: httpx2.Response, host: str, limits: WebLimits
 ) -> AsyncGenerator[bytes, None]:
     """The body, unpacked. Raises ToolError as soon as it is too large."""
     packing, arrived = response.headers.get("content-encoding", ""), 0

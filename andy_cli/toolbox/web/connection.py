@@ -10,8 +10,8 @@ import httpx2
 
 from andy_cli import __version__
 from andy_cli.errors import ToolError
-from andy_cli.guard.addresses import DEFAULT_PORTS, URL, Judged
-from andy_cli.toolbox.web.limits import Limits
+from andy_cli.guard.addresses import DEFAULT_PORTS, URL, AddressJudgement
+from andy_cli.toolbox.web.limits import WebLimits
 from andy_cli.toolbox.web.unpacking import ACCEPTED
 
 MOST_ADDRESSES = 4
@@ -20,10 +20,10 @@ MOST_ADDRESSES = 4
 
 @asynccontextmanager
 async def connect_address(
-    judged: Judged,
+    judged: AddressJudgement,
     headers: Mapping[str, str],
     content: bytes | AsyncIterator[bytes],
-    limits: Limits,
+    limits: WebLimits,
     proxy: str = "",
 ) -> AsyncIterator[httpx2.Response]:
     """The answer, its body still to come. Raises httpx2's exceptions."""
@@ -57,7 +57,7 @@ def trust(file: str, folder: str) -> ssl.SSLContext:
 
 async def _send_request(
     client: httpx2.AsyncClient,
-    judged: Judged,
+    judged: AddressJudgement,
     places: tuple[str, ...] | list[str],
     headers: Mapping[str, str],
     content: bytes | AsyncIterator[bytes],
@@ -79,7 +79,7 @@ async def _send_request(
     raise failed or httpx2.ConnectError("no address")
 
 
-def _at(judged: Judged, place: str) -> str:
+def _at(judged: AddressJudgement, place: str) -> str:
     """The address with a place instead of its host, and without what stays here."""
     parts = URL.fullmatch(judged.url)
     assert parts is not None  # it was judged
@@ -87,7 +87,7 @@ def _at(judged: Judged, place: str) -> str:
     return f"{parts[1]}://{_bracket_host(place)}:{judged.port}{rest}"
 
 
-def _headers(judged: Judged, headers: Mapping[str, str]) -> dict[str, str]:
+def _headers(judged: AddressJudgement, headers: Mapping[str, str]) -> dict[str, str]:
     host = _bracket_host(judged.host)
     if judged.port != DEFAULT_PORTS[judged.origin[0]]:
         host += f":{judged.port}"

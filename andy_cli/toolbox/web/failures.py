@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx2
 
 from andy_cli.guard.terminal_sanitizer import one_line
-from andy_cli.toolbox.web.limits import MEGABYTE, Limits
+from andy_cli.toolbox.web.limits import MEGABYTE, WebLimits
 
 LONGEST = 200
 
@@ -20,7 +20,7 @@ def show_text(text: str) -> str:
     return shown if len(shown) <= LONGEST else shown[:LONGEST] + "..."
 
 
-def in_words(error: BaseException, host: str, limits: Limits) -> str:
+def in_words(error: BaseException, host: str, limits: WebLimits) -> str:
     """A failure of the connection to a host, or of what came through it."""
     if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
         return f"{host} gave no connection within {limits.connect:g} s. Try again later."
@@ -66,5 +66,5 @@ def _cause(error: BaseException, host: str) -> str:
     return ""
 
 
-def too_large(host: str, limits: Limits) -> str:
+def too_large(host: str, limits: WebLimits) -> str:
     return f"The answer of {host} is larger than {limits.body / MEGABYTE:g} MB. Ask for less."

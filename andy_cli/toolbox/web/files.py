@@ -17,14 +17,14 @@ from typing import BinaryIO, NamedTuple
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
-from andy_cli.toolbox.granted_paths import Place
+from andy_cli.toolbox.granted_paths import GrantedPath
 from andy_cli.toolbox.tool import progress
 from andy_cli.toolbox.web.client import (
     NO_HEADERS,
-    Answer,
     Fetched,
-    Request,
     Upload,
+    WebAnswer,
+    WebRequest,
     fetch,
     open_answer,
 )
@@ -44,7 +44,9 @@ class Kept(NamedTuple):
     bytes: int
 
 
-async def download(request: Request, place: Place, trusted: Collection[str] | None = None) -> Kept:
+async def download(
+    request: WebRequest, place: GrantedPath, trusted: Collection[str] | None = None
+) -> Kept:
     """Fetch a file to its place. Raises ToolError, also for a status that is no success."""
     # What is packed on the way would have no announced size.
     headers = {"accept-encoding": "identity", **request.headers}
@@ -54,7 +56,7 @@ async def download(request: Request, place: Place, trusted: Collection[str] | No
         return await keep(answer, place)
 
 
-async def keep(answer: Answer, place: Place) -> Kept:
+async def keep(answer: WebAnswer, place: GrantedPath) -> Kept:
     """Stream an answer to its place, whatever its status. Raises ToolError if it cannot be."""
     arrived = 0
     with _replacing(place) as file:
@@ -79,7 +81,7 @@ async def send(
     """
     size = os.fstat(file.fileno()).st_size
     upload = Upload(size, lambda: _read(file, size))
-    return await fetch(Request(url, method, headers, upload), for_files(), trusted)
+    return await fetch(WebRequest(url, method, headers, upload), for_files(), trusted)
 
 
 async def _read(file: BinaryIO, size: int) -> AsyncIterator[bytes]:
@@ -109,7 +111,7 @@ class _Meter:
 
 
 @contextmanager
-def _replacing(place: Place) -> Iterator[BinaryIO]:
+def _replacing(place: GrantedPath) -> Iterator[BinaryIO]:
     """A new file that takes the place when nothing goes wrong; no link is followed."""
     with folder_inside(place.path, place.root) as folder:
         name = place.path.name

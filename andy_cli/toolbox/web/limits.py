@@ -7,7 +7,7 @@ from andy_cli.toolbox.runtime_context import here
 MEGABYTE = 1_000_000
 
 
-class Limits(NamedTuple):
+class WebLimits(NamedTuple):
     connect: float
     """Seconds, as all times here."""
     idle: float
@@ -16,22 +16,22 @@ class Limits(NamedTuple):
     """Bytes, unpacked."""
 
 
-def for_pages() -> Limits:
+def for_pages() -> WebLimits:
     """For what is held in memory."""
     settings = here().settings
     return _limits(settings.number("web.total_timeout"), settings.whole("web.largest_page"))
 
 
-def for_files() -> Limits:
+def for_files() -> WebLimits:
     """For what is streamed from or to a file."""
     settings = here().settings
     return _limits(settings.number("web.file_timeout"), settings.whole("web.largest_file"))
 
 
-def _limits(total: float, megabytes: int) -> Limits:
+def _limits(total: float, megabytes: int) -> WebLimits:
     settings = here().settings
     connect, idle = (
         settings.number("network.connect_timeout"),
         settings.number("web.idle_timeout"),
     )
-    return Limits(connect, idle, total, megabytes * MEGABYTE)
+    return WebLimits(connect, idle, total, megabytes * MEGABYTE)

@@ -3,7 +3,7 @@
 from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.web.calling import status_of
-from andy_cli.toolbox.web.client import Request, fetch
+from andy_cli.toolbox.web.client import WebRequest, fetch
 from andy_cli.toolbox.web.limits import for_pages
 from andy_cli.toolbox.web.reading import text_of
 from andy_cli.toolbox.web.trust import host_of
@@ -18,7 +18,7 @@ async def read(url: str, offset: int, most: int) -> tuple[str, str]:
 
     Raises ToolError for an answer that is no page, and for an offset behind its end.
     """
-    page = await fetch(Request(url, headers={"accept": ACCEPTED}), for_pages())
+    page = await fetch(WebRequest(url, headers={"accept": ACCEPTED}), for_pages())
     host = spell_out(host_of(page.url))
     if not 200 <= page.status < 300:
         raise ToolError(

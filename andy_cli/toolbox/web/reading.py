@@ -38,7 +38,7 @@ KINDS = {"image": "an image", "audio": "sound", "video": "a film", "font": "a fo
 PAGES = ("text/html", "application/xhtml+xml")
 
 
-class Text(NamedTuple):
+class PageText(NamedTuple):
     title: str
     text: str
 
@@ -82,11 +82,11 @@ def charset(page: Fetched) -> str:
     return parts[2].partition(";")[0].strip(" \"'")
 
 
-async def text_of(page: Fetched) -> Text:
+async def text_of(page: Fetched) -> PageText:
     """Raises ToolError for what holds no text that can be read."""
     kind = kind_of(page)
     if kind == "text":
-        return Text("", decode_text(page.body, charset(page)))
+        return PageText("", decode_text(page.body, charset(page)))
     if kind == "pdf":
         try:
             return await _read("pdf", page.url, page.body)
@@ -99,14 +99,14 @@ async def text_of(page: Fetched) -> Text:
         return await _read("page", page.url, html.encode("utf-8", "replace"))
     except (TimeoutError, _Failed):
         # It is more than a page: what it says is still there.
-        return Text(*plain_text(html))
+        return PageText(*plain_text(html))
 
 
 class _Failed(Exception):
     """The process that reads has ended without an answer."""
 
 
-async def _read(kind: str, url: str, data: bytes) -> Text:
+async def _read(kind: str, url: str, data: bytes) -> PageText:
     asked = json.dumps({"kind": kind, "url": url}).encode() + b"\n" + data
     reader = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -130,7 +130,7 @@ async def _read(kind: str, url: str, data: bytes) -> Text:
     told = json.loads(out)
     if "error" in told:
         raise ToolError(told["error"])
-    return Text(told["title"], told["text"])
+    return PageText(told["title"], told["text"])
 
 
 def _environment() -> dict[str, str]:

@@ -6,10 +6,10 @@ from functools import partial
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError, ToolTimeout
-from andy_cli.guard.addresses import Judged, Resolver, judge, judge_redirect
+from andy_cli.guard.addresses import AddressJudgement, Resolver, judge, judge_redirect
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.daemon_thread import run_at_most
-from andy_cli.toolbox.web.limits import Limits
+from andy_cli.toolbox.web.limits import WebLimits
 
 LONGEST = 200
 
@@ -23,14 +23,14 @@ def addresses(host: str) -> list[str]:
     return list(dict.fromkeys(str(item[4][0]) for item in found))
 
 
-class Way(NamedTuple):
-    limits: Limits
+class RedirectPolicy(NamedTuple):
+    limits: WebLimits
     trusted: Collection[str]
     resolver: Resolver = addresses
     proxied: bool = False
     """A proxy looks names up: it is no fault if we cannot."""
 
-    async def first(self, url: str, method: str) -> Judged:
+    async def first(self, url: str, method: str) -> AddressJudgement:
         """Raises ToolError for an address that is not fetched from.
 
         What would have to be asked about was asked about by the gate.
@@ -42,7 +42,7 @@ class Way(NamedTuple):
             raise ToolError(_not_found(judged))
         return judged
 
-    async def next(self, before: Judged, status: int, location: str) -> Judged:
+    async def next(self, before: AddressJudgement, status: int, location: str) -> AddressJudgement:
         """Raises ToolError for one that is not followed."""
         # A server out there must not find what the user opened for themselves.
         trusted = self.trusted if self._is_trusted(before) else ()
@@ -58,7 +58,7 @@ class Way(NamedTuple):
             f"{before.host} sends on to {target}, which is not followed: {judged.reason}."
         )
 
-    async def _looked_up(self, judging: Callable[[], Judged]) -> Judged:
+    async def _looked_up(self, judging: Callable[[], AddressJudgement]) -> AddressJudgement:
         try:
             judged = await run_at_most(self.limits.connect, judging)
         except TimeoutError as error:
@@ -69,7 +69,7 @@ class Way(NamedTuple):
             return judged._replace(verdict="allow")
         return judged
 
-    def _is_trusted(self, judged: Judged) -> bool:
+    def _is_trusted(self, judged: AddressJudgement) -> bool:
         return not {judged.host, f"{judged.host}:{judged.port}"}.isdisjoint(self.trusted)
 
 
@@ -79,11 +79,11 @@ def show_url(url: str) -> str:
     return text if len(text) <= LONGEST else text[:LONGEST] + "..."
 
 
-def _not_found(judged: Judged) -> str:
+def _not_found(judged: AddressJudgement) -> str:
     return f"There is no {judged.host} to be found. Check the address and the network."
 
 
-def _opening(judged: Judged) -> str:
+def _opening(judged: AddressJudgement) -> str:
     """Advice on how the user can open what is their own."""
     own = "not on the public net" in judged.reason or "its network" in judged.reason
     return "If it is a server of the user's own, they can name it in web.trusted." * own

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.toolbox.daemon_thread import run_at_most
 from andy_cli.toolbox.documents.html import plain_text
-from andy_cli.toolbox.web.client import Fetched, Request, fetch
+from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch
 from andy_cli.toolbox.web.engines import KEYS, SOURCES, address, engine
 from andy_cli.toolbox.web.failures import show_text
 from andy_cli.toolbox.web.limits import for_pages
@@ -60,16 +60,16 @@ async def _ask_engine(name: str, query: str) -> object:
     )
 
 
-def _request(name: str, base: str, query: str, key: str) -> Request:
+def _request(name: str, base: str, query: str, key: str) -> WebRequest:
     if name == "searxng":
-        return Request(f"{base}/search?{urlencode({'q': query, 'format': 'json'})}")
+        return WebRequest(f"{base}/search?{urlencode({'q': query, 'format': 'json'})}")
     if name == "brave":
         asked = urlencode({"q": query[:BRAVE_LONGEST], "count": WANTED})
         headers = {"accept": "application/json", "x-subscription-token": key}
-        return Request(f"{base}/res/v1/web/search?{asked}", headers=headers)
+        return WebRequest(f"{base}/res/v1/web/search?{asked}", headers=headers)
     body = json.dumps({"query": query, "max_results": WANTED}).encode()
     headers = {"content-type": "application/json", "authorization": f"Bearer {key}"}
-    return Request(f"{base}/search", "POST", headers, body)
+    return WebRequest(f"{base}/search", "POST", headers, body)
 
 
 def _json(answer: Fetched, name: str) -> object:

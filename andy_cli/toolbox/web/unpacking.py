@@ -18,7 +18,7 @@ GZIP, ZLIB, BARE = 31, 15, -15
 MAGIC = b"\x1f\x8b"
 
 
-class Member(Protocol):
+class PackedMember(Protocol):
     """What zlib unpacks with; its own type has no name."""
 
     @property
@@ -52,7 +52,7 @@ async def unpack_pieces(pieces: AsyncIterable[bytes], packing: str) -> AsyncGene
 class _Unpacker:
     def __init__(self, deflate: bool) -> None:
         self._deflate = deflate
-        self._member: Member | None = None
+        self._member: PackedMember | None = None
         self._packed = b""
         self._finished = 0
 

@@ -12,9 +12,9 @@ from andy_cli.frontends.completion_values import VALUES
 from andy_cli.frontends.lists import format_table
 from andy_cli.frontends.mcp import mcp_fix
 from andy_cli.guard.terminal_sanitizer import one_line, spell_out
-from andy_cli.toolbox.mcp.connection import Connection
+from andy_cli.toolbox.mcp.connection import McpConnection
 from andy_cli.toolbox.mcp.hub import MOMENT, Hub
-from andy_cli.toolbox.mcp.servers import Server, servers
+from andy_cli.toolbox.mcp.servers import McpServer, servers
 
 NONE = "There are no MCP servers. `andy mcp add NAME -- COMMAND`, or a URL, adds one."
 RESTART = "restart"
@@ -36,7 +36,7 @@ async def mcp(desk: Desk, argument: str) -> str:
     return "\n".join(line for each in connections for line in summary_lines(each))
 
 
-def configured(desk: Desk) -> list[Server]:
+def configured(desk: Desk) -> list[McpServer]:
     """The servers as they are written now. Raises UsageError."""
     more = map(Path, desk.options.mcp_config)
     return servers(desk.options.settings(), Path.cwd().resolve(), more)
@@ -53,12 +53,12 @@ async def restart(desk: Desk, hub: Hub, name: str) -> str:
     return "\n".join(summary_lines(connection))
 
 
-def list_waiting(known: list[Server]) -> str:
+def list_waiting(known: list[McpServer]) -> str:
     rows = [(each.name, each.fault or WAITING, spell_out(each.where)) for each in known]
     return "\n".join(format_table(rows)) if rows else NONE
 
 
-def summary_lines(connection: Connection) -> Iterator[str]:
+def summary_lines(connection: McpConnection) -> Iterator[str]:
     name, state = connection.server.name, connection.state
     if connection.ready:
         yield f"{name}  ready, {len(connection.tools)} tools (/mcp {name} lists them)"
@@ -69,7 +69,7 @@ def summary_lines(connection: Connection) -> Iterator[str]:
         yield f"    mend: `{mcp_fix(connection.server, state)}`, then /mcp {RESTART} {name}"
 
 
-def find(name: str, connections: list[Connection]) -> Connection:
+def find(name: str, connections: list[McpConnection]) -> McpConnection:
     found = next((each for each in connections if each.server.name == name), None)
     if found is None:
         there = ", ".join(each.server.name for each in connections) or "none"
@@ -77,7 +77,7 @@ def find(name: str, connections: list[Connection]) -> Connection:
     return found
 
 
-def describe(connection: Connection) -> str:
+def describe(connection: McpConnection) -> str:
     rows = [(f"  {tool.name}", one_line(tool.description)) for tool in connection.tools]
     tools = format_table(rows) if rows else []
     lines = [*summary_lines(connection), f"from {connection.server.file}"]

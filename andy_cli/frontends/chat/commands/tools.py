@@ -20,7 +20,7 @@ async def tools(desk: Desk, argument: str) -> str:
     lines: dict[str, list[str]] = {}
     for tool in there:
         line = f"{tool.name.ljust(width)}  {tool.effect:8}  {tool.description}"
-        lines.setdefault(tool.needs(), []).append(line)
+        lines.setdefault(tool.unavailable_reason(), []).append(line)
     ready = lines.pop("", [])
     groups = [f"{len(ready)} tools are ready:", *ready]
     for needed, rows in lines.items():

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from andy_cli.toolbox.files.history import kept_batches
 from andy_cli.toolbox.files.history.recorded import Change, RecordedBatch
-from andy_cli.toolbox.granted_paths import Place
+from andy_cli.toolbox.granted_paths import GrantedPath
 from andy_cli.toolbox.runtime_context import here
 
 MOST_CALLS = 50
@@ -92,11 +92,11 @@ def forget_all() -> None:
     _batches.clear()
 
 
-def find_missing_folders(path: Path, root: Path) -> tuple[Place, ...]:
+def find_missing_folders(path: Path, root: Path) -> tuple[GrantedPath, ...]:
     """Return the folders above a path that are not there yet, the highest first."""
     missing = []
     for folder in path.parents:
         if folder == root or folder.exists():
             break
-        missing.append(Place(folder, root))
+        missing.append(GrantedPath(folder, root))
     return tuple(reversed(missing))

@@ -31,7 +31,7 @@ from andy_cli.toolbox.files.history.recorded import (
     Written,
 )
 from andy_cli.toolbox.files.history.stamps import Stamp
-from andy_cli.toolbox.granted_paths import Place
+from andy_cli.toolbox.granted_paths import GrantedPath
 from andy_cli.toolbox.runtime_context import here
 
 KINDS: dict[str, type[Change]] = {
@@ -124,7 +124,7 @@ def _encode_change(change: Change) -> dict[str, object]:
 
 
 def _encode(value: object) -> object:
-    if isinstance(value, Place):
+    if isinstance(value, GrantedPath):
         return {"path": str(value.path), "root": str(value.root)}
     if isinstance(value, bytes):
         return {"base64": base64.b64encode(value).decode()}
@@ -136,7 +136,7 @@ def _encode(value: object) -> object:
 def _decode(value: object) -> object:
     match value:
         case {"path": str(path), "root": str(root)}:
-            return Place(Path(path), Path(root))
+            return GrantedPath(Path(path), Path(root))
         case {"base64": str(text)}:
             return base64.b64decode(text)
         case {"stamp": [str(name), int(size), int() | float() as modified]}:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.toolbox.files.history.stamps import Stamps
-from andy_cli.toolbox.granted_paths import Place
+from andy_cli.toolbox.granted_paths import GrantedPath
 
 LARGEST = 20 << 20
 """Bytes of a file up to which its old content is kept."""
@@ -14,7 +14,7 @@ LARGEST = 20 << 20
 class Written(NamedTuple):
     """A file was made, or replaced."""
 
-    place: Place
+    place: GrantedPath
     digest: bytes
     """Of what it holds since."""
     new: bool
@@ -22,33 +22,33 @@ class Written(NamedTuple):
     """What it held; None for a new file, and for one that was too large to be kept."""
     modified: int = 0
     """When that was changed last, in nanoseconds."""
-    folders: tuple[Place, ...] = ()
+    folders: tuple[GrantedPath, ...] = ()
     """The folders that were made for it, those above first."""
 
 
 class Moved(NamedTuple):
-    source: Place
-    target: Place
+    source: GrantedPath
+    target: GrantedPath
     stamps: Stamps
     """How it was just after."""
-    folders: tuple[Place, ...] = ()
+    folders: tuple[GrantedPath, ...] = ()
 
 
 class Copied(NamedTuple):
-    place: Place
+    place: GrantedPath
     stamps: Stamps
-    folders: tuple[Place, ...] = ()
+    folders: tuple[GrantedPath, ...] = ()
 
 
 class FoldersMade(NamedTuple):
-    folders: tuple[Place, ...]
+    folders: tuple[GrantedPath, ...]
 
 
 class Trashed(NamedTuple):
-    source: Place
-    kept: Place
+    source: GrantedPath
+    kept: GrantedPath
     """Where it lies in the trash."""
-    info: Place
+    info: GrantedPath
     """The file that tells the trash where it came from."""
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
 from andy_cli.toolbox.files.search.walking import Walk
-from andy_cli.toolbox.granted_paths import Place
+from andy_cli.toolbox.granted_paths import GrantedPath
 from andy_cli.toolbox.work import Work
 
 SECONDS = 10
@@ -27,7 +27,7 @@ class Stamp(NamedTuple):
 Stamps = tuple[Stamp, ...]
 
 
-def read_stamps(place: Place) -> Stamps:
+def read_stamps(place: GrantedPath) -> Stamps:
     """Return one for what is there and one for each entry of a folder; none if nothing is seen."""
     try:
         return _read_stamps(place)
@@ -35,7 +35,7 @@ def read_stamps(place: Place) -> Stamps:
         return ()
 
 
-def _read_stamps(place: Place) -> Stamps:
+def _read_stamps(place: GrantedPath) -> Stamps:
     with folder_inside(place.path, place.root) as folder:
         state = os.stat(place.path.name, dir_fd=folder, follow_symlinks=False)
     if not stat.S_ISDIR(state.st_mode):

@@ -22,7 +22,7 @@ from andy_cli.guard.workspace import LONGEST_NAME, folder_inside
 from andy_cli.toolbox.files.history.recorded import Trashed
 from andy_cli.toolbox.files.moving.transfers import GoOn, always, move
 from andy_cli.toolbox.files.search.walking import TRASH
-from andy_cli.toolbox.granted_paths import Place
+from andy_cli.toolbox.granted_paths import GrantedPath
 from andy_cli.toolbox.runtime_context import here
 
 INFO = ".trashinfo"
@@ -39,8 +39,8 @@ class TrashFolder(NamedTuple):
     above: Path | None = None
     """Paths are noted as seen from here; None: whole."""
 
-    def place(self, part: str, name: str) -> Place:
-        return Place(self.folder / part / name, self.root)
+    def place(self, part: str, name: str) -> GrantedPath:
+        return GrantedPath(self.folder / part / name, self.root)
 
 
 def has_desktop() -> bool:
@@ -130,7 +130,7 @@ def _write_new(name: str, data: bytes, folder: int) -> bool:
     return True
 
 
-def put_into_trash(place: Place, go_on: GoOn = always) -> Trashed:
+def put_into_trash(place: GrantedPath, go_on: GoOn = always) -> Trashed:
     """Put a file, a folder or a link into the trash. Raises ToolError, with it where it was."""
     trash = find_trash(place.path)
     name = _take_name(place.path, trash)
@@ -172,7 +172,7 @@ def restore(trashed: Trashed) -> None:
     _remove_info(trashed.info)
 
 
-def _remove_info(info: Place) -> None:
+def _remove_info(info: GrantedPath) -> None:
     try:
         with folder_inside(info.path, info.root) as folder:
             os.unlink(info.path.name, dir_fd=folder)

@@ -28,7 +28,7 @@ from andy_cli.toolbox.files.moving import transfers
 from andy_cli.toolbox.files.moving.transfers import always
 from andy_cli.toolbox.files.names import show_path
 from andy_cli.toolbox.files.writing import Hashed, reason_of, replace_whole
-from andy_cli.toolbox.granted_paths import Place
+from andy_cli.toolbox.granted_paths import GrantedPath
 
 
 def take_back_last() -> str:
@@ -95,7 +95,7 @@ def find_fault(change: Change, freed: Collection[Path] = ()) -> str:
             return ""  # those that are empty are removed
 
 
-def _place_of(change: Change) -> Place:
+def _place_of(change: Change) -> GrantedPath:
     """Return where it made something."""
     match change:
         case Written() | Copied():
@@ -124,14 +124,14 @@ def _find_writing_fault(change: Written) -> str:
     return ""
 
 
-def _find_later_change(place: Place, known: object) -> str:
+def _find_later_change(place: GrantedPath, known: object) -> str:
     now = read_stamps(place)
     if not now:
         return f"{show_path(place.path)} is not there any more."
     return "" if now == known else f"{show_path(place.path)} was changed since by somebody else."
 
 
-def _find_taken(place: Place) -> str:
+def _find_taken(place: GrantedPath) -> str:
     return f"Something else is at {show_path(place.path)} now." if read_stamps(place) else ""
 
 
@@ -166,7 +166,7 @@ def _take_back_writing(change: Written) -> None:
     _remove_folders(change.folders)
 
 
-def _remove_folders(folders: tuple[Place, ...]) -> None:
+def _remove_folders(folders: tuple[GrantedPath, ...]) -> None:
     """Those that are empty: in the others somebody has put something."""
     for place in reversed(folders):
         with contextlib.suppress(ToolError), folder_inside(place.path, place.root) as above:

@@ -28,10 +28,10 @@ from andy_cli.toolbox.files.moving.targets import (
 )
 from andy_cli.toolbox.files.names import NOUNS, count, count_kinds
 from andy_cli.toolbox.files.search.patterns import MeantPath, expand_pattern, join_name
-from andy_cli.toolbox.files.search.walking import TRASH, Entry, Kind, Walk
-from andy_cli.toolbox.granted_paths import Place, not_judged
+from andy_cli.toolbox.files.search.walking import TRASH, FolderEntry, Kind, Walk
+from andy_cli.toolbox.granted_paths import GrantedPath, not_judged
 from andy_cli.toolbox.runtime_context import here
-from andy_cli.toolbox.tool import Claim
+from andy_cli.toolbox.tool import ResourceAccess
 from andy_cli.toolbox.work import Work
 
 MOST_ITEMS = 1000
@@ -53,7 +53,7 @@ class PlannedItem(NamedTuple):
     target: str
     """Empty for what goes into the trash."""
     kind: Kind
-    below: tuple[Entry, ...] = ()
+    below: tuple[FolderEntry, ...] = ()
     """What lies in a folder."""
     replaced: "PlannedItem | None" = None
     """What is there, and goes into the trash."""
@@ -94,13 +94,13 @@ class PlannedBatch(NamedTuple):
     """Folders that are made for it."""
 
     @property
-    def claim(self) -> Claim:
+    def claim(self) -> ResourceAccess:
         if sum(item.paths for item in self.items) > MOST_PATHS:
             raise _too_many()
         uses = [*((folder, WRITE) for folder in self.folders), *self._uses()]
         places = tuple(path for path, _ in uses)
         operations = tuple(operation for _, operation in uses)
-        return Claim(places, operations=operations, shown=self.preview)
+        return ResourceAccess(places, operations=operations, shown=self.preview)
 
     def _uses(self) -> Iterator[Use]:
         for item in self.items:
@@ -159,7 +159,7 @@ def _source_uses(item: PlannedItem, verb: Verb) -> Iterator[Use]:
         yield item.source, "delete"
 
 
-def _inner_operation(entry: Entry) -> Operation:
+def _inner_operation(entry: FolderEntry) -> Operation:
     if entry.kind == "link":
         return ITSELF
     return "list" if entry.kind == "folder" else "read"
@@ -253,7 +253,7 @@ def _make_item(source: str, target: str, work: Work, verb: Verb) -> PlannedItem:
     return PlannedItem(source, target, kind, _list_below(source, work) if kind == "folder" else ())
 
 
-def _list_below(source: str, work: Work) -> tuple[Entry, ...]:
+def _list_below(source: str, work: Work) -> tuple[FolderEntry, ...]:
     """All that lies in a folder: each path is judged for itself."""
     workspace = here().workspace
     folder = resolve(source, workspace, ITSELF)
@@ -262,7 +262,7 @@ def _list_below(source: str, work: Work) -> tuple[Entry, ...]:
             f"{spell_out(source)} is a folder outside the workspace, where nothing is looked up.",
             "List it first, then give the paths of the files.",
         )
-    walk = Walk(Place(folder, workspace), work)
+    walk = Walk(GrantedPath(folder, workspace), work)
     found = []
     for entry in walk:
         found.append(entry)

@@ -28,8 +28,8 @@ from andy_cli.toolbox.files.moving.targets import ITSELF
 from andy_cli.toolbox.files.moving.transfers import LeftBehind
 from andy_cli.toolbox.files.names import count, show_path
 from andy_cli.toolbox.files.writing import reason_of
-from andy_cli.toolbox.granted_paths import Place, place
-from andy_cli.toolbox.tool import Claim, Outcome, progress
+from andy_cli.toolbox.granted_paths import GrantedPath, place
+from andy_cli.toolbox.tool import Outcome, ResourceAccess, progress
 from andy_cli.toolbox.work import Work
 
 CLAIMING = 5
@@ -39,7 +39,7 @@ DONE = {"move": "moved", "copy": "copied", "trash": "put into the trash"}
 
 def claim_transfer(
     verb: Verb, paths: Sequence[str], destination: str, replace: bool = False
-) -> Claim:
+) -> ResourceAccess:
     """What moving or copying would touch. Raises ToolError for what cannot be."""
     try:
         return batches.plan_transfer(verb, paths, destination, replace, Work(CLAIMING)).claim
@@ -48,17 +48,17 @@ def claim_transfer(
         if not any(map(batches.is_outside, (*paths, destination))):
             raise
     operations: list[Operation] = ["delete_recursive"] * len(paths)
-    return Claim((*paths, destination), operations=(*operations, "write"))
+    return ResourceAccess((*paths, destination), operations=(*operations, "write"))
 
 
-def claim_trash(paths: Sequence[str]) -> Claim:
+def claim_trash(paths: Sequence[str]) -> ResourceAccess:
     """As `claim_transfer`."""
     try:
         claim = batches.plan_trash(paths, Work(CLAIMING)).claim
     except ToolError:
         if not any(map(batches.is_outside, paths)):
             raise
-        return Claim(tuple(paths), "delete_recursive")
+        return ResourceAccess(tuple(paths), "delete_recursive")
     return claim._replace(shown=f"{claim.shown}\n/undo brings it back")
 
 
@@ -79,8 +79,8 @@ def trash(paths: Sequence[str], work: Work) -> Outcome:
 class PlannedStep(NamedTuple):
     """One file, folder or link, and where it goes: as it was judged."""
 
-    source: Place
-    target: Place | None
+    source: GrantedPath
+    target: GrantedPath | None
     replaces: bool
     """Whether what is at the target goes into the trash first."""
 
@@ -198,14 +198,14 @@ def _make_outcome(batch: PlannedBatch, did: str, done: int, fault: str) -> Outco
     return Outcome(told, did, f"{count(len(left), 'item')} not {DONE[batch.verb]}: {fault}")
 
 
-def claim_folder(written: str) -> Claim:
+def claim_folder(written: str) -> ResourceAccess:
     try:
         made = batches.plan_folder(written)
     except ToolError:
         if not batches.is_outside(written):
             raise
         made = ()
-    return Claim(made or (written,), "write" if made else "list")
+    return ResourceAccess(made or (written,), "write" if made else "list")
 
 
 def make_folder(written: str) -> Outcome:

@@ -23,7 +23,7 @@ from functools import cache
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
 from andy_cli.toolbox.files.encodings import PIECE
-from andy_cli.toolbox.granted_paths import Place
+from andy_cli.toolbox.granted_paths import GrantedPath
 
 PERMISSIONS = 0o777
 """Of a mode what a copy keeps: not that it runs as somebody else."""
@@ -44,7 +44,7 @@ def always() -> None:
     """Goes on."""
 
 
-def move(source: Place, target: Place, go_on: GoOn = always) -> None:
+def move(source: GrantedPath, target: GrantedPath, go_on: GoOn = always) -> None:
     """Move a file, a folder or a link to a place that is free; folders above it are made.
 
     Raises ToolError, with everything as it was; LeftBehind where both are there now.
@@ -60,7 +60,7 @@ def move(source: Place, target: Place, go_on: GoOn = always) -> None:
             _remove_source(name, origin, source)
 
 
-def copy(source: Place, target: Place, go_on: GoOn = always) -> None:
+def copy(source: GrantedPath, target: GrantedPath, go_on: GoOn = always) -> None:
     """Copy a file, a folder or a link to a place that is free; folders above it are made.
 
     Raises ToolError, with nothing there that was not there before.
@@ -70,7 +70,7 @@ def copy(source: Place, target: Place, go_on: GoOn = always) -> None:
 
 
 @contextmanager
-def _open_both(source: Place, target: Place) -> Iterator[tuple[int, int]]:
+def _open_both(source: GrantedPath, target: GrantedPath) -> Iterator[tuple[int, int]]:
     """The open folders of both. The first is opened first: else folders were made for nothing."""
     with (
         folder_inside(source.path, source.root) as origin,
@@ -208,7 +208,7 @@ def _keep_attributes(state: os.stat_result, made: int) -> None:
         os.utime(made, ns=(state.st_atime_ns, state.st_mtime_ns))
 
 
-def _remove_source(name: str, origin: int, source: Place) -> None:
+def _remove_source(name: str, origin: int, source: GrantedPath) -> None:
     try:
         remove(name, origin, quietly=False)
     except OSError as error:

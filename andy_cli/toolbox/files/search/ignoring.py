@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from andy_cli.errors import ToolError
 from andy_cli.toolbox.files.search.globs import Glob, glob
-from andy_cli.toolbox.files.search.walking import PASSED_OVER, Entry
-from andy_cli.toolbox.granted_paths import Place
+from andy_cli.toolbox.files.search.walking import PASSED_OVER, FolderEntry
+from andy_cli.toolbox.granted_paths import GrantedPath
 from andy_cli.toolbox.runtime_context import here
 
 NAME = ".gitignore"
@@ -20,7 +20,7 @@ LARGEST, MOST_RULES = 100_000, 1000
 """Bytes of one file, and rules in it: nobody wrote more by hand."""
 
 
-class Rule(NamedTuple):
+class IgnoreRule(NamedTuple):
     glob: Glob
     ignored: bool = True
     """False: what an earlier rule said is taken back."""
@@ -31,16 +31,16 @@ class Rule(NamedTuple):
 class Ignored:
     """Asked of every entry of a walk, the folders before what is in them."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: GrantedPath) -> None:
         self._place = place
         workspace = here().workspace
         below = place.path.is_relative_to(workspace)
         self._top = workspace if below else place.path
-        self._rules: dict[Path, list[Rule]] = {}
+        self._rules: dict[Path, list[IgnoreRule]] = {}
         self.any = False
         """Whether something was ignored because a file says so."""
 
-    def __call__(self, entry: Entry) -> bool:
+    def __call__(self, entry: FolderEntry) -> bool:
         if entry.path[-1] in PASSED_OVER:
             return True
         path = self._place.path.joinpath(*entry.path)
@@ -55,7 +55,7 @@ class Ignored:
         self.any = self.any or verdict
         return verdict
 
-    def _of(self, folder: Path) -> list[Rule]:
+    def _of(self, folder: Path) -> list[IgnoreRule]:
         """The rules that stand in a folder; each file is read once."""
         if folder not in self._rules:
             self._rules[folder] = list(rules(self._read(folder)))
@@ -63,13 +63,13 @@ class Ignored:
 
     def _read(self, folder: Path) -> str:
         try:
-            with Place(folder / NAME, self._place.root).open() as file:
+            with GrantedPath(folder / NAME, self._place.root).open() as file:
                 return file.read(LARGEST).decode("utf-8", "replace")
         except ToolError:
             return ""
 
 
-def rules(text: str) -> Iterator[Rule]:
+def rules(text: str) -> Iterator[IgnoreRule]:
     for line in text.removeprefix("\ufeff").splitlines()[:MOST_RULES]:
         pattern = line if line.endswith("\\ ") else line.rstrip()
         if not pattern or pattern.startswith("#"):
@@ -77,4 +77,4 @@ def rules(text: str) -> Iterator[Rule]:
         taken_back = pattern.startswith("!")
         pattern = pattern[taken_back:]
         folders = pattern.endswith("/")
-        yield Rule(glob(pattern.rstrip("/") if folders else pattern), not taken_back, folders)
+        yield IgnoreRule(glob(pattern.rstrip("/") if folders else pattern), not taken_back, folders)

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from andy_cli.errors import ToolError
 from andy_cli.toolbox.files.names import count, count_kinds, show_path
-from andy_cli.toolbox.files.search.walking import DEEPEST, MOST, PASSED_OVER, Entry, entries
-from andy_cli.toolbox.granted_paths import Place
+from andy_cli.toolbox.files.search.walking import DEEPEST, MOST, PASSED_OVER, FolderEntry, entries
+from andy_cli.toolbox.granted_paths import GrantedPath
 from andy_cli.toolbox.tool import Outcome
 from andy_cli.toolbox.work import Work
 
@@ -15,8 +15,8 @@ SHOWN = 1000
 """Entries of one listing."""
 
 
-class Found(NamedTuple):
-    entries: list[Entry]
+class FoundEntries(NamedTuple):
+    entries: list[FolderEntry]
     kinds: Counter[str]
     """How many of each kind there are, those that are left out too."""
     closed: int
@@ -27,7 +27,7 @@ class Found(NamedTuple):
         return self.kinds.total()
 
 
-def list_folder(place: Place, depth: int, work: Work) -> Outcome:
+def list_folder(place: GrantedPath, depth: int, work: Work) -> Outcome:
     """Everything down to `depth` levels, 1 being the folder itself."""
     found = _find_entries(place, min(depth, DEEPEST), work)
     where = show_path(place.path)
@@ -49,8 +49,8 @@ def list_folder(place: Place, depth: int, work: Work) -> Outcome:
     return Outcome({**told, "rest": " ".join(notes)}, did, partial)
 
 
-def _find_entries(place: Place, depth: int, work: Work) -> Found:
-    kept: list[Entry] = []
+def _find_entries(place: GrantedPath, depth: int, work: Work) -> FoundEntries:
+    kept: list[FolderEntry] = []
     waiting: deque[tuple[str, ...]] = deque([()])
     kinds: Counter[str] = Counter()
     closed = 0
@@ -69,10 +69,10 @@ def _find_entries(place: Place, depth: int, work: Work) -> Found:
         if len(above) + 1 < depth:
             folders = (present for present in there if present.kind == "folder")
             waiting += [folder.path for folder in folders if folder.path[-1] not in PASSED_OVER]
-    return Found(kept, kinds, closed)
+    return FoundEntries(kept, kinds, closed)
 
 
-def _record(entry: Entry) -> dict[str, object]:
+def _record(entry: FolderEntry) -> dict[str, object]:
     """A file has a size in bytes and a time; what is no file says so."""
     if entry.kind != "file":
         return {"name": entry.name, "type": entry.kind}

@@ -13,8 +13,8 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import WILD, inside, resolve
 from andy_cli.toolbox.files.search.globs import ANY, BRACES, globs
-from andy_cli.toolbox.files.search.walking import DEEPEST, PASSED_OVER, Entry, Walk
-from andy_cli.toolbox.granted_paths import Place
+from andy_cli.toolbox.files.search.walking import DEEPEST, PASSED_OVER, FolderEntry, Walk
+from andy_cli.toolbox.granted_paths import GrantedPath
 from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.work import Work
 
@@ -41,7 +41,7 @@ def expand_pattern(written: str, work: Work) -> list[MeantPath]:
             f"{spell_out(written)} is a pattern outside the workspace, where nothing is looked up.",
             "List that folder first, then give the names of the files.",
         )
-    found = list(_matching(Place(folder, workspace), pattern, work))
+    found = list(_matching(GrantedPath(folder, workspace), pattern, work))
     if not found:
         raise ToolError(
             f"Nothing fits {spell_out(written)}.", "list_directory shows what there is."
@@ -67,13 +67,13 @@ def _split(written: str) -> tuple[str, str]:
     return base or "/" * written.startswith("/"), written[len(base) :].lstrip("/")
 
 
-def _matching(place: Place, pattern: str, work: Work) -> Iterator[Entry]:
+def _matching(place: GrantedPath, pattern: str, work: Work) -> Iterator[FolderEntry]:
     """What fits, without what lies in a folder that fits."""
     forms = globs("/" + pattern)  # from this folder down
     deepest = max(DEEPEST if ANY in form.parts else len(form.parts) for form in forms)
     hidden = any(part.startswith(".") for form in forms for part in form.parts)
 
-    def wanted(entry: Entry) -> bool:
+    def wanted(entry: FolderEntry) -> bool:
         name = entry.path[-1]
         seen = name not in PASSED_OVER and (hidden or not name.startswith("."))
         return seen and len(entry.path) <= deepest

@@ -22,8 +22,8 @@ from andy_cli.toolbox.files.search.expressions import Finder, literal
 from andy_cli.toolbox.files.search.globs import Glob, globs, may_be_glob
 from andy_cli.toolbox.files.search.ignoring import Ignored
 from andy_cli.toolbox.files.search.ripgrep import holding
-from andy_cli.toolbox.files.search.walking import Entry, Walk
-from andy_cli.toolbox.granted_paths import Place
+from andy_cli.toolbox.files.search.walking import FolderEntry, Walk
+from andy_cli.toolbox.granted_paths import GrantedPath
 from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.tool import Outcome, progress
 from andy_cli.toolbox.work import Work
@@ -41,7 +41,7 @@ PORTION = 1000
 """Files that are looked at together."""
 
 
-class Asked(NamedTuple):
+class SearchRequest(NamedTuple):
     """What is looked for, by pattern or glob or both, and where."""
 
     pattern: str
@@ -51,7 +51,7 @@ class Asked(NamedTuple):
     """A pattern of names that was given as a regular expression; the glob has to fit too."""
 
 
-def search(place: Place, asked: Asked, work: Work) -> Outcome:
+def search(place: GrantedPath, asked: SearchRequest, work: Work) -> Outcome:
     """Find what is asked for; a pattern that finds nothing as a regular expression, or is none, is
     taken as a glob if it can be one.
 
@@ -89,7 +89,7 @@ class Unopened(NamedTuple):
 class Search:
     """One search: first `results()`, then what is to be said about it."""
 
-    def __init__(self, place: Place, asked: Asked, work: Work) -> None:
+    def __init__(self, place: GrantedPath, asked: SearchRequest, work: Work) -> None:
         """`asked.path` is how the place was written: the results are written so that they can be
         opened. Raises ToolError for a pattern that is none."""
         if not (asked.pattern or asked.glob or asked.taken_as_glob):
@@ -106,8 +106,8 @@ class Search:
         self._prefix = _prefix(asked.path, alone)
         self._ignored = Ignored(self._place)
         self._walk = Walk(self._place, work, lambda entry: not self._ignored(entry))
-        self._entries: Iterable[Entry] = (
-            [Entry((place.path.name,), "file")] if alone else self._walk
+        self._entries: Iterable[FolderEntry] = (
+            [FolderEntry((place.path.name,), "file")] if alone else self._walk
         )
         self._alone = alone
         self._unopened: list[Unopened] = []
@@ -200,10 +200,10 @@ class Search:
             for entry in kept:
                 yield from self._of(entry, likely)
 
-    def _matches_glob(self, entry: Entry) -> bool:
+    def _matches_glob(self, entry: FolderEntry) -> bool:
         return all(any(form.matches(entry.path) for form in forms) for forms in self._globs)
 
-    def _likely(self, entries: Sequence[Entry]) -> set[str] | None:
+    def _likely(self, entries: Sequence[FolderEntry]) -> set[str] | None:
         """The paths of files worth opening; None: all."""
         names = ["/".join(entry.path) for entry in entries if entry.kind == "file"]
         if self._finder is None or not names:
@@ -211,7 +211,7 @@ class Search:
         plain = literal(self._asked.pattern)
         return holding(plain, self._finder.any_case, self._place.path, names)
 
-    def _of(self, entry: Entry, likely: set[str] | None) -> Iterator[dict[str, object]]:
+    def _of(self, entry: FolderEntry, likely: set[str] | None) -> Iterator[dict[str, object]]:
         """One entry's results: its name, then its lines."""
         if self._finder is None or self._finder.matches(self._compared_name(entry)):
             folder = entry.kind == "folder"
@@ -224,11 +224,11 @@ class Search:
         elif likely is None or "/".join(entry.path) in likely:
             yield from self._lines(entry, path)
 
-    def _compared_name(self, entry: Entry) -> str:
+    def _compared_name(self, entry: FolderEntry) -> str:
         """What the pattern is held against: the name, or the path if the pattern is one."""
         return entry.name if "/" in self._asked.pattern else entry.name.rpartition("/")[2]
 
-    def _lines(self, entry: Entry, path: Path) -> Iterator[dict[str, object]]:
+    def _lines(self, entry: FolderEntry, path: Path) -> Iterator[dict[str, object]]:
         try:
             file = self._place._replace(path=path).open()
         except ToolError:  # closed to us, or exchanged meanwhile
@@ -247,15 +247,15 @@ class Search:
             else:
                 yield from self._document_lines(entry, file)
 
-    def _pass_over(self, entry: Entry, group: Group, why: str) -> None:
+    def _pass_over(self, entry: FolderEntry, group: Group, why: str) -> None:
         self._unopened.append(Unopened(self._prefix + entry.name, group, why))
 
-    def _text_lines(self, entry: Entry, file: BinaryIO) -> Iterator[dict[str, object]]:
+    def _text_lines(self, entry: FolderEntry, file: BinaryIO) -> Iterator[dict[str, object]]:
         encoding = encoding_of(file, self._work)
         for number, line in self._matching(pieces(file, encoding, self._work)):
             yield {"file": self._prefix + entry.name, "line": number, "text": line}
 
-    def _document_lines(self, entry: Entry, file: BinaryIO) -> Iterator[dict[str, object]]:
+    def _document_lines(self, entry: FolderEntry, file: BinaryIO) -> Iterator[dict[str, object]]:
         try:
             for place, text in read_document(file, entry.name, self._work):
                 for _, line in self._matching([text]):

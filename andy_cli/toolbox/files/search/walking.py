@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
 from andy_cli.toolbox.files.names import show_path
-from andy_cli.toolbox.granted_paths import Place
+from andy_cli.toolbox.granted_paths import GrantedPath
 from andy_cli.toolbox.work import Work
 
 DEEPEST = 64
@@ -31,7 +31,7 @@ PASSED_OVER = (".git", TRASH)
 Kind = Literal["file", "folder", "link", "other"]
 
 
-class Entry(NamedTuple):
+class FolderEntry(NamedTuple):
     path: tuple[str, ...]
     """Its name, behind those of the folders that lead to it."""
     kind: Kind
@@ -46,7 +46,7 @@ class Entry(NamedTuple):
         return os.fsencode("/".join(self.path)).decode("utf-8", "replace")
 
 
-def entries(place: Place, above: tuple[str, ...] = ()) -> list[Entry]:
+def entries(place: GrantedPath, above: tuple[str, ...] = ()) -> list[FolderEntry]:
     """What lies in one folder, in the order of the names. Raises ToolError if it cannot be read.
 
     `above` are the names that lead from the place to the folder.
@@ -92,13 +92,13 @@ def _unread(folder: Path, error: ToolError) -> ToolError:
     )
 
 
-def _entry(found: "os.DirEntry[str]", above: tuple[str, ...]) -> Entry:
+def _entry(found: "os.DirEntry[str]", above: tuple[str, ...]) -> FolderEntry:
     path = (*above, found.name)
     try:
         state = found.stat(follow_symlinks=False)
     except OSError:  # it went away
-        return Entry(path, "other")
-    return Entry(path, _kind(state.st_mode), state.st_size, state.st_mtime)
+        return FolderEntry(path, "other")
+    return FolderEntry(path, _kind(state.st_mode), state.st_size, state.st_mtime)
 
 
 def _kind(mode: int) -> Kind:
@@ -113,7 +113,10 @@ class Walk:
     """Everything below a folder, in the order of the paths; what was passed over is counted."""
 
     def __init__(
-        self, place: Place, work: Work, wanted: Callable[[Entry], bool] = lambda entry: True
+        self,
+        place: GrantedPath,
+        work: Work,
+        wanted: Callable[[FolderEntry], bool] = lambda entry: True,
     ) -> None:
         """What is not `wanted` is left out, a folder with all that is in it."""
         self._place, self._work, self._wanted = place, work, wanted
@@ -122,7 +125,7 @@ class Walk:
         self.cut = False
         """Whether there was too much to look at."""
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[FolderEntry]:
         waiting = entries(self._place)[::-1]
         seen = 0
         while waiting:
@@ -138,7 +141,7 @@ class Walk:
             if entry.kind == "folder" and len(entry.path) < DEEPEST:
                 waiting += self._inside(entry)[::-1]
 
-    def _inside(self, folder: Entry) -> list[Entry]:
+    def _inside(self, folder: FolderEntry) -> list[FolderEntry]:
         try:
             return entries(self._place, folder.path)
         except ToolError:

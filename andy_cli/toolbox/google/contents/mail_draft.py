@@ -33,7 +33,7 @@ class Receiver(NamedTuple):
         return f"{self.name} <{shown}>" if self.name else shown
 
 
-class Letter(NamedTuple):
+class MailDraft(NamedTuple):
     to: tuple[Receiver, ...]
     subject: str
     body: str
@@ -44,7 +44,7 @@ class Letter(NamedTuple):
         return f"To: {to}\nSubject: {self.subject}\n\n{self.body}"
 
 
-def letter(to: str | Sequence[str], subject: str, body: str) -> Letter:
+def letter(to: str | Sequence[str], subject: str, body: str) -> MailDraft:
     """Raises ToolError for what cannot be sent."""
     found = receivers(to)
     if not found:
@@ -57,7 +57,7 @@ def letter(to: str | Sequence[str], subject: str, body: str) -> Letter:
         (subject + body).encode()
     except UnicodeEncodeError as error:
         raise ToolError("The mail holds half a character.", "Write that character anew.") from error
-    return Letter(tuple(found), " ".join(subject.split()), body)
+    return MailDraft(tuple(found), " ".join(subject.split()), body)
 
 
 def receivers(to: str | Sequence[str]) -> list[Receiver]:
@@ -104,7 +104,7 @@ def _on_the_net(domain: str) -> str:
         ) from error
 
 
-def as_message(letter: Letter, sender: str = "") -> bytes:
+def as_message(letter: MailDraft, sender: str = "") -> bytes:
     """The mail as it travels, in seven bits. Raises ToolError for an address with no form there."""
     from email.errors import MessageError  # 15 ms together, and only who sends needs them
     from email.headerregistry import Address

@@ -24,7 +24,7 @@ LARGEST_HTML = 1_000_000
 MAIL_STYLE = TextStyle(cell=" ", links=True)
 
 
-class Body(NamedTuple):
+class MailBody(NamedTuple):
     data: str
     """base64url, or empty where it has to be fetched."""
     attachment: str
@@ -56,7 +56,7 @@ def _decode_header(value: str) -> str:
         return value
 
 
-def body_of(message: Record) -> Body | None:
+def body_of(message: Record) -> MailBody | None:
     """The part to read: the first plain text, else the first HTML."""
     html = None
     for part in _parts(record(message.get("payload"))):
@@ -66,7 +66,7 @@ def body_of(message: Record) -> Body | None:
         body = record(part.get("body"))
         of_part = headers({"payload": part}).get("content-type", "")
         charset = CHARSET.search(of_part)
-        found = Body(
+        found = MailBody(
             text(body.get("data")),
             text(body.get("attachmentId")),
             kind,
@@ -78,7 +78,7 @@ def body_of(message: Record) -> Body | None:
     return html
 
 
-def read(body: Body, data: str) -> str:
+def read(body: MailBody, data: str) -> str:
     """The text of a part whose data is here by now."""
     try:
         raw = base64.urlsafe_b64decode(data + "=" * (-len(data) % 4))

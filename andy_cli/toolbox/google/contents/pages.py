@@ -65,7 +65,7 @@ def clip_texts(value: object, most: int) -> object:
     return value
 
 
-class Rest(NamedTuple):
+class TextRest(NamedTuple):
     """How to get what is not told."""
 
     of_more: str
@@ -74,7 +74,7 @@ class Rest(NamedTuple):
     """Where it is too much to be told at once."""
 
 
-def cut(items: Sequence[object], kept: Sequence[object], more: bool, rest: Rest) -> Told:
+def cut(items: Sequence[object], kept: Sequence[object], more: bool, rest: TextRest) -> Told:
     """What is said of a list that is not whole; nothing of one that is."""
     if len(kept) < len(items):
         return {"truncated": f"{len(items) - len(kept)} more were found. {rest.of_long}"}

@@ -11,7 +11,7 @@ LARGEST = 32 * 2**20
 Query = Mapping[str, str | int | bool | Sequence[str]]
 
 
-class Request(NamedTuple):
+class ApiCall(NamedTuple):
     method: str
     url: str
     query: Query | None = None
@@ -21,7 +21,7 @@ class Request(NamedTuple):
     """The media type of the content."""
 
 
-class Reply(NamedTuple):
+class ApiReply(NamedTuple):
     status: int
     headers: Mapping[str, str]
     """Names in lower case, or found by them."""
@@ -47,14 +47,14 @@ class Broken(Exception):
         return (ToolTimeout if self.late else ToolError)(f"{self} {more}".rstrip())
 
 
-class Reader(Protocol):
+class BodyReader(Protocol):
     def feed(self, data: bytes) -> bool:
         """Take a piece; whether more is wanted."""
         ...
 
 
 class Wire(Protocol):
-    async def exchange(self, request: Request, token: str, reader: Reader) -> Reply:
+    async def exchange(self, request: ApiCall, token: str, reader: BodyReader) -> ApiReply:
         """Send a request, once; an answer of any status is an answer. Raises Broken."""
         ...
 

@@ -39,7 +39,7 @@ class Missing(NamedTuple):
     advice: str = ""
 
 
-class Refusal(NamedTuple):
+class GoogleRefusal(NamedTuple):
     status: int
     reasons: frozenset[str] = frozenset()
     message: str = ""
@@ -55,7 +55,7 @@ class Refusal(NamedTuple):
 
 def read_refusal(
     status: int, headers: Mapping[str, str], body: bytes, secrets: Sequence[str] = ()
-) -> Refusal:
+) -> GoogleRefusal:
     from andy_cli.guard.redactor import redact_text  # 3 ms, and only failures need it
 
     try:
@@ -64,7 +64,9 @@ def read_refusal(
         found = None
     said, reasons = _read(found)
     message = one_line(redact_text(said, secrets))[:LONGEST].strip()
-    return Refusal(status, reasons, message, parse_retry_after(headers.get("retry-after", "")))
+    return GoogleRefusal(
+        status, reasons, message, parse_retry_after(headers.get("retry-after", ""))
+    )
 
 
 def _read(found: object) -> tuple[str, frozenset[str]]:
@@ -94,7 +96,7 @@ def parse_retry_after(text: str) -> float | None:
         return None
 
 
-def sentence(refusal: Refusal, name: str, missing: str, change: bool) -> str:
+def sentence(refusal: GoogleRefusal, name: str, missing: str, change: bool) -> str:
     """What to tell. `missing` is said where there is no such thing; `change` tells that the
     request would have changed something."""
     said = _why(refusal, name, missing)
@@ -104,7 +106,7 @@ def sentence(refusal: Refusal, name: str, missing: str, change: bool) -> str:
     return f"{said} {UNSURE if refusal.status in (408, *range(500, 600)) else NOT_DONE}"
 
 
-def _why(refusal: Refusal, name: str, missing: str) -> str:
+def _why(refusal: GoogleRefusal, name: str, missing: str) -> str:
     status, reasons, words = refusal.status, refusal.reasons, _quote_message(refusal.message)
     if status == 401:
         return f"Google does not accept the login any more (401). {LOG_IN}"

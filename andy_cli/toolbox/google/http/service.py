@@ -17,11 +17,11 @@ from andy_cli.settings import Settings
 from andy_cli.toolbox.google.http.apis import Api, base
 from andy_cli.toolbox.google.http.exchange import (
     LARGEST,
+    ApiCall,
+    ApiReply,
+    BodyReader,
     Broken,
     Query,
-    Reader,
-    Reply,
-    Request,
     Whole,
     Wire,
 )
@@ -29,8 +29,8 @@ from andy_cli.toolbox.google.http.refusals import (
     GONE,
     NOT_DONE,
     UNSURE,
+    GoogleRefusal,
     Missing,
-    Refusal,
     read_refusal,
     sentence,
 )
@@ -38,7 +38,7 @@ from andy_cli.toolbox.google.login.renewal import token
 from andy_cli.toolbox.runtime_context import here
 
 Record = dict[str, Any]
-R = TypeVar("R", bound=Reader)
+R = TypeVar("R", bound=BodyReader)
 
 LONGEST_BACKOFF = 8.0
 LONGEST_WAIT = 20.0
@@ -54,7 +54,7 @@ PAGES = 60
 """Pages of a list at most, whatever the API says."""
 
 
-class Page(NamedTuple):
+class ResultPage(NamedTuple):
     items: list[Record]
     more: bool
     """Whether there are more than were asked for."""
@@ -86,7 +86,7 @@ class Service:
         self, path: str, missing: Missing, reader: Callable[[], R], query: Query | None = None
     ) -> R:
         """What is at a path, taken in by a reader; each try has one of its own."""
-        request = Request("GET", self._base + path, query)
+        request = ApiCall("GET", self._base + path, query)
         tried, renewed = 0, False
         while True:
             tried += 1
@@ -118,7 +118,7 @@ class Service:
         query: Query | None = None,
         size: str = "maxResults",
         largest: int = 100,
-    ) -> Page:
+    ) -> ResultPage:
         """As many items of a list as were asked for, over its pages.
 
         `size` is what the API calls the length of a page, `largest` what it allows.
@@ -133,7 +133,7 @@ class Service:
             next_page = text(answer.get("nextPageToken"))
             if not next_page or len(items) >= most:
                 break
-        return Page(items[:most], bool(next_page) or len(items) > most)
+        return ResultPage(items[:most], bool(next_page) or len(items) > most)
 
     async def change(
         self,
@@ -145,10 +145,10 @@ class Service:
     ) -> Record:
         """Send what changes something, once. Raises ToolError, which says whether it happened."""
         content = json.dumps(body).encode() if body is not None else b""
-        request = Request(method, self._base + path, query, content)
+        request = ApiCall(method, self._base + path, query, content)
         return await self.send(request, missing)
 
-    async def send(self, request: Request, missing: Missing) -> Record:
+    async def send(self, request: ApiCall, missing: Missing) -> Record:
         held, whole = await self._fresh(), Whole()
         self.unanswered = True
         try:
@@ -189,10 +189,10 @@ class Service:
         )
         await asyncio.sleep(max(random.uniform(0, most), wait or 0.0))
 
-    def _refusal(self, reply: Reply) -> Refusal:
+    def _refusal(self, reply: ApiReply) -> GoogleRefusal:
         return read_refusal(reply.status, reply.headers, reply.refused, (self._token,))
 
-    def _explain_refusal(self, refusal: Refusal, missing: Missing, change: bool) -> ToolError:
+    def _explain_refusal(self, refusal: GoogleRefusal, missing: Missing, change: bool) -> ToolError:
         advice = missing.advice if refusal.status in GONE else ""
         return ToolError(sentence(refusal, self.api.name, missing.message, change), advice)
 

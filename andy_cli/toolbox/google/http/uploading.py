@@ -4,17 +4,17 @@ import json
 import secrets
 from collections.abc import Mapping
 
-from andy_cli.toolbox.google.http.exchange import Query, Request
+from andy_cli.toolbox.google.http.exchange import ApiCall, Query
 
 
 def multipart(
     url: str, about: Mapping[str, object], media: tuple[str, bytes] | None, query: Query
-) -> Request:
+) -> ApiCall:
     """`media` is a media type and content; without, what is said about the file is all there is."""
     described = json.dumps(about).encode()
     if media is None:
         plain = {name: each for name, each in query.items() if name != "uploadType"}
-        return Request("POST", url, plain, described)
+        return ApiCall("POST", url, plain, described)
     kind, content = media
     # Random, and twice as long as anything that could be met by chance in a text.
     boundary = secrets.token_hex(32)
@@ -22,4 +22,4 @@ def multipart(
     then = f"\r\n--{boundary}\r\nContent-Type: {kind}\r\n\r\n"
     end = f"\r\n--{boundary}--\r\n"
     body = head.encode() + described + then.encode() + content + end.encode()
-    return Request("POST", url, query, body, f"multipart/related; boundary={boundary}")
+    return ApiCall("POST", url, query, body, f"multipart/related; boundary={boundary}")

@@ -11,7 +11,7 @@ import httpx2
 from andy_cli import __version__
 from andy_cli.settings import Settings
 from andy_cli.toolbox.google.http.apis import is_loopback
-from andy_cli.toolbox.google.http.exchange import Broken, Reader, Reply, Request, Whole
+from andy_cli.toolbox.google.http.exchange import ApiCall, ApiReply, BodyReader, Broken, Whole
 
 REFUSAL = 64 * 2**10
 """Bytes of a refusal that are read."""
@@ -21,7 +21,7 @@ class Http:
     def __init__(self, client: httpx2.AsyncClient) -> None:
         self._client = client
 
-    async def exchange(self, request: Request, token: str, reader: Reader) -> Reply:
+    async def exchange(self, request: ApiCall, token: str, reader: BodyReader) -> ApiReply:
         sent = False
 
         async def watch(event: str, details: object) -> None:
@@ -42,7 +42,7 @@ class Http:
                 async for piece in response.aiter_bytes():
                     if not taking.feed(piece):
                         break
-                return Reply(response.status_code, response.headers, refused.data)
+                return ApiReply(response.status_code, response.headers, refused.data)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             late = isinstance(error, httpx2.TimeoutException)
             raise Broken(_why(error, request.url), sent, late) from error
@@ -63,7 +63,7 @@ async def http(url: str, settings: Settings) -> AsyncIterator[Http]:
         yield Http(client)
 
 
-def _headers(request: Request, token: str) -> dict[str, str]:
+def _headers(request: ApiCall, token: str) -> dict[str, str]:
     headers = {"accept-encoding": "identity", "user-agent": f"andy-cli/{__version__}"}
     if token:
         headers["authorization"] = f"Bearer {token}"

@@ -12,7 +12,7 @@ Keeper = Literal["keyring", "file"]
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class GoogleAccount:
     email: str
     """Empty if Google did not say."""
     client_id: str
@@ -35,13 +35,13 @@ def record() -> dict[str, Any]:
     return found
 
 
-def connected_account() -> Account | None:
+def connected_account() -> GoogleAccount | None:
     """Who is connected, if anybody. Raises ToolError for a damaged file."""
     found = record()
     if not found:
         return None
     scopes = found.get("scopes")
-    return Account(
+    return GoogleAccount(
         email=str(found.get("email") or ""),
         client_id=found["client_id"],
         scopes=tuple(map(str, scopes)) if isinstance(scopes, list) else (),
@@ -49,7 +49,7 @@ def connected_account() -> Account | None:
     )
 
 
-def as_record(account: Account) -> dict[str, Any]:
+def as_record(account: GoogleAccount) -> dict[str, Any]:
     return asdict(account)
 
 

@@ -22,7 +22,7 @@ from andy_cli.errors import ToolError, UsageError
 from andy_cli.settings import Settings
 from andy_cli.toolbox.google.http.apis import safe
 from andy_cli.toolbox.google.login import vault
-from andy_cli.toolbox.google.login.account import Account
+from andy_cli.toolbox.google.login.account import GoogleAccount
 from andy_cli.toolbox.google.login.renewal import lifetime, request_tokens
 from andy_cli.toolbox.google.login.vault import Secrets
 
@@ -36,7 +36,7 @@ class Client:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ConsentQuestion:
     """What the browser is sent to, and what its answer is known by."""
 
     url: str
@@ -64,7 +64,9 @@ def client_in(path: Path) -> Client:
     raise UsageError(f"{path} holds no client of a desktop app.", HOW)
 
 
-def question(settings: Settings, client: Client, scopes: Sequence[str], redirect: str) -> Question:
+def question(
+    settings: Settings, client: Client, scopes: Sequence[str], redirect: str
+) -> ConsentQuestion:
     """What Google is to ask the user. Raises ToolError for an address that is not safe."""
     state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(64)
     digest = hashlib.sha256(verifier.encode()).digest()
@@ -81,10 +83,10 @@ def question(settings: Settings, client: Client, scopes: Sequence[str], redirect
         "prompt": "consent",
     }
     url = f"{safe(settings, 'google.auth_url')}?{urlencode(asked)}"
-    return Question(url, redirect, state, verifier)
+    return ConsentQuestion(url, redirect, state, verifier)
 
 
-def code_in(question: Question, address: str) -> str | None:
+def code_in(question: ConsentQuestion, address: str) -> str | None:
     """The code in an address that the browser was sent back to; None if it answers another
     question. Raises ToolError for a no."""
     try:
@@ -101,7 +103,9 @@ def code_in(question: Question, address: str) -> str | None:
     return code
 
 
-async def connect(settings: Settings, client: Client, asked: Question, code: str) -> Account:
+async def connect(
+    settings: Settings, client: Client, asked: ConsentQuestion, code: str
+) -> GoogleAccount:
     """Exchange the code for tokens and keep them. Raises ToolError or UsageError."""
     form = {
         "grant_type": "authorization_code",
@@ -120,7 +124,7 @@ async def connect(settings: Settings, client: Client, asked: Question, code: str
             "Google gave a login that cannot be renewed. Run `andy google login` again."
         )
     asked_for = parse_qs(urlsplit(asked.url).query)["scope"][0]
-    account = Account(
+    account = GoogleAccount(
         email=_email(answer.get("id_token")),
         client_id=client.id,
         scopes=tuple((scope if isinstance(scope, str) else asked_for).split()),

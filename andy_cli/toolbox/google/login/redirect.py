@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.google.login.consent import Question, code_in
+from andy_cli.toolbox.google.login.consent import ConsentQuestion, code_in
 
 PATIENCE = 10.0
 """Seconds for a browser to say what it wants."""
@@ -29,10 +29,10 @@ class Redirect:
 
     def __init__(self) -> None:
         self.address = ""
-        self._question: Question | None = None
+        self._question: ConsentQuestion | None = None
         self._code: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
-    async def answer(self, question: Question, seconds: float) -> str:
+    async def answer(self, question: ConsentQuestion, seconds: float) -> str:
         """The code. Raises ToolError for a no, and when the time is over."""
         self._question = question
         try:

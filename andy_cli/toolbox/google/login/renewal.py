@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 from andy_cli.errors import ToolError, ToolTimeout, UsageError
 from andy_cli.settings import Settings
 from andy_cli.toolbox.google.http.apis import safe
-from andy_cli.toolbox.google.http.exchange import Broken, Reply, Request, Whole
+from andy_cli.toolbox.google.http.exchange import ApiCall, ApiReply, Broken, Whole
 from andy_cli.toolbox.google.http.refusals import read_refusal, sentence
 from andy_cli.toolbox.google.lazy import LOG_IN, login_file
 from andy_cli.toolbox.google.login import vault
@@ -85,7 +85,7 @@ async def request_tokens(settings: Settings, form: dict[str, str], held: Secrets
 
     url = safe(settings, "google.token_url")
     kind = "application/x-www-form-urlencoded"
-    request = Request("POST", url, content=urlencode(form).encode(), kind=kind)
+    request = ApiCall("POST", url, content=urlencode(form).encode(), kind=kind)
     async with http(url, settings) as wire:
         for tried in range(1, TRIES + 1):
             whole = Whole()
@@ -102,7 +102,7 @@ async def request_tokens(settings: Settings, form: dict[str, str], held: Secrets
     raise AssertionError("the last try returns or raises")
 
 
-def _answer(reply: Reply, whole: Whole, held: Secrets) -> dict[str, Any]:
+def _answer(reply: ApiReply, whole: Whole, held: Secrets) -> dict[str, Any]:
     if not reply.ok:
         refusal = read_refusal(reply.status, reply.headers, reply.refused, held.values())
         if "invalid_grant" in refusal.reasons:

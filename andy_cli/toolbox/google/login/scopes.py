@@ -17,22 +17,22 @@ WHO = ("openid", f"{ADDRESS}userinfo.email")
 """Only so that `andy google status` can say whose account it is."""
 
 
-class Part(NamedTuple):
+class ScopePart(NamedTuple):
     read: tuple[str, ...]
     change: tuple[str, ...]
     """The scopes for changing, those for reading included."""
 
 
 PARTS = {
-    "mail": Part(("gmail.readonly",), ("gmail.readonly", "gmail.send")),
-    "drive": Part(("drive.readonly",), ("drive",)),
-    "calendar": Part(
+    "mail": ScopePart(("gmail.readonly",), ("gmail.readonly", "gmail.send")),
+    "drive": ScopePart(("drive.readonly",), ("drive",)),
+    "calendar": ScopePart(
         ("calendar.calendarlist.readonly", "calendar.events.readonly"),
         ("calendar.calendarlist.readonly", "calendar.events"),
     ),
-    "docs": Part(("documents.readonly",), ("documents",)),
-    "sheets": Part(("spreadsheets.readonly",), ("spreadsheets",)),
-    "tasks": Part(("tasks.readonly",), ("tasks",)),
+    "docs": ScopePart(("documents.readonly",), ("documents",)),
+    "sheets": ScopePart(("spreadsheets.readonly",), ("spreadsheets",)),
+    "tasks": ScopePart(("tasks.readonly",), ("tasks",)),
 }
 ALSO = {
     "drive.readonly": ("drive",),

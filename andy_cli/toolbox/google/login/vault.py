@@ -14,7 +14,12 @@ from typing import Any, Protocol
 
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.toolbox.google.lazy import LOG_IN, login_file
-from andy_cli.toolbox.google.login.account import Account, as_record, connected_account, record
+from andy_cli.toolbox.google.login.account import (
+    GoogleAccount,
+    as_record,
+    connected_account,
+    record,
+)
 
 SERVICE = "andy-cli"
 LARGEST = 1_200
@@ -89,7 +94,7 @@ def _read(found: object) -> Secrets:
     )
 
 
-def keep(account: Account, new: Secrets) -> Account:
+def keep(account: GoogleAccount, new: Secrets) -> GoogleAccount:
     """Keep the login, in place of any before; returns it with where its secrets are.
 
     Raises UsageError if that cannot be done.

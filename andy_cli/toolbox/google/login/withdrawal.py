@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from andy_cli.errors import ToolError
 from andy_cli.settings import Settings
 from andy_cli.toolbox.google.http.apis import safe
-from andy_cli.toolbox.google.http.exchange import Broken, Request, Whole
+from andy_cli.toolbox.google.http.exchange import ApiCall, Broken, Whole
 from andy_cli.toolbox.google.login import vault
 
 
@@ -19,7 +19,7 @@ async def withdraw(settings: Settings) -> str:
         held = await asyncio.to_thread(vault.secrets)
         url = safe(settings, "google.revoke_url")
         form = urlencode({"token": held.refresh_token}).encode()
-        request = Request("POST", url, content=form, kind="application/x-www-form-urlencoded")
+        request = ApiCall("POST", url, content=form, kind="application/x-www-form-urlencoded")
         async with http(url, settings) as wire:
             reply = await wire.exchange(request, "", Whole())
     except (ToolError, Broken) as error:
