@@ -80,7 +80,7 @@ def load_hypothesis_profile(drawn: str, marks: str) -> None:
 def no_situation() -> Generator[None, None, None]:
     """Where one test let tools work is nothing to the next."""
     yield
-    runtime_context.leave()
+    runtime_context.leave_context()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -16,7 +16,7 @@ from andy_cli.frontends.words import action_line
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Gate
 from andy_cli.messages import Arguments, Chunk
 from andy_cli.models.client import Endpoint, ModelClient, Provider
-from andy_cli.models.select import Chosen, connect
+from andy_cli.models.select import Chosen, connect_client
 from andy_cli.resources import bundled
 from andy_cli.settings import load
 from andy_cli.toolbox.collection import tools_in
@@ -237,4 +237,4 @@ def client(url: str, model: str = "m", tools: bool = True, provider: str = "open
     """The product's own client of a real server."""
     endpoint = Endpoint(provider, model, url, "secret", "K")
     chosen = Chosen(endpoint, Provider(provider, tools=tools), "")
-    return connect(chosen, load(["network.tries=1"], environment={}))
+    return connect_client(chosen, load(["network.tries=1"], environment={}))

@@ -87,7 +87,7 @@ def broken(line: str, places: Places) -> str:
     """Run a line that nobody would be asked about as it would be run; what it did that it must
     not, in words, or nothing."""
     before = _seen(places)
-    shell = running._line(line)
+    shell = running._shell_line(line)
     box = sandbox.sandboxed_line(shell, harmless=True)
     if box is None:
         return "it has no sandbox"

@@ -55,7 +55,7 @@ def chat_in(
 ) -> Conversation:
     """A conversation with all of andy's own tools."""
     chosen = load(settings, environment={})
-    runtime_context.enter(chosen, folder)
+    runtime_context.enter_context(chosen, folder)
     tools = Collection(chosen, folder).registry
     model = ScriptedModel(replies, name="x:model", tools=True)
     return Conversation(model, tools, Gate(folder, (), rules, ask=ask), chosen, folder)

@@ -16,7 +16,7 @@ from andy_cli.errors import ModelError
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.capture import Capture, Captured, capture_for, mask_bytes
 from andy_cli.models.client import Endpoint, Provider
-from andy_cli.models.select import Chosen, connect
+from andy_cli.models.select import Chosen, connect_client
 from andy_cli.settings import load
 from tests.model_server import Answer, ModelServer, event, raw, refused, status, streamed
 
@@ -31,7 +31,7 @@ def captured(folder: Path, answers: Sequence[Answer]) -> list[dict[str, Any]]:
 
     async def run(url: str) -> None:
         chosen = Chosen(Endpoint("openai", "m", url, KEY, "K"), Provider("openai"), "")
-        client = connect(chosen, settings)
+        client = connect_client(chosen, settings)
         try:
             [chunk async for chunk in client.reply(REQUEST)]
         except ModelError:

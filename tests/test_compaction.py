@@ -16,7 +16,7 @@ from andy_cli.errors import ModelError
 from andy_cli.guard.gate import Gate
 from andy_cli.messages import Chunk, Message, ToolCall, Usage
 from andy_cli.sessions.log import Log, read
-from andy_cli.sessions.resuming import Compaction, resume
+from andy_cli.sessions.resuming import Compaction, resume_session
 from andy_cli.sessions.store import find_session
 from andy_cli.settings import load
 from tests.desk import DESK, desk, speak
@@ -167,7 +167,7 @@ def test_a_resumed_session_goes_on_from_the_summary_and_the_file_keeps_all(tmp_p
     speak(chat, "how did he die?")
     told, whole = contents(chat), list(chat.history)
     log.close()
-    resumed = resume(find_session(tmp_path, "s"))
+    resumed = resume_session(find_session(tmp_path, "s"))
     resumed.log.close()
     assert resumed.messages == whole == list(read(tmp_path / "s.jsonl"))
     again = desk(ScriptedModel(["Yes."]))
@@ -181,7 +181,7 @@ def test_a_damaged_compaction_is_passed_over(kept: object, tmp_path: Path) -> No
     log.message(Message("user", "hello"))
     log.append("compaction", messages=kept)
     log.close()
-    resumed = resume(find_session(tmp_path, "s"))
+    resumed = resume_session(find_session(tmp_path, "s"))
     resumed.log.close()
     assert resumed.compaction is None
     assert [each.content for each in resumed.messages] == ["hello"]

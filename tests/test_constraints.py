@@ -17,9 +17,9 @@ from andy_cli.messages import Choice, Chunk, Constraint, Request
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.constraints import choice_grammar, read_answer, write_constraint
 from andy_cli.models.inside.local_server import Engine
-from andy_cli.models.memory import learn_without, recall
+from andy_cli.models.memory import learn_without, recall_model
 from andy_cli.models.presets import presets
-from andy_cli.models.select import Chosen, connect
+from andy_cli.models.select import Chosen, connect_client
 from andy_cli.settings import load
 from tests.model_server import (
     Answer,
@@ -209,7 +209,7 @@ def said(server: ModelServer, provider: str, *constraints: Constraint) -> list[s
     """What a client of that server replies to one request for each constraint."""
     settings = load(("network.tries=1",), environment={"ANDY_CONFIG_DIR": "/none"})
     endpoint = Endpoint(provider, "m", server.url)
-    client = connect(Chosen(endpoint, presets()[provider], "said"), settings)
+    client = connect_client(Chosen(endpoint, presets()[provider], "said"), settings)
 
     async def text(constraint: Constraint) -> str:
         request = Request((ASKED,), constraint=constraint)
@@ -265,7 +265,7 @@ def test_what_a_server_refuses_is_left_out_from_then_on_and_remembered(
     sent = [fields & received.body.keys() for received in server.requests]
     first = next(iter(sent[0]))
     assert sent == [{first}, then, then]
-    assert recall(Endpoint(provider, "m", server.url)).without == (first,)
+    assert recall_model(Endpoint(provider, "m", server.url)).without == (first,)
 
 
 def test_ollama_without_schemas_is_asked_without(home: Path) -> None:
@@ -423,7 +423,7 @@ def test_llama_cpp_holds_a_model_without_tool_calls_to_a_call_that_fits(
 def test_llama_cpp_refuses_a_broken_grammar_and_answers_without(engine: Engine) -> None:
     settings = load(("network.first_backoff=0.01",), environment={"ANDY_CONFIG_DIR": "/none"})
     endpoint = Endpoint("openai", "m", f"{engine.address}/v1", engine.key)
-    client = connect(Chosen(endpoint, presets()["openai"], "said"), settings)
+    client = connect_client(Chosen(endpoint, presets()["openai"], "said"), settings)
 
     async def chunks() -> list[Chunk]:
         broken = Request((ASKED,), constraint=Constraint(grammar="root ::= ("), max_tokens=8)
@@ -434,4 +434,4 @@ def test_llama_cpp_refuses_a_broken_grammar_and_answers_without(engine: Engine) 
             await client.close()
 
     assert "".join(each.text for each in asyncio.run(chunks())).endswith(('"on"', '"off"'))
-    assert recall(endpoint).without == ("grammar",)
+    assert recall_model(endpoint).without == ("grammar",)

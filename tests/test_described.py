@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from andy_cli.toolbox import collection
 from andy_cli.toolbox.described import describe_function
-from andy_cli.toolbox.tool import Tool, arguments_model, parameter_aliases, tidy, tool
+from andy_cli.toolbox.tool import Tool, arguments_model, parameter_aliases, tidy_schema, tool
 from tests.cases import loop_over
 
 
@@ -46,7 +46,7 @@ def rich(point: Point) -> None:
 
 @pytest.mark.parametrize("function", [plain, nothing])
 def test_it_is_pydantics(function: Callable[..., object]) -> None:
-    assert describe_function(function) == tidy(arguments_model(function).model_json_schema())
+    assert describe_function(function) == tidy_schema(arguments_model(function).model_json_schema())
 
 
 def test_what_is_not_plain_is_left_to_pydantic() -> None:
@@ -55,8 +55,8 @@ def test_what_is_not_plain_is_left_to_pydantic() -> None:
     assert made.schema["$defs"]["Point"]["properties"]["x"] == {"type": "integer", "title": "X"}
 
 
-@loop_over("shipped", [*collection.load()], ids=lambda each: str(each.name))
+@loop_over("shipped", [*collection.load_tool_files()], ids=lambda each: str(each.name))
 def test_every_tool_that_ships_is_described_as_pydantic_would(shipped: Tool) -> None:
     function = shipped.function_itself
     assert function is not None
-    assert shipped.schema == tidy(arguments_model(function).model_json_schema())
+    assert shipped.schema == tidy_schema(arguments_model(function).model_json_schema())

@@ -15,11 +15,11 @@ from andy_cli.models.discovery import (
     FoundServer,
     ollama_address,
     parse_answer,
-    scan,
+    scan_servers,
     usual_ports,
 )
 from andy_cli.models.presets import presets
-from andy_cli.models.select import Chosen, choose, models_at, parse_name, preferred_model
+from andy_cli.models.select import Chosen, choose_model, models_at, parse_name, preferred_model
 from andy_cli.settings import Settings, load
 from tests.model_server import ModelServer
 
@@ -39,7 +39,7 @@ def chosen(
 
 
 def choice(*overrides: str, ports: Mapping[str, int] = NOBODY, **environment: str) -> Chosen:
-    return asyncio.run(choose(settings(*overrides, **environment), environment, ports))
+    return asyncio.run(choose_model(settings(*overrides, **environment), environment, ports))
 
 
 def answer(body: str, code: int = 200) -> bytes:
@@ -84,7 +84,7 @@ VLLM = answer('{"data": [{"id": "Qwen/Qwen3-8B", "owned_by": "vllm"}]}')
 
 def test_servers_on_this_machine_are_found_with_their_models() -> None:
     with listening(TAGS) as ollama, listening(VLLM) as other:
-        found = asyncio.run(scan(settings(), {"ollama": ollama, "llamacpp": other}))
+        found = asyncio.run(scan_servers(settings(), {"ollama": ollama, "llamacpp": other}))
     models = ("nomic-embed-text:latest", "qwen2.5:7b")
     assert found == [
         FoundServer("ollama", f"http://127.0.0.1:{ollama}/v1", models),
@@ -106,18 +106,18 @@ def test_servers_on_this_machine_are_found_with_their_models() -> None:
 )
 def test_what_is_no_model_server_is_not_found(reply: bytes) -> None:
     with listening(reply) as port:
-        assert asyncio.run(scan(settings(), {"vllm": port})) == []
+        assert asyncio.run(scan_servers(settings(), {"vllm": port})) == []
 
 
 def test_a_silent_server_is_given_up_and_hides_no_other() -> None:
     with listening() as silent, listening(VLLM) as other:
-        found = asyncio.run(scan(settings(), {"lmstudio": silent, "vllm": other}))
+        found = asyncio.run(scan_servers(settings(), {"lmstudio": silent, "vllm": other}))
     assert [each.provider for each in found] == ["vllm"]
 
 
 def test_nothing_is_looked_for_when_it_is_not_wanted() -> None:
     with listening(VLLM) as port:
-        assert asyncio.run(scan(settings("network.scan=false"), {"vllm": port})) == []
+        assert asyncio.run(scan_servers(settings("network.scan=false"), {"vllm": port})) == []
 
 
 def test_the_usual_ports_are_those_of_the_presets() -> None:

@@ -17,9 +17,9 @@ from andy_cli.frontends.progress import counted
 from andy_cli.messages import Effect, Status
 from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.documents import indexing
-from andy_cli.toolbox.documents.finding import Looked, find
+from andy_cli.toolbox.documents.finding import Looked, find_documents
 from andy_cli.toolbox.documents.index import open_index
-from andy_cli.toolbox.documents.indexing import IndexingCounts, update
+from andy_cli.toolbox.documents.indexing import IndexingCounts, update_folder
 from andy_cli.toolbox.documents.text import TextPart, text_of
 from andy_cli.toolbox.documents.whereabouts import index_file
 from tests.papers import docx, encrypted_pdf, pdf
@@ -38,20 +38,20 @@ def docs(tmp_path: Path, home: Path) -> Iterator[Path]:
     folder.mkdir()
     work_in(folder)
     yield folder
-    runtime_context.leave()
+    runtime_context.leave_context()
 
 
 def indexed(folder: Path, *others: Path) -> IndexingCounts:
     with open_index() as index:
         for each in (folder, *others):
             index.add(each)
-            tally = update(index, each, LARGEST)
+            tally = update_folder(index, each, LARGEST)
     return tally
 
 
 def found(query: str, scope: str = "", limit: int = 10, workspace: Path = Path("/")) -> Looked:
     with open_index() as index:
-        return find(index, query, scope, limit, workspace)
+        return find_documents(index, query, scope, limit, workspace)
 
 
 def names(query: str, scope: str = "") -> list[str]:
@@ -363,7 +363,7 @@ def test_an_index_is_for_its_user_alone(docs: Path) -> None:
     (docs / "a.txt").write_text("tram")
     with open_index() as index:
         index.add(docs)
-        update(index, docs, LARGEST)
+        update_folder(index, docs, LARGEST)
         modes = {each.name: each.stat().st_mode & 0o777 for each in index_file().parent.iterdir()}
     assert modes.pop("index.db") == 0o600
     assert set(modes.values()) <= {0o600}
@@ -444,11 +444,11 @@ def test_what_is_interrupted_keeps_what_was_done(
     with open_index() as index:
         index.add(docs)
         with pytest.raises(KeyboardInterrupt):
-            update(index, docs, LARGEST, interrupt)
+            update_folder(index, docs, LARGEST, interrupt)
     assert len(found("tram", limit=50).hits) == 10
     seen: list[tuple[int, int]] = []
     with open_index() as index:
-        tally = update(index, docs, LARGEST, lambda *at: seen.append(at))
+        tally = update_folder(index, docs, LARGEST, lambda *at: seen.append(at))
     assert len(found("tram", limit=50).hits) == 30
     assert tally.files == 30
     assert seen[-1] == (30, 30)
@@ -485,7 +485,7 @@ def test_a_folder_around_another_takes_it_in(docs: Path) -> None:
     with open_index() as index:
         assert index.add(docs) == docs
         assert [each.path for each in index.folders()] == [str(docs)]
-        assert update(index, docs, LARGEST).read == 1
+        assert update_folder(index, docs, LARGEST).read == 1
         assert index.add(docs / "inner") == docs
         assert index.remove(docs) == 2
         assert index.rows("select * from pieces", []) == []
@@ -496,7 +496,7 @@ def test_a_folder_that_is_away_is_not_forgotten(docs: Path) -> None:
     indexed(docs)
     docs.rename(docs.with_name("away"))
     with open_index() as index, pytest.raises(ToolError, match="stays"):
-        update(index, docs, LARGEST)
+        update_folder(index, docs, LARGEST)
     docs.with_name("away").rename(docs)
     assert names("tram") == ["a.txt"]
 

@@ -56,7 +56,7 @@ def workspace(tmp_path: Path) -> Iterator[Path]:
     folder = workspace_with(tmp_path, [])
     work_in(folder)
     yield folder.resolve()
-    runtime_context.leave()
+    runtime_context.leave_context()
     assert (tmp_path / "outside" / "secret.txt").read_text() == "canary"
     assert in_folder(tmp_path / "outside") == ["secret.txt"]
 
@@ -624,8 +624,12 @@ def test_ripgrep_is_used_where_it_is(tree: Path) -> None:
     if not Path("/usr/bin/rg").exists():
         pytest.skip("needs ripgrep")
     files = ["notes.txt", "src/app.py", "old.txt", "picture.png"]
-    assert ripgrep.holding("TODO", False, tree, files) == {"src/app.py", "old.txt", "picture.png"}
-    assert ripgrep.holding("", False, tree, files) is None
+    assert ripgrep.files_holding("TODO", False, tree, files) == {
+        "src/app.py",
+        "old.txt",
+        "picture.png",
+    }
+    assert ripgrep.files_holding("", False, tree, files) is None
 
 
 def test_a_program_in_the_workspace_is_not_taken_for_ripgrep(
@@ -644,9 +648,9 @@ def test_a_program_in_the_workspace_is_not_taken_for_ripgrep(
 @given(pattern=st.text("ab*?/[]!{},\\\\.", max_size=12), path=st.text("ab/.", max_size=12))
 def test_any_text_is_a_pattern_of_names(pattern: str, path: str) -> None:
     names = tuple(each for each in path.split("/") if each) or ("a",)
-    for each in globs.globs(pattern):
+    for each in globs.parse_globs(pattern):
         each.matches(names)
-    list(ignoring.rules(pattern))
+    list(ignoring.parse_ignore_rules(pattern))
 
 
 @pytest.mark.parametrize(
@@ -674,7 +678,7 @@ def test_patterns_mean_what_git_and_shells_mean(
     pattern: str, matching: list[str], others: list[str]
 ) -> None:
     def matches(path: str) -> bool:
-        return any(each.matches(tuple(path.split("/"))) for each in globs.globs(pattern))
+        return any(each.matches(tuple(path.split("/"))) for each in globs.parse_globs(pattern))
 
     assert [each for each in matching if not matches(each)] == []
     assert [each for each in others if matches(each)] == []

@@ -20,8 +20,8 @@ from andy_cli.messages import Status
 from andy_cli.settings import load
 from andy_cli.toolbox.google.lazy import login_file
 from andy_cli.toolbox.google.login import account, renewal, scopes, vault
-from andy_cli.toolbox.google.login.consent import client_in, code_in, question
-from andy_cli.toolbox.google.login.redirect import listening
+from andy_cli.toolbox.google.login.consent import client_in, code_in, make_question
+from andy_cli.toolbox.google.login.redirect import listen_for_redirect
 from andy_cli.toolbox.registry import Registry
 from tests.google import accounts
 from tests.google.emulator import Asked, Emulator
@@ -119,7 +119,7 @@ def test_P4_a_login_goes_from_the_browser_to_a_file_that_only_the_user_reads(
 @slow
 def test_logging_out_ends_the_login_here_and_at_google(google: Emulator, home: Path) -> None:
     logged_in(home, google)
-    held = vault.secrets()
+    held = vault.load_secrets()
     done = andy("google", "logout", *flags(google.url), home=home)
     assert (done.code, done.err) == (0, "")
     assert done.out == "Google is not connected any more; the login is deleted here.\n"
@@ -245,7 +245,7 @@ def test_the_question_is_the_one_that_googles_own_library_asks() -> None:
     """google-auth-oauthlib is the reference; state and challenge are random."""
     library = pytest.importorskip("google_auth_oauthlib.flow", reason="needs google-auth-oauthlib")
     settings, wanted = load(environment={}), scopes.requested_scopes("")
-    ours = question(settings, accounts.CLIENT, wanted, accounts.REDIRECT)
+    ours = make_question(settings, accounts.CLIENT, wanted, accounts.REDIRECT)
     config = {
         "client_id": accounts.CLIENT.id,
         "client_secret": accounts.CLIENT.secret,
@@ -265,8 +265,8 @@ def parts_of(url: str) -> tuple[str, list[tuple[str, str]]]:
 
 
 def test_only_the_answer_to_this_question_is_taken() -> None:
-    asked = question(load(environment={}), accounts.CLIENT, [], accounts.REDIRECT)
-    other = question(load(environment={}), accounts.CLIENT, [], accounts.REDIRECT)
+    asked = make_question(load(environment={}), accounts.CLIENT, [], accounts.REDIRECT)
+    other = make_question(load(environment={}), accounts.CLIENT, [], accounts.REDIRECT)
     assert asked.state != other.state
     assert code_in(asked, f"{accounts.REDIRECT}?code=c&state={asked.state}") == "c"
     for foreign in (f"?code=c&state={other.state}", "?code=c", "", "http://[", "?state=é"):
@@ -282,8 +282,8 @@ def test_only_the_answer_to_this_question_is_taken() -> None:
 def test_nonsense_at_the_page_for_the_browser_ends_nothing(sent: bytes) -> None:
     async def answered() -> str:
         settings = load(environment={})
-        async with listening() as redirect:
-            asked = question(settings, accounts.CLIENT, [], redirect.address)
+        async with listen_for_redirect() as redirect:
+            asked = make_question(settings, accounts.CLIENT, [], redirect.address)
             waiting = asyncio.create_task(redirect.answer(asked, 20))
             await asyncio.to_thread(poke, redirect.address, sent)
             await asyncio.to_thread(fetched, f"{redirect.address}?code=good&state={asked.state}")
@@ -335,13 +335,13 @@ def test_a_token_whose_hour_is_over_is_renewed_before_anything_is_sent(
     done = ran(tools, "gmail_send", to="bob@example.org", subject="Hello", body="Bob")
     assert done.status is Status.SUCCESS
     assert len(sent(google)) == 1
-    assert vault.secrets().expires > time.time() + 3000
+    assert vault.load_secrets().expires > time.time() + 3000
 
 
 @slow
 def test_a_login_that_was_withdrawn_says_to_log_in_again(google: Emulator, tmp_path: Path) -> None:
     tools = begun(google, tmp_path)
-    token = urllib.parse.urlencode({"token": vault.secrets().refresh_token}).encode()
+    token = urllib.parse.urlencode({"token": vault.load_secrets().refresh_token}).encode()
     urllib.request.urlopen(f"{google.url}/oauth2/revoke", token, timeout=30).close()
     google.expire()
     mail: dict[str, Any] = {"to": "b@example.org", "subject": "s", "body": "b"}
@@ -355,8 +355,8 @@ def test_a_login_that_was_withdrawn_says_to_log_in_again(google: Emulator, tmp_p
 RENEW = """
 import asyncio, sys
 from andy_cli.settings import load
-from andy_cli.toolbox.google.login.renewal import token
-print(asyncio.run(token(load(sys.argv[1:], environment={}))))
+from andy_cli.toolbox.google.login.renewal import access_token
+print(asyncio.run(access_token(load(sys.argv[1:], environment={}))))
 """
 
 
@@ -372,7 +372,7 @@ def test_processes_that_find_a_token_run_out_renew_it_once(
         subprocess.Popen(command, env=known, stdout=subprocess.PIPE, text=True) for _ in range(4)
     ]
     given = {each.communicate(timeout=60)[0].strip() for each in started}
-    assert given == {vault.secrets().access_token}
+    assert given == {vault.load_secrets().access_token}
     assert tokens_asked(google) == 2
 
 
@@ -385,9 +385,11 @@ def begun(google: Emulator, folder: Path) -> Registry:
 
 
 def expired() -> None:
-    held, known = vault.secrets(), account.connected_account()
+    held, known = vault.load_secrets(), account.connected_account()
     assert known
-    vault.keep(known, vault.Secrets(held.client_secret, held.refresh_token, held.access_token, 1.0))
+    vault.keep_login(
+        known, vault.Secrets(held.client_secret, held.refresh_token, held.access_token, 1.0)
+    )
 
 
 def tokens_asked(google: Emulator) -> int:

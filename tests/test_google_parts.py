@@ -15,9 +15,9 @@ from andy_cli.toolbox.google.contents import message_text, pages
 from andy_cli.toolbox.google.contents.cells import rows_of
 from andy_cli.toolbox.google.contents.document_text import text_of as document_text
 from andy_cli.toolbox.google.contents.file_text import FilePage, is_text
-from andy_cli.toolbox.google.contents.mail_draft import as_message, letter, receivers
+from andy_cli.toolbox.google.contents.mail_draft import as_message, draft_mail, parse_receivers
 from andy_cli.toolbox.google.drive import as_query
-from andy_cli.toolbox.google.http.refusals import parse_retry_after, read_refusal, sentence
+from andy_cli.toolbox.google.http.refusals import explain_refusal, parse_retry_after, read_refusal
 from andy_cli.toolbox.google.ids import calendar_id, event_id, file_id
 from andy_cli.toolbox.google.login import scopes
 from tests.cases import loop_over
@@ -91,7 +91,7 @@ def test_calendars_are_named_by_addresses() -> None:
 def test_receivers_are_found_however_they_are_listed(
     written: str | list[str], addresses: list[str]
 ) -> None:
-    assert [each.address for each in receivers(written)] == addresses
+    assert [each.address for each in parse_receivers(written)] == addresses
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_receivers_are_found_however_they_are_listed(
 )
 def test_what_is_no_address_is_refused(written: str) -> None:
     with pytest.raises(ToolError, match=r"mail address|that no name has"):
-        receivers(written)
+        parse_receivers(written)
 
 
 @given(st.text(max_size=60), st.text(st.characters(codec="utf-8"), max_size=60))
@@ -127,7 +127,7 @@ def test_no_text_becomes_a_header(subject: str, body: str) -> None:
     from email.policy import default
 
     try:
-        mail = letter(
+        mail = draft_mail(
             "Ada <a@x.org>", subject + "\r\nBcc: eve@x.org", body + "\r\n\r\nBcc: x@y.org"
         )
     except ToolError:
@@ -164,16 +164,16 @@ NOW = date.today()
 def test_B25_times_are_taken_in_every_usual_form(
     berlin: None, written: str, api: dict[str, str]
 ) -> None:
-    assert times.moment(written, "start").for_api() == api
+    assert times.parse_moment(written, "start").for_api() == api
 
 
 def test_B25_days_are_taken_as_words() -> None:
     tomorrow = (datetime.now().date() + timedelta(1)).isoformat()
-    assert times.moment("tomorrow", "start").for_api() == {"date": tomorrow}
-    at = times.moment("Tomorrow at 9:30", "start").at
+    assert times.parse_moment("tomorrow", "start").for_api() == {"date": tomorrow}
+    at = times.parse_moment("Tomorrow at 9:30", "start").at
     assert at is not None
     assert at.isoformat().startswith(f"{tomorrow}T09:30:00")
-    assert times.moment("now", "start").at is not None
+    assert times.parse_moment("now", "start").at is not None
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_B25_days_are_taken_as_words() -> None:
 )
 def test_B25_a_time_that_is_none_is_explained(written: str) -> None:
     with pytest.raises(ToolError, match="no day or time for the start") as error:
-        times.moment(written, "start")
+        times.parse_moment(written, "start")
     assert str(error.value).isprintable()
 
 
@@ -208,10 +208,10 @@ def test_B25_a_bound_is_a_time_with_a_zone(berlin: None) -> None:
 
 def test_B25_a_stretch_of_time_is_said_as_people_do() -> None:
     said = [
-        times.span("2026-03-01", "2026-03-01").said(),
-        times.span("2026-03-01", "2026-03-04").said(),
-        times.span("2026-03-01 15:00 UTC", "16:30 UTC").said(),
-        times.span("2026-03-01T15:00Z", "2026-03-02T01:00Z").said(),
+        times.parse_span("2026-03-01", "2026-03-01").said(),
+        times.parse_span("2026-03-01", "2026-03-04").said(),
+        times.parse_span("2026-03-01 15:00 UTC", "16:30 UTC").said(),
+        times.parse_span("2026-03-01T15:00Z", "2026-03-02T01:00Z").said(),
     ]
     assert said == [
         "Sun 1 Mar 2026, all day",
@@ -254,9 +254,9 @@ def test_no_html_is_too_broken_to_be_read(pieces: list[str]) -> None:
 def test_a_message_is_read_whatever_is_missing_in_it() -> None:
     odd: list[Any] = [{}, {"payload": 5}, {"payload": {"headers": {}, "parts": "x", "body": []}}]
     for message in odd:
-        assert message_text.headers(message) == {}
+        assert message_text.message_headers(message) == {}
         assert message_text.body_of(message) is None
-        assert message_text.attachments(message) == []
+        assert message_text.list_attachments(message) == []
     deep: dict[str, Any] = {}
     for _ in range(500):
         deep = {"parts": [deep]}
@@ -415,7 +415,7 @@ def test_how_long_to_wait_may_be_a_date() -> None:
 def test_every_refusal_has_a_sentence(status: int, body: bytes) -> None:
     refusal = read_refusal(status, {}, body)
     for change in (False, True):
-        said = sentence(refusal, "Gmail", "There is no such mail.", change)
+        said = explain_refusal(refusal, "Gmail", "There is no such mail.", change)
         assert said.endswith(".")
         assert said.isprintable()
 
@@ -473,13 +473,13 @@ def test_what_a_tool_needs_is_enough_for_what_it_does(scope: str) -> None:
 
 def test_a_list_is_told_as_far_as_it_fits() -> None:
     items = [{"name": "x" * 90, "at": at} for at in range(1000)]
-    kept = pages.fitting(items)
+    kept = pages.fitting_items(items)
     assert 0 < len(kept) < 1000
     assert kept == items[: len(kept)]
     assert len(json.dumps(kept)) < pages.LIST + 1000
-    assert pages.fitting([["x" * 500_000]]) == [["x" * 2000 + "... (500000 characters)"]]
-    assert pages.fitting([["x" * 2000] * 999]) == []
+    assert pages.fitting_items([["x" * 500_000]]) == [["x" * 2000 + "... (500000 characters)"]]
+    assert pages.fitting_items([["x" * 2000] * 999]) == []
 
 
 def test_foreign_words_in_a_sentence_are_short_and_harmless() -> None:
-    assert pages.short("a\nb\x1b[2J\u202ec" + "d" * 99) == f"'a bc{'d' * 53}...'"
+    assert pages.shorten_words("a\nb\x1b[2J\u202ec" + "d" * 99) == f"'a bc{'d' * 53}...'"

@@ -59,9 +59,9 @@ def test_with_a_keyring_no_secret_is_on_the_disk(monkeypatch: pytest.MonkeyPatch
     written = login_file().read_text()
     assert not any(secret in written for secret in SECRETS)
     assert len(memory.kept) == 1
-    assert vault.secrets().values() == (SECRETS[0], SECRETS[2], SECRETS[1])
-    assert vault.forget()
-    assert (memory.kept, login_file().exists(), vault.forget()) == ({}, False, False)
+    assert vault.load_secrets().values() == (SECRETS[0], SECRETS[2], SECRETS[1])
+    assert vault.forget_login()
+    assert (memory.kept, login_file().exists(), vault.forget_login()) == ({}, False, False)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_without_a_good_keyring_the_login_is_a_file_of_the_user_alone(
     using(make(), monkeypatch)
     assert accounts.hold().kept == "file"
     assert stat.S_IMODE(login_file().stat().st_mode) == 0o600
-    assert vault.secrets().refresh_token == SECRETS[2]
+    assert vault.load_secrets().refresh_token == SECRETS[2]
     assert [each.name for each in login_file().parent.iterdir()] == ["google.json"]
 
 
@@ -93,14 +93,14 @@ def test_a_keyring_that_is_gone_or_shut_says_to_log_in_again(
     accounts.hold()
     memory.shut = True
     with pytest.raises(ToolError, match="does not give the Google login out"):
-        vault.secrets()
+        vault.load_secrets()
     memory.shut = False
     memory.kept.clear()
     with pytest.raises(ToolError, match="not complete"):
-        vault.secrets()
+        vault.load_secrets()
     using(Memory(priority=0), monkeypatch)
     with pytest.raises(ToolError, match="not there any more"):
-        vault.secrets()
+        vault.load_secrets()
 
 
 def test_P4_secrets_are_not_in_what_describes_them() -> None:
@@ -114,9 +114,9 @@ def test_P4_secrets_are_not_in_what_describes_them() -> None:
 def test_P12_a_damaged_login_is_set_aside_and_not_overwritten(content: bytes) -> None:
     login_file().parent.mkdir(parents=True)
     login_file().write_bytes(content)
-    assert "Run `andy google login`." in account.needs("tasks")
+    assert "Run `andy google login`." in account.missing_scope("tasks")
     accounts.hold()
-    assert account.needs("tasks") == ""
+    assert account.missing_scope("tasks") == ""
     assert login_file().with_suffix(".damaged").read_bytes() == content
 
 
@@ -147,14 +147,14 @@ def test_a_login_with_odd_values_is_read_as_far_as_it_goes() -> None:
     assert known is not None
     assert (known.email, known.scopes, known.kept) == ("", (), "file")
     with pytest.raises(ToolError, match="not complete"):
-        vault.secrets()
+        vault.load_secrets()
 
 
 @pytest.mark.usefixtures("no_keyring")
 def test_asking_whether_google_is_connected_reads_one_file(home: Path) -> None:
-    assert account.needs("tasks") == "Google is not connected. Run `andy google login`."
+    assert account.missing_scope("tasks") == "Google is not connected. Run `andy google login`."
     accounts.hold(parts="tasks:read")
-    assert account.needs("tasks.readonly") == ""
-    assert account.needs("tasks") == (
+    assert account.missing_scope("tasks.readonly") == ""
+    assert account.missing_scope("tasks") == (
         "The Google login does not allow this (tasks). Run `andy google login` again."
     )

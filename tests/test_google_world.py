@@ -53,7 +53,7 @@ class World(NamedTuple):
     emulator: Emulator
 
     def client(self, api: str) -> Client:
-        return reference(api, self.emulator.url, vault.secrets().access_token)
+        return reference(api, self.emulator.url, vault.load_secrets().access_token)
 
 
 @pytest.fixture

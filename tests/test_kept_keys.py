@@ -7,7 +7,7 @@ import pytest
 
 from andy_cli.errors import UsageError
 from andy_cli.models.kept_keys import keep_key, keys_file, read_keys
-from andy_cli.models.select import choose, key_of, keyed_providers
+from andy_cli.models.select import choose_model, key_of, keyed_providers
 from andy_cli.settings import load
 
 
@@ -22,7 +22,7 @@ def test_a_kept_key_is_used_and_said_to_be_kept() -> None:
     assert path.stat().st_mode & 0o077 == 0
     assert list(path.parent.iterdir()) == [path]
     assert read_keys() == {"GROQ_API_KEY": 'k"1', "MISTRAL_API_KEY": "k2"}
-    chosen = asyncio.run(choose(load(["network.scan=false"])))
+    chosen = asyncio.run(choose_model(load(["network.scan=false"])))
     assert (chosen.endpoint.key, chosen.why) == ('k"1', "GROQ_API_KEY is kept")
     assert [name for _, name in keyed_providers()] == ["GROQ_API_KEY", "MISTRAL_API_KEY"]
 
@@ -32,7 +32,7 @@ def test_a_key_in_the_environment_comes_before_the_kept_one(
 ) -> None:
     keep_key("GROQ_API_KEY", "kept")
     monkeypatch.setenv("GROQ_API_KEY", "set")
-    chosen = asyncio.run(choose(load(["network.scan=false"])))
+    chosen = asyncio.run(choose_model(load(["network.scan=false"])))
     assert (chosen.endpoint.key, chosen.why) == ("set", "GROQ_API_KEY is set")
     assert key_of("GROQ_API_KEY") == "set"
 

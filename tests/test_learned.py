@@ -8,7 +8,7 @@ import pytest
 
 from andy_cli.messages import Learned
 from andy_cli.models.client import Endpoint
-from andy_cli.models.memory import learn_probe, recall
+from andy_cli.models.memory import learn_probe, recall_model
 from tests.model_server import Answer, ModelServer, Received, refused, streamed
 from tests.shell import andy
 
@@ -42,7 +42,7 @@ def test_tools_that_were_refused_are_not_offered_again(home: Path) -> None:
 def test_without_a_session_nothing_is_remembered(home: Path) -> None:
     with ModelServer(answer) as server:
         assert run(home, server, "--no-session")[0]["dialect"] == "native"
-        assert recall(Endpoint("openai", MODEL, server.url)) == Learned()
+        assert recall_model(Endpoint("openai", MODEL, server.url)) == Learned()
 
 
 def test_what_did_best_in_a_probe_is_written(home: Path) -> None:

@@ -51,7 +51,7 @@ def workspace(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     set_shared(SoundPlayer("null"))
     yield folder
     shared_player().stop()
-    runtime_context.leave()
+    runtime_context.leave_context()
 
 
 def called(name: str, arguments: Mapping[str, object], tools: Registry = TOOLS) -> ToolResult:
@@ -248,10 +248,10 @@ def test_a_browser_that_goes_on_is_not_waited_for(screen: Path, home: Path) -> N
 @VOICE
 def test_B22_a_text_is_spoken_into_sound(tmp_path: Path) -> None:
     long, short = tmp_path / "long.wav", tmp_path / "short.wav"
-    speech_synthesis.synthesize(
+    speech_synthesis.synthesize_speech(
         "one, two, three, four, five", "", speech_synthesis.PLAIN, long, Work(30)
     )
-    speech_synthesis.synthesize("one", "", speech_synthesis.PLAIN, short, Work(30))
+    speech_synthesis.synthesize_speech("one", "", speech_synthesis.PLAIN, short, Work(30))
     assert seconds(long) > 2 * seconds(short) > 0
 
 
@@ -275,7 +275,9 @@ def seconds(file: Path) -> float:
     ],
 )
 def test_any_text_can_be_said(text: str, tmp_path: Path) -> None:
-    speech_synthesis.synthesize(text, "", speech_synthesis.PLAIN, tmp_path / "a.wav", Work(30))
+    speech_synthesis.synthesize_speech(
+        text, "", speech_synthesis.PLAIN, tmp_path / "a.wav", Work(30)
+    )
     assert seconds(tmp_path / "a.wav") > 0
 
 
@@ -283,7 +285,7 @@ def test_any_text_can_be_said(text: str, tmp_path: Path) -> None:
 def test_a_style_changes_how_it_sounds(tmp_path: Path) -> None:
     def length(style: str) -> float:
         file = tmp_path / f"{style}.wav"
-        speech_synthesis.synthesize(
+        speech_synthesis.synthesize_speech(
             "one two three four", "", speech_synthesis.style_of(style), file, Work(30)
         )
         return seconds(file)

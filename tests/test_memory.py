@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from andy_cli.messages import NOTHING_LEARNED, Learned
 from andy_cli.models.client import Endpoint
-from andy_cli.models.memory import LARGEST, MOST, PATIENCE, learn_probe, learn_refusal, recall
+from andy_cli.models.memory import LARGEST, MOST, PATIENCE, learn_probe, learn_refusal, recall_model
 
 HERE = Endpoint("openai", "some-model", "http://127.0.0.1:9/v1")
 DAY = date(2026, 11, 21)
@@ -27,32 +27,32 @@ def file(home: Path) -> Path:
 
 
 def test_nothing_is_known_at_first_and_asking_writes_nothing(home: Path, file: Path) -> None:
-    assert recall(HERE) == NOTHING_LEARNED
+    assert recall_model(HERE) == NOTHING_LEARNED
     assert not file.parent.exists()
 
 
 def test_a_refusal_of_tools_is_believed_for_a_month(file: Path) -> None:
     assert learn_refusal(HERE, "react", "its name says so", DAY)
     believed = Learned(False, native_on="2026-11-21", instead="react", why="its name says so")
-    assert recall(HERE, DAY + PATIENCE) == believed
-    assert recall(HERE, DAY + PATIENCE + timedelta(days=1)) == NOTHING_LEARNED
+    assert recall_model(HERE, DAY + PATIENCE) == believed
+    assert recall_model(HERE, DAY + PATIENCE + timedelta(days=1)) == NOTHING_LEARNED
 
 
 def test_a_probe_is_kept_with_its_figures_and_its_day(file: Path) -> None:
     learn_probe(HERE, PROBE, DAY)
-    assert recall(HERE, DAY) == PROBE._replace(on="2026-11-21", native_on="2026-11-21")
-    assert recall(HERE, DAY + 2 * PATIENCE) == PROBE._replace(on="2026-11-21", native=None)
+    assert recall_model(HERE, DAY) == PROBE._replace(on="2026-11-21", native_on="2026-11-21")
+    assert recall_model(HERE, DAY + 2 * PATIENCE) == PROBE._replace(on="2026-11-21", native=None)
 
 
 def test_a_probe_says_otherwise(file: Path) -> None:
     learn_refusal(HERE, "react", "its name says so", DAY)
     learn_probe(HERE, NATIVE, DAY)
-    assert recall(HERE, DAY).native is True
+    assert recall_model(HERE, DAY).native is True
     learn_refusal(HERE, "react", "its name says so", DAY)
-    learned = recall(HERE, DAY)
+    learned = recall_model(HERE, DAY)
     assert (learned.native, learned.instead, learned.dialect) == (False, "react", "native")
     learn_probe(HERE, PROBE, DAY)
-    assert recall(HERE, DAY) == PROBE._replace(on="2026-11-21", native_on="2026-11-21")
+    assert recall_model(HERE, DAY) == PROBE._replace(on="2026-11-21", native_on="2026-11-21")
 
 
 @pytest.mark.parametrize(
@@ -68,21 +68,21 @@ def test_what_holds_for_one_model_at_one_address_holds_for_no_other(
 ) -> None:
     learn_probe(HERE, PROBE)
     learn_probe(other, NATIVE)
-    assert recall(other).dialect == "native"
-    assert recall(HERE).dialect == "hermes"
+    assert recall_model(other).dialect == "native"
+    assert recall_model(HERE).dialect == "hermes"
 
 
 def test_models_inside_andy_are_known_by_their_provider(file: Path) -> None:
     learn_probe(Endpoint("local", "m"), NATIVE)
-    assert recall(Endpoint("local", "m")).native
-    assert recall(Endpoint("other", "m")) == NOTHING_LEARNED
+    assert recall_model(Endpoint("local", "m")).native
+    assert recall_model(Endpoint("other", "m")) == NOTHING_LEARNED
 
 
 def test_the_file_is_its_owners_alone_and_holds_no_key(file: Path) -> None:
     url = "https://me:sk-secret@example.org/v1?key=sk-secret"
     endpoint = Endpoint("openai", "m", url, "sk-secret", "KEY")
     learn_probe(endpoint, PROBE)
-    assert recall(endpoint).dialect == "hermes"
+    assert recall_model(endpoint).dialect == "hermes"
     assert "sk-secret" not in file.read_text(encoding="utf-8")
     if os.name == "posix":
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -106,9 +106,9 @@ def test_the_file_is_its_owners_alone_and_holds_no_key(file: Path) -> None:
 def test_a_torn_or_foreign_file_is_as_none(content: bytes, file: Path) -> None:
     file.parent.mkdir(parents=True)
     file.write_bytes(content)
-    assert recall(HERE) == NOTHING_LEARNED
+    assert recall_model(HERE) == NOTHING_LEARNED
     assert learn_probe(HERE, PROBE)
-    assert recall(HERE).dialect == "hermes"
+    assert recall_model(HERE).dialect == "hermes"
 
 
 def test_one_bad_entry_or_value_spoils_no_other(file: Path) -> None:
@@ -117,8 +117,8 @@ def test_one_bad_entry_or_value_spoils_no_other(file: Path) -> None:
     odd = {"endpoint": "x", "model": "m", "native": "no", "dialect": ["a"], "right": -1, "tasks": 1}
     tree["models"] = ["torn", odd, *tree["models"], {"endpoint": "y"}]
     file.write_text(json.dumps(tree), encoding="utf-8")
-    assert recall(HERE, DAY).dialect == "hermes"
-    assert recall(Endpoint("x", "m")) == Learned(tasks=1)
+    assert recall_model(HERE, DAY).dialect == "hermes"
+    assert recall_model(Endpoint("x", "m")) == Learned(tasks=1)
 
 
 values = st.recursive(
@@ -141,12 +141,12 @@ def test_whatever_an_entry_holds_it_is_read_and_replaced(
     file.parent.mkdir(parents=True, exist_ok=True)
     row = {**entry, "endpoint": HERE.base_url, "model": HERE.model}
     file.write_text(json.dumps({"models": [row]}), encoding="utf-8")
-    known = recall(HERE)
+    known = recall_model(HERE)
     assert known.native in (None, True, False)
     assert isinstance(known.dialect, str)
     assert min(known.right, known.tasks, known.tokens) >= 0
     assert learn_probe(HERE, PROBE, DAY)
-    assert recall(HERE, DAY) == PROBE._replace(on="2026-11-21", native_on="2026-11-21")
+    assert recall_model(HERE, DAY) == PROBE._replace(on="2026-11-21", native_on="2026-11-21")
 
 
 def test_only_the_newest_are_remembered(file: Path) -> None:
@@ -156,21 +156,21 @@ def test_only_the_newest_are_remembered(file: Path) -> None:
     learn_probe(first, NATIVE)  # seen again: it is no longer the oldest
     learn_probe(Endpoint("local", "new"), NATIVE)
     assert len(json.loads(file.read_text(encoding="utf-8"))["models"]) == MOST
-    assert recall(first).native
-    assert recall(Endpoint("local", "m1")) == NOTHING_LEARNED
+    assert recall_model(first).native
+    assert recall_model(Endpoint("local", "m1")) == NOTHING_LEARNED
 
 
 def test_where_nothing_can_be_written_nothing_is_kept_and_nothing_breaks(file: Path) -> None:
     file.parent.parent.mkdir(parents=True)
     file.parent.write_text("a file where the folder should be", encoding="utf-8")
     assert learn_probe(HERE, PROBE) is False
-    assert recall(HERE) == NOTHING_LEARNED
+    assert recall_model(HERE) == NOTHING_LEARNED
 
 
 def test_a_folder_in_its_place_is_left_alone(file: Path) -> None:
     file.mkdir(parents=True)
     assert learn_probe(HERE, PROBE) is False
-    assert recall(HERE) == NOTHING_LEARNED
+    assert recall_model(HERE) == NOTHING_LEARNED
     assert [*file.parent.iterdir()] == [file]
 
 
@@ -188,4 +188,4 @@ def test_writers_at_the_same_time_never_leave_a_torn_file(file: Path) -> None:
         for each in work:
             each.result()
     assert [each.name for each in file.parent.iterdir()] == [file.name]
-    assert any(recall(Endpoint("local", f"{name}39")).native for name in "abc")
+    assert any(recall_model(Endpoint("local", f"{name}39")).native for name in "abc")

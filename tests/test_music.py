@@ -14,7 +14,7 @@ from andy_cli.toolbox.collection import tools_in
 from andy_cli.toolbox.music import song_search
 from andy_cli.toolbox.music.player import SoundPlayer, set_shared, shared_player
 from andy_cli.toolbox.music.song_search import place_in_list
-from andy_cli.toolbox.music.songs import clock, natural
+from andy_cli.toolbox.music.songs import natural_key, show_clock
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Outcome
 from tests.make_music import ALBUM, MUSIC, encoded, song, tag, tone
@@ -118,7 +118,7 @@ def test_the_songs_that_ship_for_trying_out_are_real() -> None:
 
 def test_songs_are_listed_in_natural_order(mp3: Path) -> None:
     assert files(called("list_mp3s", path="~/mp3")) == ["song1.mp3", "song2.mp3", "song10.mp3"]
-    assert sorted(["b", "a10", "A2", "10", "9", ""], key=natural) == [
+    assert sorted(["b", "a10", "A2", "10", "9", ""], key=natural_key) == [
         "",
         "9",
         "10",
@@ -337,13 +337,11 @@ def test_music_is_queued_paused_and_stopped(mp3: Path) -> None:
     assert called("stop_mp3").data == "nothing was playing"
     assert called("queue_mp3", file="1", path="~/mp3").data == f"playing {first}{SILENT}"
     assert str(called("queue_mp3", file="2", path="~/mp3").data).startswith(f"queued {second}")
-    assert (
-        called("pause_mp3").data
-        == f"paused {first} at {clock(shared_player().now_playing().position)}"
-    )
+    paused = called("pause_mp3").data
+    at = show_clock(shared_player().now_playing().position)
+    assert paused == f"paused {first} at {at}"
     assert called("now_playing").data == (
-        f"paused {first}, {clock(shared_player().now_playing().position)} so far; then {second}; "
-        "no sound card: playing silently"
+        f"paused {first}, {at} so far; then {second}; no sound card: playing silently"
     )
     assert called("pause_mp3").data == f"went on with {first}"
     assert called("stop_mp3").data == f"stopped {first}"

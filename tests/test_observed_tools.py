@@ -16,7 +16,7 @@ from andy_cli.models.client import Endpoint
 from andy_cli.models.http.features import find_features, refuses_any_tools
 from andy_cli.models.http.refusals import read_refusal
 from andy_cli.models.inside.local_server import Engine
-from andy_cli.models.memory import learn_called, learn_without, recall
+from andy_cli.models.memory import learn_called, learn_without, recall_model
 from andy_cli.models.server.observed_tools import SILENT, ObservedTools, Prompt
 from tests.model_server import Answer, ModelServer, Received, answered, refused, streamed
 from tests.serving import MP3S, USER, calls_of, serving
@@ -193,7 +193,7 @@ def test_a_server_that_says_its_template_takes_no_tools_is_not_sent_any(home: Pa
     facts = {"/props": {"chat_template_caps": {"supports_tools": False}}}
     with ModelServer(leave_tools_out(usage=False), facts=facts) as server:
         first, second = run(home, server), run(home, server)
-        assert recall(Endpoint("openai", MODEL, server.url)).native is False
+        assert recall_model(Endpoint("openai", MODEL, server.url)).native is False
     assert [each["dialect"] for each in (first[0], second[0])] == ["action", "action"]
     assert not any(each.body.get("tools") for each in server.requests)
 
@@ -260,7 +260,7 @@ def test_serve_teaches_tools_to_a_model_whose_server_leaves_them_out(
         tools = [{"type": "function", "function": long}]
         got = served.ask(kind, USER, tools=tools, model=MODEL)
         assert calls_of(got["choices"][0]["message"]) == [("ping", {})]
-        assert recall(Endpoint("openai", MODEL, server.url)).native is False
+        assert recall_model(Endpoint("openai", MODEL, server.url)).native is False
     assert names_sent(server) == [["ping"], []]
 
 
@@ -333,7 +333,7 @@ def test_what_was_learned_is_forgotten_after_a_month(home: Path) -> None:
     learn_called(endpoint, date(2026, 1, 1))
     learn_without(endpoint, {"stop"}, date(2026, 1, 1))
     learn_without(endpoint, {"seed"}, date(2026, 1, 20))
-    assert recall(endpoint, date(2026, 1, 31)) == Learned(
+    assert recall_model(endpoint, date(2026, 1, 31)) == Learned(
         native=True, native_on="2026-01-01", without=("seed", "stop")
     )
-    assert recall(endpoint, date(2026, 2, 10)) == Learned(without=("seed",))
+    assert recall_model(endpoint, date(2026, 2, 10)) == Learned(without=("seed",))

@@ -44,7 +44,7 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     work_in(folder)
     journal.forget_all()
     yield folder.resolve()
-    runtime_context.leave()
+    runtime_context.leave_context()
     assert (tmp_path / "outside" / "secret.txt").read_text() == "canary"
 
 
@@ -351,12 +351,12 @@ def test_things_move_across_file_systems_and_back(workspace: Path, other_disk: P
     (workspace / "box").chmod(0o750)
     here = GrantedPath(workspace / "box", workspace)
     there = GrantedPath(other_disk / "new" / "crate", other_disk)
-    transfers.move(here, there)
+    transfers.move_entry(here, there)
     assert files(workspace) == {}
     assert files(other_disk) == {"new/crate/a.txt": "box/a.txt"}
     assert str((there.path / "link").readlink()) == "a.txt"
     assert there.path.stat().st_mode & 0o777 == 0o750
-    transfers.move(there, here)
+    transfers.move_entry(there, here)
     assert files(workspace) == {"box/a.txt": "box/a.txt"}
     assert names(other_disk / "new") == []
 
@@ -719,7 +719,7 @@ def test_whatever_was_done_is_taken_back_whole(
         (workspace / "link").symlink_to("box")
         (workspace / "box" / "a").chmod(0o640)
         work_in(workspace)
-        runtime_context.enter(runtime_context.here().settings, workspace, "first", journals)
+        runtime_context.enter_context(runtime_context.here().settings, workspace, "first", journals)
         journal.forget_all()
         stages = [snapshot(workspace)]
         for name, arguments in calls:
@@ -732,7 +732,9 @@ def test_whatever_was_done_is_taken_back_whole(
         take_back = undoing.take_back_last
         if where == "disk":
             journal.forget_all()
-            runtime_context.enter(runtime_context.here().settings, workspace, "second", journals)
+            runtime_context.enter_context(
+                runtime_context.here().settings, workspace, "second", journals
+            )
             take_back = undoing.take_back_earlier
         for stage in reversed(stages[:-1]):
             assert take_back()
@@ -744,7 +746,7 @@ def test_whatever_was_done_is_taken_back_whole(
 def work_with_journals(workspace: Path, session_id: str) -> Path:
     """Work as in a conversation of that name; where its journal is."""
     journals = workspace.parent / "state" / "undo"
-    runtime_context.enter(runtime_context.here().settings, workspace, session_id, journals)
+    runtime_context.enter_context(runtime_context.here().settings, workspace, session_id, journals)
     return journals / session_id
 
 
@@ -780,14 +782,14 @@ from andy_cli.toolbox.files.moving import organizing
 from tests.tools import ran, shipped
 workspace = Path(sys.argv[1])
 journals = workspace.parent / "state" / "undo"
-runtime_context.enter(load((), environment={}), workspace, "killed", journals)
-whole, done = organizing.record, []
+runtime_context.enter_context(load((), environment={}), workspace, "killed", journals)
+whole, done = organizing.record_change, []
 def record(change):
     whole(change)
     done.append(change)
     if len(done) == 7:
         os.kill(os.getpid(), 9)
-organizing.record = record
+organizing.record_change = record
 ran(shipped("files"), "move", paths=["*.txt"], destination="new")
 """
 
@@ -815,7 +817,7 @@ def test_a_journal_that_cannot_be_written_costs_no_change(workspace: Path) -> No
 def test_a_journal_that_a_tool_could_have_written_is_not_obeyed(workspace: Path) -> None:
     make(workspace, "a.txt")
     for session_id in ("first", "second"):
-        runtime_context.enter(
+        runtime_context.enter_context(
             runtime_context.here().settings, workspace, session_id, workspace / "undo"
         )
         if session_id == "first":
@@ -852,7 +854,7 @@ def test_no_more_is_kept_than_was_said(workspace: Path) -> None:
 
 def test_another_conversation_has_nothing_to_take_back(workspace: Path) -> None:
     assert ran(TOOLS, "write_file", path="a.txt", content="x").ok
-    runtime_context.enter(runtime_context.here().settings, workspace, "another")
+    runtime_context.enter_context(runtime_context.here().settings, workspace, "another")
     assert undoing.take_back_last() == ""
 
 

@@ -66,9 +66,9 @@ def filled(playlist: Playlist, frames: int = PERIOD) -> bytes:
 
 def loaded(*paths: Path, buffer: int = 0) -> Playlist:
     playlist = Playlist(buffer)
-    playlist.replace(songs.read(paths[0]))
+    playlist.replace(songs.read_song(paths[0]))
     for path in paths[1:]:
-        playlist.append(songs.read(path))
+        playlist.append(songs.read_song(path))
     return playlist
 
 
@@ -253,7 +253,7 @@ def test_what_is_no_mp3_is_refused_and_the_music_goes_on(
             attempt(bad)
         assert str(caught.value).startswith(complaint)
     assert (player.now_playing().path, player.now_playing().queue) == (long, ())
-    assert songs.read(bad).damaged
+    assert songs.read_song(bad).damaged
 
 
 def test_a_file_that_was_cut_off_plays_as_far_as_it_goes(tmp_path: Path) -> None:
@@ -330,8 +330,8 @@ def python(code: str) -> subprocess.CompletedProcess[str]:
 def test_a_program_may_end_while_music_plays(album: list[Path]) -> None:
     ended = python(
         "from pathlib import Path\n"
-        "from andy_cli.toolbox.music.player import shared\n"
-        f"state = shared().play(Path({str(album[0])!r}), volume=0)\n"
+        "from andy_cli.toolbox.music.player import shared_player\n"
+        f"state = shared_player().play(Path({str(album[0])!r}), volume=0)\n"
         "print(state.song.title, state.device in ('default', 'null'))\n"
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "Tone 330 True\n", "")
@@ -352,9 +352,9 @@ def test_without_miniaudio_an_installed_program_is_wanted() -> None:
         "sys.modules['miniaudio'] = None\n"
         "os.environ['PATH'] = ''\n"
         "from andy_cli.errors import ToolError\n"
-        "from andy_cli.toolbox.music.player import shared\n"
+        "from andy_cli.toolbox.music.player import shared_player\n"
         "try:\n"
-        "    shared()\n"
+        "    shared_player()\n"
         "except ToolError as error:\n"
         "    print(error)\n"
     )

@@ -21,7 +21,7 @@ from andy_cli.frontends.probe.trust_requests import TRIALS
 from andy_cli.frontends.probe.trust_trials import EFFECTS, make_tool, offer_tools
 from andy_cli.messages import Arguments, Learned, Status, ToolRequest
 from andy_cli.models.client import Endpoint
-from andy_cli.models.memory import learn_probe, recall
+from andy_cli.models.memory import learn_probe, recall_model
 from tests.model_server import (
     Answer,
     ModelServer,
@@ -144,7 +144,7 @@ class Found:
         self.rows = {
             each["protocol"] + ", held" * each["held"]: each for each in self.record["protocols"]
         }
-        self.learned = recall(Endpoint("openai", MODEL, url))
+        self.learned = recall_model(Endpoint("openai", MODEL, url))
 
 
 def probed(

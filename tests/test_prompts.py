@@ -43,7 +43,7 @@ def listed(name: str) -> list[dict[str, Any]]:
     return [each if "type" in each else {"type": "function", "function": each} for each in tools]
 
 
-SHIPPED = [tool.function for tool in collection.load()]
+SHIPPED = [tool.function for tool in collection.load_tool_files()]
 TRICKY = listed("spec/tricky_tools.json")
 TOOLS: list[Mapping[str, Any]] = [
     *SHIPPED,

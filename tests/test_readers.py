@@ -104,7 +104,7 @@ def session_lines() -> bytes:
     call = {"id": "c1", "name": "now", "arguments": {"zone": "UTC"}}
     said = {"seq": 2, "type": "message", "role": "assistant", "content": "", "calls": [call]}
     began = {"seq": 3, "type": "start", "call_id": "c1", "name": "now", "arguments": {}}
-    return b"".join(log.encode(record) for record in (user, said, began))
+    return b"".join(log.encode_record(record) for record in (user, said, began))
 
 
 def go_on_with_session(path: Path) -> None:
@@ -393,7 +393,10 @@ READERS = {
     "settings": Reader(load_settings, SETTINGS, name="config.toml"),
     "settings, to change them": Reader(save_setting, SETTINGS, name="config.toml"),
     "models.json": Reader(
-        in_state(lambda: memory.recall(HERE)), json.dumps(MEMORY).encode(), MEMORY, "models.json"
+        in_state(lambda: memory.recall_model(HERE)),
+        json.dumps(MEMORY).encode(),
+        MEMORY,
+        "models.json",
     ),
     "mcp.json": Reader(read_servers, json.dumps(LISTED_SERVERS).encode(), LISTED_SERVERS),
     "mcp.json, to change it": Reader(
@@ -404,7 +407,7 @@ READERS = {
         in_config(account.connected_account), json.dumps(GOOGLE).encode(), GOOGLE, "google.json"
     ),
     "secrets of Google": Reader(
-        in_config(vault.secrets), json.dumps(GOOGLE).encode(), GOOGLE, "google.json"
+        in_config(vault.load_secrets), json.dumps(GOOGLE).encode(), GOOGLE, "google.json"
     ),
     "client of Google": Reader(consent.client_in, json.dumps(CLIENT).encode(), CLIENT),
     "arguments as typed": Reader(
@@ -453,13 +456,17 @@ READERS = {
     "journal of changes": Reader(
         kept_batches.load_batch, JOURNAL.encode(), json.loads(JOURNAL.splitlines()[1])
     ),
-    "pdf file": Reader(of_stream(lambda file: [*pdf.pages(file)]), b"%PDF-1.4\n1 0 obj\n<<>>\n"),
+    "pdf file": Reader(
+        of_stream(lambda file: [*pdf.pdf_pages(file)]), b"%PDF-1.4\n1 0 obj\n<<>>\n"
+    ),
     "any document": Reader(of_stream(lambda file: [*text.text_of(file, "a.txt")]), b"<html>a"),
     "charset": Reader(of_bytes(charsets.decode_text), b'<meta charset="utf-8">'),
     "page": Reader(of_text(html.plain_text), b"<p>a<script>b</script><!-- c"),
     "encoding": Reader(of_bytes(encodings.decode_file), b"\xff\xfea\x00"),
-    "ignore file": Reader(of_text(lambda rules: [*ignoring.rules(rules)]), b"*.py\n!a/**/[b-c]\n"),
-    "song": Reader(songs.read, music(), name="a.mp3"),
+    "ignore file": Reader(
+        of_text(lambda rules: [*ignoring.parse_ignore_rules(rules)]), b"*.py\n!a/**/[b-c]\n"
+    ),
+    "song": Reader(songs.read_song, music(), name="a.mp3"),
     "archive": Reader(archives.list_members, b"PK\x05\x06" + bytes(18), name="a.zip"),
 }
 NO_REAL_EXAMPLE = {"index of documents", "pdf file"}
@@ -502,6 +509,6 @@ def test_the_example_that_others_are_made_from_is_read(name: str) -> None:
 @given(tree=foreign_json(CAPTURE))
 def test_records_of_a_session_come_back_as_they_were(tree: object) -> None:
     record = {"content": tree}
-    decoded = log.decode(log.encode(record)[:-1])
+    decoded = log.decode_record(log.encode_record(record)[:-1])
     assert decoded is not None
     assert repr(decoded["content"]) == repr(json.loads(json.dumps(tree)))

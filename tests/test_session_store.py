@@ -8,7 +8,7 @@ import pytest
 from andy_cli.errors import UsageError
 from andy_cli.messages import Message, ToolCall
 from andy_cli.sessions.log import CARD_EVERY, Log, intact_records, read, read_records
-from andy_cli.sessions.resuming import BEGUN, NOT_BEGUN, resume
+from andy_cli.sessions.resuming import BEGUN, NOT_BEGUN, resume_session
 from andy_cli.sessions.store import find_session, list_sessions
 
 HELLO, ANSWER = Message("user", "Hello"), Message("assistant", "Good morning")
@@ -31,7 +31,7 @@ def test_a_call_that_began_has_another_result_than_one_that_did_not(tmp_path: Pa
     log.append("start", call_id="c1", name="send", arguments={})
     log.close()
     for _ in range(2):  # what was said of it is kept: the second time nothing is interrupted
-        resumed = resume(find_session(tmp_path, "s"))
+        resumed = resume_session(find_session(tmp_path, "s"))
         resumed.log.close()
         assert [each.content for each in resumed.messages[2:]] == [BEGUN, NOT_BEGUN]
         assert list(read(log.path)) == resumed.messages
@@ -62,7 +62,7 @@ def test_a_hundred_torn_files_are_gone_on_with(tmp_path: Path) -> None:
         path = folder / "s.jsonl"
         path.write_bytes(data)
         intact = [*read(path)]
-        resumed = resume(find_session(folder, "s"))
+        resumed = resume_session(find_session(folder, "s"))
         resumed.log.message(Message("user", "I am back."))
         resumed.log.close()
         assert resumed.messages[: len(intact)] == intact
@@ -101,7 +101,7 @@ def test_a_long_session_is_resumed_from_its_end_and_loses_nothing(tmp_path: Path
         file.write(log.path.read_bytes())
     log.path.unlink()
     before = path.read_bytes()
-    resumed = resume(find_session(tmp_path, "s"))
+    resumed = resume_session(find_session(tmp_path, "s"))
     resumed.log.message(Message("user", "On."))
     resumed.log.close()
     assert not resumed.whole
@@ -117,4 +117,4 @@ def test_a_long_session_is_resumed_from_its_end_and_loses_nothing(tmp_path: Path
 def test_a_file_that_holds_no_message_is_no_session(tmp_path: Path) -> None:
     (tmp_path / "s.jsonl").write_text('{"role": "user", "content": "not checked"}\n')
     with pytest.raises(UsageError, match="is no session"):
-        resume(find_session(tmp_path, "s"))
+        resume_session(find_session(tmp_path, "s"))

@@ -29,7 +29,7 @@ from andy_cli.messages import Effect, Status, ToolCall, ToolResult
 from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.terminal import landlock, output, sandbox, sandboxes
-from andy_cli.toolbox.terminal.environment import clean
+from andy_cli.toolbox.terminal.environment import clean_environment
 from andy_cli.toolbox.terminal.sandboxes import Sandbox
 from andy_cli.toolbox.terminal.scrubbing import Scrubber
 from tests.cases import Row, loop_over, rows
@@ -46,7 +46,7 @@ LANDLOCK = pytest.mark.skipif(KERNEL < 3, reason="needs Landlock in the kernel")
 EACH_SANDBOX = pytest.mark.parametrize(
     "kind",
     [
-        pytest.param(sandboxes.bubblewrap, marks=BOXES),
+        pytest.param(sandboxes.bubblewrap_line, marks=BOXES),
         pytest.param(sandboxes.landlock_line, marks=LANDLOCK),
     ],
 )
@@ -66,7 +66,7 @@ def workspace(home: Path) -> Iterator[Path]:
     folder.mkdir()
     work_in(folder, "guard.sandbox=off")
     yield folder
-    runtime_context.leave()
+    runtime_context.leave_context()
 
 
 def called(arguments: Mapping[str, object], tools: Registry = TOOLS) -> ToolResult:
@@ -398,7 +398,7 @@ def test_what_programs_need_stays() -> None:
         "XDG_RUNTIME_DIR": "/run/user/1000",
         "VIRTUAL_ENV": "/h/v",
     }
-    assert clean(needed, "s1") == {**needed, "AGENT": "andy", "AGENT_SESSION_ID": "s1"}
+    assert clean_environment(needed, "s1") == {**needed, "AGENT": "andy", "AGENT_SESSION_ID": "s1"}
 
 
 def test_a_key_in_a_long_output_is_not_kept_on_disk(
@@ -466,17 +466,17 @@ def test_what_needs_more_than_the_box_holds_is_asked(
     workspace: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work_in(workspace, "guard.sandbox=auto")
-    assert sandbox.contains("ls -la | wc -l")
+    assert sandbox.can_contain("ls -la | wc -l")
     own = home / ".local" / "bin"
     own.mkdir(parents=True)
     (own / "python").write_text("#!/bin/sh\necho mine\n")
     (own / "python").chmod(0o755)
     monkeypatch.setenv("PATH", f"{own}:{os.environ['PATH']}")
-    assert not sandbox.contains("python --version")
+    assert not sandbox.can_contain("python --version")
     for line in ("ps aux", "df -h", "w", "who"):
         assert judge(line).verdict == "ask", line
     work_in(workspace, "guard.sandbox=off")
-    assert not sandbox.contains("ls")
+    assert not sandbox.can_contain("ls")
 
 
 @EACH_SANDBOX
@@ -509,7 +509,7 @@ def test_whatever_is_allowed_reads_nothing_outside_and_changes_nothing(
     allowed = [
         line
         for line in islice(lines(2), 400)
-        if sandbox.only_reads(line) and sandbox.contains(line)
+        if sandbox.only_reads(line) and sandbox.can_contain(line)
     ]
     assert len(allowed) > 20
     assert [(line, wrong) for line in allowed if (wrong := broken(line, places))] == []
@@ -583,7 +583,7 @@ acts = {
     "socket": lambda: socket.socket(),
     "signal": lambda: os.kill(os.getppid(), 0),
 }
-landlock.confine([folder], [], [])
+landlock.confine_process([folder], [], [])
 for name, act in acts.items():
     try:
         act()
@@ -648,7 +648,7 @@ def test_an_older_kernel_is_asked_for_all_that_it_knows_and_no_more(
         asked.append(attributes[:size])
         return 3
 
-    monkeypatch.setattr(landlock, "_call", call)
+    monkeypatch.setattr(landlock, "_call_system", call)
     landlock._create_ruleset(version)
     assert asked == [struct.pack(f"{len(words)}Q", *words)]
 
@@ -673,29 +673,35 @@ def test_a_sandbox_that_does_not_hold_is_none(
 
     use_sandbox(open_wide, monkeypatch)
     work_in(workspace, "guard.sandbox=auto")
-    assert not sandbox.contains("ls")
+    assert not sandbox.can_contain("ls")
 
 
 def with_network(workspace: Path, writable: bool) -> list[str]:
-    line = sandboxes.bubblewrap(workspace, writable)
+    line = sandboxes.bubblewrap_line(workspace, writable)
     return [word for word in line if word != "--unshare-all"]
 
 
 def with_secrets(workspace: Path, writable: bool) -> list[str]:
-    line = sandboxes.bubblewrap(workspace, writable)
+    line = sandboxes.bubblewrap_line(workspace, writable)
     at = line.index(str(workspace / ".env"))
     return [*line[: at - 2], *line[at + 1 :]]
 
 
 def with_changes(workspace: Path, writable: bool) -> list[str]:
-    return sandboxes.bubblewrap(workspace, True)
+    return sandboxes.bubblewrap_line(workspace, True)
 
 
 def doing(act: str) -> Sandbox:
     """A sandbox that lets one thing through."""
 
     def leaking(workspace: Path, writable: bool) -> list[str]:
-        return ["/bin/sh", "-c", f'{act}; exec "$@"', "sh", *sandboxes.bubblewrap(workspace, False)]
+        return [
+            "/bin/sh",
+            "-c",
+            f'{act}; exec "$@"',
+            "sh",
+            *sandboxes.bubblewrap_line(workspace, False),
+        ]
 
     return leaking
 
@@ -707,7 +713,7 @@ LEAKS = [doing(act) for act in ("chmod 644 a", "touch b", "printf x >> ../outsid
 @pytest.mark.parametrize("kind", [with_network, with_secrets, with_changes, *LEAKS])
 def test_a_sandbox_with_one_hole_does_not_hold(kind: Sandbox, workspace: Path) -> None:
     work_in(workspace)
-    assert not sandbox.holds(kind, "bwrap", False)
+    assert not sandbox.sandbox_holds(kind, "bwrap", False)
 
 
 @BOXES
@@ -716,14 +722,14 @@ def test_a_sandbox_that_may_change_the_workspace_changes_it_and_nothing_outside(
 ) -> None:
     def leaking(workspace: Path, writable: bool) -> list[str]:
         act = 'printf x >> ../outside; exec "$@"'
-        return ["/bin/sh", "-c", act, "sh", *sandboxes.bubblewrap(workspace, True)]
+        return ["/bin/sh", "-c", act, "sh", *sandboxes.bubblewrap_line(workspace, True)]
 
     def unchanging(workspace: Path, writable: bool) -> list[str]:
-        return sandboxes.bubblewrap(workspace, False)
+        return sandboxes.bubblewrap_line(workspace, False)
 
-    assert sandbox.holds(sandboxes.bubblewrap, "bwrap", True)
-    assert not sandbox.holds(leaking, "sh", True)
-    assert not sandbox.holds(unchanging, "bwrap", True)
+    assert sandbox.sandbox_holds(sandboxes.bubblewrap_line, "bwrap", True)
+    assert not sandbox.sandbox_holds(leaking, "sh", True)
+    assert not sandbox.sandbox_holds(unchanging, "bwrap", True)
 
 
 def confine(folder: Path, *line: str) -> list[str]:
@@ -776,15 +782,15 @@ def test_seatbelt_is_told_what_may_be_read_and_changed(
     workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its profile, as text: the program itself is on macOS alone."""
-    assert sandboxes.seatbelt(workspace, False) == [] or sys.platform == "darwin"
+    assert sandboxes.seatbelt_line(workspace, False) == [] or sys.platform == "darwin"
     programs = tmp_path / "programs"
     programs.mkdir()
     (programs / "sandbox-exec").write_text("")
     (programs / "sandbox-exec").chmod(0o755)
     monkeypatch.setenv("PATH", str(programs))
     (workspace / ".env").write_text("KEY=x")
-    reading = sandboxes.seatbelt(workspace, False)[2].splitlines()
-    changing = sandboxes.seatbelt(workspace, True)[2].splitlines()
+    reading = sandboxes.seatbelt_line(workspace, False)[2].splitlines()
+    changing = sandboxes.seatbelt_line(workspace, True)[2].splitlines()
     assert f'(deny file-read* (subpath "{workspace}/.env"))' in reading
     assert not [rule for rule in reading if rule.startswith("(allow file-write* ")]
     assert f'(allow file-write* (subpath "{workspace}"))' in changing
@@ -794,7 +800,7 @@ def test_seatbelt_is_told_what_may_be_read_and_changed(
 def test_where_no_sandbox_works_every_line_is_asked(
     workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    use_sandbox(sandboxes.bubblewrap, monkeypatch)
+    use_sandbox(sandboxes.bubblewrap_line, monkeypatch)
     programs = tmp_path / "programs"
     programs.mkdir()
     (programs / "bwrap").write_text("#!/bin/sh\nexit 1\n")
@@ -848,7 +854,7 @@ def test_in_the_box_there_is_the_workspace_and_no_home_and_no_network(
 
 @BOXES
 def test_what_nobody_was_asked_about_cannot_even_change_the_workspace(workspace: Path) -> None:
-    line = sandboxes.bubblewrap(workspace, False)
+    line = sandboxes.bubblewrap_line(workspace, False)
     done = subprocess.run([*line, "touch", "x"], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "Read-only file system" in done.stderr
@@ -877,7 +883,7 @@ def test_a_boxed_command_has_its_exit_code(workspace: Path) -> None:
 def test_without_bubblewrap_auto_goes_without_and_on_refuses(
     workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    use_sandbox(sandboxes.bubblewrap, monkeypatch)
+    use_sandbox(sandboxes.bubblewrap_line, monkeypatch)
     programs = tmp_path / "programs"
     programs.mkdir()
     for name in ("bash", "ls", "touch"):
@@ -895,7 +901,7 @@ def test_without_bubblewrap_auto_goes_without_and_on_refuses(
 def test_a_box_that_does_not_work_is_as_none(
     workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    use_sandbox(sandboxes.bubblewrap, monkeypatch)
+    use_sandbox(sandboxes.bubblewrap_line, monkeypatch)
     programs = tmp_path / "programs"
     programs.mkdir()
     (programs / "bwrap").write_text("#!/bin/sh\nexit 1\n")

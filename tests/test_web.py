@@ -33,7 +33,7 @@ def workspace(tmp_path: Path, home: Path) -> Iterator[Path]:
     folder.mkdir()
     work_in(folder, "web.trusted=127.0.0.1")
     yield folder
-    runtime_context.leave()
+    runtime_context.leave_context()
 
 
 def answered(script: Script, tool: str, /, **arguments: object) -> ToolResult:
@@ -86,7 +86,7 @@ def test_a_page_is_read_as_markdown_without_what_stands_around_it() -> None:
 
 def test_a_page_is_read_without_the_extra_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "trafilatura", None)
-    title, text = reader.markdown(ARTICLE, "https://r.example/a/")
+    title, text = reader.page_to_markdown(ARTICLE, "https://r.example/a/")
     assert title == "Trams & boats"
     assert text.startswith("# The last tram")
     assert "## Stops\n\n* Harbour\n* Market" in text
@@ -477,15 +477,15 @@ def test_the_engine_is_the_first_that_is_set_up(
 ) -> None:
     for variable in engines.KEYS.values():
         monkeypatch.delenv(variable, raising=False)
-    assert engines.engine() in ("duckduckgo", "")
+    assert engines.chosen_engine() in ("duckduckgo", "")
     monkeypatch.setenv("TAVILY_API_KEY", "x")
-    assert engines.engine() == "tavily"
+    assert engines.chosen_engine() == "tavily"
     monkeypatch.setenv("BRAVE_API_KEY", "x")
-    assert engines.engine() == "brave"
+    assert engines.chosen_engine() == "brave"
     work_in(workspace, "search.url=http://127.0.0.1:8888")
-    assert (engines.engine(), engines.missing()) == ("searxng", "")
+    assert (engines.chosen_engine(), engines.missing_engine()) == ("searxng", "")
     work_in(workspace, "search.engine=duckduckgo")
-    assert engines.engine() == "duckduckgo"
+    assert engines.chosen_engine() == "duckduckgo"
 
 
 NEEDS = [

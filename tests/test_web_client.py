@@ -23,10 +23,10 @@ from andy_cli.guard.addresses import Resolver, judge
 from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.daemon_thread import run_at_most
 from andy_cli.toolbox.tool import PROGRESS
-from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch
-from andy_cli.toolbox.web.files import download, send
+from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch_answer
+from andy_cli.toolbox.web.files import download_file, send_body
 from andy_cli.toolbox.web.limits import WebLimits
-from andy_cli.toolbox.web.redirect_policy import addresses
+from andy_cli.toolbox.web.redirect_policy import look_up_addresses
 from andy_cli.toolbox.web.unpacking import PIECE, unpack_pieces
 from tests.cases import Row, name, rows
 from tests.certificates import secured
@@ -45,7 +45,7 @@ def workspace(tmp_path: Path, home: Path) -> Iterator[Path]:
     folder.mkdir()
     work_in(folder)
     yield folder
-    runtime_context.leave()
+    runtime_context.leave_context()
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def fetched(
     resolver: Resolver = loopback,
 ) -> Fetched:
     asked = WebRequest(request) if isinstance(request, str) else request
-    return asyncio.run(fetch(asked, limits, frozenset(trusted), resolver))
+    return asyncio.run(fetch_answer(asked, limits, frozenset(trusted), resolver))
 
 
 def refused(
@@ -252,7 +252,7 @@ def test_a_server_of_ones_own_is_reached_only_if_it_is_trusted(workspace: Path) 
         )
         assert server.connections == 0
         work_in(workspace, f"web.trusted=elsewhere, {server.host}")
-        assert asyncio.run(fetch(WebRequest(server.url), LIMITS)).body == b"mine"
+        assert asyncio.run(fetch_answer(WebRequest(server.url), LIMITS)).body == b"mine"
         work_in(workspace, "web.trusted=127.0.0.1:1")
         assert refused(server.url, trusted=["127.0.0.1:1"])
 
@@ -373,8 +373,8 @@ def test_where_nobody_listens_and_what_is_not_there_is_said() -> None:
     assert "nothing listens there" in refused("http://r.example:1/")
     told = refused("https://nowhere.example/", trusted=(), resolver=lambda host: [])
     assert told == "There is no nowhere.example to be found. Check the address and the network."
-    assert addresses("no-such-host.invalid") == []
-    assert addresses("a" * 300) == []
+    assert look_up_addresses("no-such-host.invalid") == []
+    assert look_up_addresses("a" * 300) == []
 
 
 def test_a_look_up_that_hangs_ends() -> None:
@@ -432,11 +432,11 @@ def test_no_piece_of_a_bomb_is_large() -> None:
 
 def downloaded(url: str, workspace: Path, to: str) -> tuple[int, list[str]]:
     """The bytes that were kept, and what was shown meanwhile."""
-    from andy_cli.toolbox.granted_paths import place
+    from andy_cli.toolbox.granted_paths import granted_path
 
     told: list[str] = []
     PROGRESS.set(told.append)
-    kept = asyncio.run(download(WebRequest(url), place(to, "write")))
+    kept = asyncio.run(download_file(WebRequest(url), granted_path(to, "write")))
     return kept.bytes, told
 
 
@@ -513,13 +513,13 @@ def test_a_link_that_comes_in_the_way_is_not_followed(
 def test_who_stops_a_download_leaves_nothing(
     workspace: Path, trusting: Callable[..., None]
 ) -> None:
-    from andy_cli.toolbox.granted_paths import place
+    from andy_cli.toolbox.granted_paths import granted_path
 
     trusting()
-    to = place("file", "write")
+    to = granted_path("file", "write")
 
     async def stopped(url: str) -> None:
-        task = asyncio.create_task(download(WebRequest(url), to))
+        task = asyncio.create_task(download_file(WebRequest(url), to))
         while not list(workspace.glob(".file.*.part")):
             await asyncio.sleep(0.01)
         task.cancel()
@@ -541,7 +541,7 @@ def test_a_file_is_sent_as_it_is_read(workspace: Path, trusting: Callable[..., N
         WebServer(lambda received: page("thanks", status=201)) as server,
         (workspace / "file").open("rb") as file,
     ):
-        answer = asyncio.run(send(f"{server.url}/x", "PUT", file, {"content-type": "a/b"}))
+        answer = asyncio.run(send_body(f"{server.url}/x", "PUT", file, {"content-type": "a/b"}))
     (request,) = server.requests
     assert (answer.status, answer.body) == (201, b"thanks")
     assert (request.method, request.body, request.headers["content-type"]) == (
@@ -562,7 +562,7 @@ def test_an_address_is_asked_for_as_it_was_written() -> None:
 
 def test_a_request_can_be_stopped_in_the_middle() -> None:
     async def stopped(url: str, server: WebServer) -> None:
-        task = asyncio.create_task(fetch(WebRequest(url), LIMITS, {"r.example"}, loopback))
+        task = asyncio.create_task(fetch_answer(WebRequest(url), LIMITS, {"r.example"}, loopback))
         while not server.requests:
             await asyncio.sleep(0.01)
         task.cancel()

@@ -34,4 +34,4 @@ def claimed(tools: Registry, name: str, /, **arguments: object) -> ResourceAcces
 
 def work_in(folder: Path, *overrides: str) -> None:
     """Let tools work in this folder, with these settings; nothing is read from the environment."""
-    runtime_context.enter(load(overrides, environment={}), folder)
+    runtime_context.enter_context(load(overrides, environment={}), folder)

@@ -179,7 +179,9 @@ def keep_output(folder: Path, disk: Disk) -> Problems:
 def remember_model(folder: Path, disk: Disk) -> Problems:
     memory.learn_refusal(HERE, "react", "old")
     kept, said = attempt(disk, lambda: memory.learn_refusal(HERE, "hermes", "new"))
-    yield from compare(memory.recall(HERE).why, "old", "new", said or ("" if kept else "not kept"))
+    yield from compare(
+        memory.recall_model(HERE).why, "old", "new", said or ("" if kept else "not kept")
+    )
     yield from drafts_of(folder / "state", "models.json")
 
 
@@ -229,10 +231,14 @@ def keep_login_at_server(folder: Path, disk: Disk) -> Problems:
 def keep_login_at_google(folder: Path, disk: Disk) -> Problems:
     old = accounts.hold()
     new = account.GoogleAccount("new@example.org", old.client_id, old.scopes, "file")
-    _, said = attempt(disk, lambda: vault.keep(new, vault.Secrets("s", "refresh", "a", 0.0)))
+    _, said = attempt(disk, lambda: vault.keep_login(new, vault.Secrets("s", "refresh", "a", 0.0)))
     connected = account.connected_account()
     yield from compare(connected and connected.email, old.email, new.email, said)
-    if connected and connected.email == new.email and vault.secrets().refresh_token != "refresh":
+    if (
+        connected
+        and connected.email == new.email
+        and vault.load_secrets().refresh_token != "refresh"
+    ):
         yield "the secrets are those of another login"
     for path in login_file().parent.iterdir():
         if path != login_file() and path.is_file():

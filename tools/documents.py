@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from andy_cli.toolbox.documents.whereabouts import missing
+from andy_cli.toolbox.documents.whereabouts import missing_index
 from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter_aliases, tool
 
@@ -45,16 +45,16 @@ CHANGED = "Some files have changed since they were indexed; `andy docs update` r
     title="document search",
     action="search the documents for {query} in {scope}",
     claim=lambda arguments: ResourceAccess(),
-    unavailable_reason=missing,
+    unavailable_reason=missing_index,
 )
 def search(query: Query, scope: Scope = "", limit: Limit = 10) -> Outcome:
     """Find words in the user's own documents, not on the web."""
     # SQLite takes 10 ms, and most conversations search nothing.
-    from andy_cli.toolbox.documents.finding import find
+    from andy_cli.toolbox.documents.finding import find_documents
     from andy_cli.toolbox.documents.index import open_index
 
     with open_index() as index:
-        looked = find(index, query, scope, limit, here().workspace)
+        looked = find_documents(index, query, scope, limit, here().workspace)
     several = looked.gone != 1
     gone = f"{looked.gone} document{'s' * several} with these words {'are' if several else 'is'}"
     partial = f"{gone} not there any more" if looked.gone else ""

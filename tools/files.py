@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from andy_cli.toolbox.granted_paths import place
+from andy_cli.toolbox.granted_paths import granted_path
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter_aliases, tool
 from andy_cli.toolbox.work import in_thread
 
@@ -81,7 +81,7 @@ async def list_directory(
     """List the files and folders in a folder."""
     from andy_cli.toolbox.files.search import listing
 
-    where = place(path, "list")
+    where = granted_path(path, "list")
     return await in_thread(lambda work: listing.list_folder(where, max_depth, work), SECONDS)
 
 
@@ -127,7 +127,7 @@ async def read_file(
     part = start_line is not None or end_line is not None
     numbered = part if line_numbers is None else line_numbers
     return await in_thread(
-        lambda work: reading.page(path, start_line or 1, end_line, numbered, work), SECONDS
+        lambda work: reading.read_page(path, start_line or 1, end_line, numbered, work), SECONDS
     )
 
 
@@ -154,7 +154,7 @@ def write_file(path: File, content: Content) -> Outcome:
     """Write a whole text file, new or in place of the old one."""
     from andy_cli.toolbox.files import changes
 
-    return changes.put(path, content)
+    return changes.put_file(path, content)
 
 
 def _edited(arguments: Given) -> ResourceAccess:
@@ -206,7 +206,7 @@ def edit_file(
     """Change a part of a text file."""
     from andy_cli.toolbox.files import changes
 
-    return changes.edit(path, old_string, new_string, replace_all)
+    return changes.edit_file(path, old_string, new_string, replace_all)
 
 
 def _searched(arguments: Given) -> ResourceAccess:
@@ -260,9 +260,9 @@ async def search_files(
     """
     from andy_cli.toolbox.files.search import searching
 
-    where = place(path, "list")
+    where = granted_path(path, "list")
     asked = searching.SearchRequest(pattern, glob, path)
-    return await in_thread(lambda work: searching.search(where, asked, work), SECONDS)
+    return await in_thread(lambda work: searching.search_files(where, asked, work), SECONDS)
 
 
 Paths = Annotated[
@@ -325,7 +325,9 @@ async def move(paths: Paths, destination: Destination, replace: Replace = False)
     from andy_cli.toolbox.files.moving import organizing
 
     return await in_thread(
-        lambda work: organizing.transfer("move", paths, destination, replace, work), COPYING, ENDING
+        lambda work: organizing.transfer_paths("move", paths, destination, replace, work),
+        COPYING,
+        ENDING,
     )
 
 
@@ -351,7 +353,9 @@ async def copy(paths: Paths, destination: Destination, replace: Replace = False)
     from andy_cli.toolbox.files.moving import organizing
 
     return await in_thread(
-        lambda work: organizing.transfer("copy", paths, destination, replace, work), COPYING, ENDING
+        lambda work: organizing.transfer_paths("copy", paths, destination, replace, work),
+        COPYING,
+        ENDING,
     )
 
 
@@ -408,7 +412,7 @@ async def trash(paths: Paths) -> Outcome:
     """Delete files and folders by putting them into the trash, from where they can come back."""
     from andy_cli.toolbox.files.moving import organizing
 
-    return await in_thread(lambda work: organizing.trash(paths, work), COPYING, ENDING)
+    return await in_thread(lambda work: organizing.trash_paths(paths, work), COPYING, ENDING)
 
 
 MimeType = Annotated[
@@ -432,7 +436,7 @@ def file_put(path: File, content: Content, mimeType: MimeType = "") -> Outcome:
     """Put a file of any kind: text, or base64."""
     from andy_cli.toolbox.files import changes
 
-    return changes.put(path, content, mimeType)
+    return changes.put_file(path, content, mimeType)
 
 
 @tool(effect="read", title="file contents", action="read {path|a file}")
@@ -453,7 +457,7 @@ async def file_get(
     """Get a file of any kind, with its type."""
     from andy_cli.toolbox.files import getting
 
-    return await in_thread(lambda work: getting.got(path, encoding, maxLength, work), SECONDS)
+    return await in_thread(lambda work: getting.get_file(path, encoding, maxLength, work), SECONDS)
 
 
 @tool(
@@ -472,7 +476,7 @@ async def file_ingest(path: File) -> Outcome:
 def _uploaded(arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files import uploading
 
-    return uploading.claim(_text(arguments, "path"), _text(arguments, "destination"))
+    return uploading.claim_upload(_text(arguments, "path"), _text(arguments, "destination"))
 
 
 @tool(

@@ -80,7 +80,7 @@ async def calendar_list() -> Outcome:
     """List the calendars."""
     from andy_cli.toolbox.google import calendar
 
-    return await calendar.calendars()
+    return await calendar.list_calendars()
 
 
 @tool(
@@ -100,7 +100,7 @@ async def calendar_events(
     """List the events in a calendar."""
     from andy_cli.toolbox.google import calendar
 
-    return await calendar.events(calendarId, timeMin, timeMax)
+    return await calendar.list_events(calendarId, timeMin, timeMax)
 
 
 @tool(
@@ -120,7 +120,7 @@ async def calendar_create(
     """Make an event in a calendar."""
     from andy_cli.toolbox.google import calendar
 
-    return await calendar.creating(calendar.plan_event(summary, start, end, calendarId))
+    return await calendar.create_event(calendar.plan_event(summary, start, end, calendarId))
 
 
 @tool(
@@ -136,7 +136,7 @@ async def calendar_update(
     """Give an event another title."""
     from andy_cli.toolbox.google import calendar
 
-    return await calendar.updating(eventId, summary, calendarId)
+    return await calendar.update_event(eventId, summary, calendarId)
 
 
 @tool(
@@ -150,4 +150,4 @@ async def calendar_delete(eventId: EventId, calendarId: CalendarId = "primary") 
     """Delete an event from a calendar."""
     from andy_cli.toolbox.google import calendar
 
-    return await calendar.deleting(eventId, calendarId)
+    return await calendar.delete_event(eventId, calendarId)

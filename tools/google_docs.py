@@ -77,7 +77,7 @@ async def docs_read(documentId: DocumentId, offset: Offset = 0) -> Outcome:
     """Read a document in Google Docs."""
     from andy_cli.toolbox.google import docs
 
-    return await docs.reading(documentId, offset)
+    return await docs.read_document(documentId, offset)
 
 
 @tool(
@@ -91,7 +91,7 @@ async def docs_create(title: Title, text: Text = "") -> Outcome:
     """Make a document in Google Docs."""
     from andy_cli.toolbox.google import docs
 
-    return await docs.creating(title, text)
+    return await docs.create_document(title, text)
 
 
 @tool(
@@ -105,7 +105,7 @@ async def docs_append(documentId: DocumentId, text: Added) -> Outcome:
     """Add text at the end of a document in Google Docs."""
     from andy_cli.toolbox.google import docs
 
-    return await docs.appending(documentId, text)
+    return await docs.append_text(documentId, text)
 
 
 @tool(
@@ -121,4 +121,4 @@ async def docs_replace(
     """Replace a text everywhere in a document in Google Docs."""
     from andy_cli.toolbox.google import docs
 
-    return await docs.replacing(documentId, findText, replaceText)
+    return await docs.replace_text(documentId, findText, replaceText)

@@ -87,7 +87,7 @@ async def drive_list(folderId: FolderId = "", maxResults: MaxResults = 20) -> Ou
     """List files in Google Drive."""
     from andy_cli.toolbox.google import drive
 
-    return await drive.listing(folderId, maxResults)
+    return await drive.list_files(folderId, maxResults)
 
 
 @tool(
@@ -101,7 +101,7 @@ async def drive_read(fileId: FileId, offset: Offset = 0) -> Outcome:
     """Read the text of a file in Google Drive."""
     from andy_cli.toolbox.google import drive
 
-    return await drive.reading(fileId, offset)
+    return await drive.read_file(fileId, offset)
 
 
 @tool(
@@ -115,7 +115,7 @@ async def drive_create(name: Name, content: Content = "", mimeType: MimeType = "
     """Make a file in Google Drive."""
     from andy_cli.toolbox.google import drive
 
-    return await drive.creating(drive.new_file(name, content, mimeType))
+    return await drive.create_file(drive.new_file(name, content, mimeType))
 
 
 @tool(
@@ -129,7 +129,7 @@ async def drive_update(fileId: FileId, content: Content) -> Outcome:
     """Replace the text of a file in Google Drive."""
     from andy_cli.toolbox.google import drive
 
-    return await drive.updating(fileId, content)
+    return await drive.update_file(fileId, content)
 
 
 @tool(
@@ -143,7 +143,7 @@ async def drive_delete(fileId: FileId) -> Outcome:
     """Move a file in Google Drive to the trash."""
     from andy_cli.toolbox.google import drive
 
-    return await drive.deleting(fileId)
+    return await drive.trash_file(fileId)
 
 
 @tool(
@@ -157,4 +157,4 @@ async def drive_search(query: Query, maxResults: MaxResults = 20) -> Outcome:
     """Search the files in Google Drive."""
     from andy_cli.toolbox.google import drive
 
-    return await drive.searching(query, maxResults)
+    return await drive.search_files(query, maxResults)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from andy_cli.toolbox.google.arguments import join_texts, split
+from andy_cli.toolbox.google.arguments import join_texts, split_words
 from andy_cli.toolbox.google.lazy import lazy_claim, require_scope
 from andy_cli.toolbox.tool import Outcome, parameter_aliases, tool
 
@@ -22,7 +22,7 @@ MaxResults = Annotated[
 ]
 LabelIds = Annotated[
     list[str] | None,
-    BeforeValidator(split),
+    BeforeValidator(split_words),
     Field(
         description="only mails with these labels, comma separated, such as INBOX or UNREAD",
         json_schema_extra=parameter_aliases("labelId", "labels", "label"),
@@ -87,7 +87,7 @@ async def gmail_list(maxResults: MaxResults = 10, labelIds: LabelIds = None) -> 
     """List the newest mails."""
     from andy_cli.toolbox.google import mail
 
-    return await mail.listing(maxResults, labelIds or ())
+    return await mail.list_mails(maxResults, labelIds or ())
 
 
 @tool(
@@ -101,7 +101,7 @@ async def gmail_read(messageId: MessageId, offset: Offset = 0) -> Outcome:
     """Read one mail."""
     from andy_cli.toolbox.google import mail
 
-    return await mail.reading(messageId, offset)
+    return await mail.read_mail(messageId, offset)
 
 
 @tool(
@@ -119,9 +119,9 @@ async def gmail_read(messageId: MessageId, offset: Offset = 0) -> Outcome:
 async def gmail_send(to: To, subject: Subject, body: Body) -> Outcome:
     """Send a mail."""
     from andy_cli.toolbox.google import mail
-    from andy_cli.toolbox.google.contents.mail_draft import letter
+    from andy_cli.toolbox.google.contents.mail_draft import draft_mail
 
-    return await mail.sending(letter(to, subject, body))
+    return await mail.send_mail(draft_mail(to, subject, body))
 
 
 @tool(
@@ -139,4 +139,4 @@ async def gmail_search(query: Query, maxResults: MaxResults = 10) -> Outcome:
     """Search the mails."""
     from andy_cli.toolbox.google import mail
 
-    return await mail.listing(maxResults, query=query)
+    return await mail.list_mails(maxResults, query=query)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from andy_cli.toolbox.google.arguments import table
+from andy_cli.toolbox.google.arguments import parse_table
 from andy_cli.toolbox.google.lazy import lazy_claim, require_scope
 from andy_cli.toolbox.tool import Outcome, parameter_aliases, tool
 
@@ -29,7 +29,7 @@ Range = Annotated[
 ]
 Values = Annotated[
     list[list[str | int | float | bool | None]],
-    BeforeValidator(table),
+    BeforeValidator(parse_table),
     Field(
         description='rows of cells, as JSON: [["Name", "Age"], ["Ada", 36]]',
         min_length=1,
@@ -60,7 +60,7 @@ async def sheets_read(spreadsheetId: SpreadsheetId, range: Range) -> Outcome:
     """Read cells in Google Sheets."""
     from andy_cli.toolbox.google import sheets
 
-    return await sheets.reading(spreadsheetId, range)
+    return await sheets.read_cells(spreadsheetId, range)
 
 
 @tool(
@@ -74,7 +74,7 @@ async def sheets_write(spreadsheetId: SpreadsheetId, range: Range, values: Value
     """Write to cells in Google Sheets."""
     from andy_cli.toolbox.google import sheets
 
-    return await sheets.writing(spreadsheetId, range, values)
+    return await sheets.write_cells(spreadsheetId, range, values)
 
 
 @tool(
@@ -88,7 +88,7 @@ async def sheets_append(spreadsheetId: SpreadsheetId, range: Range, values: Valu
     """Add rows below a table in Google Sheets."""
     from andy_cli.toolbox.google import sheets
 
-    return await sheets.appending(spreadsheetId, range, values)
+    return await sheets.append_rows(spreadsheetId, range, values)
 
 
 @tool(
@@ -102,7 +102,7 @@ async def sheets_create(title: Title) -> Outcome:
     """Make a spreadsheet in Google Sheets."""
     from andy_cli.toolbox.google import sheets
 
-    return await sheets.creating(title)
+    return await sheets.create_spreadsheet(title)
 
 
 @tool(
@@ -116,4 +116,4 @@ async def sheets_clear(spreadsheetId: SpreadsheetId, range: Range) -> Outcome:
     """Empty cells in Google Sheets."""
     from andy_cli.toolbox.google import sheets
 
-    return await sheets.clearing(spreadsheetId, range)
+    return await sheets.clear_cells(spreadsheetId, range)

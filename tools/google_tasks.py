@@ -66,7 +66,7 @@ async def tasks_list(taskListId: TaskListId = "@default") -> Outcome:
     """List the tasks in Google Tasks."""
     from andy_cli.toolbox.google import tasks
 
-    return await tasks.listing(taskListId)
+    return await tasks.list_tasks(taskListId)
 
 
 @tool(
@@ -80,7 +80,7 @@ async def tasks_get(*, taskListId: TaskListId = "@default", taskId: TaskId) -> O
     """Read one task."""
     from andy_cli.toolbox.google import tasks
 
-    return await tasks.getting(taskListId, taskId)
+    return await tasks.get_task(taskListId, taskId)
 
 
 @tool(
@@ -96,7 +96,7 @@ async def tasks_create(
     """Note a new task in Google Tasks."""
     from andy_cli.toolbox.google import tasks
 
-    return await tasks.creating(tasks.new_task(taskListId, title, notes))
+    return await tasks.create_task(tasks.new_task(taskListId, title, notes))
 
 
 @tool(
@@ -112,7 +112,7 @@ async def tasks_update(
     """Give a task another title."""
     from andy_cli.toolbox.google import tasks
 
-    return await tasks.renaming(taskListId, taskId, title)
+    return await tasks.rename_task(taskListId, taskId, title)
 
 
 @tool(
@@ -126,7 +126,7 @@ async def tasks_complete(*, taskListId: TaskListId = "@default", taskId: TaskId)
     """Mark a task as done."""
     from andy_cli.toolbox.google import tasks
 
-    return await tasks.completing(taskListId, taskId)
+    return await tasks.complete_task(taskListId, taskId)
 
 
 @tool(
@@ -140,4 +140,4 @@ async def tasks_delete(*, taskListId: TaskListId = "@default", taskId: TaskId) -
     """Delete a task."""
     from andy_cli.toolbox.google import tasks
 
-    return await tasks.deleting(taskListId, taskId)
+    return await tasks.delete_task(taskListId, taskId)

@@ -152,7 +152,9 @@ def _filled(arguments: Mapping[str, object]) -> ResourceAccess:
         str(arguments.get("name") or ""), given if isinstance(given, Mapping) else {}
     )
     return ResourceAccess(
-        command=line, contained=sandbox.contains(line), shown=sandbox.promise(here().settings)
+        command=line,
+        contained=sandbox.can_contain(line),
+        shown=sandbox.promise_to_user(here().settings),
     )
 
 
@@ -185,14 +187,14 @@ async def custom(
     from andy_cli.toolbox.terminal import running
 
     line = custom_commands.fill_command(name, arguments)
-    return await in_thread(lambda work: running.outcome(line, SECONDS, [], work), SECONDS)
+    return await in_thread(lambda work: running.run_outcome(line, SECONDS, [], work), SECONDS)
 
 
 def _with_names(described: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
     """The schema with the names of the commands there are, and what each of them takes."""
     from andy_cli.toolbox.machine import custom_commands
 
-    schema, names = described(), custom_commands.names()
+    schema, names = described(), custom_commands.command_names()
     if not names:
         return schema
     name, arguments = schema["properties"]["name"], schema["properties"]["arguments"]

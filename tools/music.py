@@ -150,7 +150,7 @@ def pause_mp3() -> Outcome:
         shared_player().resume()
         return _both(f"went on with {state.song.described()}")
     shared_player().pause()
-    return _both(f"paused {state.song.described()} at {songs.clock(state.position)}")
+    return _both(f"paused {state.song.described()} at {songs.show_clock(state.position)}")
 
 
 @tool(
@@ -186,7 +186,7 @@ def now_playing() -> Outcome:
     state = current_state()
     if state.song is None:
         return _both(" ".join(("nothing is playing", *state.faults)))
-    at = songs.clock(state.position)
+    at = songs.show_clock(state.position)
     parts = [f"{'paused' if state.paused else 'playing'} {state.song.described()}, {at} so far"]
     if state.queue:
         parts.append("then " + ", ".join(song.name for song in state.queue))

@@ -26,8 +26,8 @@ def _claim(arguments: Mapping[str, object]) -> ResourceAccess:
     command = str(arguments.get("command") or "")
     return ResourceAccess(
         command=command,
-        contained=sandbox.contains(command),
-        shown=sandbox.promise(here().settings),
+        contained=sandbox.can_contain(command),
+        shown=sandbox.promise_to_user(here().settings),
     )
 
 
@@ -78,5 +78,5 @@ async def terminal_execute(
     if timeout > LONGEST:
         raise ToolError(f"A command may take {LONGEST} s at most.", "Give a smaller timeout.")
     return await in_thread(
-        lambda work: running.outcome(command, timeout, notes, work), timeout, ENDING
+        lambda work: running.run_outcome(command, timeout, notes, work), timeout, ENDING
     )

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from andy_cli.toolbox.granted_paths import place
+from andy_cli.toolbox.granted_paths import granted_path
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter_aliases, tool
 from andy_cli.toolbox.web import asking, engines
 
@@ -95,13 +95,13 @@ Kept = Annotated[
     ),
     action="search the web for {query}",
     claim=lambda arguments: asking.of_search(str(arguments.get("query") or "")),
-    unavailable_reason=engines.missing,
+    unavailable_reason=engines.missing_engine,
 )
 async def web_search(query: Query, maxTokens: MostTokens = 2000) -> Outcome:
     """Search the web: titles, addresses and snippets."""
-    from andy_cli.toolbox.web.searching import search
+    from andy_cli.toolbox.web.searching import search_web
 
-    found = await search(query, maxTokens)
+    found = await search_web(query, maxTokens)
     if not found:
         return Outcome("Nothing was found. Try other words.", "found nothing on the web")
     return Outcome(found, f"found {len(found)} page{'s' * (len(found) != 1)} on the web")
@@ -120,9 +120,9 @@ async def web_search(query: Query, maxTokens: MostTokens = 2000) -> Outcome:
 )
 async def fetch_page(url: Url, offset: Offset = 0, maxLength: Length = 20_000) -> Outcome:
     """Read a web page or PDF by its address."""
-    from andy_cli.toolbox.web.pages import read
+    from andy_cli.toolbox.web.pages import read_window
 
-    text, host = await read(asking.full(url), offset, maxLength)
+    text, host = await read_window(asking.full_address(url), offset, maxLength)
     return Outcome(text, f"read a page of {host}")
 
 
@@ -144,13 +144,13 @@ async def api_call(
     path: Kept = "",
 ) -> Outcome:
     """Make an HTTP request; gives status, headers and body as they come."""
-    from andy_cli.toolbox.web.calling import call, status_of
+    from andy_cli.toolbox.web.calling import call_address, status_of
     from andy_cli.toolbox.web.client import WebRequest
     from andy_cli.toolbox.web.redirect_policy import show_url
 
     asked = asking.requested_call({"url": url, "method": method, "headers": headers, "body": body})
     request = WebRequest(asked.url, asked.method, asked.headers, asked.body.encode())
-    answer, status = await call(request, place(path, "write") if path else None)
+    answer, status = await call_address(request, granted_path(path, "write") if path else None)
     return Outcome(
         answer, f"requested {show_url(asked.url)} by {asked.method}: {status_of(status)}"
     )

@@ -25,7 +25,7 @@ from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import resolve
 from andy_cli.messages import Arguments, Status, ToolCall, ToolResult
 from andy_cli.models.token_count import tokens
-from andy_cli.toolbox.files.names import count
+from andy_cli.toolbox.files.names import count_noun
 
 MOST = 20
 """Attachments of one message."""
@@ -179,7 +179,7 @@ def shorten(result: ToolResult, room: int, mention: Mention) -> tuple[str, str]:
     if mention.is_folder:
         return fitted(content, room, "list_directory"), "room for a part of it"
     kept = list(leading_lines(content, room))
-    cut = f"room for the first {count(len(kept), 'line')}" if kept else "no room for any of it"
+    cut = f"room for the first {count_noun(len(kept), 'line')}" if kept else "no room for any of it"
     return "\n".join([*kept, f"[There was {cut}; read_file shows the rest.]"]), cut
 
 

@@ -466,9 +466,9 @@ class Conversation:
     def _sent(self, request: Request, compiler: Compiler, tools: Tools) -> Reply:
         def done(compiled: CompiledReply) -> None:
             if self.settings.text("debug.raw"):
-                from andy_cli.models.capture import keep  # 10 ms, and captures are rare
+                from andy_cli.models.capture import keep_outcome  # 10 ms, and captures are rare
 
-                keep(self.settings, {**as_record(compiled), "tools": [*tools.values()]})
+                keep_outcome(self.settings, {**as_record(compiled), "tools": [*tools.values()]})
 
         reply = Reply(self.client.reply(request), compiler, done)
         self.exchanges.append(Exchange(request.messages[-1], reply))
@@ -621,14 +621,14 @@ class Conversation:
 
     def _note(self, kind: str, record: Mapping[str, object]) -> None:
         if self.settings.text("debug.raw"):
-            from andy_cli.models.capture import note  # as above
+            from andy_cli.models.capture import note_event  # as above
 
-            note(self.settings, kind, record)
+            note_event(self.settings, kind, record)
 
     async def tell(self, result: ToolResult, note: str = "") -> None:
         """Put a result where the model will look for it; one that is too long, shortened.
 
-        `note` is what the model has to know of how its call was corrected.
+        `note_event` is what the model has to know of how its call was corrected.
         """
         content = result.content
         if result.did:  # else nothing was run

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from andy_cli.compiler.compiler import CompiledReply, Visible
 from andy_cli.messages import Chunk, Usage
-from andy_cli.models.streams import closing
+from andy_cli.models.streams import closing_stream
 
 RAW = 100_000
 """Characters of a reply that are kept as they came."""
@@ -69,7 +69,7 @@ class Reply:
 
     async def __aiter__(self) -> AsyncIterator[Visible]:
         try:
-            async with closing(self._chunks) as chunks:
+            async with closing_stream(self._chunks) as chunks:
                 async for chunk in chunks:
                     self.finish = chunk.finish or self.finish
                     self.stopped_at = chunk.stopped_at or self.stopped_at

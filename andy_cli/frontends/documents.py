@@ -15,7 +15,7 @@ from andy_cli.settings import load
 from andy_cli.toolbox.documents import index
 from andy_cli.toolbox.documents.index import DocumentIndex
 from andy_cli.toolbox.documents.indexing import IndexingCounts
-from andy_cli.toolbox.documents.indexing import update as brought_up_to_date
+from andy_cli.toolbox.documents.indexing import update_folder as brought_up_to_date
 
 SHOWN = 20
 """Files that could not be read, at most; the others are counted."""

@@ -19,11 +19,11 @@ from andy_cli.toolbox.google.login.consent import (
     Client,
     client_in,
     code_in,
-    connect,
-    question,
+    connect_account,
+    make_question,
 )
-from andy_cli.toolbox.google.login.redirect import listening
-from andy_cli.toolbox.google.login.withdrawal import withdraw
+from andy_cli.toolbox.google.login.redirect import listen_for_redirect
+from andy_cli.toolbox.google.login.withdrawal import withdraw_login
 
 NOWHERE = "http://127.0.0.1:1/"
 """Where a browser elsewhere is sent: no page opens, and the address in its bar holds the code."""
@@ -54,7 +54,7 @@ def _client(written: str) -> Client:
     try:
         known = accounts.connected_account()
         if known is not None:
-            return Client(known.client_id, vault.secrets().client_secret)
+            return Client(known.client_id, vault.load_secrets().client_secret)
     except ToolError:
         pass  # what is left of a login is no reason not to log in again
     default = config_folder() / "google-client.json"
@@ -64,8 +64,8 @@ def _client(written: str) -> Client:
 
 
 async def _through_browser(settings: Settings, client: Client, wanted: list[str]) -> GoogleAccount:
-    async with listening() as redirect:
-        asked = question(settings, client, wanted, redirect.address)
+    async with listen_for_redirect() as redirect:
+        asked = make_question(settings, client, wanted, redirect.address)
         opened = _open(asked.url)
         said = "Your browser asks whether andy may. If not, open" if opened else "Open"
         sys.stdout.write(f"{said} this address in a browser on this machine:\n\n{asked.url}\n\n")
@@ -73,11 +73,11 @@ async def _through_browser(settings: Settings, client: Client, wanted: list[str]
             sys.stdout.write("In a browser elsewhere it works with --no-browser.\n")
         sys.stdout.flush()
         code = await redirect.answer(asked, settings.number("google.login_timeout"))
-    return await connect(settings, client, asked, code)
+    return await connect_account(settings, client, asked, code)
 
 
 async def _through_paste(settings: Settings, client: Client, wanted: list[str]) -> GoogleAccount:
-    asked = question(settings, client, wanted, NOWHERE)
+    asked = make_question(settings, client, wanted, NOWHERE)
     sys.stdout.write(
         f"Open this address in any browser and say yes:\n\n{asked.url}\n\n"
         "It ends at a page that does not open. Paste the address of that page here: "
@@ -86,7 +86,7 @@ async def _through_paste(settings: Settings, client: Client, wanted: list[str]) 
     code = code_in(asked, sys.stdin.readline())
     if code is None:
         raise ToolError("That address is no answer to this question. Try again.")
-    return await connect(settings, client, asked, code)
+    return await connect_account(settings, client, asked, code)
 
 
 def _open(url: str) -> bool:
@@ -122,8 +122,8 @@ def logout(settings: Settings) -> None:
     if not there:
         sys.stdout.write("Google was not connected.\n")
         return
-    left = asyncio.run(withdraw(settings))
-    vault.forget()
+    left = asyncio.run(withdraw_login(settings))
+    vault.forget_login()
     sys.stdout.write("Google is not connected any more; the login is deleted here.\n")
     if left:
         sys.stdout.write(

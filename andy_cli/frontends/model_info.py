@@ -18,7 +18,7 @@ from andy_cli.models import select
 from andy_cli.models.http.addresses import is_loopback, show_url
 from andy_cli.models.http.constraints import fields_of
 from andy_cli.models.inside import weights
-from andy_cli.models.memory import recall
+from andy_cli.models.memory import recall_model
 from andy_cli.models.select import Chosen
 from andy_cli.models.server.facts import ServerFacts, facts
 from andy_cli.models.server.kind import kind_of
@@ -55,7 +55,7 @@ async def record_of(found: Chosen, listed: Sequence[str], settings: Settings) ->
     endpoint = found.endpoint
     known = await facts(endpoint, settings)
     template = Template(known.template, await render_template(known.template))
-    learned = recall(endpoint)
+    learned = recall_model(endpoint)
     dialect, fallback = _dialects(found, known, template, settings, learned)
     return {
         "name": f"{endpoint.provider}:{endpoint.model}",
@@ -99,7 +99,7 @@ def find_trust(found: Chosen, settings: Settings, learned: Learned) -> list[str]
 async def named(options: Options, settings: Settings) -> Chosen:
     """The model that the options name, else the one that is used. Raises UsageError."""
     try:
-        return await select.choose(settings)
+        return await select.choose_model(settings)
     except UsageError as error:
         if not options.model:
             raise

@@ -20,7 +20,7 @@ def list_models(options: Options, as_json: bool) -> None:
 async def _list(options: Options, as_json: bool) -> None:
     settings = options.settings()
     try:
-        chosen = await select.choose(settings)
+        chosen = await select.choose_model(settings)
         used, why = f"{chosen.endpoint.provider}:{chosen.endpoint.model}", chosen.why
     except UsageError:
         used, why = "", ""
@@ -44,7 +44,7 @@ async def find_models(settings: Settings) -> list[tuple[str, str]]:
     """The models that can be used here, as `PROVIDER:NAME`, and where each is."""
     rows = [
         (f"{found.provider}:{model}", found.base_url)
-        for found in await discovery.scan(settings)
+        for found in await discovery.scan_servers(settings)
         for model in found.models
     ]
     rows += [(f"local:{name}", "on this machine") for name in weights.available()]

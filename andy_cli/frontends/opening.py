@@ -20,7 +20,7 @@ from andy_cli.guard.gate import Asker, Gate, Mode
 from andy_cli.guard.rules import find_unreachable_rules, parse_rules
 from andy_cli.messages import Effect
 from andy_cli.models import select
-from andy_cli.models.memory import learn_called, learn_refusal, learn_silent, recall
+from andy_cli.models.memory import learn_called, learn_refusal, learn_silent, recall_model
 from andy_cli.models.select import Chosen
 from andy_cli.sessions.log import Log
 from andy_cli.sessions.resuming import ResumedSession
@@ -74,10 +74,10 @@ async def open_chat(
     `resumed` is a session to go on with, in its own file; else a new one is begun. `chosen` is the
     model, where that is known.
     """
-    chosen = chosen or await select.choose(settings)
+    chosen = chosen or await select.choose_model(settings)
     if chosen.provider.name == "local":
         await fetched(chosen.endpoint.model)
-    client = select.connect(chosen, settings, tell, options.no_session)
+    client = select.connect_client(chosen, settings, tell, options.no_session)
     folder = Path.cwd()
     card = {"folder": str(folder), "model": client.name}
     session_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{new_id()[:4]}"
@@ -137,7 +137,7 @@ def secrets_in_use(chosen: Chosen) -> list[str]:
 def enter_workspace(options: Options, settings: Settings, session_id: str = "") -> None:
     """Let tools work in the current folder."""
     journals = None if options.no_session else state_folder() / "undo"
-    runtime_context.enter(settings, Path.cwd(), session_id, journals)
+    runtime_context.enter_context(settings, Path.cwd(), session_id, journals)
 
 
 def instructions_of(
@@ -185,7 +185,7 @@ def keep_rules(rules: Sequence[str]) -> Path:
 def server_of(chosen: Chosen, settings: Settings, forget: bool = False) -> Server:
     """What is remembered of the chosen model, and how its server is asked; with `forget` nothing
     is kept."""
-    kept = recall(chosen.endpoint)
+    kept = recall_model(chosen.endpoint)
 
     def refused(instead: str, why: str) -> None:
         if not forget:

@@ -162,7 +162,7 @@ def _tools(recorded: Recorded) -> Tools:
 
 @cache
 def _registered() -> Tools:
-    return collection.load().functions
+    return collection.load_tool_files().functions
 
 
 def shown(replayed: Replayed) -> Iterator[str]:

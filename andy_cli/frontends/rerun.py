@@ -102,7 +102,7 @@ async def _rerun(recording: Recording, as_json: bool) -> int:
 
 def _stand_ins(record: Record, recalled: Recalled) -> Iterator[Tool]:
     """The tools of the time: today's where they are still there, each with its result recalled."""
-    today = {each.name: each for each in collection.load()}
+    today = {each.name: each for each in collection.load_tool_files()}
     listed = record.get("tools")
     for each in listed if isinstance(listed, list) else ():
         function = each.get("function", {}) if isinstance(each, dict) else {}

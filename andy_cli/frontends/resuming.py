@@ -13,7 +13,7 @@ from andy_cli.frontends.options import ANY, Options
 from andy_cli.guard.redactor import redact_text, secrets_of
 from andy_cli.guard.terminal_sanitizer import neutralize_text, one_line
 from andy_cli.messages import Message, ToolCall
-from andy_cli.sessions.resuming import ResumedSession, resume
+from andy_cli.sessions.resuming import ResumedSession, resume_session
 from andy_cli.sessions.store import (
     SessionCard,
     find_newest,
@@ -52,7 +52,7 @@ def find_wanted(options: Options) -> SessionCard | None:
 
 def open_session(card: SessionCard) -> ResumedSession:
     """Become the writer of a session. Raises UsageError."""
-    return resume(card, secrets_of(os.environ))
+    return resume_session(card, secrets_of(os.environ))
 
 
 def offer_sessions(without: str = "") -> list[SessionCard]:

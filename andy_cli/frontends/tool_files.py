@@ -14,7 +14,7 @@ from andy_cli.guard.workspace import resolve
 from andy_cli.messages import Arguments, Effect, ToolCall
 from andy_cli.settings import load, replaced, save
 from andy_cli.toolbox import runtime_context
-from andy_cli.toolbox.collection import fault, tools_in, user_folder
+from andy_cli.toolbox.collection import describe_fault, tools_in, user_folder
 
 
 def add(file: Path, instead: bool) -> None:
@@ -26,7 +26,7 @@ def add(file: Path, instead: bool) -> None:
         raise UsageError(f"{file} cannot be read: {error.strerror}.") from error
     except Exception as error:
         # Somebody's code: it is run to be loaded.
-        raise UsageError(f"{file} cannot be loaded: {fault(error)}.") from error
+        raise UsageError(f"{file} cannot be loaded: {describe_fault(error)}.") from error
     if not found:
         raise UsageError(f"{file} holds no tool.", "A tool is a function with @tool(...) above it.")
     there = user_folder() / file.name
@@ -60,7 +60,7 @@ def enable(name: str) -> None:
 
 def test(name: str, values: Sequence[str], as_json: bool) -> int:
     """Run one tool once, as the user says: what they type here needs no other yes."""
-    runtime_context.enter(load(), Path.cwd())
+    runtime_context.enter_context(load(), Path.cwd())
     tools = tools_here()
     tool = known_tool(name, tools)
     if tool.effect is Effect.PROTOCOL:

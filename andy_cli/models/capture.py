@@ -32,7 +32,7 @@ from andy_cli.guard.redactor import mask_secrets, redact_text, redact_value
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint, ModelClient
 from andy_cli.models.http.addresses import show_url
-from andy_cli.models.streams import closing
+from andy_cli.models.streams import closing_stream
 from andy_cli.settings import Settings, state_folder
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
@@ -53,13 +53,13 @@ def capture_for(settings: Settings, secrets: Sequence[str] = ()) -> "Capture | N
     return capture
 
 
-def keep(settings: Settings, outcome: Mapping[str, object]) -> None:
+def keep_outcome(settings: Settings, outcome: Mapping[str, object]) -> None:
     """What was made of the last reply; nothing where nothing is captured."""
     if capture := capture_for(settings):
         capture.outcome(outcome)
 
 
-def note(settings: Settings, kind: str, record: Mapping[str, object]) -> None:
+def note_event(settings: Settings, kind: str, record: Mapping[str, object]) -> None:
     """What happened between replies: the user spoke, a tool returned."""
     if capture := capture_for(settings):
         capture.note(kind, record)
@@ -166,26 +166,26 @@ class ExchangeCapture:
         self._chunks: list[tuple[float, Chunk]] = []
 
     def chunk(self, data: bytes) -> None:
-        self._pieces.append((self._seconds(), data))
+        self._pieces.append((self._elapsed_seconds(), data))
 
     def say(self, chunk: Chunk) -> None:
         """The chunk of a client that has no bytes."""
-        self._chunks.append((self._seconds(), chunk))
+        self._chunks.append((self._elapsed_seconds(), chunk))
 
     def end(self, error: BaseException | None = None) -> None:
-        last: dict[str, object] = {"kind": "end", "n": self._number, "t": self._seconds()}
+        last: dict[str, object] = {"kind": "end", "n": self._number, "t": self._elapsed_seconds()}
         if error:
             last["kind"] = "error"
             last["error"] = error.kind if isinstance(error, AndyError) else type(error).__name__
             last["text"] = redact_text(str(error), self._capture.secrets)
-        self._capture.write(*self._records(), last)
+        self._capture.write(*self._capture_records(), last)
 
-    def _records(self) -> list[dict[str, object]]:
+    def _capture_records(self) -> list[dict[str, object]]:
         secrets = self._capture.secrets
         data = mask_bytes(b"".join(piece for _, piece in self._pieces), secrets)
         records, at = [], 0
         for seconds, piece in self._pieces:
-            records.append(self._record(seconds, _as_text(data[at : at + len(piece)])))
+            records.append(self._capture_record(seconds, _as_text(data[at : at + len(piece)])))
             at += len(piece)
         said = mask_secrets("".join(chunk.text for _, chunk in self._chunks), secrets)
         at = 0
@@ -193,13 +193,15 @@ class ExchangeCapture:
             text = said[at : at + len(chunk.text)]
             at += len(chunk.text)
             shown_chunk = {"text": text, "reasoning": chunk.reasoning, "finish": chunk.finish}
-            records.append(self._record(seconds, {"chunk": redact_value(shown_chunk, secrets)}))
+            records.append(
+                self._capture_record(seconds, {"chunk": redact_value(shown_chunk, secrets)})
+            )
         return records
 
-    def _record(self, seconds: float, content: Mapping[str, object]) -> dict[str, object]:
+    def _capture_record(self, seconds: float, content: Mapping[str, object]) -> dict[str, object]:
         return {"kind": "chunk", "n": self._number, "t": seconds, **content}
 
-    def _seconds(self) -> float:
+    def _elapsed_seconds(self) -> float:
         return round(time.monotonic() - self._start, 6)
 
 
@@ -263,7 +265,7 @@ class Captured:
         exchange = self._capture.exchange(self._endpoint, body)
         failure: BaseException | None = None
         try:
-            async with closing(self._client.reply(request)) as chunks:
+            async with closing_stream(self._client.reply(request)) as chunks:
                 async for chunk in chunks:
                     exchange.say(chunk)
                     yield chunk

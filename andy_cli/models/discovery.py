@@ -37,7 +37,7 @@ class FoundServer:
     """In the server's order; empty when it has none loaded."""
 
 
-async def scan(
+async def scan_servers(
     settings: Settings,
     ports: Mapping[str, int] | None = None,
     environment: Mapping[str, str] = os.environ,
@@ -51,7 +51,7 @@ async def scan(
     import asyncio  # it runs us
 
     places = usual_ports(environment) if ports is None else ports
-    found = await asyncio.gather(*(_probe(name, port) for name, port in places.items()))
+    found = await asyncio.gather(*(_probe_server(name, port) for name, port in places.items()))
     return [item for item in found if item]
 
 
@@ -81,19 +81,19 @@ def ollama_address(host: str) -> str:
     return f"{scheme or 'http'}://{name}:{port}{parts.path.rstrip('/').removesuffix('/v1')}/v1"
 
 
-async def _probe(provider: str, port: int) -> FoundServer | None:
+async def _probe_server(provider: str, port: int) -> FoundServer | None:
     import asyncio
 
     path = "/api/tags" if provider == "ollama" else "/v1/models"
     try:
         async with asyncio.timeout(PATIENCE):
-            answer = await _get(port, path)
+            answer = await _fetch_answer(port, path)
     except (OSError, TimeoutError, asyncio.IncompleteReadError):
         return None
     return parse_answer(provider, f"http://127.0.0.1:{port}/v1", answer)
 
 
-async def _get(port: int, path: str) -> bytes:
+async def _fetch_answer(port: int, path: str) -> bytes:
     """The whole answer, head and body. HTTP/1.0, so that the body comes in one piece."""
     import asyncio
 

@@ -39,35 +39,35 @@ Entry = Mapping[str, object]
 Key = tuple[str, str]
 
 
-def recall(endpoint: Endpoint, today: date | None = None) -> Learned:
+def recall_model(endpoint: Endpoint, today: date | None = None) -> Learned:
     """What is known of the model there. Never raises."""
-    entry = _read(_file()).get(_key(endpoint))
+    entry = _read_entries(_memory_file()).get(_model_key(endpoint))
     if entry is None:
         return NOTHING_LEARNED
     today = today or date.today()
-    native = entry.get("native") if _fresh(_text(entry, "native_on"), today) else None
+    native = entry.get("native") if _is_fresh(_entry_text(entry, "native_on"), today) else None
     refused = native is False
     constrained = entry.get("constrained")
     return Learned(
         native=native if isinstance(native, bool) else None,
-        native_on=_text(entry, "native_on") * isinstance(native, bool),
-        instead=_text(entry, "instead") * refused,
-        why=_text(entry, "why") * refused,
-        dialect=_text(entry, "dialect"),
-        right=_count(entry, "right"),
-        tasks=_count(entry, "tasks"),
-        tokens=_count(entry, "tokens"),
-        on=_text(entry, "on"),
+        native_on=_entry_text(entry, "native_on") * isinstance(native, bool),
+        instead=_entry_text(entry, "instead") * refused,
+        why=_entry_text(entry, "why") * refused,
+        dialect=_entry_text(entry, "dialect"),
+        right=_entry_count(entry, "right"),
+        tasks=_entry_count(entry, "tasks"),
+        tokens=_entry_count(entry, "tokens"),
+        on=_entry_text(entry, "on"),
         constrained=constrained if isinstance(constrained, bool) else None,
-        trusted=_counts(entry, "trusted"),
-        without=tuple(sorted(_without(entry, today))),
-        silent=_count(entry, "silent"),
+        trusted=_entry_counts(entry, "trusted"),
+        without=tuple(sorted(_recent_refusals(entry, today))),
+        silent=_entry_count(entry, "silent"),
     )
 
 
 def known_models() -> list[Key]:
     """Where models are and what they are called there, the latest first. Never raises."""
-    return [*reversed(_read(_file()))]
+    return [*reversed(_read_entries(_memory_file()))]
 
 
 def learn_refusal(endpoint: Endpoint, instead: str, why: str, today: date | None = None) -> bool:
@@ -77,66 +77,72 @@ def learn_refusal(endpoint: Endpoint, instead: str, why: str, today: date | None
     """
     day = (today or date.today()).isoformat()
     said = why[:LONGEST]
-    return _keep(endpoint, {"native": False, "native_on": day, "instead": instead, "why": said})
+    return _keep_changes(
+        endpoint, {"native": False, "native_on": day, "instead": instead, "why": said}
+    )
 
 
 def learn_called(endpoint: Endpoint, today: date | None = None) -> bool:
     """Keep that the model called a tool natively. Returns as `learn_refusal`."""
-    return _keep(endpoint, {"native": True, "native_on": (today or date.today()).isoformat()})
+    return _keep_changes(
+        endpoint, {"native": True, "native_on": (today or date.today()).isoformat()}
+    )
 
 
 def learn_silent(endpoint: Endpoint, replies: int) -> bool:
     """Keep how many replies in a row called no tool. Returns as `learn_refusal`."""
-    return _keep(endpoint, {"silent": replies})
+    return _keep_changes(endpoint, {"silent": replies})
 
 
 def learn_without(endpoint: Endpoint, features: Collection[str], today: date | None = None) -> bool:
     """Keep what the server refused of requests. Returns as `learn_refusal`."""
     day = today or date.today()
-    known = _without(_read(_file()).get(_key(endpoint), {}), day)
-    return _keep(endpoint, {"without": {**dict.fromkeys(features, day.isoformat()), **known}})
+    known = _recent_refusals(_read_entries(_memory_file()).get(_model_key(endpoint), {}), day)
+    return _keep_changes(
+        endpoint, {"without": {**dict.fromkeys(features, day.isoformat()), **known}}
+    )
 
 
 def learn_probe(endpoint: Endpoint, probe: Learned, today: date | None = None) -> bool:
     """Keep what a probe found; what was known before is forgotten. Returns as `learn_refusal`."""
     day = (today or date.today()).isoformat()
-    return _keep(endpoint, {**probe._asdict(), "on": day, "native_on": day, "without": {}})
+    return _keep_changes(endpoint, {**probe._asdict(), "on": day, "native_on": day, "without": {}})
 
 
-def _keep(endpoint: Endpoint, changes: Entry) -> bool:
-    path = _file()
-    entries = _read(path)
-    key = _key(endpoint)
+def _keep_changes(endpoint: Endpoint, changes: Entry) -> bool:
+    path = _memory_file()
+    entries = _read_entries(path)
+    key = _model_key(endpoint)
     entry = {**entries.pop(key, {}), "endpoint": key[0], "model": key[1], **changes}
     entries[key] = entry
-    return _write(path, [*entries.values()][-MOST:])
+    return _write_entries(path, [*entries.values()][-MOST:])
 
 
-def _file() -> Path:
+def _memory_file() -> Path:
     return state_folder() / "models.json"
 
 
-def _key(endpoint: Endpoint) -> Key:
+def _model_key(endpoint: Endpoint) -> Key:
     where = show_url(endpoint.base_url) if endpoint.base_url else endpoint.provider
     return where, endpoint.model
 
 
-def _without(entry: Entry, today: date) -> dict[str, str]:
+def _recent_refusals(entry: Entry, today: date) -> dict[str, str]:
     """What was refused lately, and when."""
     features = entry.get("without")
     listed = features.items() if isinstance(features, dict) else ()
     days = {name: day for name, day in listed if isinstance(name, str) and isinstance(day, str)}
-    return {name: day for name, day in days.items() if _fresh(day, today)}
+    return {name: day for name, day in days.items() if _is_fresh(day, today)}
 
 
-def _fresh(day: str, today: date) -> bool:
+def _is_fresh(day: str, today: date) -> bool:
     try:
         return today - date.fromisoformat(day) <= PATIENCE
     except ValueError:
         return False
 
 
-def _read(path: Path) -> dict[Key, Entry]:
+def _read_entries(path: Path) -> dict[Key, Entry]:
     """The entries, the oldest first. Whatever else stands there is passed over."""
     try:
         if path.stat().st_size > LARGEST:
@@ -147,12 +153,12 @@ def _read(path: Path) -> dict[Key, Entry]:
     rows = tree.get("models") if isinstance(tree, dict) else None
     found: dict[Key, Entry] = {}
     for row in rows if isinstance(rows, list) else []:
-        if isinstance(row, dict) and (where := _text(row, "endpoint")) and row.get("model"):
-            found[where, _text(row, "model")] = row
+        if isinstance(row, dict) and (where := _entry_text(row, "endpoint")) and row.get("model"):
+            found[where, _entry_text(row, "model")] = row
     return found
 
 
-def _write(path: Path, entries: list[Entry]) -> bool:
+def _write_entries(path: Path, entries: list[Entry]) -> bool:
     text = json.dumps({"models": entries}, ensure_ascii=False, indent=1) + "\n"
     draft = path.with_name(f"{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
     try:
@@ -171,20 +177,20 @@ def _write(path: Path, entries: list[Entry]) -> bool:
     return True
 
 
-def _counts(entry: Entry, name: str) -> dict[str, int] | None:
+def _entry_counts(entry: Entry, name: str) -> dict[str, int] | None:
     """Whole numbers by name; None where there are none."""
     value = entry.get(name)
     if not isinstance(value, dict):
         return None
-    return {key: _count(value, key) for key, each in value.items() if isinstance(each, int)}
+    return {key: _entry_count(value, key) for key, each in value.items() if isinstance(each, int)}
 
 
-def _text(entry: Entry, name: str) -> str:
+def _entry_text(entry: Entry, name: str) -> str:
     value = entry.get(name)
     return value if isinstance(value, str) else ""
 
 
-def _count(entry: Entry, name: str) -> int:
+def _entry_count(entry: Entry, name: str) -> int:
     value = entry.get(name)
     whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
     return value if whole and isinstance(value, int) else 0

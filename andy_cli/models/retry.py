@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, Callable
 from andy_cli.errors import TransientError
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import ModelClient
-from andy_cli.models.streams import closing
+from andy_cli.models.streams import closing_stream
 from andy_cli.settings import Settings
 
 LONGEST_BACKOFF = 8.0
@@ -47,7 +47,7 @@ class Retrying:
         while True:
             begun = False
             try:
-                async with closing(self._client.reply(request)) as chunks:
+                async with closing_stream(self._client.reply(request)) as chunks:
                     async for chunk in chunks:
                         begun = True
                         yield chunk
@@ -56,7 +56,7 @@ class Retrying:
                 tried += 1
                 if begun or not self._worth_it(error, tried):
                     raise
-                await self._wait(error, tried)
+                await self._wait_before_retry(error, tried)
 
     async def close(self) -> None:
         await self._client.close()
@@ -66,7 +66,7 @@ class Retrying:
             return False
         return tried < min(self._tries, TRIES.get(error.kind, self._tries))
 
-    async def _wait(self, error: TransientError, tried: int) -> None:
+    async def _wait_before_retry(self, error: TransientError, tried: int) -> None:
         import asyncio  # it runs us
         import random  # 5 ms, and few requests fail
 

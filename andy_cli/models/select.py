@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 from andy_cli.errors import AuthError, TransientError, UsageError
 from andy_cli.messages import Learned
 from andy_cli.models.client import Endpoint, ModelClient, Provider
-from andy_cli.models.discovery import FoundServer, ollama_address, scan
+from andy_cli.models.discovery import FoundServer, ollama_address, scan_servers
 from andy_cli.models.http.addresses import check_base_url, is_loopback, show_url
 from andy_cli.models.kept_keys import read_keys
-from andy_cli.models.memory import learn_without, recall
+from andy_cli.models.memory import learn_without, recall_model
 from andy_cli.models.presets import presets
 from andy_cli.models.retry import Retrying
 from andy_cli.settings import Settings
@@ -69,7 +69,7 @@ class FarServerError(TransientError):
     """A server elsewhere would have to be asked, and nobody wants anything of it yet."""
 
 
-async def choose(
+async def choose_model(
     settings: Settings,
     environment: Mapping[str, str] | None = None,
     ports: Mapping[str, int] | None = None,
@@ -103,7 +103,7 @@ def parse_name(text: str) -> tuple[str, str]:
     return (prefix, rest) if prefix in presets() else ("", text.strip())
 
 
-def connect(
+def connect_client(
     chosen: Chosen,
     settings: Settings,
     tell: Callable[[str], None] = lambda line: None,
@@ -111,10 +111,10 @@ def connect(
 ) -> ModelClient:
     """The client, with its retries and its capture. `tell` is given lines for the user; with
     `forget` nothing is kept of what its server refuses."""
-    return Retrying(_client(chosen, settings, forget), settings, tell)
+    return Retrying(_make_client(chosen, settings, forget), settings, tell)
 
 
-def _client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClient:
+def _make_client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClient:
     endpoint, provider = chosen.endpoint, chosen.provider
     capture = None
     if settings.text("debug.raw"):
@@ -150,7 +150,7 @@ def _client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClient:
         settings,
         tools=provider.tools,
         tap=capture.exchange if capture else None,
-        learned=left_out(recall(endpoint), settings),
+        learned=left_out(recall_model(endpoint), settings),
         ollama=ollama,
         keep=keep,
         kind=ServerKind(endpoint, ask_kind),
@@ -245,7 +245,7 @@ async def _at_address(choosing: Choosing, named: str, model: str) -> Chosen:
     settings = choosing.settings
     base_url = check_base_url(settings.text("base_url"))
     provider = presets()[named or provider_at(base_url)]
-    key, key_from = _key(choosing, provider)
+    key, key_from = _find_key(choosing, provider)
     endpoint = Endpoint(provider.name, model, base_url, key, key_from)
     return Chosen(
         await _with_model(choosing, endpoint, provider),
@@ -268,8 +268,8 @@ def provider_at(base_url: str) -> str:
 
 
 async def _by_preset(choosing: Choosing, provider: Provider, model: str, why: str) -> Chosen:
-    key, key_from = _key(choosing, provider)
-    base_url = _address(choosing, provider)
+    key, key_from = _find_key(choosing, provider)
+    base_url = _find_address(choosing, provider)
     if provider.connect:
         endpoint = Endpoint(provider.name, model or provider.default_model, base_url)
         return Chosen(endpoint, provider, why)
@@ -306,22 +306,26 @@ def preferred_model(listed: list[str] | tuple[str, ...], provider: Provider) -> 
 async def _by_order(choosing: Choosing, model: str) -> Chosen:
     found: list[FoundServer] | None = None
     if ":" in model:  # the way Ollama writes names, and nobody else
-        found = await scan(choosing.settings, choosing.ports, choosing.environment)
-        if server := _listing(found, model):
+        found = await scan_servers(choosing.settings, choosing.ports, choosing.environment)
+        if server := _find_server(found, model):
             return _choose_served(choosing, server, model)
     for provider, why in _by_environment(choosing, model):
         if provider.name != "ollama":
             return await _by_preset(choosing, provider, model, why)
-        if listed := await choosing.models_at(Endpoint("ollama", "", _address(choosing, provider))):
+        if listed := await choosing.models_at(
+            Endpoint("ollama", "", _find_address(choosing, provider))
+        ):
             endpoint = Endpoint(
-                "ollama", model or preferred_model(listed, provider), _address(choosing, provider)
+                "ollama",
+                model or preferred_model(listed, provider),
+                _find_address(choosing, provider),
             )
             return Chosen(endpoint, provider, why)
     if found is None:
-        found = await scan(choosing.settings, choosing.ports, choosing.environment)
+        found = await scan_servers(choosing.settings, choosing.ports, choosing.environment)
     if servers := [item for item in found if item.models]:
-        return _choose_served(choosing, _listing(found, model) or servers[0], model)
-    return _inside(model)
+        return _choose_served(choosing, _find_server(found, model) or servers[0], model)
+    return _choose_inside(model)
 
 
 def _by_environment(choosing: Choosing, model: str) -> list[tuple[Provider, str]]:
@@ -338,7 +342,7 @@ def _by_environment(choosing: Choosing, model: str) -> list[tuple[Provider, str]
     return sorted(there, key=lambda each: not (family and each[0].default_model.startswith(family)))
 
 
-def _listing(found: list[FoundServer], model: str) -> FoundServer | None:
+def _find_server(found: list[FoundServer], model: str) -> FoundServer | None:
     """The server that has the model; Ollama leaves `:latest` out."""
     names = {model, f"{model}:latest"}
     return next((item for item in found if names.intersection(item.models)), None)
@@ -346,13 +350,13 @@ def _listing(found: list[FoundServer], model: str) -> FoundServer | None:
 
 def _choose_served(choosing: Choosing, found: FoundServer, model: str) -> Chosen:
     provider = presets()[found.provider]
-    key, key_from = _key(choosing, provider)
+    key, key_from = _find_key(choosing, provider)
     name = model or preferred_model(found.models, provider)
     endpoint = Endpoint(provider.name, name, found.base_url, key, key_from)
     return Chosen(endpoint, provider, "it runs here")
 
 
-def _inside(model: str) -> Chosen:
+def _choose_inside(model: str) -> Chosen:
     """The model in our own process."""
     provider = presets().get("local")
     if provider and find_spec("xllamacpp"):
@@ -366,7 +370,7 @@ def _inside(model: str) -> Chosen:
     raise NoModelError(FIRST_RUN)
 
 
-def _key(choosing: Choosing, provider: Provider) -> tuple[str, str]:
+def _find_key(choosing: Choosing, provider: Provider) -> tuple[str, str]:
     """The key and the variable it came from, or two empty texts."""
     if name := choosing.settings.text("api_key_env"):
         if not (key := choosing.environment.get(name, "").strip()):
@@ -378,7 +382,7 @@ def _key(choosing: Choosing, provider: Provider) -> tuple[str, str]:
     return "", ""
 
 
-def _address(choosing: Choosing, provider: Provider) -> str:
+def _find_address(choosing: Choosing, provider: Provider) -> str:
     for name in ADDRESS_NAMES.get(provider.name, ()):
         if value := choosing.environment.get(name, "").strip():
             return ollama_address(value) if name == "OLLAMA_HOST" else check_base_url(value)

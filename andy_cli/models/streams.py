@@ -7,7 +7,9 @@ from andy_cli.messages import Chunk
 
 
 @asynccontextmanager
-async def closing(chunks: AsyncIterator[Chunk]) -> AsyncGenerator[AsyncIterator[Chunk], None]:
+async def closing_stream(
+    chunks: AsyncIterator[Chunk],
+) -> AsyncGenerator[AsyncIterator[Chunk], None]:
     """Close the stream when the block is left: that is what ends a request."""
     try:
         yield chunks

@@ -90,11 +90,11 @@ class Log:
         """Keep a record, behind the card if that is due."""
         if self._since_card >= CARD_EVERY and self._card is not None:
             self._add_card()
-        self._add(type, fields)
+        self._add_record(type, fields)
         # A long record is followed by the card at once: the next may be as long.
         if self._since_card >= CARD_EVERY and self._card is not None:
             self._add_card()
-        self._keep()
+        self._keep_waiting()
 
     def update_card(self, **fields: object) -> None:
         """Change what a list shows of the session; written with the next record."""
@@ -107,14 +107,14 @@ class Log:
 
         Raises OSError where that cannot be, with BUSY as its text where another process is.
         """
-        self._open()
+        self._open_file()
 
     def write_card(self) -> None:
         """Say in the session whose it is now."""
         self._add_card()
-        self._keep()
+        self._keep_waiting()
 
-    def _add(self, type: str, fields: Mapping[str, object]) -> None:
+    def _add_record(self, type: str, fields: Mapping[str, object]) -> None:
         from andy_cli.guard.redactor import redact_value  # 3 ms, behind the prompt
 
         record = redact_value(fields, self.secrets)
@@ -126,7 +126,7 @@ class Log:
     def _add_card(self) -> None:
         assert self._card is not None
         card = {"version": VERSION, "pid": os.getpid(), **self._card}
-        self._add(CARD, card)
+        self._add_record(CARD, card)
         self._since_card = 0
 
     @property
@@ -144,20 +144,20 @@ class Log:
     def close(self) -> None:
         """Give up the file; what still waits is tried once more."""
         if self._waiting:
-            self._keep()
+            self._keep_waiting()
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
 
-    def _keep(self) -> None:
+    def _keep_waiting(self) -> None:
         """Write and sync all that waits; what fails is tried again with the next record."""
         try:
-            self._open()
+            self._open_file()
             while self._written < len(self._waiting):
                 numbered = {"seq": self._seq + self._written + 1, **self._waiting[self._written]}
-                self._write(encode(numbered))
+                self._write_line(encode_record(numbered))
                 self._written += 1
-            self._sync()
+            self._sync_file()
         except OSError as error:
             self._problem = error.strerror or str(error)
             return
@@ -165,7 +165,7 @@ class Log:
         self._waiting, self._written = [], 0
         self._problem, self._told = "", False
 
-    def _open(self) -> None:
+    def _open_file(self) -> None:
         """Open the file, which may have been there before, and go on where it ends."""
         if self._descriptor >= 0:
             return
@@ -181,7 +181,7 @@ class Log:
         self._torn = bool(data) and not data.endswith(b"\n")
         self._descriptor = descriptor
 
-    def _write(self, line: bytes) -> None:
+    def _write_line(self, line: bytes) -> None:
         """Write a line on a line of its own, behind one that was written only in part too."""
         data = b"\n" + line if self._torn else line
         self._torn = True
@@ -189,7 +189,7 @@ class Log:
             data = data[os.write(self._descriptor, data) :]
         self._torn = False
 
-    def _sync(self) -> None:
+    def _sync_file(self) -> None:
         """Have it on disk; lines of which that is not known are written again, the very same."""
         try:
             os.fsync(self._descriptor)
@@ -209,7 +209,7 @@ def open_locked(path: Path) -> int:
     created = not path.exists()
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
-        lock(descriptor)
+        lock_file(descriptor)
         if not os.fstat(descriptor).st_nlink:  # removed while we waited for the lock
             raise FileNotFoundError(errno.ENOENT, "it was removed just now")
         if created:
@@ -220,7 +220,7 @@ def open_locked(path: Path) -> int:
     return descriptor
 
 
-def lock(descriptor: int) -> None:
+def lock_file(descriptor: int) -> None:
     """Be the only writer. Raises OSError where there is another; without locks there is no say."""
     try:
         if sys.platform == "win32":
@@ -247,25 +247,25 @@ def sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def encode(record: Record) -> bytes:
+def encode_record(record: Record) -> bytes:
     """The line of a record; half a surrogate pair becomes an escape and stays what it is."""
     line = json.dumps(record, ensure_ascii=False, default=str)
     data = line.encode("utf-8", "backslashreplace")
-    return data[:-1] + MARK + checksum(data) + b'"}\n'
+    return data[:-1] + MARK + line_checksum(data) + b'"}\n'
 
 
 MARK = b', "check": "'
 
 
-def checksum(data: bytes) -> bytes:
+def line_checksum(data: bytes) -> bytes:
     return b"%08x" % zlib.crc32(data)
 
 
-def decode(line: bytes) -> Record | None:
+def decode_record(line: bytes) -> Record | None:
     """The record of a line; None where the line is damaged or none of ours."""
     head, mark, end = line.rpartition(MARK)
     data = head + b"}"
-    if not mark or end != checksum(data) + b'"}':
+    if not mark or end != line_checksum(data) + b'"}':
         return None
     try:
         record = json.loads(data)
@@ -278,7 +278,7 @@ def intact_records(data: bytes) -> Iterator[Record]:
     """The records in a session's bytes, in order; a line that was written twice counts once."""
     seen: set[bytes] = set()
     for line in data.split(b"\n"):  # no other sign ends a line, whatever a message holds
-        record = decode(line) if line not in seen else None
+        record = decode_record(line) if line not in seen else None
         if record is not None:
             seen.add(line)
             yield record

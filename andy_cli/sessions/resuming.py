@@ -15,7 +15,7 @@ from andy_cli.sessions.log import (
     read_tail,
     text_of,
 )
-from andy_cli.sessions.store import SessionCard, busy
+from andy_cli.sessions.store import SessionCard, explain_busy
 
 ENOUGH = 4_000_000
 """Bytes of a session that are read: about a million tokens, more than the windows of models."""
@@ -44,7 +44,7 @@ class ResumedSession(NamedTuple):
     compaction: Compaction | None = None
 
 
-def resume(card: SessionCard, secrets: Sequence[str] = ()) -> ResumedSession:
+def resume_session(card: SessionCard, secrets: Sequence[str] = ()) -> ResumedSession:
     """Open a session to go on with it; calls without a result get one that says why.
 
     Raises UsageError: another andy writes it, it cannot be read, or it is no session.
@@ -58,7 +58,7 @@ def resume(card: SessionCard, secrets: Sequence[str] = ()) -> ResumedSession:
         log.open()
         records, whole = read_end(card)
     except OSError as error:
-        raise busy(card, error, f"`andy -r {card.id}`") from error
+        raise explain_busy(card, error, f"`andy -r {card.id}`") from error
     except UsageError:
         log.close()
         raise

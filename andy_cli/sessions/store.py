@@ -14,7 +14,7 @@ from andy_cli.sessions.log import (
     TITLE,
     Log,
     Record,
-    decode,
+    decode_record,
     first_words,
     int_of,
     intact_records,
@@ -75,7 +75,7 @@ def list_sessions(sessions: Path, of_folder: Path | None = None) -> Iterator[Ses
 
     Lazy: whoever wants the newest alone has no others read. What cannot be read is passed over.
     """
-    for path, status in sorted(_files(sessions), key=_newest_first):
+    for path, status in sorted(_session_files(sessions), key=_newest_first):
         card = SessionCard(path, status.st_mtime, status.st_size)
         try:
             card = read_card(card)
@@ -85,7 +85,7 @@ def list_sessions(sessions: Path, of_folder: Path | None = None) -> Iterator[Ses
             yield card
 
 
-def _files(sessions: Path) -> Iterator[tuple[Path, os.stat_result]]:
+def _session_files(sessions: Path) -> Iterator[tuple[Path, os.stat_result]]:
     for path in sessions.glob("*.jsonl"):
         try:
             yield path, path.stat()
@@ -103,7 +103,7 @@ def read_card(card: SessionCard) -> SessionCard:
     """Read what the ends of the file say of the session. Raises OSError."""
     lines = read_tail(card.path, TAIL).split(b"\n")
     for line in reversed(lines):
-        record = decode(line) if b'"type": "session"' in line else None
+        record = decode_record(line) if b'"type": "session"' in line else None
         if record is not None and record.get("type") == CARD:
             return with_record(card, record)
     with card.path.open("rb") as file:
@@ -142,7 +142,7 @@ def find_newest(sessions: Path, folder: Path) -> SessionCard:
 
 def find_session(sessions: Path, beginning: str) -> SessionCard:
     """The session of this id, or of the only id that begins so. Raises UsageError."""
-    cards = {path.stem: (path, status) for path, status in _files(sessions)}
+    cards = {path.stem: (path, status) for path, status in _session_files(sessions)}
     found = (
         [beginning]
         if beginning in cards
@@ -162,7 +162,7 @@ def find_session(sessions: Path, beginning: str) -> SessionCard:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def busy(card: SessionCard, error: OSError, meant: str) -> UsageError:
+def explain_busy(card: SessionCard, error: OSError, meant: str) -> UsageError:
     """Why a session cannot be written: another process does, or the disk says no."""
     if error.strerror != BUSY:
         return UsageError(f"{card.path} cannot be written: {error.strerror or error}.")
@@ -179,7 +179,7 @@ def rename_session(card: SessionCard, name: str) -> None:
     try:
         log.open()
     except OSError as error:
-        raise busy(card, error, "rename it") from error
+        raise explain_busy(card, error, "rename it") from error
     log.write_card()
     log.close()
     if problem := log.take_problem():
@@ -199,4 +199,4 @@ def remove_session(card: SessionCard) -> None:
         if os.name == "nt":  # there an open file cannot be removed
             card.path.unlink()
     except OSError as error:
-        raise busy(card, error, "remove it") from error
+        raise explain_busy(card, error, "remove it") from error

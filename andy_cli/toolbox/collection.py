@@ -46,7 +46,7 @@ class Collection:
 
     def refresh(self) -> None:
         """Load files that are new or have changed, drop those that are gone."""
-        there = {str(file): stamp(file) for file in self._files()}
+        there = {str(file): file_stamp(file) for file in self._tool_files()}
         for path in [*self._seen]:
             if there.get(path) != self._seen[path]:
                 self.registry.drop(path)
@@ -54,36 +54,40 @@ class Collection:
         for path, stamped in there.items():
             if path not in self._seen:
                 self._seen[path] = stamped
-                self._take(path, Path(path))
+                self._take_file(path, Path(path))
 
     def told(self) -> list[str]:
         """The problems, once."""
         found, self.problems = self.problems, []
         return found
 
-    def _files(self) -> Iterator[Path]:
+    def _tool_files(self) -> Iterator[Path]:
         for folder in self._folders:
             if folder.is_dir():
                 yield from sorted(folder.glob("*.py"))
 
-    def _take(self, source: str, file: Path) -> None:
+    def _take_file(self, source: str, file: Path) -> None:
         try:
-            self._put(source, tools_in(file))
+            self._put_tools(source, tools_in(file))
         except Exception as error:
             # Somebody's code, and running it is how it is loaded: its fault is its own.
-            self.problems.append(f"{file} cannot be loaded: {fault(error)}.")
+            self.problems.append(f"{file} cannot be loaded: {describe_fault(error)}.")
 
     def _from_packages(self) -> None:
         for entry_point in packaged_tools():
             try:
                 found = entry_point.load()
                 tools = [found] if isinstance(found, Tool) else tools_of(found)
-                self._put(entry_point.dist.name if entry_point.dist else entry_point.value, tools)
+                self._put_tools(
+                    entry_point.dist.name if entry_point.dist else entry_point.value, tools
+                )
             except Exception as error:
                 # As above.
-                self.problems.append(f"The package of {entry_point.value}: {fault(error)}.")
+                self.problems.append(
+                    f"The package of {entry_point.value}: {describe_fault(error)}."
+                )
 
-    def _put(self, source: str, tools: Iterable[Tool]) -> None:
+    def _put_tools(self, source: str, tools: Iterable[Tool]) -> None:
         for offered in self._allowed_tools(tools):
             if not NAME.fullmatch(offered.name):
                 self.problems.append(f"{source}: {offered.name!a} is no name for a tool.")
@@ -102,21 +106,21 @@ def user_folder() -> Path:
     return config_folder() / "tools"
 
 
-def stamp(file: Path) -> int:
+def file_stamp(file: Path) -> int:
     try:
         return file.stat().st_mtime_ns
     except OSError:
         return 0
 
 
-def fault(error: Exception) -> str:
+def describe_fault(error: Exception) -> str:
     """What is wrong with somebody's code, with the line where that is known."""
     if isinstance(error, SyntaxError):
         return f"{error.msg} (line {error.lineno})"
     return f"{type(error).__name__}: {error}".removesuffix(".")
 
 
-def load() -> Registry:
+def load_tool_files() -> Registry:
     """The tools that ship with andy, in file order."""
     return Registry(shipped_tools())
 

@@ -43,7 +43,7 @@ def describe_function(function: Callable[..., object]) -> dict[str, Any] | None:
     required = []
     try:
         for name, parameter in inspect.signature(function).parameters.items():
-            properties[name] = _property(hints[name])
+            properties[name] = _describe_property(hints[name])
             if parameter.default is parameter.empty:
                 required.append(name)
             elif parameter.default is not None:
@@ -58,15 +58,15 @@ def describe_function(function: Callable[..., object]) -> dict[str, Any] | None:
     }
 
 
-def _property(hint: object) -> dict[str, Any]:
+def _describe_property(hint: object) -> dict[str, Any]:
     if get_origin(hint) is not Annotated:
-        return _type(hint)
+        return _describe_type(hint)
     written, *notes = get_args(hint)
-    schema = _type(written)
+    schema = _describe_type(written)
     for note in notes:
         if not isinstance(note, FieldInfo) or note.default_factory or note.alias:
             raise NotPlain
-        schema |= _rules(note, str(schema.get("type", "")))
+        schema |= _field_limits(note, str(schema.get("type", "")))
         if note.description:
             schema["description"] = note.description
         if isinstance(note.json_schema_extra, dict):
@@ -76,7 +76,7 @@ def _property(hint: object) -> dict[str, Any]:
     return schema
 
 
-def _rules(note: FieldInfo, kind: str) -> dict[str, Any]:
+def _field_limits(note: FieldInfo, kind: str) -> dict[str, Any]:
     """The limits of a field, under the names of JSON Schema."""
     found: dict[str, Any] = {}
     for rule in note.metadata:
@@ -95,7 +95,7 @@ def _rules(note: FieldInfo, kind: str) -> dict[str, Any]:
     return found
 
 
-def _type(hint: object) -> dict[str, Any]:
+def _describe_type(hint: object) -> dict[str, Any]:
     try:
         if hint in PLAIN:
             return dict(PLAIN[hint])
@@ -105,15 +105,17 @@ def _type(hint: object) -> dict[str, Any]:
     if origin is Literal:
         return _one_of(arguments)
     if origin in (Union, types.UnionType):
-        kinds = [_property(argument) for argument in arguments if argument is not type(None)]
+        kinds = [
+            _describe_property(argument) for argument in arguments if argument is not type(None)
+        ]
         if len(kinds) == 1:
             return kinds[0]
         null = [{"type": "null"}] * (type(None) in arguments)
         return {"anyOf": [*kinds, *null]}
     if origin is list and len(arguments) == 1:
-        return {"type": "array", "items": _property(arguments[0])}
+        return {"type": "array", "items": _describe_property(arguments[0])}
     if origin is dict and arguments[0] is str:
-        values = _property(arguments[1])
+        values = _describe_property(arguments[1])
         return {"type": "object", "additionalProperties": values or True}
     raise NotPlain
 

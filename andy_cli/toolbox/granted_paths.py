@@ -32,7 +32,7 @@ _granted: ContextVar[Grants] = ContextVar("granted", default=NO_GRANTS)
 
 
 @contextmanager
-def granting(places: Grants) -> Iterator[None]:
+def granting_places(places: Grants) -> Iterator[None]:
     """What runs inside may use these places too: where each path led when it was judged."""
     token = _granted.set(places)
     try:
@@ -50,7 +50,7 @@ def not_judged(written: Iterable[str]) -> list[str]:
     return [path for path in written if str(Path(path)) not in granted] if granted else []
 
 
-def place(written: str | Path, operation: Operation = "read") -> GrantedPath:
+def granted_path(written: str | Path, operation: Operation = "read") -> GrantedPath:
     """Where a path of this call is. Raises ToolError where the call may not use it."""
     workspace = here().workspace
     judged = _granted.get().get(str(Path(written)))

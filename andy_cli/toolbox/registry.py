@@ -22,7 +22,7 @@ from andy_cli.messages import (
     ToolResult,
 )
 from andy_cli.toolbox.daemon_thread import run_in_daemon_thread
-from andy_cli.toolbox.granted_paths import granting
+from andy_cli.toolbox.granted_paths import granting_places
 from andy_cli.toolbox.meant_paths import find_meant_paths
 from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.tool import PROGRESS, Outcome, Tool
@@ -137,7 +137,7 @@ class Registry:
             if needed := tool.unavailable_reason():
                 raise ToolError(needed)
             PROGRESS.set(self.progress)
-            with granting(granted):
+            with granting_places(granted):
                 returned = as_outcome(await finish_call(tool, call))
                 content = render_content(returned)
                 outcome = returned
@@ -190,14 +190,14 @@ def render_content(outcome: Outcome) -> str:
         return outcome.summary
     if isinstance(outcome.data, str):
         return outcome.data
-    return json.dumps(camel(outcome.data), ensure_ascii=False, default=str)
+    return json.dumps(camel_case_fields(outcome.data), ensure_ascii=False, default=str)
 
 
 FIELD = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 """A key that is the name of a field; others are data and stay as they are."""
 
 
-def camel(value: object) -> object:
+def camel_case_fields(value: object) -> object:
     """Records of any kind as objects, with the names of their fields in camelCase (C10)."""
     if isinstance(value, BaseModel):
         value = value.model_dump(mode="json")
@@ -206,9 +206,9 @@ def camel(value: object) -> object:
     elif isinstance(value, tuple) and hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, Mapping):
-        return {field_name(str(key)): camel(each) for key, each in value.items()}
+        return {field_name(str(key)): camel_case_fields(each) for key, each in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return [camel(element) for element in value]
+        return [camel_case_fields(element) for element in value]
     return value
 
 

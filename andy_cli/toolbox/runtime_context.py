@@ -22,13 +22,13 @@ class RuntimeContext(NamedTuple):
 _entered: list[RuntimeContext] = []
 
 
-def enter(
+def enter_context(
     settings: Settings, workspace: Path, session_id: str = "", journals: Path | None = None
 ) -> None:
     _entered[:] = [RuntimeContext(settings, workspace.resolve(), session_id, journals)]
 
 
-def leave() -> None:
+def leave_context() -> None:
     _entered.clear()
 
 

@@ -210,7 +210,7 @@ class _Described:
 
     @cached_property
     def schema(self) -> Schema:
-        return describe_function(self._function) or tidy(self.model.model_json_schema())
+        return describe_function(self._function) or tidy_schema(self.model.model_json_schema())
 
     @property
     def paths(self) -> list[str]:
@@ -222,7 +222,7 @@ class _Described:
         return {name: getattr(fitting, name) for name in type(fitting).model_fields}
 
     def check(self, arguments: Arguments) -> tuple[Problem, ...]:
-        return _problems(self.model, arguments)
+        return _list_problems(self.model, arguments)
 
 
 def arguments_model(function: Callable[..., object]) -> type[BaseModel]:
@@ -240,9 +240,9 @@ def _first_paragraph(function: Callable[..., object]) -> str:
     return " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split())
 
 
-def tidy(schema: dict[str, Any]) -> dict[str, Any]:
+def tidy_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """Without the titles pydantic adds, which only cost tokens; nullable types made plain."""
-    properties = {name: _plain(each) for name, each in schema.get("properties", {}).items()}
+    properties = {name: _plain_schema(each) for name, each in schema.get("properties", {}).items()}
     return {
         "type": "object",
         "properties": properties,
@@ -252,7 +252,7 @@ def tidy(schema: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _plain_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """`str | None = None` is an optional text: models do better without the null."""
     plain = {key: value for key, value in schema.items() if key != "title"}
     kinds = [kind for kind in plain.get("anyOf", []) if kind != {"type": "null"}]
@@ -275,7 +275,7 @@ RULES = {
 """pydantic's error types under the names of JSON Schema's rules; all others are `type`."""
 
 
-def _problems(model: type[BaseModel], arguments: Arguments) -> tuple[Problem, ...]:
+def _list_problems(model: type[BaseModel], arguments: Arguments) -> tuple[Problem, ...]:
     try:
         model.model_validate(dict(arguments))
     except ValidationError as error:

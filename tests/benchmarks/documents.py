@@ -17,9 +17,9 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from andy_cli.toolbox.documents.finding import find
+from andy_cli.toolbox.documents.finding import find_documents
 from andy_cli.toolbox.documents.index import DocumentIndex, open_index
-from andy_cli.toolbox.documents.indexing import update
+from andy_cli.toolbox.documents.indexing import update_folder
 from andy_cli.toolbox.documents.walk import files_in
 from tests.benchmarks.measure import table
 
@@ -70,7 +70,7 @@ def asked(
     index: DocumentIndex, database: Path, queries: Sequence[str], folder: Path
 ) -> tuple[float, float, float]:
     """Median and slowest of ten milliseconds of a query, and SQLite's own part of it."""
-    times = [seconds(partial(find, index, query, "", 10, folder)) for query in queries]
+    times = [seconds(partial(find_documents, index, query, "", 10, folder)) for query in queries]
     with closing(sqlite3.connect(database)) as plain:
 
         def search(query: str) -> None:
@@ -91,10 +91,12 @@ def main() -> None:
         floor = seconds(lambda: read(folder))
         with open_index(database) as index:
             index.add(folder)
-            first = seconds(lambda: update(index, folder, 50_000_000))
+            first = seconds(lambda: update_folder(index, folder, 50_000_000))
         with open_index(database) as index:
-            update(index, folder, 50_000_000)  # what was fresh is looked at once more
-            again = median(seconds(lambda: update(index, folder, 50_000_000)) for _ in range(5))
+            update_folder(index, folder, 50_000_000)  # what was fresh is looked at once more
+            again = median(
+                seconds(lambda: update_folder(index, folder, 50_000_000)) for _ in range(5)
+            )
             report(index, database, folder, source, known, (first, again, floor, size))
     finally:
         shutil.rmtree(root)

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from andy_cli.messages import Message
-from andy_cli.sessions.log import CARD, VERSION, as_record, encode
+from andy_cli.sessions.log import CARD, VERSION, as_record, encode_record
 from tests.benchmarks.measure import ANDY, table, wall
 from tests.benchmarks.startup import instant_server
 
@@ -20,7 +20,7 @@ def write_session(path: Path, size: int) -> None:
     def line(type: str, **fields: object) -> bytes:
         nonlocal number
         number += 1
-        return encode({"seq": number, "type": type, "time": round(time.time(), 3), **fields})
+        return encode_record({"seq": number, "type": type, "time": round(time.time(), 3), **fields})
 
     with path.open("wb") as file:
         file.write(line(CARD, version=VERSION, folder=str(Path.cwd()), title="Look", pid=1))

@@ -18,7 +18,7 @@ from andy_cli.settings import load
 from andy_cli.toolbox.collection import tools_in
 from andy_cli.toolbox.google.login import scopes, vault
 from andy_cli.toolbox.google.login.account import GoogleAccount
-from andy_cli.toolbox.google.login.consent import Client, code_in, connect, question
+from andy_cli.toolbox.google.login.consent import Client, code_in, connect_account, make_question
 from andy_cli.toolbox.google.login.vault import Secrets
 from andy_cli.toolbox.registry import Registry
 from tests.google.emulator import Emulator
@@ -130,16 +130,16 @@ def say_yes(url: str) -> str:
 def log_in(emulator: Emulator, parts: str = "") -> GoogleAccount:
     """Connect the user of `world` for real, without the command."""
     settings = load(overrides(emulator.url), environment={})
-    asked = question(settings, CLIENT, scopes.requested_scopes(parts), REDIRECT)
+    asked = make_question(settings, CLIENT, scopes.requested_scopes(parts), REDIRECT)
     emulator.expect(REDIRECT)
     code = code_in(asked, say_yes(asked.url))
     assert code
-    return asyncio.run(connect(settings, CLIENT, asked, code))
+    return asyncio.run(connect_account(settings, CLIENT, asked, code))
 
 
 def hold(token: str = TOKEN, parts: str = "", expires: float = 4e9) -> GoogleAccount:
     """Be connected, by a login that nobody gave."""
     held = Secrets(CLIENT.secret, "1//0kanarienvogel-refresh", token, expires)
-    return vault.keep(
+    return vault.keep_login(
         GoogleAccount(EMAIL, CLIENT.id, tuple(scopes.requested_scopes(parts)), "file"), held
     )

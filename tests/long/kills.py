@@ -21,7 +21,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from andy_cli.messages import Message
-from andy_cli.sessions.log import Log, decode, find_unfinished, read, read_records
+from andy_cli.sessions.log import Log, decode_record, find_unfinished, read, read_records
 from tests.marking import ANSWER, answer_request, call_id, install_mark_tool
 from tests.model_server import ModelServer
 from tests.shell import ANDY, ROOT, environment
@@ -186,7 +186,7 @@ def check(place: Place, shown: Shown) -> Tally:
         tally.lost = shown.user + len(shown.results) + len(ran)
         return tally
     lines = session.read_bytes().split(b"\n")
-    torn = [at for at, line in enumerate(lines) if line and decode(line) is None]
+    torn = [at for at, line in enumerate(lines) if line and decode_record(line) is None]
     tally.torn = len(torn)
     tally.misread = sum(at != len(lines) - 1 for at in torn)
     messages = [*read(session)]

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from andy_cli.messages import Message
-from andy_cli.sessions.log import Log, decode, read, read_records
+from andy_cli.sessions.log import Log, decode_record, read, read_records
 from tests.marking import ANSWER, answer_request, install_mark_tool
 from tests.model_server import ModelServer
 from tests.shell import ANDY, environment
@@ -91,7 +91,7 @@ def variables(folder: Path) -> dict[str, str]:
 def look_for_torn_lines(state: Path) -> Iterator[str]:
     for session in state.rglob("sessions/*.jsonl"):
         *lines, _ = session.read_bytes().split(b"\n")
-        torn = [line for line in lines if line and decode(line) is None]
+        torn = [line for line in lines if line and decode_record(line) is None]
         if torn:
             yield f"{len(torn)} torn lines have another behind them on the same line"
 

@@ -168,7 +168,7 @@ class Desk:
         """
         settings = self.options.settings()
         try:
-            chosen = await select.choose(settings, near=early)
+            chosen = await select.choose_model(settings, near=early)
             if self.pick is None or settings.text("model") or is_here(chosen):
                 return chosen
             raise NoModelError(FIRST_RUN)
@@ -176,7 +176,7 @@ class Desk:
             if early or self.pick is None:
                 raise
         self.options = await self.pick()
-        return replace(await select.choose(self.options.settings()), why="you chose it")
+        return replace(await select.choose_model(self.options.settings()), why="you chose it")
 
     def _greet(self, opened: Opened) -> None:
         greet, self.greet = self.greet, lambda opened: None

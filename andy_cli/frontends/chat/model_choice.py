@@ -150,7 +150,7 @@ class ModelChoice:
         return replace(self._options, model=named, base_url=server.base_url)
 
     async def _find_servers(self) -> list[FoundServer]:
-        return await discovery.scan(self._settings)
+        return await discovery.scan_servers(self._settings)
 
     async def _list_models(self, base_url: str, provider: Provider, key: str = "") -> Listing:
         self._tell(f"Asking {show_url(base_url)} for its models ...")

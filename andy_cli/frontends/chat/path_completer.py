@@ -90,7 +90,7 @@ def walk(folder: Path, walked: Walked) -> None:
     # All that is needed to look at files takes 20 ms to load.
     from andy_cli.errors import AndyError, ToolError
     from andy_cli.toolbox.files.search.ignoring import Ignored
-    from andy_cli.toolbox.files.search.walking import DEEPEST, MOST, entries
+    from andy_cli.toolbox.files.search.walking import DEEPEST, MOST, list_entries
     from andy_cli.toolbox.granted_paths import GrantedPath
 
     try:
@@ -102,7 +102,7 @@ def walk(folder: Path, walked: Walked) -> None:
             if time.monotonic() - walked.began > LONGEST_WALK:
                 return
             try:
-                there = [each for each in entries(place, above) if not ignored(each)]
+                there = [each for each in list_entries(place, above) if not ignored(each)]
             except ToolError:
                 continue
             for entry in filter(lambda each: is_offered(each.path[-1]), there):

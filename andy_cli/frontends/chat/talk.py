@@ -33,7 +33,7 @@ from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.models.select import FarServerError, NoModelError
 from andy_cli.sessions.store import SessionCard, find_newest
 from andy_cli.toolbox.music import player
-from andy_cli.toolbox.music.songs import clock
+from andy_cli.toolbox.music.songs import show_clock
 
 HINT = "/help says what there is, Ctrl-D leaves"
 """What the status line says at first."""
@@ -325,5 +325,5 @@ def music() -> str:
     state = player.current_state()
     if state.song is None:
         return ""
-    at = f"{clock(state.position)} / {clock(state.length)}"
+    at = f"{show_clock(state.position)} / {show_clock(state.length)}"
     return neutralize_text(f"{'paused' if state.paused else 'playing'} {state.song.name} {at}")

@@ -100,7 +100,7 @@ def refusal(desk: Desk, command: str) -> str:
         gate = desk.open.chat.gate
     else:
         gate = gate_of(desk.options, desk.options.settings(), Path.cwd(), None)
-    claim = ResourceAccess(command=command, contained=sandbox.contains(command))
+    claim = ResourceAccess(command=command, contained=sandbox.can_contain(command))
     arguments = {"command": command}
     proposal = ApprovalRequest(TOOL, Effect.RUN, "run a command", claim, arguments=arguments)
     return "" if (verdict := gate.decide_typed(proposal)).allowed else verdict.reason

@@ -51,11 +51,11 @@ async def endpoints_to_check(
 ) -> tuple[Chosen | None, Endpoints]:
     """The model that is used, and every other server that is found or has a key."""
     found = Endpoints()
-    servers = asyncio.create_task(discovery.scan(settings))
+    servers = asyncio.create_task(discovery.scan_servers(settings))
     chosen: Chosen | None = None
     try:
         async with asyncio.timeout(patience):
-            chosen = await select.choose(settings)
+            chosen = await select.choose_model(settings)
     except TimeoutError:
         late = f"none is known after {patience:g} seconds"
         found.findings.append(Finding("model", "fail", late, "andy models list"))
@@ -158,7 +158,7 @@ def tools_told(record: dict[str, object]) -> str:
 async def prompt_size(chosen: Chosen, dialect: str, settings: Settings, folder: Path) -> int:
     """Tokens, about, of what goes with every request: rules, instructions, tools."""
     known = {each.name: each for each in discover(dialects, Dialect, "DIALECT")}
-    client = select.connect(chosen, settings, forget=True)
+    client = select.connect_client(chosen, settings, forget=True)
     try:
         told = Instructions(files=find_files(settings, folder).files)
         registry = Collection(settings, folder).registry

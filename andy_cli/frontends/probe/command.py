@@ -59,7 +59,7 @@ async def _probe(options: Options, tries: int, as_json: bool, progress: "Progres
         await fetched(found.endpoint.model)
     gc.enable()  # the door switched it off, and this takes its time
     held, loose = (
-        Counting(select.connect(found, each, progress.tell, forget=True))
+        Counting(select.connect_client(found, each, progress.tell, forget=True))
         for each in switched(options)
     )
     if found.provider.connect:

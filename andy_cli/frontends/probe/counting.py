@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 
 from andy_cli.messages import Chunk, Request, Usage
 from andy_cli.models.client import ModelClient
-from andy_cli.models.streams import closing
+from andy_cli.models.streams import closing_stream
 from andy_cli.models.token_count import MESSAGE, tokens
 
 
@@ -29,7 +29,7 @@ class Counting:
 
     async def reply(self, request: Request) -> AsyncGenerator[Chunk, None]:
         told, written = False, 0
-        async with closing(self._client.reply(request)) as chunks:
+        async with closing_stream(self._client.reply(request)) as chunks:
             async for chunk in chunks:
                 told = told or (chunk.usage is not None and any(chunk.usage))
                 written += tokens(chunk.text + chunk.reasoning)

@@ -19,10 +19,10 @@ from andy_cli.frontends.serve.pieces import Refused, ToolsRefused
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint, ModelClient
 from andy_cli.models.http.adapting import Adapter, Body, adapt_body
-from andy_cli.models.http.constraints import FIELDS, is_wrapped, unwrap, write_constraint
+from andy_cli.models.http.constraints import FIELDS, is_wrapped, unwrap_answers, write_constraint
 from andy_cli.models.http.features import PASSING, STREAM, TOOLS, blames_value
 from andy_cli.models.http.ollama_wire import find_thinking, reader_at
-from andy_cli.models.memory import learn_without, recall
+from andy_cli.models.memory import learn_without, recall_model
 from andy_cli.models.ollama_chat import OllamaChat
 from andy_cli.models.select import left_out
 from andy_cli.models.server.kind import ServerKind
@@ -65,7 +65,7 @@ class Adapters:
 
     def find(self, endpoint: Endpoint) -> Adapter:
         if endpoint.model not in self._known:  # what is remembered of a model is in a file
-            self._set(endpoint, Adapter(left_out(recall(endpoint), self._settings)))
+            self._set(endpoint, Adapter(left_out(recall_model(endpoint), self._settings)))
         return self._known[endpoint.model]
 
     def keep(self, endpoint: Endpoint, adapter: Adapter) -> None:
@@ -199,7 +199,7 @@ class Remote:
     async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
         held = await self.find_constraint(request, fields)
         chunks = self._reply(json.dumps({**self._body(request, fields), **held}).encode())
-        async with aclosing(unwrap(chunks) if is_wrapped(held) else chunks) as said:
+        async with aclosing(unwrap_answers(chunks) if is_wrapped(held) else chunks) as said:
             async for chunk in said:
                 yield chunk
 

@@ -18,7 +18,7 @@ from andy_cli.frontends.serve.tool_support import GetFacts, ToolSupport, no_fact
 from andy_cli.models.client import Endpoint, Provider
 from andy_cli.models.discovery import ollama_address
 from andy_cli.models.http.addresses import check_base_url
-from andy_cli.models.memory import recall
+from andy_cli.models.memory import recall_model
 from andy_cli.models.ollama_chat import OllamaChat
 from andy_cli.models.presets import presets
 from andy_cli.models.select import OLLAMA_PORT, parse_name
@@ -61,7 +61,7 @@ class Upstream:
             endpoint = replace(self.source.endpoint, model=model)
             instead = self._found(model, native=False).name
             native = self._found(model).name == NATIVE
-            sure = native and recall(endpoint).native is True
+            sure = native and recall_model(endpoint).native is True
             self._support[model] = ToolSupport(endpoint, instead, native, sure)
         return self._support[model]
 
@@ -76,7 +76,7 @@ class Upstream:
         if self.source.guided:
             return DIALECTS["andybot"]
         takes = ("tools",) if self.takes_tools and native else ()
-        known = recall(replace(self.source.endpoint, model=model))
+        known = recall_model(replace(self.source.endpoint, model=model))
         if not native and known.dialect == NATIVE:
             known = known._replace(dialect="")
         return chosen(model, Template(), takes, DIALECTS.values(), known).dialect

@@ -87,7 +87,7 @@ def _rename_limit(body: Body, learned: Collection[str]) -> None:
 
 def _adapt_messages(messages: Sequence[Wire], learned: Collection[str]) -> list[Wire]:
     dropped = {name.removeprefix("messages.") for name in learned if name.startswith("messages.")}
-    wire = [_without(message, dropped) for message in messages] if dropped else list(messages)
+    wire = [_drop_fields(message, dropped) for message in messages] if dropped else list(messages)
     if DEVELOPER_ROLE in learned:
         wire = [_with_system_role(message) for message in wire]
     if ALTERNATION in learned or TOOL_ROLE in learned:
@@ -103,7 +103,7 @@ def _adapt_messages(messages: Sequence[Wire], learned: Collection[str]) -> list[
     return wire
 
 
-def _without(message: Wire, names: Collection[str]) -> Wire:
+def _drop_fields(message: Wire, names: Collection[str]) -> Wire:
     return {name: value for name, value in message.items() if name not in names}
 
 
@@ -157,10 +157,10 @@ def _without_tool_role(messages: Sequence[Wire]) -> list[Wire]:
             asked[id] = words
         if message.get("role") == "tool":
             what = asked.get(message.get("tool_call_id"), "")
-            text = f"Result{what}:\n{_text(message)}"
+            text = f"Result{what}:\n{_message_text(message)}"
             wire.append({"role": "user", "content": text})
         elif message.get("tool_calls"):
-            if text := _text(message):
+            if text := _message_text(message):
                 wire.append({"role": message["role"], "content": text})
         else:
             wire.append(message)
@@ -191,14 +191,14 @@ def _merge_neighbours(messages: Sequence[Wire]) -> list[Wire]:
     wire: list[Wire] = []
     for message in messages:
         if wire and message.get("role") == wire[-1].get("role") != "tool":
-            both = f"{_text(wire[-1])}\n\n{_text(message)}".strip()
+            both = f"{_message_text(wire[-1])}\n\n{_message_text(message)}".strip()
             wire[-1] = {**wire[-1], "content": both}
         else:
             wire.append(message)
     return wire
 
 
-def _text(message: Wire) -> str:
+def _message_text(message: Wire) -> str:
     content = message.get("content")
     if isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, Mapping)]

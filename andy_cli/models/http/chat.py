@@ -18,7 +18,7 @@ from andy_cli.models.client import Endpoint
 from andy_cli.models.http.adapting import Adapter
 from andy_cli.models.http.addresses import show_url
 from andy_cli.models.http.body import Body, body_of
-from andy_cli.models.http.constraints import is_wrapped, unwrap, write_constraint
+from andy_cli.models.http.constraints import is_wrapped, unwrap_answers, write_constraint
 from andy_cli.models.http.features import PASSING, REASONING, TOOLS, refuses_any_tools
 from andy_cli.models.http.ollama_wire import OllamaReader, reader_at
 from andy_cli.models.http.refusals import (
@@ -31,7 +31,7 @@ from andy_cli.models.http.refusals import (
     retry_after,
     use_https,
 )
-from andy_cli.models.http.transport import HttpAnswer, Transport, drain, transport
+from andy_cli.models.http.transport import HttpAnswer, Transport, choose_transport, drain_answer
 from andy_cli.models.http.wire import WireReader
 from andy_cli.models.ollama_chat import OllamaChat
 from andy_cli.models.server.kind import ServerKind
@@ -107,12 +107,12 @@ class ChatClient:
         body = await self._body(request)
         while True:
             try:
-                async with aclosing(_read(self._once(body), body)) as chunks:
+                async with aclosing(_read_reply(self._send_once(body), body)) as chunks:
                     async for chunk in chunks:
                         yield chunk
                 return
             except RequestRefused as refused:
-                if not self._learn(refused, body):
+                if not self._learn_refusal(refused, body):
                     raise await self._explain_refusal(refused) from None
                 body = await self._body(request)
 
@@ -136,10 +136,10 @@ class ChatClient:
 
     def _carrier(self) -> Transport:
         if self._transport is None:
-            self._transport = transport(self.endpoint, self._settings)
+            self._transport = choose_transport(self.endpoint, self._settings)
         return self._transport
 
-    async def _once(self, body: Body) -> AsyncGenerator[Chunk, None]:
+    async def _send_once(self, body: Body) -> AsyncGenerator[Chunk, None]:
         """Send one request. Raises RequestRefused for a status that is none of success."""
         endpoint, address = self.endpoint, ""
         if self._ollama and self._ollama.speaks:
@@ -187,7 +187,7 @@ class ChatClient:
             error.args = (self._without_key(str(error)),)
             raise error
         if reader.done:
-            await drain(answer)
+            await drain_answer(answer)
         if not said:
             message = f"{show_url(self.endpoint.base_url)} ended its reply before it began."
             raise narrow_kind(TransientError(message, "Try again."), "protocol")
@@ -221,7 +221,7 @@ class ChatClient:
         said = self._without_key(refusal.message)
         return RequestRefused(answer.status, answer.headers, refusal._replace(message=said))
 
-    def _learn(self, refused: RequestRefused, sent: Body) -> bool:
+    def _learn_refusal(self, refused: RequestRefused, sent: Body) -> bool:
         """Whether the request can be changed so that it may be taken; raises where tools go."""
         ollama = self._ollama if self._ollama and self._ollama.speaks else None
         if ollama and ollama.learn(refused.status, refused.refusal, sent):
@@ -277,9 +277,9 @@ class ChatClient:
         return redact_text(text, (self.endpoint.key,))
 
 
-def _read(chunks: AsyncGenerator[Chunk, None], body: Body) -> AsyncGenerator[Chunk, None]:
+def _read_reply(chunks: AsyncGenerator[Chunk, None], body: Body) -> AsyncGenerator[Chunk, None]:
     """The reply to a request, out of the object that its answer may stand in."""
-    return unwrap(chunks) if is_wrapped(body) else chunks
+    return unwrap_answers(chunks) if is_wrapped(body) else chunks
 
 
 def model_names(listed: object) -> list[str]:

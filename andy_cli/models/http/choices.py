@@ -56,36 +56,36 @@ class ChoiceReader:
                 self._texts.append("\N{REPLACEMENT CHARACTER}")
                 self._half = ""
             if self._usage:
-                self._flush()
+                self._flush_text()
                 self._chunks.append(Chunk(usage=self._usage))
                 self._usage = None
         if self._texts or self._thoughts:
-            self._flush()
+            self._flush_text()
         chunks, self._chunks = self._chunks, []
         return chunks
 
     def done(self, sure: bool) -> None:
         """The server said that the reply is whole; `sure`: and nothing of it was unreadable."""
         if sure and not self._finished:
-            self._finish("stop")
+            self._finish_choice("stop")
         if self._usage:
-            self._flush()
+            self._flush_text()
             self._chunks.append(Chunk(usage=self._usage))
             self._usage = None
 
     def read(self, event: Mapping[str, object], escaped: bool, sure: bool) -> None:
         usage = event.get("usage")
         if usage:
-            self._usage = _usage(usage) or self._usage
+            self._usage = _read_usage(usage) or self._usage
         choices = event.get("choices")
         for choice in choices if isinstance(choices, list) else ():
             if isinstance(choice, dict) and not choice.get("index"):
                 self.any = True
-                self._choice(choice, escaped)
-                self._end(choice, sure)
+                self._read_choice(choice, escaped)
+                self._end_choice(choice, sure)
                 return
 
-    def _end(self, choice: Mapping[str, object], sure: bool) -> None:
+    def _end_choice(self, choice: Mapping[str, object], sure: bool) -> None:
         finish = choice.get("finish_reason")
         reason = plain_finish(str(finish)) if finish else ""
         if reason == "error":
@@ -93,9 +93,9 @@ class ChoiceReader:
         elif reason and sure:
             # vLLM's name for it, and SGLang's
             stop = choice.get("stop_reason") or choice.get("matched_stop")
-            self._finish(reason, stop if isinstance(stop, str) else "")
+            self._finish_choice(reason, stop if isinstance(stop, str) else "")
 
-    def _choice(self, choice: Mapping[str, object], escaped: bool) -> None:
+    def _read_choice(self, choice: Mapping[str, object], escaped: bool) -> None:
         delta = choice.get("delta")
         if not isinstance(delta, dict):
             if self._said:  # the whole message after its deltas would be said twice
@@ -105,34 +105,34 @@ class ChoiceReader:
                 delta = {"content": choice.get("text")}
         reasoning = delta.get("reasoning_content") or delta.get("reasoning")
         if isinstance(reasoning, str) and reasoning:
-            self._think(reasoning)
+            self._add_reasoning(reasoning)
         content = delta.get("content")
         if content:
             if not isinstance(content, str):
-                content = self._parts(content)
-            self._say(content, escaped)
+                content = self._join_parts(content)
+            self._add_text(content, escaped)
         elif isinstance(refusal := delta.get("refusal"), str):
-            self._say(refusal, escaped)
+            self._add_text(refusal, escaped)
         if calls := delta.get("tool_calls"):
-            self._calls(calls if isinstance(calls, list) else [calls])
+            self._add_calls(calls if isinstance(calls, list) else [calls])
         elif call := delta.get("function_call"):
-            self._calls([{"function": call}])
+            self._add_calls([{"function": call}])
 
-    def _say(self, text: str, escaped: bool) -> None:
+    def _add_text(self, text: str, escaped: bool) -> None:
         if escaped or self._half:
             text, self._half = whole_characters(self._half + text)
         if text:
             self._said = True
             if self._thoughts:
-                self._flush()
+                self._flush_text()
             self._texts.append(text)
 
-    def _think(self, text: str) -> None:
+    def _add_reasoning(self, text: str) -> None:
         if self._texts:
-            self._flush()
+            self._flush_text()
         self._thoughts.append("".join(whole_characters(text)))
 
-    def _parts(self, content: object) -> str:
+    def _join_parts(self, content: object) -> str:
         """The text of a list of parts; an object is its own JSON, for a dialect to read."""
         if not isinstance(content, list):
             return json.dumps(content, ensure_ascii=False)
@@ -143,22 +143,24 @@ class ChoiceReader:
             elif isinstance(part, dict) and isinstance(part.get("text"), str):
                 said.append(part["text"])
             elif isinstance(part, dict) and (thought := part.get("thinking")):
-                self._think(thought if isinstance(thought, str) else self._parts(thought))
+                self._add_reasoning(
+                    thought if isinstance(thought, str) else self._join_parts(thought)
+                )
         return "".join(said)
 
-    def _calls(self, calls: list[object]) -> None:
-        self._flush()
+    def _add_calls(self, calls: list[object]) -> None:
+        self._flush_text()
         for call in calls:
             if isinstance(call, dict):
                 self._said = True
                 self._chunks.append(Chunk(call=read_call_delta(call)))
 
-    def _finish(self, reason: str, stop: str = "") -> None:
+    def _finish_choice(self, reason: str, stop: str = "") -> None:
         self._finished = True
-        self._flush()
+        self._flush_text()
         self._chunks.append(Chunk(finish=reason, stopped_at=stop))
 
-    def _flush(self) -> None:
+    def _flush_text(self) -> None:
         if self._thoughts:
             self._chunks.append(Chunk(reasoning="".join(self._thoughts)))
             self._thoughts = []
@@ -191,21 +193,21 @@ def read_call_delta(call: Mapping[str, object]) -> CallDelta:
     if not isinstance(arguments, str):
         arguments = "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
     return CallDelta(
-        position=_position(position),
+        position=_call_position(position),
         id="" if id is None else str(id),
         name=name if isinstance(name, str) else "",
         arguments=arguments,
     )
 
 
-def _position(index: object) -> int | None:
+def _call_position(index: object) -> int | None:
     """The place of a call; some gateways write it as a text."""
     if isinstance(index, str) and index.isdecimal() and len(index) < 4:
         return int(index)
     return index if type(index) is int else None
 
 
-def _usage(usage: object) -> Usage | None:
+def _read_usage(usage: object) -> Usage | None:
     if not isinstance(usage, dict):
         return None
     taken = usage.get("prompt_tokens") or usage.get("input_tokens")

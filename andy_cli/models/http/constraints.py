@@ -15,7 +15,7 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
 
 from andy_cli.messages import Chunk, Constraint, Schema
-from andy_cli.models.streams import closing
+from andy_cli.models.streams import closing_stream
 
 Body = dict[str, object]
 
@@ -92,10 +92,10 @@ def _name_schema(schema: Schema) -> Body:
 
 def choice_grammar(choices: Sequence[str]) -> str:
     """A GBNF grammar for exactly one of the texts."""
-    return "root ::= " + " | ".join(f'"{_escape(choice)}"' for choice in choices)
+    return "root ::= " + " | ".join(f'"{_escape_literal(choice)}"' for choice in choices)
 
 
-def _escape(text: str) -> str:
+def _escape_literal(text: str) -> str:
     text = text.replace("\\", "\\\\").replace('"', '\\"')
     return text.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
 
@@ -119,10 +119,10 @@ def is_wrapped(written: Mapping[str, object]) -> bool:
     return _schema_name(written.get(RESPONSE_FORMAT)) == ANSWER
 
 
-async def unwrap(chunks: AsyncIterator[Chunk]) -> AsyncGenerator[Chunk, None]:
+async def unwrap_answers(chunks: AsyncIterator[Chunk]) -> AsyncGenerator[Chunk, None]:
     """A reply whose text is the answer alone: `{"answer": "on"}` is `on`. It comes whole."""
     text = ""
-    async with closing(chunks) as said:
+    async with closing_stream(chunks) as said:
         async for chunk in said:
             text += chunk.text
             if chunk.finish and text:

@@ -27,7 +27,7 @@ QUICK = 2.0
 class Direct:
     def __init__(self, endpoint: Endpoint, settings: Settings) -> None:
         self._endpoint = endpoint
-        self.http = _client(endpoint, settings)
+        self.http = _make_client(endpoint, settings)
 
     @asynccontextmanager
     async def send(self, body: Body, address: str = "") -> AsyncIterator[HttpAnswer]:
@@ -55,17 +55,17 @@ class Direct:
         await self.http.aclose()
 
 
-def _client(endpoint: Endpoint, settings: Settings) -> httpx2.AsyncClient:
+def _make_client(endpoint: Endpoint, settings: Settings) -> httpx2.AsyncClient:
     here = is_loopback(endpoint.base_url)
     return httpx2.AsyncClient(
-        timeout=_timeout(settings, here),
-        verify=_trust(endpoint.base_url),
+        timeout=_make_timeout(settings, here),
+        verify=_trusted_context(endpoint.base_url),
         # A proxy is of no use for this machine, and few people think of NO_PROXY.
         trust_env=not here,
     )
 
 
-def _timeout(settings: Settings, here: bool) -> httpx2.Timeout:
+def _make_timeout(settings: Settings, here: bool) -> httpx2.Timeout:
     connect = settings.number("network.connect_timeout")
     return httpx2.Timeout(idle_seconds(settings, here), connect=connect, pool=connect)
 
@@ -78,7 +78,7 @@ def idle_seconds(settings: Settings, here: bool) -> float:
     return idle if chosen or not here else 5 * idle
 
 
-def _trust(url: str) -> ssl.SSLContext | bool:
+def _trusted_context(url: str) -> ssl.SSLContext | bool:
     """Whom to trust. Reading the system's certificates takes 50 ms, and http:// needs none."""
     if not url.startswith("http://"):
         return True
@@ -128,7 +128,7 @@ def no_answer(error: BaseException, url: str) -> ModelError:
     """A failure of the connection, in a sentence that says what to do."""
     where = show_url(url)
     if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
-        return _unreachable(where, "no connection in time", "timeout")
+        return _explain_unreachable(where, "no connection in time", "timeout")
     if isinstance(error, httpx2.TimeoutException):
         message = f"{where} has said nothing for too long."
         hint = "The server may be overloaded, or the model slow: see network.idle_timeout."
@@ -136,35 +136,35 @@ def no_answer(error: BaseException, url: str) -> ModelError:
     if isinstance(error, httpx2.ConnectError):
         return _not_connected(error, where)
     if isinstance(error, httpx2.ProxyError):
-        return _unreachable(where, f"the proxy refused ({error})", "connect")
+        return _explain_unreachable(where, f"the proxy refused ({error})", "connect")
     if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
         return narrow_kind(ModelError(f"{where} is no address to reach: {error}"), "connect")
-    message = f"The connection to {where} broke off ({_words(error)})."
+    message = f"The connection to {where} broke off ({_error_words(error)})."
     hint = "Try again. If it stays so, what listens there is probably no model server."
     return narrow_kind(TransientError(message, hint), "protocol")
 
 
-def _words(error: BaseException) -> str:
+def _error_words(error: BaseException) -> str:
     return str(error).strip().rstrip(".") or type(error).__name__
 
 
 def _not_connected(error: BaseException, where: str) -> ModelError:
-    causes = list(_causes(error))
+    causes = list(_list_causes(error))
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
-        message = f"The certificate of {where} is not trusted: {_words(error)}."
+        message = f"The certificate of {where} is not trusted: {_error_words(error)}."
         hint = "Set SSL_CERT_FILE to the certificate of your network, if it has one."
         return narrow_kind(ModelError(message, hint), "certificate")
     if any(isinstance(cause, ssl.SSLError) for cause in causes):
         message = f"cannot reach {where}: it does not speak https."
         return narrow_kind(ModelError(message, "Write http:// in --base-url."), "protocol")
     if any(isinstance(cause, socket.gaierror) for cause in causes):
-        return _unreachable(where, "there is no such host name, or no network", "dns")
+        return _explain_unreachable(where, "there is no such host name, or no network", "dns")
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
-        return _unreachable(where, "connection refused", "connect")
-    return _unreachable(where, _words(error), "connect")
+        return _explain_unreachable(where, "connection refused", "connect")
+    return _explain_unreachable(where, _error_words(error), "connect")
 
 
-def _causes(error: BaseException) -> list[BaseException]:
+def _list_causes(error: BaseException) -> list[BaseException]:
     """The error, what it came from, and the members of groups on the way."""
     found: list[BaseException] = []
     waiting: list[BaseException | None] = [error]
@@ -179,7 +179,7 @@ def _causes(error: BaseException) -> list[BaseException]:
     return found
 
 
-def _unreachable(where: str, why: str, kind: str) -> ModelError:
+def _explain_unreachable(where: str, why: str, kind: str) -> ModelError:
     message = f"cannot reach {where}: {why}."
     hint = "Is the server running, and is the address right? --base-url or --model choose another."
     return narrow_kind(TransientError(message, hint), kind)

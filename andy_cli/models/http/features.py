@@ -153,7 +153,7 @@ def _blames_limit(refusal: ServerRefusal, request: Request) -> bool:
 
 def _in_messages(said: str, request: Request) -> Iterator[str]:
     """What is named inside the messages."""
-    messages = _messages(request)
+    messages = _wire_messages(request)
     if CALL_ID.search(said):
         yield SHORT_IDS
     if "reasoning_content" in said and DEMANDED.search(said) and "remove" not in said:
@@ -173,7 +173,7 @@ def _at_place(message: WireMessage, name: str, said: str) -> Iterator[str]:
         yield NULL_CONTENT if message.get("content") is None else EMPTY_CONTENT
 
 
-def _messages(request: Request) -> list[WireMessage]:
+def _wire_messages(request: Request) -> list[WireMessage]:
     listed = request.get("messages")
     rows = listed if isinstance(listed, list | tuple) else ()
     return [message for message in rows if isinstance(message, Mapping)]
@@ -214,7 +214,7 @@ def _in_words(said: str, refusal: ServerRefusal, request: Request) -> Iterator[s
         return
     if USER_LAST.search(said):
         yield TOOL_ROLE
-    roles = {message.get("role") for message in _messages(request)}
+    roles = {message.get("role") for message in _wire_messages(request)}
     for found in ROLE.finditer(said):
         named = next(name for name in found.groups() if name).lower()
         # The developer's message is the system's by another name; some servers say so of ours.
@@ -224,7 +224,9 @@ def _in_words(said: str, refusal: ServerRefusal, request: Request) -> Iterator[s
     if TOOLS in request and CALLING.search(said) and not _blames_one_tool(said, request):
         yield TOOLS
     if re.search(r"\b(content|text|parts|empty|blank)\b", said, re.IGNORECASE):
-        empty = [message["content"] for message in _messages(request) if _says_nothing(message)]
+        empty = [
+            message["content"] for message in _wire_messages(request) if _says_nothing(message)
+        ]
         yield from (NULL_CONTENT if content is None else EMPTY_CONTENT for content in empty)
     if "stream" in refusal.fields:
         yield STREAM

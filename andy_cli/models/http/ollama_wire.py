@@ -98,7 +98,7 @@ def _write_messages(messages: Sequence[Wire]) -> list[Wire]:
     written: list[Wire] = []
     for message in messages:
         calls = find_mappings(message.get("tool_calls"))
-        names |= {call.get("id"): _function(call).get("name") for call in calls}
+        names |= {call.get("id"): _wire_function(call).get("name") for call in calls}
         written.append(_write_message(message, [_write_call(call) for call in calls], names))
     return written
 
@@ -124,7 +124,7 @@ def _write_message(
 
 def _write_call(call: Wire) -> Wire:
     """With arguments that are an object, as the templates of models want them."""
-    function = _function(call)
+    function = _wire_function(call)
     arguments = function.get("arguments")
     if isinstance(arguments, str):
         with contextlib.suppress(ValueError, RecursionError):  # else it is told as it was written
@@ -135,7 +135,7 @@ def _write_call(call: Wire) -> Wire:
     return {"id": call.get("id") or "", "function": named}
 
 
-def _function(call: Wire) -> Wire:
+def _wire_function(call: Wire) -> Wire:
     function = call.get("function")
     return function if isinstance(function, Mapping) else {}
 
@@ -196,19 +196,19 @@ class OllamaReader:
             self._pieces = []
         self._pieces.append(rest)
         for line in lines:
-            self._line(line)
+            self._read_line(line)
         return self._choices.take()
 
     def finish(self) -> list[Chunk]:
         """The connection has ended."""
         if not (self.failure or self.done):
-            self._line(b"".join(self._pieces))
+            self._read_line(b"".join(self._pieces))
             if self._stray and not self._read_any:
                 begun = self._stray.startswith("{")
                 self.failure = cut_off() if begun else not_a_reply(self._stray)
         return self._choices.take(last=self._choices.any)
 
-    def _line(self, line: bytes) -> None:
+    def _read_line(self, line: bytes) -> None:
         text = line.decode("utf-8", "replace").strip()
         if not text or self.failure or self.done:
             return
@@ -219,39 +219,39 @@ class OllamaReader:
         if isinstance(event, dict) and event.get("error"):
             self.failure = as_error(500, read_refusal(event), "The model server")
         elif isinstance(event, dict) and isinstance(event.get("message"), dict):
-            self._take(event, event["message"], text)
+            self._take_event(event, event["message"], text)
         else:
             self._stray = self._stray or text[:200]
 
-    def _take(self, event: Mapping[str, object], message: Wire, line: str) -> None:
+    def _take_event(self, event: Mapping[str, object], message: Wire, line: str) -> None:
         """One event, as the other API would have said it."""
         self._read_any = True
         calls = message.get("tool_calls")
         delta = {
             "content": message.get("content"),
             "reasoning": message.get("thinking"),
-            "tool_calls": [self._number(call) for call in find_mappings(calls)],
+            "tool_calls": [self._number_call(call) for call in find_mappings(calls)],
         }
         ended = event.get("done") is True
-        choice = {"delta": delta, "finish_reason": self._reason(event) if ended else None}
-        said = {"choices": [choice], "usage": _usage(event)}
+        choice = {"delta": delta, "finish_reason": self._finish_reason(event) if ended else None}
+        said = {"choices": [choice], "usage": _read_usage(event)}
         self._choices.read(said, escaped="\\u" in line, sure=not self._stray)
         if ended:
             self.done = True
             self._choices.done(sure=not self._stray)
 
-    def _number(self, call: Wire) -> Wire:
+    def _number_call(self, call: Wire) -> Wire:
         """A call is whole wherever it stands; not every version numbers them."""
         self._calls += 1
         return {**call, "index": self._calls - 1}
 
-    def _reason(self, event: Mapping[str, object]) -> str:
+    def _finish_reason(self, event: Mapping[str, object]) -> str:
         if event.get("done_reason") == "length":
             return "length"
         return "tool_calls" if self._calls else "stop"
 
 
-def _usage(event: Mapping[str, object]) -> Wire | None:
+def _read_usage(event: Mapping[str, object]) -> Wire | None:
     counts = {"prompt_tokens": "prompt_eval_count", "completion_tokens": "eval_count"}
     usage = {name: event[own] for name, own in counts.items() if own in event}
     return usage or None

@@ -47,12 +47,12 @@ def read_refusal(body: object) -> ServerRefusal:
     while isinstance(body, list) and body:
         body = body[0]
     if not isinstance(body, Mapping):
-        return ServerRefusal(_clean(body) if isinstance(body, str) else "", text=text)
+        return ServerRefusal(_clean_line(body) if isinstance(body, str) else "", text=text)
     inner = body.get("error")
     if isinstance(inner, Mapping):
         body = inner
     said = "; ".join(dict.fromkeys(_find_words(body)))
-    return ServerRefusal(_clean(said), _code(body), fields, *_labels(body), text)
+    return ServerRefusal(_clean_line(said), _error_code(body), fields, *_error_labels(body), text)
 
 
 WANTS_HTTPS = r"HTTP request (was )?sent to (an )?HTTPS (port|server)|HTTP request to an HTTPS"
@@ -63,7 +63,7 @@ def read_page(text: str) -> ServerRefusal:
     """What a refusal that is no JSON says: a page of a proxy is nothing a person wants to read."""
     if re.search(WANTS_HTTPS, text):
         return ServerRefusal(code="https")
-    return ServerRefusal() if "<" in text else ServerRefusal(_clean(text), text=text[:LARGEST])
+    return ServerRefusal() if "<" in text else ServerRefusal(_clean_line(text), text=text[:LARGEST])
 
 
 WORDS = ("message", "detail", "msg", "error", "errors", "error_message", "title", "description")
@@ -118,29 +118,29 @@ def _find_fields(body: object, depth: int = 0) -> Iterator[str]:
     elif isinstance(body, Mapping):
         for key, value in body.items():
             if key in NAMING and isinstance(value, str | list):
-                yield from _field(value)
+                yield from _field_names(value)
             elif key not in QUOTED:
                 yield from _find_fields(value, depth + 1)
 
 
-def _field(place: str | list[object]) -> Iterator[str]:
+def _field_names(place: str | list[object]) -> Iterator[str]:
     """`body`, `messages`, 2, `name` is messages.2.name, and so is /messages/2/name."""
     steps = place.strip("/").split("/") if isinstance(place, str) else place
     if field := ".".join(str(step) for step in steps if step != "body"):
         yield field[:LONGEST]
 
 
-def _labels(body: Mapping[str, object]) -> tuple[str, str]:
+def _error_labels(body: Mapping[str, object]) -> tuple[str, str]:
     type, name = body.get("type"), body.get("code")
     return (type if isinstance(type, str) else ""), (name if isinstance(name, str) else "")
 
 
-def _code(body: Mapping[str, object]) -> str:
+def _error_code(body: Mapping[str, object]) -> str:
     parts = (body.get("type"), body.get("code"), body.get("status"))
     return " ".join(str(part) for part in parts if part is not None).lower()
 
 
-def _clean(text: str) -> str:
+def _clean_line(text: str) -> str:
     """On one line, and without characters that only a terminal would act on."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text[: 2 * LONGEST]).split())
     return line if len(line) <= LONGEST else line[:LONGEST] + "…"
@@ -192,7 +192,7 @@ def as_error(
     if error := _not_to_be_mended(status, refusal, who, quoted):
         return error
     if status in PASSING:
-        return _transient(status, who, quoted, retry_after)
+        return _transient_error(status, who, quoted, retry_after)
     if status in (401, 403):
         return _no_entry(status, who, quoted, key_from)
     if status == 413:
@@ -303,20 +303,26 @@ def _seconds_until(date: str) -> float:
         return -1
 
 
-def _transient(status: int, who: str, quoted: str, retry_after: float | None) -> TransientError:
+def _transient_error(
+    status: int, who: str, quoted: str, retry_after: float | None
+) -> TransientError:
     if status == 429:
         what, kind = "asks for fewer requests", "rate_limit"
     elif status in (503, 529):
         what, kind = "is overloaded", "overloaded"
     else:
         what, kind = "failed", "server"
-    hint = f"It may be tried again in {_words(retry_after)}." if retry_after else "Try again later."
+    hint = (
+        f"It may be tried again in {_spell_seconds(retry_after)}."
+        if retry_after
+        else "Try again later."
+    )
     error = TransientError(f"{who} {what} ({status}){quoted}", hint, retry_after)
     error.kind = kind
     return error
 
 
-def _words(seconds: float) -> str:
+def _spell_seconds(seconds: float) -> str:
     minutes = round(seconds / 60)
     return f"{seconds:.0f} s" if seconds < 120 else f"{minutes} min ({seconds:.0f} s)"
 

@@ -26,7 +26,7 @@ class ThroughOpenAI:
     def __init__(self, endpoint: Endpoint, settings: Settings) -> None:
         self._direct = Direct(endpoint, settings)
         self._endpoint = endpoint
-        self._api = _client(endpoint, self._direct.http)
+        self._api = _make_client(endpoint, self._direct.http)
 
     @asynccontextmanager
     async def send(self, body: Body, address: str = "") -> AsyncIterator[HttpAnswer]:
@@ -35,7 +35,7 @@ class ThroughOpenAI:
                 yield answer
             return
         url = self._endpoint.base_url
-        known, extra = _split(body)
+        known, extra = _split_body(body)
         async with AsyncExitStack() as stack:
             try:
                 create = self._api.chat.completions.with_streaming_response.create
@@ -56,7 +56,7 @@ class ThroughOpenAI:
         await self._direct.close()
 
 
-def _client(endpoint: Endpoint, http: httpx2.AsyncClient) -> openai.AsyncOpenAI:
+def _make_client(endpoint: Endpoint, http: httpx2.AsyncClient) -> openai.AsyncOpenAI:
     # The package insists on a key; servers without one ignore it.
     options: dict[str, Any] = {
         "api_key": endpoint.key or "none",
@@ -87,7 +87,7 @@ KNOWN = {
 }
 
 
-def _split(body: Body) -> tuple[dict[str, Any], Body]:
+def _split_body(body: Body) -> tuple[dict[str, Any], Body]:
     """What the package has parameters for, and what it passes on unseen."""
     known = {name: value for name, value in body.items() if name in KNOWN}
     return known, {name: value for name, value in body.items() if name not in KNOWN}

@@ -40,7 +40,7 @@ class Transport(Protocol):
     async def close(self) -> None: ...
 
 
-def transport(endpoint: Endpoint, settings: Settings) -> Transport:
+def choose_transport(endpoint: Endpoint, settings: Settings) -> Transport:
     """The way the settings ask for; Azure always goes through the openai package."""
     host = urlsplit(endpoint.base_url).hostname or ""
     if settings.text("client") == "openai" or host.endswith(AZURE):
@@ -54,7 +54,7 @@ def transport(endpoint: Endpoint, settings: Settings) -> Transport:
     return Direct(endpoint, settings)
 
 
-async def drain(answer: HttpAnswer) -> None:
+async def drain_answer(answer: HttpAnswer) -> None:
     """Let the server close a reply it has ended, so that its connection can be used again."""
     import asyncio  # both were imported long ago: they brought the answer
 

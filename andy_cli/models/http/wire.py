@@ -53,11 +53,11 @@ class WireReader:
         if self.failure or self.done:
             return []
         if not self._begun:
-            data = self._begin(data)
+            data = self._begin_reading(data)
         if self._whole is not None:
             self._whole.append(data)
             return []
-        self._lines(data)
+        self._read_lines(data)
         return self._choices.take()
 
     def finish(self) -> list[Chunk]:
@@ -65,7 +65,7 @@ class WireReader:
         if self._whole is not None:
             self._read_whole(b"".join(self._whole))
         elif not (self.failure or self.done):
-            self._lines(b"\n\n")
+            self._read_lines(b"\n\n")
             if not (self.failure or self.done or self._choices.any) and self._read_any:
                 self.failure = _no_choice()
             elif self._stray and not self._read_any:
@@ -73,7 +73,7 @@ class WireReader:
         # Usage without a reply is nothing that was said: the request may be tried again.
         return self._choices.take(last=self._choices.any)
 
-    def _begin(self, data: bytes) -> bytes:
+    def _begin_reading(self, data: bytes) -> bytes:
         """Find out from the first character what is coming; return what follows."""
         head = self._head + data
         if BOM.startswith(head):
@@ -87,13 +87,13 @@ class WireReader:
                 self._whole = []
         return head
 
-    def _lines(self, data: bytes) -> None:
+    def _read_lines(self, data: bytes) -> None:
         """Read the lines that are whole now."""
         for line in self._whole_lines(data):
             if line.startswith("data:"):
-                self._data(line)
+                self._read_data(line)
             elif line:
-                self._field(line)
+                self._read_field(line)
             elif self._held or self._is_error:
                 self._end_event()
             if self.failure or self.done:
@@ -117,14 +117,14 @@ class WireReader:
             block = block.replace("\r\n", "\n").replace("\r", "\n")
         return block[:-1].split("\n")
 
-    def _data(self, line: str) -> None:
+    def _read_data(self, line: str) -> None:
         if not (self._held or self._is_error) and line.endswith("}"):
             try:
                 event, end = DECODE(line, 6 if line[5] == " " else 5)
             except (ValueError, RecursionError):
                 end = -1
             if end == len(line):
-                self._take(event, line)
+                self._take_event(event, line)
                 return
         payload = line[5:].strip()
         if payload == DONE:
@@ -145,7 +145,7 @@ class WireReader:
         else:
             self.failure = _no_choice()
 
-    def _field(self, line: str) -> None:
+    def _read_field(self, line: str) -> None:
         """Another field, a comment, or what has no business in an event stream."""
         if line.startswith("event:"):
             self._end_event()
@@ -162,9 +162,9 @@ class WireReader:
         self._held, self._is_error = [], False
         if not held:
             return
-        events, damaged = _objects("\n".join(held))
+        events, damaged = _parse_objects("\n".join(held))
         if damaged and len(held) > 1:
-            read = [_objects(line) for line in held]
+            read = [_parse_objects(line) for line in held]
             events = [event for found, _ in read for event in found]
             damaged = any(bad for _, bad in read)
         self._damaged = self._damaged or damaged
@@ -172,9 +172,9 @@ class WireReader:
             self.failure = error_in_reply({"error": events[0] if events else " ".join(held)})
             return
         for event in events:
-            self._take(event, "\\u")
+            self._take_event(event, "\\u")
 
-    def _take(self, event: object, line: str) -> None:
+    def _take_event(self, event: object, line: str) -> None:
         """One decoded event. The line is looked at for escapes only, which are rare."""
         self._read_any = True
         if not isinstance(event, dict):
@@ -191,14 +191,14 @@ class WireReader:
         if text.startswith("<"):
             self.failure = not_a_reply(text)
             return
-        events, damaged = _objects(text)
+        events, damaged = _parse_objects(text)
         if not events:
-            self.failure = not_a_reply(text) if _hopeless(text) else cut_off()
+            self.failure = not_a_reply(text) if _cannot_be_json(text) else cut_off()
             return
         for event in events:
             if isinstance(event, list):
                 event = event[0] if event else {}
-            self._take(event, "\\u")
+            self._take_event(event, "\\u")
         if self.failure or damaged:
             return
         if self._choices.any or any(_is_reply(event) for event in events):
@@ -223,7 +223,7 @@ def _is_reply(event: object) -> bool:
 REPLIES = ("chat.completion", "chat.completion.chunk")
 
 
-def _objects(text: str) -> tuple[list[object], bool]:
+def _parse_objects(text: str) -> tuple[list[object], bool]:
     """The JSON values that stand one after another, and whether something else came after."""
     found: list[object] = []
     at = 0
@@ -238,7 +238,7 @@ def _objects(text: str) -> tuple[list[object], bool]:
     return found, False
 
 
-def _hopeless(text: str) -> bool:
+def _cannot_be_json(text: str) -> bool:
     """Whether this is not even the beginning of a JSON value that was cut off."""
     try:
         json.loads(text)

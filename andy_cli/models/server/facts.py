@@ -74,7 +74,10 @@ async def facts(
     import asyncio  # it runs us
 
     found = await asyncio.gather(
-        *(_ask(endpoint, settings, source, fetch) for source in _sources(endpoint, sure))
+        *(
+            _ask_source(endpoint, settings, source, fetch)
+            for source in _list_sources(endpoint, sure)
+        )
     )
     merged = ServerFacts()
     for item in found:
@@ -100,7 +103,7 @@ async def takes_tools(
     return "tools" in told if told else None
 
 
-def _sources(endpoint: Endpoint, sure: bool) -> list[FactSource]:
+def _list_sources(endpoint: Endpoint, sure: bool) -> list[FactSource]:
     own = {"ollama": OLLAMA, "llamacpp": LLAMACPP, "lmstudio": LMSTUDIO}
     if endpoint.provider == "ollama":
         return [OLLAMA, LOADED, LISTED]
@@ -112,7 +115,7 @@ def _sources(endpoint: Endpoint, sure: bool) -> list[FactSource]:
     return [probe for probe in every if probe.method == "GET" or not sure]
 
 
-async def _ask(
+async def _ask_source(
     endpoint: Endpoint, settings: Settings, source: FactSource, fetch: Fetch | None
 ) -> ServerFacts:
     import asyncio
@@ -121,7 +124,7 @@ async def _ask(
     body = {"model": endpoint.model} if source.method == "POST" else None
     try:
         async with asyncio.timeout(PATIENCE):
-            ask = fetch or partial(_fetch, endpoint, settings)
+            ask = fetch or partial(_fetch_answer, endpoint, settings)
             data = await ask(source.method, f"{root}{source.path}", body)
         answer = json.loads(data) if data else None
     except (TimeoutError, ValueError, RecursionError):
@@ -129,7 +132,7 @@ async def _ask(
     return source.read(answer, endpoint.model) if isinstance(answer, dict) else ServerFacts()
 
 
-async def _fetch(
+async def _fetch_answer(
     endpoint: Endpoint, settings: Settings, method: str, url: str, body: Json | None
 ) -> bytes | None:
     import httpx2  # 80 ms, and only whoever asks needs it
@@ -155,28 +158,28 @@ async def _fetch(
 # What the answers say. Every key may be missing or of another type.
 
 
-def _ollama(answer: Json, model: str) -> ServerFacts:
-    info = _map(answer, "model_info")
-    most = next((_count(info[key]) for key in info if key.endswith(".context_length")), None)
-    set_to = re.search(r"^\s*num_ctx\s+(\d{1,9})\s*$", _text(answer, "parameters"), re.M)
+def _read_ollama(answer: Json, model: str) -> ServerFacts:
+    info = _as_mapping(answer, "model_info")
+    most = next((_as_count(info[key]) for key in info if key.endswith(".context_length")), None)
+    set_to = re.search(r"^\s*num_ctx\s+(\d{1,9})\s*$", _as_text(answer, "parameters"), re.M)
     context = int(set_to[1]) if set_to else most
-    template = _text(answer, "template")
-    return ServerFacts(context, _words(answer.get("capabilities")), template, most)
+    template = _as_text(answer, "template")
+    return ServerFacts(context, _as_words(answer.get("capabilities")), template, most)
 
 
 def _read_loaded(answer: Json, model: str) -> ServerFacts:
     rows = answer.get("models")
     found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     row = next((item for item in found if item.get("name") in (model, f"{model}:latest")), {})
-    return ServerFacts(loaded=_count(row.get("context_length")))
+    return ServerFacts(loaded=_as_count(row.get("context_length")))
 
 
-def _llamacpp(answer: Json, model: str) -> ServerFacts:
-    caps = _map(answer, "chat_template_caps")
+def _read_llamacpp(answer: Json, model: str) -> ServerFacts:
+    caps = _as_mapping(answer, "chat_template_caps")
     takes = any(caps.get(name) is True for name in ("supports_tools", "supports_tool_calls"))
     told = ("completion", "tools") if takes else ("completion",) * bool(caps)
-    context = _count(_map(answer, "default_generation_settings").get("n_ctx"))
-    return ServerFacts(context, told, _text(answer, "chat_template"))
+    context = _as_count(_as_mapping(answer, "default_generation_settings").get("n_ctx"))
+    return ServerFacts(context, told, _as_text(answer, "chat_template"))
 
 
 def _read_listed(answer: Json, model: str) -> ServerFacts:
@@ -185,36 +188,36 @@ def _read_listed(answer: Json, model: str) -> ServerFacts:
     found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     row = next((item for item in found if item.get("id") in (model, f"{model}:latest")), {})
     lengths = (*LENGTHS, "max_context_length")
-    context = next((count for key in lengths if (count := _count(row.get(key)))), None)
-    context = context or _count(_map(row, "meta").get("n_ctx_train"))
-    owner = next((_text(item, "owned_by") for item in found), "")
-    return ServerFacts(context, _abilities(row), kind=owner * (owner in OWNERS))
+    context = next((count for key in lengths if (count := _as_count(row.get(key)))), None)
+    context = context or _as_count(_as_mapping(row, "meta").get("n_ctx_train"))
+    owner = next((_as_text(item, "owned_by") for item in found), "")
+    return ServerFacts(context, _read_abilities(row), kind=owner * (owner in OWNERS))
 
 
-def _abilities(row: Json) -> tuple[str, ...]:
+def _read_abilities(row: Json) -> tuple[str, ...]:
     """LM Studio: words; Mistral: which are true; OpenRouter: parameters that are taken."""
     told = row.get("capabilities")
     if isinstance(told, dict):
         words = tuple(str(name) for name, there in told.items() if there is True)
     else:
-        words = _words(told)
-        if not words and (taken := _words(row.get("supported_parameters"))):
+        words = _as_words(told)
+        if not words and (taken := _as_words(row.get("supported_parameters"))):
             words = ("completion", "tools") if "tools" in taken else ("completion",)
     same = {"tool_use": "tools", "function_calling": "tools"}
     return tuple(same.get(word, word) for word in words)
 
 
-def _map(value: Json, key: str) -> Json:
+def _as_mapping(value: Json, key: str) -> Json:
     found = value.get(key)
     return found if isinstance(found, dict) else {}
 
 
-def _text(value: Json, key: str) -> str:
+def _as_text(value: Json, key: str) -> str:
     found = value.get(key)
     return found if isinstance(found, str) else ""
 
 
-def _words(value: object) -> tuple[str, ...]:
+def _as_words(value: object) -> tuple[str, ...]:
     return (
         tuple(element for element in value if isinstance(element, str))
         if isinstance(value, list)
@@ -222,13 +225,13 @@ def _words(value: object) -> tuple[str, ...]:
     )
 
 
-def _count(value: object) -> int | None:
+def _as_count(value: object) -> int | None:
     whole = isinstance(value, int) and not isinstance(value, bool)
     return value if whole and isinstance(value, int) and 0 < value < 10**9 else None
 
 
-OLLAMA = FactSource("/api/show", _ollama, "POST")
+OLLAMA = FactSource("/api/show", _read_ollama, "POST")
 LOADED = FactSource("/api/ps", _read_loaded)
-LLAMACPP = FactSource("/props", _llamacpp)
+LLAMACPP = FactSource("/props", _read_llamacpp)
 LMSTUDIO = FactSource("/api/v0/models", _read_listed)
 LISTED = FactSource("/v1/models", _read_listed)

@@ -63,20 +63,22 @@ class SearchScope(NamedTuple):
     values: tuple[str, ...] = ()
 
 
-def find(index: DocumentIndex, query: str, scope: str, limit: int, workspace: Path) -> Looked:
+def find_documents(
+    index: DocumentIndex, query: str, scope: str, limit: int, workspace: Path
+) -> Looked:
     """Raises ToolError for a query without words and for a scope where nothing is indexed."""
-    words = list(_words(query))
+    words = list(_query_words(query))
     if not words:
         raise ToolError("The query holds no words to look for.", "Write some.")
-    within = _scope(index, scope, workspace)
+    within = _resolve_scope(index, scope, workspace)
     for match in dict.fromkeys((" ".join(words), " OR ".join(words))):
-        hits, gone = _hits(index, match, within, limit)
+        hits, gone = _find_hits(index, match, within, limit)
         if hits or gone:
             return Looked(tuple(hits), match == " ".join(words), gone)
     return Looked((), True, 0)
 
 
-def _words(query: str) -> Iterator[str]:
+def _query_words(query: str) -> Iterator[str]:
     """The words as FTS5 takes them: each a string of its own, so that none is an operator."""
     matches = list(WORD.finditer(query))[:MOST_WORDS]
     telling = [match for match in matches if match[0].lower().strip("?!.,") not in COMMON]
@@ -88,7 +90,7 @@ def _words(query: str) -> Iterator[str]:
             yield f'"{plain}"{beginning}'
 
 
-def _scope(index: DocumentIndex, scope: str, workspace: Path) -> SearchScope:
+def _resolve_scope(index: DocumentIndex, scope: str, workspace: Path) -> SearchScope:
     """A folder, as a path or as a name anywhere in one; or a pattern of file names or paths."""
     written = scope.strip().removeprefix("./").rstrip("/")
     if written in ("", "*", "."):
@@ -98,7 +100,7 @@ def _scope(index: DocumentIndex, scope: str, workspace: Path) -> SearchScope:
         tried = [SearchScope("files.path glob ?", (pattern,))]
     else:
         path = os.path.normpath(workspace / Path(written).expanduser())
-        tried = [_below(path)]
+        tried = [_scope_below(path)]
         if not written.startswith(("/", "~", ".")):
             inside = f"*/{re.sub(r'[*?[]', '?', written)}"
             tried.append(
@@ -111,33 +113,33 @@ def _scope(index: DocumentIndex, scope: str, workspace: Path) -> SearchScope:
     raise ToolError(f"Nothing is indexed in {spell_out(scope)}. Indexed are: {folders}.")
 
 
-def _below(path: str) -> SearchScope:
+def _scope_below(path: str) -> SearchScope:
     # What begins with the folder and a slash; the character behind the slash is 0.
     return SearchScope(
         "(files.path = ? or (files.path > ? and files.path < ?))", (path, f"{path}/", f"{path}0")
     )
 
 
-def _hits(
+def _find_hits(
     index: DocumentIndex, match: str, scope: SearchScope, limit: int
 ) -> tuple[list[Hit], int]:
     """The best hit of each file, best first, and how many files with hits are gone."""
     asked = limit + MORE
-    rows = _rows(index, match, scope, asked)
+    rows = _select_rows(index, match, scope, asked)
     while len(rows) == asked and len({row[0] for row in rows}) < limit and asked < MOST_ROWS:
         # A few files with many hits are before all others.
         asked *= 8
-        rows = _rows(index, match, scope, asked)
+        rows = _select_rows(index, match, scope, asked)
     hits: dict[str, Hit | None] = {}
     for row in rows:
         path = str(row[0])
         if path not in hits and sum(map(bool, hits.values())) < limit:
-            hits[path] = _hit(row)
+            hits[path] = _read_hit(row)
     there = [hit for hit in hits.values() if hit]
     return there, len(hits) - len(there)
 
 
-def _rows(
+def _select_rows(
     index: DocumentIndex, match: str, scope: SearchScope, most: int
 ) -> list[tuple[object, ...]]:
     files = "parts on parts.id = {} join files on files.id = parts.file"
@@ -155,23 +157,23 @@ def _rows(
     return index.rows(sql, [match, *scope.values, most])
 
 
-def _hit(row: Sequence[object]) -> Hit | None:
+def _read_hit(row: Sequence[object]) -> Hit | None:
     """A row as what is told; None for a file that is not there any more."""
     path, size, changed, place, unit, line, marked = row
     try:
         state = os.lstat(str(path))
     except OSError:
         return None
-    snippet, lines = _snippet(str(marked))
+    snippet, lines = _cut_snippet(str(marked))
     if unit:
         place = f"{unit} {int(str(line)) + lines}"
     is_other = (state.st_size, state.st_mtime_ns) != (size, changed)
     return Hit(str(path), str(place), snippet, is_other)
 
 
-def _snippet(marked: str) -> tuple[str, int]:
+def _cut_snippet(marked: str) -> tuple[str, int]:
     """The part with the most of what was found, and how many lines are before its best one."""
-    best = _densest(marked, [match.start() for match in MARK.finditer(marked)])
+    best = _find_densest(marked, [match.start() for match in MARK.finditer(marked)])
     start = max(marked.rfind("\n", 0, best) + 1, best - AROUND // 3)
     start = _at_a_word(marked, start, best)
     end = start + AROUND
@@ -181,7 +183,7 @@ def _snippet(marked: str) -> tuple[str, int]:
     return ahead + " ".join(text.split()) + behind, marked.count("\n", 0, best)
 
 
-def _densest(marked: str, found: Sequence[int]) -> int:
+def _find_densest(marked: str, found: Sequence[int]) -> int:
     """Where most was found: on the rest of a line first, then near."""
     best, most = 0, (0, 0)
     for at, start in enumerate(found):

@@ -67,7 +67,7 @@ def html_to_text(
         check_limits()
         writer.add_text(token.before)
         writer.add_tag(token)
-    return _tidy(writer.title), _tidy(writer.text)
+    return _tidy_text(writer.title), _tidy_text(writer.text)
 
 
 class _TextWriter:
@@ -159,7 +159,7 @@ def _read_attribute(attribute: re.Pattern[str], tag: str) -> str:
     return BLANKS.sub(" ", html.unescape(value)).strip()
 
 
-def _tidy(pieces: list[str]) -> str:
+def _tidy_text(pieces: list[str]) -> str:
     text = "".join(pieces)
     if "\t" in text:
         text = AROUND_TABS.sub("\t", text)

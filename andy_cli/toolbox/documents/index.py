@@ -108,21 +108,21 @@ def open_index(path: Path | None = None) -> Iterator["DocumentIndex"]:
         raise ToolError(f"{path} cannot be used: {error.strerror}.") from error
     try:
         with closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as connection:
-            _prepare(connection)
+            _prepare_tables(connection)
             yield DocumentIndex(connection)
     except sqlite3.Error as error:
-        raise _fault(error, path, inode) from error
+        raise _explain_fault(error, path, inode) from error
 
 
-def _prepare(connection: sqlite3.Connection) -> None:
+def _prepare_tables(connection: sqlite3.Connection) -> None:
     """Raises DatabaseError for a file of somebody else, or of another version."""
-    version = _version(connection)
+    version = _schema_version(connection)
     if version == VERSION:
         return
     connection.execute("pragma journal_mode = wal")
     with _transaction(connection):
         # Another process may have been faster.
-        version = _version(connection)
+        version = _schema_version(connection)
         tables = connection.execute("select count(*) from sqlite_master").fetchone()[0]
         if version == 0 and not tables:
             for statement in SCHEMA.split(";\n"):
@@ -134,7 +134,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
             raise error
 
 
-def _version(connection: sqlite3.Connection) -> int:
+def _schema_version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("pragma user_version").fetchone()[0])
 
 
@@ -149,7 +149,7 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("commit")
 
 
-def _fault(error: sqlite3.Error, path: Path, inode: int) -> ToolError:
+def _explain_fault(error: sqlite3.Error, path: Path, inode: int) -> ToolError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in DAMAGE:
         return ToolError(_set_aside(path, inode))
@@ -265,12 +265,12 @@ class DocumentIndex:
                 "select id from folders where path = ?", [str(folder)]
             ).fetchone()
             for file in files if found else ():  # another process may have removed it
-                self._put(found[0], file)
+                self._put_file(found[0], file)
 
-    def _put(self, folder: int, read: ReadFile) -> None:
+    def _put_file(self, folder: int, read: ReadFile) -> None:
         run = self._connection.execute
         if read.pieces is not None:
-            self._drop(read.path)
+            self._drop_file(read.path)
         (file,) = run(
             """insert into files (folder, path, size, changed, checked, hash, fault)
                values (?, ?, ?, ?, ?, ?, ?)
@@ -289,7 +289,7 @@ class DocumentIndex:
                 [part, "" if at else read.name, piece.text],
             )
 
-    def _drop(self, path: str) -> None:
+    def _drop_file(self, path: str) -> None:
         """Forget the text of a file."""
         run = self._connection.execute
         run(
@@ -304,7 +304,7 @@ class DocumentIndex:
         for at in range(0, len(paths), BATCH):
             with _transaction(self._connection):
                 for path in paths[at : at + BATCH]:
-                    self._drop(path)
+                    self._drop_file(path)
                     self._connection.execute("delete from files where path = ?", [path])
 
     def updated(self, folder: Path) -> None:

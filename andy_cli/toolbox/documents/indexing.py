@@ -52,7 +52,7 @@ Report = Callable[[int, int], None]
 """Told how many files are done, and of how many."""
 
 
-def update(
+def update_folder(
     index: DocumentIndex, folder: Path, largest: int, report: Report = lambda *_: None
 ) -> IndexingCounts:
     """Bring one folder up to date; files of more than `largest` bytes are passed over.
@@ -63,12 +63,14 @@ def update(
         raise ToolError(f"{folder} is not there. What is indexed of it stays.")
     known = index.states(folder)
     found = list(files_in(folder))
-    gone = sorted(known.keys() - {_key(item.path) for item in found})
+    gone = sorted(known.keys() - {_path_key(item.path) for item in found})
     index.forget(gone)
-    due = [item for item in found if not _is_unchanged(item, known.get(_key(item.path)))]
+    due = [item for item in found if not _is_unchanged(item, known.get(_path_key(item.path)))]
     done, read = len(found) - len(due), 0
     report(done, len(found))
-    for batch in _batches(_read(file, folder, known.get(_key(file.path)), largest) for file in due):
+    for batch in _batch_files(
+        _read_file(file, folder, known.get(_path_key(file.path)), largest) for file in due
+    ):
         index.put(folder, batch)
         done += len(batch)
         read += sum(document.pieces is not None for document in batch)
@@ -85,7 +87,7 @@ def _is_unchanged(found: FoundFile, known: FileState | None) -> bool:
     )
 
 
-def _batches(files: Iterable[ReadFile]) -> Iterator[list[ReadFile]]:
+def _batch_files(files: Iterable[ReadFile]) -> Iterator[list[ReadFile]]:
     batch: list[ReadFile] = []
     characters, began = 0, time.monotonic()
     for file in files:
@@ -99,9 +101,9 @@ def _batches(files: Iterable[ReadFile]) -> Iterator[list[ReadFile]]:
         yield batch
 
 
-def _read(found: FoundFile, folder: Path, known: FileState | None, largest: int) -> ReadFile:
+def _read_file(found: FoundFile, folder: Path, known: FileState | None, largest: int) -> ReadFile:
     """A file as it goes into the index; one that cannot be read goes in with the reason."""
-    key = _key(found.path)
+    key = _path_key(found.path)
     name = os.path.relpath(key, folder) if key != str(folder) else folder.name
     state = FileState(found.size, found.changed, time.time_ns(), b"")
     if key != found.path:
@@ -110,7 +112,7 @@ def _read(found: FoundFile, folder: Path, known: FileState | None, largest: int)
         fault = f"larger than {largest / 1e6:g} MB"
         return ReadFile(key, name, state._replace(fault=fault), ())
     try:
-        data, state = _content(found.path, largest, state)
+        data, state = _read_content(found.path, largest, state)
         if known and known.hash == state.hash and known.size != AGAIN:
             return ReadFile(key, name, state._replace(fault=known.fault), None)
         if not form_of(data[:SNIFFED], name):
@@ -124,7 +126,7 @@ def _read(found: FoundFile, folder: Path, known: FileState | None, largest: int)
         return ReadFile(key, name, state._replace(size=size, fault=str(error)), ())
 
 
-def _content(path: str, largest: int, state: FileState) -> tuple[bytes, FileState]:
+def _read_content(path: str, largest: int, state: FileState) -> tuple[bytes, FileState]:
     """What is in a file now, and how the file is now. No link is followed."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with os.fdopen(os.open(path, flags), "rb") as file:
@@ -142,13 +144,13 @@ def pieces_of(parts: Iterable[TextPart]) -> Iterator[Piece]:
         text = as_indexed(part.text)
         at, line = 0, 1
         while at < len(text):
-            end = _cut(text, at)
+            end = _find_cut(text, at)
             yield Piece(part.place, part.unit, line, text[at:end])
             line += text.count("\n", at, end)
             at = end
 
 
-def _cut(text: str, at: int) -> int:
+def _find_cut(text: str, at: int) -> int:
     end = at + PIECE
     if end >= len(text):
         return len(text)
@@ -156,6 +158,6 @@ def _cut(text: str, at: int) -> int:
     return text.rfind("\n", half, end) + 1 or text.rfind(" ", half, end) + 1 or end
 
 
-def _key(path: str) -> str:
+def _path_key(path: str) -> str:
     """What a path is known by; one that is not in UTF-8 is spelled out."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -28,7 +28,7 @@ FAULTS = (
 """What pypdf raises over damaged files, beside what it means to raise."""
 
 
-def pages(file: BinaryIO) -> Iterator[str]:
+def pdf_pages(file: BinaryIO) -> Iterator[str]:
     """The pages in order, one without text as nothing. Raises ToolError for a file that is
     encrypted, damaged or too much, and where pypdf is missing."""
     try:

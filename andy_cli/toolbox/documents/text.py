@@ -52,27 +52,27 @@ GoOn = Callable[[], None]
 DocumentReader = Callable[[BinaryIO, GoOn], Iterator[TextPart]]
 
 
-def always() -> None:
+def go_on_always() -> None:
     """Goes on."""
 
 
-def _pdf(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
-    for number, text in enumerate(pdf.pages(file), 1):
+def _read_pdf(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
+    for number, text in enumerate(pdf.pdf_pages(file), 1):
         go_on()
         yield TextPart(f"page {number}", text)
 
 
-def _word(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
+def _read_word(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
     yield TextPart("", docx.read_text(file), "paragraph")
 
 
-def _slides(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
+def _read_slides(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
     for number, text in enumerate(pptx.read_slides(file), 1):
         go_on()
         yield TextPart(f"slide {number}", text)
 
 
-def _sheets(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
+def _read_sheets(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
     for name, text in xlsx.read_sheets(file, go_on):
         yield TextPart(f"sheet {name}", text)
 
@@ -82,24 +82,24 @@ def _open_document(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
         yield TextPart(place, text, "" if place else "paragraph")
 
 
-def _book(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
+def _read_book(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
     for number, text in enumerate(epub.read_chapters(file), 1):
         go_on()
         yield TextPart(f"chapter {number}", text)
 
 
 OFFICE_READERS: dict[str, DocumentReader] = {
-    ".docx": _word,
-    ".docm": _word,
-    ".pptx": _slides,
-    ".pptm": _slides,
-    ".ppsx": _slides,
-    ".xlsx": _sheets,
-    ".xlsm": _sheets,
+    ".docx": _read_word,
+    ".docm": _read_word,
+    ".pptx": _read_slides,
+    ".pptm": _read_slides,
+    ".ppsx": _read_slides,
+    ".xlsx": _read_sheets,
+    ".xlsm": _read_sheets,
     ".odt": _open_document,
     ".ods": _open_document,
     ".odp": _open_document,
-    ".epub": _book,
+    ".epub": _read_book,
 }
 """By the end of the name."""
 MEMBERS = {
@@ -131,7 +131,7 @@ def form_of(head: bytes, name: str) -> str:
 
 
 def text_of(
-    file: BinaryIO, name: str, most: int = 50_000_000, go_on: GoOn = always
+    file: BinaryIO, name: str, most: int = 50_000_000, go_on: GoOn = go_on_always
 ) -> Iterator[TextPart]:
     """Give the text of an open file, in parts; at most so many bytes of plain text are read.
 
@@ -142,7 +142,7 @@ def text_of(
     form = form_of(head, name) or _form_of_archive(file, head)
     file.seek(0)
     if form == ".pdf":
-        yield from _pdf(file, go_on)
+        yield from _read_pdf(file, go_on)
     elif reader := OFFICE_READERS.get(form):
         yield from reader(file, go_on)
     elif form:

@@ -41,11 +41,11 @@ def files_in(folder: Path) -> Iterator[FoundFile]:
             if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.path)
             elif not is_binary(entry.name):
-                yield from _state(entry)
+                yield from _entry_state(entry)
         waiting += reversed(folders)
 
 
-def _state(entry: "os.DirEntry[str]") -> Iterator[FoundFile]:
+def _entry_state(entry: "os.DirEntry[str]") -> Iterator[FoundFile]:
     try:
         state = entry.stat(follow_symlinks=False)
     except OSError:

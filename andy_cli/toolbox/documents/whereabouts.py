@@ -9,7 +9,7 @@ def index_file() -> Path:
     return data_folder() / "documents" / "index.db"
 
 
-def missing() -> str:
+def missing_index() -> str:
     """What is missing before documents can be searched, or nothing."""
     if index_file().is_file():
         return ""

@@ -14,11 +14,11 @@ from andy_cli.toolbox.files.contents import content_of
 from andy_cli.toolbox.files.differences import FileChange, compare_texts, describe_new_text
 from andy_cli.toolbox.files.editing import describe_places, replace_text
 from andy_cli.toolbox.files.encodings import PIECE, decode_file
-from andy_cli.toolbox.files.kinds import HEAD, kind, one
-from andy_cli.toolbox.files.names import amount, show_path
+from andy_cli.toolbox.files.kinds import HEAD, kind_of_bytes, name_one
+from andy_cli.toolbox.files.names import show_path, show_size
 from andy_cli.toolbox.files.opening import open_file
-from andy_cli.toolbox.files.writing import write
-from andy_cli.toolbox.granted_paths import GrantedPath, place
+from andy_cli.toolbox.files.writing import write_whole
+from andy_cli.toolbox.granted_paths import GrantedPath, granted_path
 from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.tool import Display, Outcome, ResourceAccess
 
@@ -38,7 +38,7 @@ class Before(NamedTuple):
     size: int = 0
 
 
-def _before(written: str) -> Before:
+def _content_before(written: str) -> Before:
     workspace = here().workspace
     contained = contain(written, workspace, "write")
     if contained.path is None or contained.verdict not in ("inside", "ask"):
@@ -59,29 +59,33 @@ def _read_place(where: GrantedPath) -> Before:
 
 
 def claim_write(written: str, content: str) -> ResourceAccess:
-    return _claim(written, compare_data(_before(written), content.encode("utf-8", "replace")))
+    return _claim_change(
+        written, compare_data(_content_before(written), content.encode("utf-8", "replace"))
+    )
 
 
 def claim_put(written: str, content: str, mime_type: str) -> ResourceAccess:
     """Raises ToolError for content that is none."""
-    return _claim(written, compare_data(_before(written), content_of(content, mime_type)))
+    return _claim_change(
+        written, compare_data(_content_before(written), content_of(content, mime_type))
+    )
 
 
-def _claim(written: str, change: FileChange) -> ResourceAccess:
+def _claim_change(written: str, change: FileChange) -> ResourceAccess:
     return ResourceAccess((written,), "write", summary=change.summary, diff=change.diff)
 
 
 def compare_data(before: Before, data: bytes) -> FileChange:
     """Describe the change that putting the data there makes."""
-    what = kind(data[:HEAD])
+    what = kind_of_bytes(data[:HEAD])
     if not before.there:
         new = f"new file, {_describe_data(data, what)}"
         return FileChange(new) if what else describe_new_text(decode_file(data).text)
     if not before.known:
-        inside = f"a file of {amount(before.size)}" if before.size else "what may be there"
+        inside = f"a file of {show_size(before.size)}" if before.size else "what may be there"
         return FileChange(f"{inside} is replaced by {_describe_data(data, what)}")
-    if what or kind(before.data[:HEAD]):
-        old = _describe_data(before.data, kind(before.data[:HEAD]))
+    if what or kind_of_bytes(before.data[:HEAD]):
+        old = _describe_data(before.data, kind_of_bytes(before.data[:HEAD]))
         return FileChange(f"{old} is replaced by {_describe_data(data, what)}")
     old_text, new_text = decode_file(before.data), decode_file(data)
     change = compare_texts(old_text.text, new_text.text)
@@ -92,7 +96,7 @@ def compare_data(before: Before, data: bytes) -> FileChange:
 
 
 def _describe_data(data: bytes, what: str) -> str:
-    return f"{one(what) if what else 'text'} of {amount(len(data))}"
+    return f"{name_one(what) if what else 'text'} of {show_size(len(data))}"
 
 
 def claim_edit(written: str, old: str, new: str, everywhere: bool) -> ResourceAccess:
@@ -100,42 +104,44 @@ def claim_edit(written: str, old: str, new: str, everywhere: bool) -> ResourceAc
 
     Raises ToolError where the text is not in the file, or not only once.
     """
-    before, name = _before(written), spell_out(written)
+    before, name = _content_before(written), spell_out(written)
     if not before.known or not before.there:
-        return _claim(written, compare_texts(old, new))
+        return _claim_change(written, compare_texts(old, new))
     text = decode_file(before.data).text
-    return _claim(written, compare_texts(text, replace_text(text, old, new, everywhere, name).text))
+    return _claim_change(
+        written, compare_texts(text, replace_text(text, old, new, everywhere, name).text)
+    )
 
 
-def put(written: str, content: str, mime_type: str = "") -> Outcome:
+def put_file(written: str, content: str, mime_type: str = "") -> Outcome:
     """Make or replace a file. Raises ToolError, with everything as it was."""
     data = content_of(content, mime_type)
-    where = place(written, "write")
+    where = granted_path(written, "write")
     before = _read_place(where)
-    new = write(where, _pieces(data))
-    size = amount(len(data))
+    new = write_whole(where, _split_pieces(data))
+    size = show_size(len(data))
     did = f"{'made' if new else 'replaced'} {show_path(where.path)}, {size}"
     return Outcome(did, did, display=Display(diff=compare_data(before, data).diff))
 
 
-def _pieces(data: bytes) -> Sequence[bytes]:
+def _split_pieces(data: bytes) -> Sequence[bytes]:
     return [data[at : at + PIECE] for at in range(0, len(data), PIECE)]
 
 
-def edit(written: str, old: str, new: str, everywhere: bool) -> Outcome:
+def edit_file(written: str, old: str, new: str, everywhere: bool) -> Outcome:
     """Replace a text in a file; its encoding and its line ends stay. Raises ToolError."""
-    where = place(written, "write")
+    where = granted_path(written, "write")
     name = show_path(where.path)
     file, _ = open_file(written)
     with file:
         data = file.read(EDITED + 1)
     if len(data) > EDITED:
-        raise ToolError(f"{name} is larger than {amount(EDITED)}: that is too much to edit.")
-    if what := kind(data[:HEAD]):
-        raise ToolError(f"{name} is no text but {one(what)}: there is nothing to edit in it.")
+        raise ToolError(f"{name} is larger than {show_size(EDITED)}: that is too much to edit.")
+    if what := kind_of_bytes(data[:HEAD]):
+        raise ToolError(f"{name} is no text but {name_one(what)}: there is nothing to edit in it.")
     text = decode_file(data)
     change = replace_text(text.text, old, new, everywhere, name)
-    write(where, _pieces(text.encoded(change.text)))
+    write_whole(where, _split_pieces(text.encoded(change.text)))
     did = f"changed {name}{describe_places(change.places)}"
     shown = compare_texts(text.text, change.text) if len(data) <= COMPARED else FileChange("")
     return Outcome(did, did, display=Display(diff=shown.diff))

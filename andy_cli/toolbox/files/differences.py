@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from andy_cli.toolbox.files.names import count
+from andy_cli.toolbox.files.names import count_noun
 
 HEAD, TAIL = 1000, 200
 """Lines that are kept of a long change; a screen shows fewer, and all of these on request."""
@@ -43,7 +43,7 @@ class Change(NamedTuple):
 
 def compare_texts(old: str, new: str) -> FileChange:
     """Describe the change from one text to the other."""
-    change = _compare_lines(_lines(old), _lines(new))
+    change = _compare_lines(_split_lines(old), _split_lines(new))
     if not change.lines:
         return FileChange("nothing changes" if old == new else "only line endings change")
     return FileChange(_describe_counts(change), "\n".join(shorten_diff(change.lines)))
@@ -51,30 +51,30 @@ def compare_texts(old: str, new: str) -> FileChange:
 
 def describe_new_text(text: str) -> FileChange:
     """The change that makes a file of this text."""
-    lines = _lines(text)
+    lines = _split_lines(text)
     added = [f"+{line}" for line in lines]
     header = [f"@@ -0,0 +1,{len(lines)} @@"] * bool(lines)
-    summary = f"new file, {count(len(lines), 'line')}"
+    summary = f"new file, {count_noun(len(lines), 'line')}"
     return FileChange(summary, "\n".join(shorten_diff([*header, *added])))
 
 
 def _describe_counts(change: Change) -> str:
     if not change.removed:
-        return f"{count(change.added, 'line')} added"
+        return f"{count_noun(change.added, 'line')} added"
     if not change.added:
-        return f"{count(change.removed, 'line')} removed"
-    return f"{count(change.added, 'line')} added, {change.removed:,} removed"
+        return f"{count_noun(change.removed, 'line')} removed"
+    return f"{count_noun(change.added, 'line')} added, {change.removed:,} removed"
 
 
-def _lines(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     return lines if lines[-1] else lines[:-1]
 
 
 def _compare_lines(old: Sequence[str], new: Sequence[str]) -> Change:
     """Only what differs is compared: what is alike at both ends may be long."""
-    head = _alike(old, new)
-    tail = _alike(old[head:][::-1], new[head:][::-1])
+    head = _count_alike(old, new)
+    tail = _count_alike(old[head:][::-1], new[head:][::-1])
     start = max(0, head - AROUND)
     stop = max(0, tail - AROUND)
     before, after = old[start : len(old) - stop], new[start : len(new) - stop]
@@ -90,7 +90,7 @@ def _compare_lines(old: Sequence[str], new: Sequence[str]) -> Change:
     )
 
 
-def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+def _count_alike(one: Sequence[str], other: Sequence[str]) -> int:
     """How many lines are the same from the start on."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
@@ -101,10 +101,10 @@ def _move_hunk(line: str, by: int) -> str:
     if not line.startswith("@@ "):
         return line
     _, old, new, _ = line.split(" ")
-    return f"@@ -{_later(old, by)} +{_later(new, by)} @@"
+    return f"@@ -{_shift_span(old, by)} +{_shift_span(new, by)} @@"
 
 
-def _later(span: str, by: int) -> str:
+def _shift_span(span: str, by: int) -> str:
     start, comma, length = span[1:].partition(",")
     return f"{int(start) + by}{comma}{length}"
 
@@ -118,7 +118,7 @@ def shorten_diff(lines: Sequence[str]) -> list[str]:
     if len(narrow) <= HEAD + TAIL + 1:
         return narrow
     before, tail = narrow[:-TAIL], narrow[-TAIL:]
-    note = f"\\ {count(len(before) - HEAD, 'line')} more, not shown"
+    note = f"\\ {count_noun(len(before) - HEAD, 'line')} more, not shown"
     # What stands behind the gap keeps its numbers.
     header = [] if HUNK.match(tail[0]) else [_header_behind(before)]
     return [*before[:HEAD], note, *header, *tail]

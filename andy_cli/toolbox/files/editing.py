@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
-from andy_cli.toolbox.files.names import count
+from andy_cli.toolbox.files.names import count_noun
 
 NEAREST, LIKE = 3, 60
 """Lines that are named where a text is not there, and how alike they are, of 100."""
@@ -36,9 +36,9 @@ def replace_text(text: str, old: str, new: str, everywhere: bool, name: str) -> 
     parts = _unify_line_ends(text).split(_unify_line_ends(old))
     places = len(parts) - 1
     if not places:
-        raise _missing(text, old, name)
+        raise _explain_missing(text, old, name)
     if places > 1 and not everywhere:
-        raise _several(parts, _unify_line_ends(old), name)
+        raise _explain_several(parts, _unify_line_ends(old), name)
     return Edited(_join_replaced(parts, _unify_line_ends(old), _unify_line_ends(new), text), places)
 
 
@@ -63,7 +63,7 @@ def _join_replaced(parts: Sequence[str], old: str, new: str, text: str) -> str:
     return put.join(restored)
 
 
-def _several(parts: Sequence[str], old: str, name: str) -> ToolError:
+def _explain_several(parts: Sequence[str], old: str, name: str) -> ToolError:
     numbers = []
     number = 1
     for part in parts[:MANY]:
@@ -78,7 +78,7 @@ def _several(parts: Sequence[str], old: str, name: str) -> ToolError:
     )
 
 
-def _missing(text: str, old: str, name: str) -> ToolError:
+def _explain_missing(text: str, old: str, name: str) -> ToolError:
     lines = text.split("\n")
     if (number := _spaced_otherwise(lines, old)) is not None:
         return ToolError(
@@ -86,7 +86,7 @@ def _missing(text: str, old: str, name: str) -> ToolError:
             "in it.",
             f"read_file shows them. Line {number}: {_show_line(lines[number - 1])}",
         )
-    near = _nearest(lines, old)
+    near = _nearest_lines(lines, old)
     return ToolError(
         f"That text is not in {name}, so nothing was changed.",
         f"The nearest lines: {near}" if near else "read_file shows what is.",
@@ -104,7 +104,7 @@ def _spaced_otherwise(lines: Sequence[str], old: str) -> int | None:
     return bisect_right(ends, at) + 1 if at >= 0 else None
 
 
-def _nearest(lines: Sequence[str], old: str) -> str:
+def _nearest_lines(lines: Sequence[str], old: str) -> str:
     """The lines most like the first one that was looked for, with their numbers."""
     # 10 ms, and most edits fit.
     from rapidfuzz import fuzz, process
@@ -129,4 +129,4 @@ def _show_line(line: str) -> str:
 
 
 def describe_places(places: int) -> str:
-    return "" if places == 1 else f" in {count(places, 'place')}"
+    return "" if places == 1 else f" in {count_noun(places, 'place')}"

@@ -10,7 +10,7 @@ from typing import BinaryIO, NamedTuple
 from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.toolbox.files.encodings import encoding_of
-from andy_cli.toolbox.files.names import amount, show_path
+from andy_cli.toolbox.files.names import show_path, show_size
 from andy_cli.toolbox.files.opening import open_file
 from andy_cli.toolbox.files.reading import refuse_binary
 from andy_cli.toolbox.tool import Outcome
@@ -30,13 +30,13 @@ class Content(NamedTuple):
     cut: bool
 
 
-def got(path: str, encoding: str, longest: int, work: Work) -> Outcome:
+def get_file(path: str, encoding: str, longest: int, work: Work) -> Outcome:
     """`encoding` is a name of an encoding, `base64`, or empty: whatever the text is in."""
     file, where = open_file(path)
     name = show_path(where.path)
     with file:
         size = os.fstat(file.fileno()).st_size
-        content = _content(file, name, encoding.strip().lower(), min(longest, LONGEST), work)
+        content = _read_content(file, name, encoding.strip().lower(), min(longest, LONGEST), work)
     told: dict[str, object] = {
         "path": path,
         "mime_type": mimetypes.guess_type(name)[0] or "text/plain",
@@ -46,10 +46,10 @@ def got(path: str, encoding: str, longest: int, work: Work) -> Outcome:
     }
     if content.cut:
         told |= {"truncated": True, "rest": "A larger maxLength or read_file shows more."}
-    return Outcome(told, f"read {name}, {amount(size)}")
+    return Outcome(told, f"read {name}, {show_size(size)}")
 
 
-def _content(file: BinaryIO, name: str, encoding: str, longest: int, work: Work) -> Content:
+def _read_content(file: BinaryIO, name: str, encoding: str, longest: int, work: Work) -> Content:
     if encoding == "base64":
         data = file.read(longest // 4 * 3 + 1)
         whole = data[: longest // 4 * 3]
@@ -61,7 +61,7 @@ def _content(file: BinaryIO, name: str, encoding: str, longest: int, work: Work)
             advice = f"{error.advice} Its bytes can be had with encoding base64.".lstrip()
             raise ToolError(str(error), advice) from error
         encoding = encoding_of(file, work).name
-    codec = _codec(encoding)
+    codec = _find_codec(encoding)
     data = file.read((longest + 1) * WIDEST)
     try:
         text = codec.incrementaldecoder().decode(data)
@@ -70,7 +70,7 @@ def _content(file: BinaryIO, name: str, encoding: str, longest: int, work: Work)
     return Content(text.removeprefix("\ufeff")[:longest], codec.name, len(text) > longest)
 
 
-def _codec(encoding: str) -> codecs.CodecInfo:
+def _find_codec(encoding: str) -> codecs.CodecInfo:
     """Raises ToolError for what is no encoding of text."""
     try:
         if encoding in SLOW:

@@ -5,11 +5,11 @@ from typing import BinaryIO
 
 from andy_cli.toolbox.documents.html import TextStyle, html_to_text
 from andy_cli.toolbox.files.encodings import encoding_of
-from andy_cli.toolbox.files.kinds import HEAD, kind
-from andy_cli.toolbox.files.names import count, show_path
+from andy_cli.toolbox.files.kinds import HEAD, kind_of_bytes
+from andy_cli.toolbox.files.names import count_noun, show_path
 from andy_cli.toolbox.files.office import DocumentPart, is_document, read_document
 from andy_cli.toolbox.files.opening import open_file
-from andy_cli.toolbox.files.reading import pieces, refuse_binary
+from andy_cli.toolbox.files.reading import read_pieces, refuse_binary
 from andy_cli.toolbox.tool import Outcome
 from andy_cli.toolbox.work import Work
 
@@ -32,19 +32,19 @@ def ingest_file(written: str, work: Work) -> Outcome:
         return Outcome(f"{name} holds no text.", f"read {name}: it holds no text")
     shown = text[:LONGEST]
     if len(text) > LONGEST:
-        shown += f"\n[The first {count(LONGEST, 'character')}; the document goes on.]"
-    return Outcome(shown, f"read the text of {name}, {count(len(text), 'character')}")
+        shown += f"\n[The first {count_noun(LONGEST, 'character')}; the document goes on.]"
+    return Outcome(shown, f"read the text of {name}, {count_noun(len(text), 'character')}")
 
 
 def text_of(file: BinaryIO, name: str, work: Work) -> str:
     """The text of an open file, which is called `name` in sentences. Raises ToolError."""
     head = file.read(HEAD)
     file.seek(0)
-    if is_document(kind(head), name):
+    if is_document(kind_of_bytes(head), name):
         parts = read_document(file, name, work)
         return "\n\n".join(_with_place(part) for part in parts)
     refuse_binary(file, name)
-    text = _plain(file, work)
+    text = _read_plain(file, work)
     is_page = name.lower().endswith((".html", ".htm", ".xhtml")) or PAGE.match(head)
     if not is_page:
         return text
@@ -56,11 +56,11 @@ def _with_place(part: DocumentPart) -> str:
     return f"[{part.place}]\n{part.text}" if part.place else part.text
 
 
-def _plain(file: BinaryIO, work: Work) -> str:
+def _read_plain(file: BinaryIO, work: Work) -> str:
     """No more of it than is needed: files may be of any size."""
     found: list[str] = []
     size = 0
-    for piece in pieces(file, encoding_of(file, work), work):
+    for piece in read_pieces(file, encoding_of(file, work), work):
         found.append(piece)
         size += len(piece)
         if size > LARGEST:

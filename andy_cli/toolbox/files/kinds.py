@@ -86,16 +86,16 @@ ODD = 0.1
 """The part of other bytes from which on it is no text."""
 
 
-def kind(head: bytes) -> str:
+def kind_of_bytes(head: bytes) -> str:
     """A name for what begins with these bytes; empty for text, which nothing is too."""
     if any(head.startswith(mark) for mark, _ in MARKS) or _is_text(head):
         return ""
     names = (name for at, magic, name in MAGIC if head.startswith(magic, at))
     name = next(names, "binary file")
-    return _document(head) or name if name == "ZIP archive" else name
+    return _document_kind(head) or name if name == "ZIP archive" else name
 
 
-def _document(head: bytes) -> str:
+def _document_kind(head: bytes) -> str:
     return next((name for mark, name in OFFICE if mark in head), "")
 
 
@@ -110,12 +110,12 @@ def holds_text(name: str) -> bool:
     return name.endswith(TEXTUAL)
 
 
-def one(name: str) -> str:
+def name_one(name: str) -> str:
     """`a PNG picture`, `an MP3 song`."""
     return f"{'an' if name.startswith(('A', 'E', 'I', 'O', 'MP3', 'i')) else 'a'} {name}"
 
 
-def hint(name: str) -> str:
+def advise_kind(name: str) -> str:
     """Advice on what can be done with such a file; empty where nothing can."""
     if name == "MP3 song":
         return "play_mp3 plays it."

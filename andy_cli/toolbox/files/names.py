@@ -19,10 +19,10 @@ def show_path(path: Path) -> str:
     return spell_out(str(path))
 
 
-def amount(size: int) -> str:
+def show_size(size: int) -> str:
     """`340 bytes`, `1.2 kB`, `3.4 MB`."""
     if size < 1000:
-        return count(size, "byte")
+        return count_noun(size, "byte")
     for unit, one in (("kB", 1e3), ("MB", 1e6)):
         if size < one * 999.95:
             return f"{size / one:.1f} {unit}"
@@ -35,11 +35,11 @@ NOUNS = {"file": "file", "folder": "folder", "link": "link", "other": "special f
 
 def count_kinds(kinds: Mapping[str, int]) -> str:
     """`12 files, 2 folders and 1 link`, of how many there are of each kind."""
-    parts = [count(kinds[kind], noun) for kind, noun in NOUNS.items() if kinds.get(kind)]
+    parts = [count_noun(kinds[kind], noun) for kind, noun in NOUNS.items() if kinds.get(kind)]
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
 
 
-def count(number: int, noun: str) -> str:
+def count_noun(number: int, noun: str) -> str:
     """`1 line`, `12 lines`, `2 matches`, `3 entries`."""
     if number == 1:
         return f"1 {noun}"

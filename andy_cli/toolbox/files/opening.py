@@ -8,14 +8,14 @@ from typing import BinaryIO
 from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.files.names import show_path
-from andy_cli.toolbox.files.search.walking import entries
-from andy_cli.toolbox.granted_paths import GrantedPath, place
+from andy_cli.toolbox.files.search.walking import list_entries
+from andy_cli.toolbox.granted_paths import GrantedPath, granted_path
 from andy_cli.toolbox.runtime_context import here
 
 
 def open_file(written: str) -> tuple[BinaryIO, GrantedPath]:
     """The file a model wrote the path of, for reading. Raises ToolError."""
-    where = place(written, "read")
+    where = granted_path(written, "read")
     try:
         return where.open(), where
     except ToolError as error:
@@ -27,7 +27,7 @@ def _explain_unopened(where: GrantedPath, error: ToolError) -> ToolError:
     number = cause.errno if isinstance(cause, OSError) else None
     name = show_path(where.path)
     if number == errno.ENOENT:
-        return _missing(where, f"There is no file {name}.")
+        return _explain_missing(where, f"There is no file {name}.")
     if number in (errno.EACCES, errno.EPERM):
         return ToolError(f"The file {name} may not be read by this user.", "Choose another one.")
     if number in (errno.ENOTDIR, errno.ELOOP):
@@ -39,11 +39,11 @@ def _explain_unopened(where: GrantedPath, error: ToolError) -> ToolError:
     return ToolError(f"{name} cannot be opened: {os.strerror(number)}.")
 
 
-def _missing(where: GrantedPath, message: str) -> ToolError:
+def _explain_missing(where: GrantedPath, message: str) -> ToolError:
     """With names that come near, from the same folder; of one outside only the file was asked."""
     if where.path.is_relative_to(here().workspace):
         try:
-            names = [entry.name for entry in entries(where._replace(path=where.path.parent))]
+            names = [entry.name for entry in list_entries(where._replace(path=where.path.parent))]
         except ToolError:
             message = f"{message} Its folder is not there either."
             return ToolError(message, "list_directory shows what is.")

@@ -12,8 +12,8 @@ from typing import BinaryIO, NamedTuple
 
 from andy_cli.errors import ToolError
 from andy_cli.toolbox.files.encodings import PIECE, Encoding, encoding_of
-from andy_cli.toolbox.files.kinds import HEAD, hint, kind, one
-from andy_cli.toolbox.files.names import amount, count, show_path
+from andy_cli.toolbox.files.kinds import HEAD, advise_kind, kind_of_bytes, name_one
+from andy_cli.toolbox.files.names import count_noun, show_path, show_size
 from andy_cli.toolbox.files.opening import open_file
 from andy_cli.toolbox.tool import Outcome
 from andy_cli.toolbox.work import Work
@@ -30,10 +30,14 @@ class PageLine(NamedTuple):
     """Characters that were cut off."""
 
     def __str__(self) -> str:
-        return f"{self.text} [... {count(self.more, 'character')} more]" if self.more else self.text
+        return (
+            f"{self.text} [... {count_noun(self.more, 'character')} more]"
+            if self.more
+            else self.text
+        )
 
 
-def page(written: str, first: int, last: int | None, numbered: bool, work: Work) -> Outcome:
+def read_page(written: str, first: int, last: int | None, numbered: bool, work: Work) -> Outcome:
     """Lines `first` to `last` (None: the end), or as many of them as fit; counted from 1.
 
     Raises ToolError for what is no text, is not there or may not be read.
@@ -49,15 +53,15 @@ def page(written: str, first: int, last: int | None, numbered: bool, work: Work)
         if not total:
             return Outcome("The file is empty.", f"read {name}: it is empty")
         if first > total:
-            raise ToolError(f"{name} has {count(total, 'line')}: there is no line {first}.")
+            raise ToolError(f"{name} has {count_noun(total, 'line')}: there is no line {first}.")
         end = min(last or total, total)
-        found = _that_fit(islice(lines(file, encoding, work), first - 1, end))
+        found = _that_fit(islice(read_lines(file, encoding, work), first - 1, end))
     shown = [_show_line(number, each, numbered) for number, each in enumerate(found, first)]
     reached = first + len(found) - 1
     if reached < total:
-        shown.append(_rest(first, reached, total))
+        shown.append(_describe_rest(first, reached, total))
     whole = first == 1 and reached == total
-    what = count(total, "line") if whole else f"lines {first:,} to {reached:,} of {total:,}"
+    what = count_noun(total, "line") if whole else f"lines {first:,} to {reached:,} of {total:,}"
     return Outcome("\n".join(shown), f"read {name}, {what}")
 
 
@@ -76,7 +80,7 @@ def _show_line(number: int, line: PageLine, numbered: bool) -> str:
     return f"{number:>6}\t{line}" if numbered else str(line)
 
 
-def _rest(first: int, reached: int, total: int) -> str:
+def _describe_rest(first: int, reached: int, total: int) -> str:
     return (
         f"[These were lines {first} to {reached} of {total}. "
         f"start_line={reached + 1} shows what follows.]"
@@ -85,45 +89,45 @@ def _rest(first: int, reached: int, total: int) -> str:
 
 def refuse_binary(file: BinaryIO, name: str) -> None:
     """Raises ToolError that says what it is, unless it is text; the file stands at its start."""
-    what = kind(file.read(HEAD))
+    what = kind_of_bytes(file.read(HEAD))
     file.seek(0)
     if what:
-        size = amount(os.fstat(file.fileno()).st_size)
-        raise ToolError(f"{name} is {one(what)} of {size}: no text.", hint(what))
+        size = show_size(os.fstat(file.fileno()).st_size)
+        raise ToolError(f"{name} is {name_one(what)} of {size}: no text.", advise_kind(what))
 
 
 def line_count(file: BinaryIO, encoding: Encoding, work: Work) -> int:
     """How many lines it has; an end behind the last one begins no other."""
     number, last = 0, "\n"
-    for text in pieces(file, encoding, work):
+    for text in read_pieces(file, encoding, work):
         number += text.count("\n")
         last = text[-1:] or last
     return number + (last != "\n")
 
 
-def lines(file: BinaryIO, encoding: Encoding, work: Work) -> Iterator[PageLine]:
+def read_lines(file: BinaryIO, encoding: Encoding, work: Work) -> Iterator[PageLine]:
     """The lines of an open file without their ends; however long they are, memory is bounded."""
     pending, cut = "", 0
-    for text in pieces(file, encoding, work):
+    for text in read_pieces(file, encoding, work):
         *whole, rest = text.split("\n")
         for line in whole:
-            yield _line(pending + line, cut)
+            yield _cut_line(pending + line, cut)
             pending, cut = "", 0
         pending += rest
         if len(pending) > LONGEST_LINE + 1:
             cut += len(pending) - LONGEST_LINE
             pending = pending[:LONGEST_LINE]
     if pending:
-        yield _line(pending, cut)
+        yield _cut_line(pending, cut)
 
 
-def _line(text: str, cut: int) -> PageLine:
+def _cut_line(text: str, cut: int) -> PageLine:
     if not cut:
         text = text.removesuffix("\r")
     return PageLine(text[:LONGEST_LINE], cut + max(0, len(text) - LONGEST_LINE))
 
 
-def pieces(file: BinaryIO, encoding: Encoding, work: Work) -> Iterator[str]:
+def read_pieces(file: BinaryIO, encoding: Encoding, work: Work) -> Iterator[str]:
     """The text from the start of the file on, in pieces."""
     file.seek(len(encoding.mark))
     # What is broken behind a mark that promised an encoding is shown as such.

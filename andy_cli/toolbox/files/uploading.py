@@ -11,10 +11,10 @@ from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import contain
 from andy_cli.messages import Effect
 from andy_cli.toolbox.files.encodings import PIECE
-from andy_cli.toolbox.files.names import amount, show_path
+from andy_cli.toolbox.files.names import show_path, show_size
 from andy_cli.toolbox.files.opening import open_file
-from andy_cli.toolbox.files.writing import write
-from andy_cli.toolbox.granted_paths import place
+from andy_cli.toolbox.files.writing import write_whole
+from andy_cli.toolbox.granted_paths import granted_path
 from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, progress
 from andy_cli.toolbox.work import Work
@@ -29,22 +29,22 @@ def is_address(destination: str) -> bool:
     return "://" in destination
 
 
-def claim(path: str, destination: str) -> ResourceAccess:
+def claim_upload(path: str, destination: str) -> ResourceAccess:
     """What would be read and where it would go. Raises ToolError for an address of another kind."""
-    size = _size(path)
-    what = f"{spell_out(path)}{f', {amount(size)}' if size is not None else ''}"
+    size = _file_size(path)
+    what = f"{spell_out(path)}{f', {show_size(size)}' if size is not None else ''}"
     if is_address(destination):
-        _check(destination)
+        _check_address(destination)
         shown = f"the whole of {what}\nto {spell_out(destination)}"
         return ResourceAccess((path,), "read", address=destination, method=METHOD, shown=shown)
-    target = _target(path, destination)
+    target = _target_path(path, destination)
     shown = f"{what}, copied to {spell_out(target)}"
     return ResourceAccess(
         (path, target), operations=("read", "write"), shown=shown, effect=Effect.WRITE
     )
 
 
-def _check(address: str) -> None:
+def _check_address(address: str) -> None:
     if urlsplit(address).scheme.lower() not in ("http", "https"):
         raise ToolError(
             f"{spell_out(address)[:200]} is no address that files can be sent to.",
@@ -52,7 +52,7 @@ def _check(address: str) -> None:
         )
 
 
-def _size(path: str) -> int | None:
+def _file_size(path: str) -> int | None:
     """In bytes; only of what may be looked at unasked."""
     contained = contain(path, here().workspace, "read")
     if contained.path is None or contained.verdict != "inside":
@@ -63,7 +63,7 @@ def _size(path: str) -> int | None:
         return None
 
 
-def _target(path: str, destination: str) -> str:
+def _target_path(path: str, destination: str) -> str:
     """The file in the destination folder, as a path somebody could have written."""
     name = PurePosixPath(path).name
     return str(PurePosixPath(destination or ".") / name)
@@ -73,41 +73,43 @@ def copy_file(path: str, destination: str, work: Work) -> Outcome:
     """Raises ToolError, with nothing changed."""
     source, where = open_file(path)
     with source:
-        target = place(_target(path, destination), "write")
+        target = granted_path(_target_path(path, destination), "write")
         if target.path == where.path:
             raise ToolError(f"{show_path(where.path)} is in that folder already.")
         size = os.fstat(source.fileno()).st_size
-        new = write(target, _pieces(source, size, work), work.go_on)
+        new = write_whole(target, _read_pieces(source, size, work), work.go_on)
     verb = "copied" if new else "replaced a file with a copy of"
-    did = f"{verb} {show_path(where.path)} to {show_path(target.path)}, {amount(size)}"
+    did = f"{verb} {show_path(where.path)} to {show_path(target.path)}, {show_size(size)}"
     return Outcome(did, did)
 
 
-def _pieces(file: BinaryIO, size: int, work: Work) -> Iterator[bytes]:
+def _read_pieces(file: BinaryIO, size: int, work: Work) -> Iterator[bytes]:
     done = 0
     while piece := file.read(PIECE):
         work.go_on()
         done += len(piece)
-        progress(f"{amount(done)} of {amount(size)}")
+        progress(f"{show_size(done)} of {show_size(size)}")
         yield piece
 
 
 async def send_file(path: str, address: str) -> Outcome:
     """The whole file to a web address. Raises ToolError."""
-    _check(address)
+    _check_address(address)
     file, where = open_file(path)
     with file:
         size = os.fstat(file.fileno()).st_size
-        answer = await give(file, size, address)
-    return Outcome(answer, f"sent {show_path(where.path)}, {amount(size)}, to {spell_out(address)}")
+        answer = await give_file(file, size, address)
+    return Outcome(
+        answer, f"sent {show_path(where.path)}, {show_size(size)}, to {spell_out(address)}"
+    )
 
 
-async def give(file: BinaryIO, size: int, address: str) -> str:
+async def give_file(file: BinaryIO, size: int, address: str) -> str:
     """Give the open file to the address by METHOD; what was answered. Raises ToolError."""
     # httpx2 takes 0.1 s to import, and most files stay here.
-    from andy_cli.toolbox.web.files import send
+    from andy_cli.toolbox.web.files import send_body
 
-    answer = await send(address, METHOD, file)
+    answer = await send_body(address, METHOD, file)
     said_back = answer.body[:ANSWER].decode("utf-8", "replace")
     if not 200 <= answer.status < 300:
         raise ToolError(

@@ -15,7 +15,7 @@ from hashlib import blake2b
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
-from andy_cli.toolbox.files.history.journal import find_missing_folders, record
+from andy_cli.toolbox.files.history.journal import find_missing_folders, record_change
 from andy_cli.toolbox.files.history.recorded import LARGEST, Written
 from andy_cli.toolbox.files.names import show_path
 from andy_cli.toolbox.granted_paths import GrantedPath
@@ -36,7 +36,7 @@ WHY = {
 }
 
 
-def write(
+def write_whole(
     place: GrantedPath, pieces: Iterable[bytes], go_on: Callable[[], None] = lambda: None
 ) -> bool:
     """Put the pieces there as the whole file; says whether it is new. Folders are made.
@@ -44,16 +44,16 @@ def write(
     `go_on` is asked just before the new file takes the place of the old one, and may raise.
     Raises ToolError, with everything as it was. It is noted, so that it can be taken back.
     """
-    before = _before(place)
+    before = _read_before(place)
     folders = find_missing_folders(place.path, place.root)
     hashed = Hashed(pieces)
     new = replace_whole(place, hashed, go_on)
     did = f"{'made' if new else 'changed'} {show_path(place.path)}"
-    record(Written(place, hashed.digest, new, *before, folders), did)
+    record_change(Written(place, hashed.digest, new, *before, folders), did)
     return new
 
 
-def _before(place: GrantedPath) -> tuple[bytes | None, int]:
+def _read_before(place: GrantedPath) -> tuple[bytes | None, int]:
     """What a file holds, unless there is none or it is too large to be kept, and its time."""
     try:
         with place.open() as file:
@@ -82,22 +82,22 @@ class Hashed:
 
 
 def replace_whole(place: GrantedPath, pieces: Iterable[bytes], go_on: Callable[[], None]) -> bool:
-    """As `write`, but nothing is noted."""
+    """As `write_whole`, but nothing is noted."""
     with _explain_failure(place), folder_inside(place.path, place.root, make=True) as folder:
         name = place.path.name
-        before = _state(name, folder)
+        before = _entry_state(name, folder)
         if before and not stat.S_ISREG(before.st_mode):
             raise ToolError(f"{show_path(place.path)} is no plain file: it is not written over.")
-        draft = _draft(name)
+        draft = _draft_name(name)
         try:
-            _fill(draft, folder, pieces, before)
+            _fill_draft(draft, folder, pieces, before)
             go_on()
             os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(draft, dir_fd=folder)
             raise
-        _settle(folder)
+        _sync_folder(folder)
         return before is None
 
 
@@ -108,13 +108,13 @@ def _explain_failure(place: GrantedPath) -> Iterator[None]:
         yield
     except ToolError as error:
         if isinstance(error.__cause__, OSError):
-            raise ToolError(_why(place, error.__cause__)) from error
+            raise ToolError(_explain_error(place, error.__cause__)) from error
         raise
     except OSError as error:
-        raise ToolError(_why(place, error)) from error
+        raise ToolError(_explain_error(place, error)) from error
 
 
-def _why(place: GrantedPath, error: OSError) -> str:
+def _explain_error(place: GrantedPath, error: OSError) -> str:
     return f"{show_path(place.path)} was not written: {reason_of(error)}. Nothing was changed."
 
 
@@ -123,20 +123,22 @@ def reason_of(error: OSError) -> str:
     return WHY.get(error.errno or 0) or os.strerror(error.errno or errno.EIO)
 
 
-def _state(name: str, folder: int) -> os.stat_result | None:
+def _entry_state(name: str, folder: int) -> os.stat_result | None:
     try:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
 
 
-def _draft(name: str) -> str:
+def _draft_name(name: str) -> str:
     """A name beside it that nobody has, short enough for every disk."""
     beginning = os.fsencode(name)[:100].decode("utf-8", "ignore")
     return f".{beginning}.{secrets.token_hex(6)}.new"
 
 
-def _fill(draft: str, folder: int, pieces: Iterable[bytes], before: os.stat_result | None) -> None:
+def _fill_draft(
+    draft: str, folder: int, pieces: Iterable[bytes], before: os.stat_result | None
+) -> None:
     """Write the draft and see it onto the disk."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     # What takes the place of a private file is private from the start.
@@ -152,7 +154,7 @@ def _fill(draft: str, folder: int, pieces: Iterable[bytes], before: os.stat_resu
         os.fsync(file.fileno())
 
 
-def _settle(folder: int) -> None:
+def _sync_folder(folder: int) -> None:
     """See onto the disk that the name now means the new file."""
     with contextlib.suppress(OSError):  # not every file system can
         readable = os.open(".", os.O_RDONLY, dir_fd=folder)

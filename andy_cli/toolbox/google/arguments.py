@@ -3,7 +3,7 @@
 from andy_cli.toolbox.tool import ToolError
 
 
-def split(written: object) -> object:
+def split_words(written: object) -> object:
     """A list of words that came as one text, comma separated."""
     if isinstance(written, str):
         return [part.strip() for part in written.split(",") if part.strip()]
@@ -17,7 +17,7 @@ def join_texts(written: object) -> object:
     return written
 
 
-def table(written: object) -> object:
+def parse_table(written: object) -> object:
     """Rows of cells, whatever their form. Raises ValueError for what are none."""
     from andy_cli.toolbox.google.contents.cells import rows_of
 

@@ -7,17 +7,24 @@ from typing import NamedTuple
 from andy_cli.toolbox.google.contents.pages import (
     TextRest,
     count_noun,
-    cut,
-    fitting,
+    describe_cut,
+    fitting_items,
     outcome,
-    short,
+    shorten_words,
 )
-from andy_cli.toolbox.google.http.apis import CALENDAR, base
+from andy_cli.toolbox.google.http.apis import CALENDAR, base_address
 from andy_cli.toolbox.google.http.exchange import Query
 from andy_cli.toolbox.google.http.refusals import Missing
-from andy_cli.toolbox.google.http.service import Record, open_service, part, record, records, text
+from andy_cli.toolbox.google.http.service import (
+    Record,
+    as_record,
+    as_records,
+    as_text,
+    open_service,
+    quote_part,
+)
 from andy_cli.toolbox.google.ids import Event, calendar_id, event_id, show_id
-from andy_cli.toolbox.google.times import TimeSpan, parse_bound, span
+from andy_cli.toolbox.google.times import TimeSpan, parse_bound, parse_span
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError
 
 MANY = 250
@@ -42,21 +49,21 @@ class Planned(NamedTuple):
         return f"New event: {self.summary}\nWhen: {self.when.said()}{where}"
 
 
-async def calendars() -> Outcome:
+async def list_calendars() -> Outcome:
     async with open_service(CALENDAR) as calendar:
         missing = Missing("There are no calendars.")
         found = await calendar.listed("/users/me/calendarList", "items", 1000, missing, largest=250)
     names = ("id", "summary", "description", "primary", "accessRole", "timeZone")
     known = [{name: item[name] for name in names if item.get(name)} for item in found.items]
-    kept = fitting(known)
-    data = {"calendars": kept, **cut(known, kept, found.more, FIRST)}
+    kept = fitting_items(known)
+    data = {"calendars": kept, **describe_cut(known, kept, found.more, FIRST)}
     return outcome(data, f"found {count_noun(len(known), 'calendar')}")
 
 
-async def events(calendar: str, time_min: str, time_max: str) -> Outcome:
+async def list_events(calendar: str, time_min: str, time_max: str) -> Outcome:
     """What happens from one time to another; without the first, from now on."""
     id = calendar_id(calendar)
-    first = parse_bound(time_min, "timeMin") if time_min.strip() else _now()
+    first = parse_bound(time_min, "timeMin") if time_min.strip() else _now_as_text()
     last = parse_bound(time_max, "timeMax", end=True) if time_max.strip() else ""
     if last and datetime.fromisoformat(last) <= datetime.fromisoformat(first):
         raise ToolError(
@@ -64,78 +71,80 @@ async def events(calendar: str, time_min: str, time_max: str) -> Outcome:
         )
     # Of a series every single one, in order.
     query: Query = {"timeMin": first, "timeMax": last, "singleEvents": True, "orderBy": "startTime"}
-    path = f"/calendars/{part(id)}/events"
+    path = f"/calendars/{quote_part(id)}/events"
     missing = _no_calendar(id)
     async with open_service(CALENDAR) as service:
         found = await service.listed(path, "items", MANY, missing, query, largest=MANY)
     known = [_describe_event(item) for item in found.items]
-    kept = fitting(known)
-    data = {"calendar": id, "events": kept, **cut(known, kept, found.more, REST)}
+    kept = fitting_items(known)
+    data = {"calendar": id, "events": kept, **describe_cut(known, kept, found.more, REST)}
     return outcome(data, f"found {count_noun(len(known), 'event')}")
 
 
-def _now() -> str:
+def _now_as_text() -> str:
     return datetime.now().astimezone().isoformat(timespec="seconds")
 
 
 def _describe_event(event: Record) -> dict[str, object]:
     """What is worth telling of an event; a series is known by its id."""
-    guests = [text(attendee.get("email")) for attendee in records(event.get("attendees"))]
+    guests = [as_text(attendee.get("email")) for attendee in as_records(event.get("attendees"))]
     known: dict[str, object] = {
-        "id": text(event.get("id")),
-        "summary": text(event.get("summary")),
+        "id": as_text(event.get("id")),
+        "summary": as_text(event.get("summary")),
         "start": _when(event.get("start")),
         "end": _when(event.get("end")),
-        "location": text(event.get("location")),
-        "description": text(event.get("description"))[:DESCRIPTION],
+        "location": as_text(event.get("location")),
+        "description": as_text(event.get("description"))[:DESCRIPTION],
         "guests": guests,
-        "link": text(event.get("htmlLink")),
+        "link": as_text(event.get("htmlLink")),
     }
     return {name: value for name, value in known.items() if value}
 
 
 def _when(value: object) -> str:
-    found = record(value)
-    return text(found.get("dateTime")) or text(found.get("date"))
+    found = as_record(value)
+    return as_text(found.get("dateTime")) or as_text(found.get("date"))
 
 
-async def creating(event: Planned) -> Outcome:
+async def create_event(event: Planned) -> Outcome:
     body = {
         "summary": event.summary,
         "start": event.when.start.for_api(),
         "end": event.when.end.for_api(),
     }
     async with open_service(CALENDAR) as service:
-        path = f"/calendars/{part(event.calendar)}/events"
+        path = f"/calendars/{quote_part(event.calendar)}/events"
         made = await service.change("POST", path, _no_calendar(event.calendar), body)
         service.made(made)
-    did = f"put {short(event.summary)} into the calendar, {event.when.said()}"
+    did = f"put {shorten_words(event.summary)} into the calendar, {event.when.said()}"
     return outcome(_describe_event({**body, **made}), did)
 
 
 def plan_event(summary: str, start: str, end: str, calendar: str) -> Planned:
     """What is to be made. Raises ToolError for what cannot be."""
-    return Planned(_title(summary), span(start, end), calendar_id(calendar))
+    return Planned(_check_title(summary), parse_span(start, end), calendar_id(calendar))
 
 
-def _title(summary: str) -> str:
+def _check_title(summary: str) -> str:
     if title := " ".join(summary.split()):
         return title
     raise ToolError("The event needs a title: what is it?")
 
 
-async def updating(event: str, summary: str, calendar: str) -> Outcome:
-    found, title = choose_event(event, calendar), _title(summary)
+async def update_event(event: str, summary: str, calendar: str) -> Outcome:
+    found, title = choose_event(event, calendar), _check_title(summary)
     async with open_service(CALENDAR) as service:
-        done = await service.change("PATCH", _path(found), _missing(found), {"summary": title})
+        done = await service.change(
+            "PATCH", _event_path(found), _missing_event(found), {"summary": title}
+        )
         service.made(done)
-    return outcome(_describe_event(done), f"renamed the event to {short(title)}")
+    return outcome(_describe_event(done), f"renamed the event to {shorten_words(title)}")
 
 
-async def deleting(event: str, calendar: str) -> Outcome:
+async def delete_event(event: str, calendar: str) -> Outcome:
     found = choose_event(event, calendar)
     async with open_service(CALENDAR) as service:
-        await service.change("DELETE", _path(found), _missing(found))
+        await service.change("DELETE", _event_path(found), _missing_event(found))
     return outcome({"id": found.id, "deleted": True}, "deleted the event")
 
 
@@ -147,11 +156,11 @@ def choose_event(event: str, calendar: str) -> Event:
     return Event(found.id, calendar_id(calendar))
 
 
-def _path(event: Event) -> str:
-    return f"/calendars/{part(event.calendar)}/events/{part(event.id)}"
+def _event_path(event: Event) -> str:
+    return f"/calendars/{quote_part(event.calendar)}/events/{quote_part(event.id)}"
 
 
-def _missing(event: Event) -> Missing:
+def _missing_event(event: Event) -> Missing:
     return Missing(
         f"There is no event {show_id(event.id)} in the calendar {show_id(event.calendar)}.",
         "calendar_events gives the ids.",
@@ -163,23 +172,23 @@ def _no_calendar(id: str) -> Missing:
 
 
 def claim_reading(arguments: Mapping[str, object]) -> ResourceAccess:
-    return ResourceAccess(address=base(CALENDAR))
+    return ResourceAccess(address=base_address(CALENDAR))
 
 
 def claim_creating(arguments: Mapping[str, object]) -> ResourceAccess:
     names = ("summary", "start", "end", "calendarId")
     event = plan_event(*(str(arguments.get(name) or "") for name in names))
-    return ResourceAccess(address=base(CALENDAR), method="POST", shown=event.said())
+    return ResourceAccess(address=base_address(CALENDAR), method="POST", shown=event.said())
 
 
 def claim_updating(arguments: Mapping[str, object]) -> ResourceAccess:
-    said = f"{_which(arguments)}\nNew title: {_title(str(arguments.get('summary') or ''))}"
-    return ResourceAccess(address=base(CALENDAR), method="PATCH", shown=said)
+    said = f"{_which(arguments)}\nNew title: {_check_title(str(arguments.get('summary') or ''))}"
+    return ResourceAccess(address=base_address(CALENDAR), method="PATCH", shown=said)
 
 
 def claim_deleting(arguments: Mapping[str, object]) -> ResourceAccess:
     return ResourceAccess(
-        address=base(CALENDAR), method="DELETE", shown=f"Delete: {_which(arguments)}"
+        address=base_address(CALENDAR), method="DELETE", shown=f"Delete: {_which(arguments)}"
     )
 
 

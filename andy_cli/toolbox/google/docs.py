@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 
 from andy_cli.toolbox.google.contents.document_text import ends_empty, text_of
-from andy_cli.toolbox.google.contents.pages import count_noun, outcome, page, short
-from andy_cli.toolbox.google.http.apis import DOCS, base
+from andy_cli.toolbox.google.contents.pages import count_noun, outcome, page_of_text, shorten_words
+from andy_cli.toolbox.google.http.apis import DOCS, base_address
 from andy_cli.toolbox.google.http.refusals import NOT_DONE, Missing
 from andy_cli.toolbox.google.http.service import (
     Record,
     Service,
+    as_record,
+    as_records,
+    as_text,
     open_service,
-    part,
-    record,
-    records,
-    text,
+    quote_part,
 )
 from andy_cli.toolbox.google.ids import file_id, show_id
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError
@@ -24,117 +24,121 @@ LARGEST = 1_000_000
 """Characters of a document; Google takes no more."""
 
 
-async def reading(document: str, offset: int) -> Outcome:
+async def read_document(document: str, offset: int) -> Outcome:
     id = file_id(document, NOUN)
     async with open_service(DOCS) as docs:
         query = {"includeTabsContent": True}
-        found = await docs.read(_path(id), _missing(id), query)
-    title = text(found.get("title"))
+        found = await docs.read(_document_path(id), _missing_document(id), query)
+    title = as_text(found.get("title"))
     return outcome(
-        {"id": id, "title": title, **page(text_of(found), offset)}, f"read {short(title)}"
+        {"id": id, "title": title, **page_of_text(text_of(found), offset)},
+        f"read {shorten_words(title)}",
     )
 
 
-async def creating(title: str, content: str) -> Outcome:
-    name = _title(title)
-    _check(content)
+async def create_document(title: str, content: str) -> Outcome:
+    name = _check_title(title)
+    _check_content(content)
     async with open_service(DOCS) as docs:
         made = await docs.change("POST", "/documents", NO_PLACE, {"title": name})
         id = docs.made(made, "documentId")
         if content:
             await _fill_document(docs, id, content)
     link = f"https://docs.google.com/document/d/{id}/edit"
-    return outcome({"id": id, "title": name, "link": link}, f"made the document {short(name)}")
+    return outcome(
+        {"id": id, "title": name, "link": link}, f"made the document {shorten_words(name)}"
+    )
 
 
 async def _fill_document(docs: Service, id: str, content: str) -> None:
     try:
-        await _edit(docs, id, {"insertText": {"location": {"index": 1}, "text": content}})
+        await _edit_document(docs, id, {"insertText": {"location": {"index": 1}, "text": content}})
     except ToolError as error:
         why = str(error).removesuffix(NOT_DONE).rstrip()
         message = f"The document {id} was made, but without its text. {why}"
         raise ToolError(message, error.advice) from error
 
 
-async def appending(document: str, content: str) -> Outcome:
+async def append_text(document: str, content: str) -> Outcome:
     """Add paragraphs at the end of the first tab."""
     id = file_id(document, NOUN)
-    _check(content)
+    _check_content(content)
     if not content:
         raise ToolError("There is nothing to append.")
     async with open_service(DOCS) as docs:
         where = {"fields": "title,body(content(startIndex,endIndex))"}
-        found = await docs.read(_path(id), _missing(id), where)
+        found = await docs.read(_document_path(id), _missing_document(id), where)
         added = content if ends_empty(found) else f"\n{content}"
-        await _edit(docs, id, {"insertText": {"endOfSegmentLocation": {}, "text": added}})
-    did = f"added {count_noun(len(content), 'character')} to {short(text(found.get('title')))}"
+        await _edit_document(docs, id, {"insertText": {"endOfSegmentLocation": {}, "text": added}})
+    title = shorten_words(as_text(found.get("title")))
+    did = f"added {count_noun(len(content), 'character')} to {title}"
     return outcome({"id": id, "appended": len(content)}, did)
 
 
-async def replacing(document: str, find: str, new: str) -> Outcome:
+async def replace_text(document: str, find: str, new: str) -> Outcome:
     """Replace a text wherever it stands, in all tabs, its case kept in mind."""
     id = file_id(document, NOUN)
-    _check(new)
+    _check_content(new)
     if not find:
         raise ToolError("No text is given that is to be replaced.", "Give it as findText.")
     async with open_service(DOCS) as docs:
         wanted = {"containsText": {"text": find, "matchCase": True}, "replaceText": new}
-        done = await _edit(docs, id, {"replaceAllText": wanted})
-    replies = records(done.get("replies"))
-    number = record(replies[0].get("replaceAllText")).get("occurrencesChanged") if replies else 0
+        done = await _edit_document(docs, id, {"replaceAllText": wanted})
+    replies = as_records(done.get("replies"))
+    number = as_record(replies[0].get("replaceAllText")).get("occurrencesChanged") if replies else 0
     if not isinstance(number, int) or not number:
         raise ToolError(
-            f"{short(find)} does not occur in the document, so nothing was replaced.",
+            f"{shorten_words(find)} does not occur in the document, so nothing was replaced.",
             "Upper and lower case count; docs_read gives the text.",
         )
     return outcome({"id": id, "replaced": number}, f"replaced {count_noun(number, 'place')}")
 
 
-async def _edit(docs: Service, id: str, request: Mapping[str, object]) -> Record:
-    path, body = f"{_path(id)}:batchUpdate", {"requests": [request]}
-    done = await docs.change("POST", path, _missing(id), body)
+async def _edit_document(docs: Service, id: str, request: Mapping[str, object]) -> Record:
+    path, body = f"{_document_path(id)}:batchUpdate", {"requests": [request]}
+    done = await docs.change("POST", path, _missing_document(id), body)
     docs.made(done, "documentId")
     return done
 
 
-def _title(title: str) -> str:
+def _check_title(title: str) -> str:
     if name := " ".join(title.split()):
         return name
     raise ToolError("The document needs a title.")
 
 
-def _check(content: str) -> None:
+def _check_content(content: str) -> None:
     if len(content) > LARGEST:
         raise ToolError("A document holds a million characters at most.")
 
 
-def _path(id: str) -> str:
-    return f"/documents/{part(id)}"
+def _document_path(id: str) -> str:
+    return f"/documents/{quote_part(id)}"
 
 
-def _missing(id: str) -> Missing:
+def _missing_document(id: str) -> Missing:
     return Missing(f"There is no document {show_id(id)}.", "drive_search gives the ids.")
 
 
 def claim_reading(arguments: Mapping[str, object]) -> ResourceAccess:
-    return ResourceAccess(address=base(DOCS))
+    return ResourceAccess(address=base_address(DOCS))
 
 
 def claim_creating(arguments: Mapping[str, object]) -> ResourceAccess:
-    title = _title(str(arguments.get("title") or ""))
-    return _changing(f"New document: {title}\n\n{arguments.get('text') or ''}")
+    title = _check_title(str(arguments.get("title") or ""))
+    return _claim_change(f"New document: {title}\n\n{arguments.get('text') or ''}")
 
 
 def claim_appending(arguments: Mapping[str, object]) -> ResourceAccess:
     id = file_id(str(arguments.get("documentId", "")), NOUN)
-    return _changing(f"At the end of the document {id}:\n\n{arguments.get('text') or ''}")
+    return _claim_change(f"At the end of the document {id}:\n\n{arguments.get('text') or ''}")
 
 
 def claim_replacing(arguments: Mapping[str, object]) -> ResourceAccess:
     id = file_id(str(arguments.get("documentId", "")), NOUN)
     find, new = arguments.get("findText"), arguments.get("replaceText")
-    return _changing(f"Everywhere in the document {id}\nReplace: {find}\nBy: {new}")
+    return _claim_change(f"Everywhere in the document {id}\nReplace: {find}\nBy: {new}")
 
 
-def _changing(said: str) -> ResourceAccess:
-    return ResourceAccess(address=base(DOCS), method="POST", shown=said)
+def _claim_change(said: str) -> ResourceAccess:
+    return ResourceAccess(address=base_address(DOCS), method="POST", shown=said)

@@ -8,25 +8,25 @@ from andy_cli.toolbox.google.contents.file_text import FilePage, is_text
 from andy_cli.toolbox.google.contents.pages import (
     TextRest,
     count_noun,
-    cut,
-    fitting,
-    onward,
+    describe_cut,
+    describe_next,
+    fitting_items,
     outcome,
-    short,
+    shorten_words,
 )
-from andy_cli.toolbox.google.http.apis import DRIVE, base, uploads
+from andy_cli.toolbox.google.http.apis import DRIVE, base_address, upload_address
 from andy_cli.toolbox.google.http.exchange import ApiCall, Query
 from andy_cli.toolbox.google.http.refusals import Missing
 from andy_cli.toolbox.google.http.service import (
     Record,
     ResultPage,
     Service,
+    as_record,
+    as_text,
     open_service,
-    part,
-    record,
-    text,
+    quote_part,
 )
-from andy_cli.toolbox.google.http.uploading import multipart
+from andy_cli.toolbox.google.http.uploading import multipart_call
 from andy_cli.toolbox.google.ids import file_id, show_id
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError
 
@@ -69,7 +69,7 @@ class NewFile(NamedTuple):
     kind: str
 
 
-async def listing(folder: str, most: int) -> Outcome:
+async def list_files(folder: str, most: int) -> Outcome:
     """What is in a folder; without one, the files that were changed last."""
     id = file_id(folder, "a folder") if folder.strip() else ""
     query = f"'{id}' in parents and trashed = false" if id else "trashed = false"
@@ -80,7 +80,7 @@ async def listing(folder: str, most: int) -> Outcome:
     )
 
 
-async def searching(query: str, most: int) -> Outcome:
+async def search_files(query: str, most: int) -> Outcome:
     """Files whose name or content has these words; Drive's own search language goes too."""
     missing = Missing("Google Drive has nothing to search there.")
     return _describe_files(await _find_files({"q": as_query(query), **EVERYWHERE}, most, missing))
@@ -106,9 +106,9 @@ async def _find_files(query: Mapping[str, str | bool], most: int, missing: Missi
 
 def _describe_files(found: ResultPage) -> Outcome:
     files = [_describe_file(item) for item in found.items]
-    kept = fitting(files)
+    kept = fitting_items(files)
     did = f"found {count_noun(len(files), 'file')} in Drive"
-    return outcome({"files": kept, **cut(files, kept, found.more, REST)}, did)
+    return outcome({"files": kept, **describe_cut(files, kept, found.more, REST)}, did)
 
 
 def _describe_file(file: Record) -> dict[str, object]:
@@ -117,27 +117,31 @@ def _describe_file(file: Record) -> dict[str, object]:
     return {name: file[name] for name in names if file.get(name)}
 
 
-async def reading(file: str, offset: int) -> Outcome:
+async def read_file(file: str, offset: int) -> Outcome:
     """The text of a file, or what it is if it has none."""
     id = file_id(file, "a file")
     async with open_service(DRIVE) as drive:
-        found = await _file(drive, id, f"{FIELDS},shortcutDetails(targetId)")
-        if target := text(record(found.get("shortcutDetails")).get("targetId")):
-            found = await _file(drive, target)
-        kind, name = text(found.get("mimeType")), short(text(found.get("name")))
+        found = await _get_file(drive, id, f"{FIELDS},shortcutDetails(targetId)")
+        if target := as_text(as_record(found.get("shortcutDetails")).get("targetId")):
+            found = await _get_file(drive, target)
+        kind, name = as_text(found.get("mimeType")), shorten_words(as_text(found.get("name")))
         if kind == FOLDER:
             raise ToolError(f"{name} is a folder.", "drive_list shows what is in it.")
-        read = await _text(drive, found, offset)
+        read = await _file_text(drive, found, offset)
     if read is None:
         note = "This is no text. Open it in the browser."
         return outcome({**_describe_file(found), "note": note}, f"looked at {name}: it is no text")
-    data = {**_describe_file(found), "text": read.text, **onward(offset, read.text, read.more)}
+    data = {
+        **_describe_file(found),
+        "text": read.text,
+        **describe_next(offset, read.text, read.more),
+    }
     return outcome(data, f"read {name}")
 
 
-async def _text(drive: Service, file: Record, offset: int) -> FilePage | None:
+async def _file_text(drive: Service, file: Record, offset: int) -> FilePage | None:
     """A page of the text; None for what has no text."""
-    kind, path = text(file.get("mimeType")), f"/files/{part(text(file.get('id')))}"
+    kind, path = as_text(file.get("mimeType")), f"/files/{quote_part(as_text(file.get('id')))}"
     if kind in AS_TEXT:
         query: dict[str, str | bool] = {"mimeType": AS_TEXT[kind]}
         path += "/export"
@@ -145,30 +149,30 @@ async def _text(drive: Service, file: Record, offset: int) -> FilePage | None:
         return None
     else:
         query = {"alt": "media", "supportsAllDrives": True}
-    missing = _missing(text(file.get("id")))
+    missing = _missing_file(as_text(file.get("id")))
     read = await drive.take(path, missing, lambda: FilePage(offset, sure=is_text(kind)), query)
     read.finish()
     return None if read.binary else read
 
 
-async def _file(drive: Service, id: str, fields: str = FIELDS) -> Record:
+async def _get_file(drive: Service, id: str, fields: str = FIELDS) -> Record:
     query: dict[str, str | bool] = {"fields": fields, "supportsAllDrives": True}
-    found = await drive.read(f"/files/{part(id)}", _missing(id), query)
-    return {**found, "id": text(found.get("id")) or id}
+    found = await drive.read(f"/files/{quote_part(id)}", _missing_file(id), query)
+    return {**found, "id": as_text(found.get("id")) or id}
 
 
-async def creating(new: NewFile) -> Outcome:
+async def create_file(new: NewFile) -> Outcome:
     about = {"name": new.name, "mimeType": new.kind}
     query: Query = {"uploadType": "multipart", "fields": FIELDS, "supportsAllDrives": True}
     if new.kind == FOLDER:
-        request = multipart(f"{base(DRIVE)}/files", about, None, query)
+        request = multipart_call(f"{base_address(DRIVE)}/files", about, None, query)
     else:
         media = (FROM_TEXT.get(new.kind, new.kind), new.content.encode())
-        request = multipart(f"{uploads(DRIVE)}/files", about, media, query)
+        request = multipart_call(f"{upload_address(DRIVE)}/files", about, media, query)
     async with open_service(DRIVE) as drive:
         made = await drive.send(request, Missing("Google Drive makes no file there."))
         drive.made(made)
-    return outcome(_describe_file({**about, **made}), f"made {short(new.name)} in Drive")
+    return outcome(_describe_file({**about, **made}), f"made {shorten_words(new.name)} in Drive")
 
 
 def new_file(name: str, content: str, kind: str) -> NewFile:
@@ -185,11 +189,11 @@ def new_file(name: str, content: str, kind: str) -> NewFile:
         raise ToolError(f"Drive makes no {show_id(kind)} of a text.")
     if kind == FOLDER and content.strip():
         raise ToolError("A folder has no content.", "Leave it empty, or make a file.")
-    _check(content)
+    _check_content(content)
     return NewFile(name, content, kind)
 
 
-def _check(content: str) -> None:
+def _check_content(content: str) -> None:
     try:
         size = len(content.encode())
     except UnicodeEncodeError as error:
@@ -198,59 +202,59 @@ def _check(content: str) -> None:
         raise ToolError("That is more than 5 MB, which Drive does not take at once.")
 
 
-async def updating(file: str, content: str) -> Outcome:
+async def update_file(file: str, content: str) -> Outcome:
     """Put a text in the place of all that a file held."""
     id = file_id(file, "a file")
-    _check(content)
+    _check_content(content)
     async with open_service(DRIVE) as drive:
-        found = await _file(drive, id)
-        kind, name = text(found.get("mimeType")), short(text(found.get("name")))
+        found = await _get_file(drive, id)
+        kind, name = as_text(found.get("mimeType")), shorten_words(as_text(found.get("name")))
         if kind not in FROM_TEXT and not is_text(kind):
-            raise ToolError(f"{name} is no text ({short(kind)}). Nothing was changed.")
+            raise ToolError(f"{name} is no text ({shorten_words(kind)}). Nothing was changed.")
         query: Query = {"uploadType": "media", "fields": FIELDS, "supportsAllDrives": True}
-        url = f"{uploads(DRIVE)}/files/{part(id)}"
+        url = f"{upload_address(DRIVE)}/files/{quote_part(id)}"
         media = FROM_TEXT.get(kind, kind)
         request = ApiCall("PATCH", url, query, content.encode(), media)
-        done = await drive.send(request, _missing(id))
+        done = await drive.send(request, _missing_file(id))
         drive.made(done)
     return outcome(_describe_file(done), f"wrote {name} in Drive")
 
 
-async def deleting(file: str) -> Outcome:
+async def trash_file(file: str) -> Outcome:
     """Move a file to Drive's trash, from where it can be had back for 30 days."""
     id = file_id(file, "a file")
     async with open_service(DRIVE) as drive:
         query: Query = {"fields": FIELDS, "supportsAllDrives": True}
-        path, body = f"/files/{part(id)}", {"trashed": True}
-        done = await drive.change("PATCH", path, _missing(id), body, query)
+        path, body = f"/files/{quote_part(id)}", {"trashed": True}
+        done = await drive.change("PATCH", path, _missing_file(id), body, query)
         drive.made(done)
-    name = short(text(done.get("name")))
+    name = shorten_words(as_text(done.get("name")))
     return outcome({**_describe_file(done), "trashed": True}, f"moved {name} to Drive's trash")
 
 
-def _missing(id: str) -> Missing:
+def _missing_file(id: str) -> Missing:
     return Missing(f"There is no file {show_id(id)}.", IDS)
 
 
 def claim_reading(arguments: Mapping[str, object]) -> ResourceAccess:
-    return ResourceAccess(address=base(DRIVE))
+    return ResourceAccess(address=base_address(DRIVE))
 
 
 def claim_creating(arguments: Mapping[str, object]) -> ResourceAccess:
     given = [str(arguments.get(name) or "") for name in ("name", "content", "mimeType")]
     new = new_file(*given)
     said = f"New file in Drive: {new.name} ({new.kind})\n\n{new.content}"
-    return ResourceAccess(address=base(DRIVE), method="POST", shown=said)
+    return ResourceAccess(address=base_address(DRIVE), method="POST", shown=said)
 
 
 def claim_updating(arguments: Mapping[str, object]) -> ResourceAccess:
     id = file_id(str(arguments.get("fileId", "")), "a file")
     said = f"File in Drive: {id}\nIts content becomes:\n\n{arguments.get('content', '')}"
-    return ResourceAccess(address=base(DRIVE), method="PATCH", shown=said)
+    return ResourceAccess(address=base_address(DRIVE), method="PATCH", shown=said)
 
 
 def claim_deleting(arguments: Mapping[str, object]) -> ResourceAccess:
     id = file_id(str(arguments.get("fileId", "")), "a file")
     return ResourceAccess(
-        address=base(DRIVE), method="PATCH", shown=f"To Drive's trash: the file {id}"
+        address=base_address(DRIVE), method="PATCH", shown=f"To Drive's trash: the file {id}"
     )

@@ -25,7 +25,7 @@ def file_id(written: str, noun: str) -> str:
     """The id of a file of any kind in Drive. Raises ToolError for what cannot be one."""
     if "/" not in written:
         return plain_id(written, noun)
-    parts = _google(written, noun)
+    parts = _google_address(written, noun)
     in_path = IN_PATH.search(parts.path)
     named = parse_qs(parts.query).get("id", [""])
     return plain_id(in_path[1] if in_path else named[0], noun)
@@ -43,7 +43,7 @@ def event_id(written: str) -> Event:
     """An event, by its id or by its link, which names the calendar too."""
     if "/" not in written:
         return Event(plain_id(written, "an event"), "")
-    parts = _google(written, "an event")
+    parts = _google_address(written, "an event")
     coded = parse_qs(parts.query).get("eid", [parts.path.rpartition("/")[2]])[0]
     try:
         decoded = base64.urlsafe_b64decode(coded + "=" * (-len(coded) % 4)).decode()
@@ -67,7 +67,7 @@ def calendar_id(written: str) -> str:
     """`primary`, or an id, which looks like a mail address, or a link that holds it."""
     found = written.strip() or "primary"
     if "://" in found:
-        query = parse_qs(_google(found, "a calendar").query)
+        query = parse_qs(_google_address(found, "a calendar").query)
         found = (query.get("src") or query.get("cid") or [""])[0]
     if not re.fullmatch(r"[^\s/?\x00-\x1f\x7f]{1,256}", found) or set(found) <= {"."}:
         raise ToolError(f"{show_id(written)} is no id of a calendar.", "calendar_list gives them.")
@@ -79,7 +79,7 @@ class _Address(NamedTuple):
     query: str
 
 
-def _google(written: str, noun: str) -> _Address:
+def _google_address(written: str, noun: str) -> _Address:
     """An address in the browser. Those of other hosts may hold anything."""
     text = written.strip().strip("\"'<>")
     try:

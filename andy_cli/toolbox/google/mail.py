@@ -5,21 +5,28 @@ import base64
 from collections.abc import Mapping, Sequence
 
 from andy_cli.toolbox.google.contents import message_text
-from andy_cli.toolbox.google.contents.mail_draft import MailDraft, as_message, letter
+from andy_cli.toolbox.google.contents.mail_draft import MailDraft, as_message, draft_mail
 from andy_cli.toolbox.google.contents.pages import (
     TEXT,
     TextRest,
     clip_texts,
     count_noun,
-    cut,
-    fitting,
+    describe_cut,
+    fitting_items,
     outcome,
-    page,
-    short,
+    page_of_text,
+    shorten_words,
 )
-from andy_cli.toolbox.google.http.apis import GMAIL, base
+from andy_cli.toolbox.google.http.apis import GMAIL, base_address
 from andy_cli.toolbox.google.http.refusals import Missing
-from andy_cli.toolbox.google.http.service import Record, Service, open_service, part, records, text
+from andy_cli.toolbox.google.http.service import (
+    Record,
+    Service,
+    as_records,
+    as_text,
+    open_service,
+    quote_part,
+)
 from andy_cli.toolbox.google.ids import plain_id, show_id
 from andy_cli.toolbox.google.login.account import connected_account
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError, progress
@@ -40,7 +47,7 @@ NO_SENDING = Missing("Gmail sends no mail there.")
 HEADERS = ["From", "To", "Subject", "Date"]
 
 
-async def listing(most: int, labels: Sequence[str] = (), query: str = "") -> Outcome:
+async def list_mails(most: int, labels: Sequence[str] = (), query: str = "") -> Outcome:
     """The newest mails, as far as `most`: of these labels, or those that a search finds."""
     async with open_service(GMAIL) as gmail:
         ids = await _label_ids(gmail, labels)
@@ -50,10 +57,10 @@ async def listing(most: int, labels: Sequence[str] = (), query: str = "") -> Out
         found = await gmail.listed(
             "/users/me/messages", "messages", most, NO_LIST, asked, largest=500
         )
-        mails = await _heads(gmail, [text(item.get("id")) for item in found.items])
-    kept = fitting(mails)
+        mails = await _fetch_heads(gmail, [as_text(item.get("id")) for item in found.items])
+    kept = fitting_items(mails)
     did = f"found {count_noun(len(mails), 'mail')}"
-    return outcome({"messages": kept, **cut(mails, kept, found.more, REST)}, did)
+    return outcome({"messages": kept, **describe_cut(mails, kept, found.more, REST)}, did)
 
 
 async def _label_ids(gmail: Service, names: Sequence[str]) -> list[str]:
@@ -62,12 +69,14 @@ async def _label_ids(gmail: Service, names: Sequence[str]) -> list[str]:
     ids = [name.upper() if name.upper() in SYSTEM else name for name in wanted]
     if all(label_id in SYSTEM for label_id in ids):
         return ids
-    labels = records((await gmail.read("/users/me/labels", NO_LIST)).get("labels"))
-    known = {text(label.get("id")): text(label.get("id")) for label in labels}
-    known |= {text(label.get("name")).lower(): text(label.get("id")) for label in labels}
+    labels = as_records((await gmail.read("/users/me/labels", NO_LIST)).get("labels"))
+    known = {as_text(label.get("id")): as_text(label.get("id")) for label in labels}
+    known |= {as_text(label.get("name")).lower(): as_text(label.get("id")) for label in labels}
     for label_id in ids:
         if label_id not in SYSTEM and not (known.get(label_id) or known.get(label_id.lower())):
-            names_there = ", ".join(short(text(label.get("name")), 30) for label in labels[:30])
+            names_there = ", ".join(
+                shorten_words(as_text(label.get("name")), 30) for label in labels[:30]
+            )
             raise ToolError(f"There is no label {show_id(label_id)}. There are: {names_there}.")
     return [
         label_id if label_id in SYSTEM else known.get(label_id) or known[label_id.lower()]
@@ -75,7 +84,7 @@ async def _label_ids(gmail: Service, names: Sequence[str]) -> list[str]:
     ]
 
 
-async def _heads(gmail: Service, ids: Sequence[str]) -> list[dict[str, object]]:
+async def _fetch_heads(gmail: Service, ids: Sequence[str]) -> list[dict[str, object]]:
     """Who wrote what when, of each. Lists give ids alone."""
     turn = asyncio.Semaphore(AT_ONCE)
     done = 0
@@ -84,10 +93,10 @@ async def _heads(gmail: Service, ids: Sequence[str]) -> list[dict[str, object]]:
         nonlocal done
         async with turn:
             query = {"format": "metadata", "metadataHeaders": HEADERS}
-            message = await gmail.read(_path(id), _missing(id), query)
+            message = await gmail.read(_mail_path(id), _missing_mail(id), query)
         done += 1
         progress(f"{done} of {len(ids)} mails")
-        return _head(message)
+        return _read_head(message)
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -97,15 +106,15 @@ async def _heads(gmail: Service, ids: Sequence[str]) -> list[dict[str, object]]:
     return [task.result() for task in tasks]
 
 
-def _head(message: Record) -> dict[str, object]:
-    headers = message_text.headers(message)
+def _read_head(message: Record) -> dict[str, object]:
+    headers = message_text.message_headers(message)
     known: dict[str, object] = {
-        "id": text(message.get("id")),
+        "id": as_text(message.get("id")),
         "from": headers.get("from", ""),
         "to": headers.get("to", ""),
         "subject": headers.get("subject", ""),
         "date": headers.get("date", ""),
-        "snippet": _snippet(text(message.get("snippet"))),
+        "snippet": _read_snippet(as_text(message.get("snippet"))),
         "unread": "UNREAD" in _labels(message),
     }
     return {name: value for name, value in known.items() if value}
@@ -116,7 +125,7 @@ def _labels(message: Record) -> list[str]:
     return [label for label in labels if isinstance(label, str)] if isinstance(labels, list) else []
 
 
-def _snippet(written: str) -> str:
+def _read_snippet(written: str) -> str:
     """Gmail writes it as HTML."""
     if "&" not in written:
         return written
@@ -125,40 +134,42 @@ def _snippet(written: str) -> str:
     return unescape(written)
 
 
-async def reading(message_id: str, offset: int) -> Outcome:
+async def read_mail(message_id: str, offset: int) -> Outcome:
     """One mail: who, when, what about, its text, the names of its attachments."""
     id = plain_id(message_id, "a mail", IDS)
     async with open_service(GMAIL) as gmail:
-        message = await gmail.read(_path(id), _missing(id), {"format": "full"})
-        body = await _body(gmail, id, message)
-    headers = message_text.headers(message)
-    attached = message_text.attachments(message)
-    told = page(body, offset)
+        message = await gmail.read(_mail_path(id), _missing_mail(id), {"format": "full"})
+        body = await _fetch_body(gmail, id, message)
+    headers = message_text.message_headers(message)
+    attached = message_text.list_attachments(message)
+    told = page_of_text(body, offset)
     names = ("from", "to", "cc", "date", "subject")
     data: dict[str, object] = {
         "id": id,
         **{name: clip_texts(headers[name], TEXT) for name in names if headers.get(name)},
-        "labels": fitting(_labels(message), TEXT),
+        "labels": fitting_items(_labels(message), TEXT),
         "body": told.pop("text"),
         **told,
-        **({"attachments": fitting(attached)} if attached else {}),
+        **({"attachments": fitting_items(attached)} if attached else {}),
     }
-    subject = short(headers.get("subject", "")) if headers.get("subject") else "without a subject"
+    subject = (
+        shorten_words(headers.get("subject", "")) if headers.get("subject") else "without a subject"
+    )
     return outcome(data, f"read the mail {subject}")
 
 
-async def _body(gmail: Service, id: str, message: Record) -> str:
+async def _fetch_body(gmail: Service, id: str, message: Record) -> str:
     body = message_text.body_of(message)
     if body is None:
         return ""
     data = body.data
     if not data and body.attachment:
-        path = f"{_path(id)}/attachments/{part(body.attachment)}"
-        data = text((await gmail.read(path, _missing(id))).get("data"))
-    return message_text.read(body, data)
+        path = f"{_mail_path(id)}/attachments/{quote_part(body.attachment)}"
+        data = as_text((await gmail.read(path, _missing_mail(id))).get("data"))
+    return message_text.read_body(body, data)
 
 
-async def sending(mail: MailDraft) -> Outcome:
+async def send_mail(mail: MailDraft) -> Outcome:
     account = connected_account()
     raw = as_message(mail, account.email if account else "")
     body = {"raw": base64.urlsafe_b64encode(raw).decode()}
@@ -172,25 +183,25 @@ async def sending(mail: MailDraft) -> Outcome:
 
 
 def claim_reading(arguments: Mapping[str, object]) -> ResourceAccess:
-    return ResourceAccess(address=base(GMAIL))
+    return ResourceAccess(address=base_address(GMAIL))
 
 
 def claim_sending(arguments: Mapping[str, object]) -> ResourceAccess:
-    mail = letter(
+    mail = draft_mail(
         _receivers(arguments.get("to")),
         str(arguments.get("subject", "")),
         str(arguments.get("body", "")),
     )
-    return ResourceAccess(address=base(GMAIL), method="POST", shown=mail.said())
+    return ResourceAccess(address=base_address(GMAIL), method="POST", shown=mail.said())
 
 
 def _receivers(to: object) -> str | list[str]:
     return [str(receiver) for receiver in to] if isinstance(to, list | tuple) else str(to or "")
 
 
-def _path(id: str) -> str:
-    return f"/users/me/messages/{part(id)}"
+def _mail_path(id: str) -> str:
+    return f"/users/me/messages/{quote_part(id)}"
 
 
-def _missing(id: str) -> Missing:
+def _missing_mail(id: str) -> Missing:
     return Missing(f"There is no mail {show_id(id)}.", IDS)

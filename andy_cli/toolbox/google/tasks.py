@@ -6,14 +6,14 @@ from typing import NamedTuple
 from andy_cli.toolbox.google.contents.pages import (
     TextRest,
     count_noun,
-    cut,
-    fitting,
+    describe_cut,
+    fitting_items,
     outcome,
-    short,
+    shorten_words,
 )
-from andy_cli.toolbox.google.http.apis import TASKS, base
+from andy_cli.toolbox.google.http.apis import TASKS, base_address
 from andy_cli.toolbox.google.http.refusals import Missing
-from andy_cli.toolbox.google.http.service import Record, Service, open_service, part, text
+from andy_cli.toolbox.google.http.service import Record, Service, as_text, open_service, quote_part
 from andy_cli.toolbox.google.ids import plain_id, show_id
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError
 
@@ -39,28 +39,31 @@ class NewTask(NamedTuple):
         return f"New task in {_name_list(self.list)}: {self.title}\n\n{self.notes}".strip()
 
 
-async def listing(task_list: str) -> Outcome:
+async def list_tasks(task_list: str) -> Outcome:
     """The tasks of a list; of one that is not there the error names those that are."""
     id = list_id(task_list)
     async with open_service(TASKS) as tasks:
         try:
-            found = await tasks.listed(f"/lists/{part(id)}/tasks", "items", MANY, _NO_LIST)
+            found = await tasks.listed(f"/lists/{quote_part(id)}/tasks", "items", MANY, _NO_LIST)
         except ToolError as error:
             if not str(error).startswith(_NO_LIST.message):
                 raise
-            raise ToolError(_NO_LIST.message, await _lists(tasks)) from error
+            raise ToolError(_NO_LIST.message, await _name_lists(tasks)) from error
     known = [_describe_task(item) for item in found.items]
-    kept = fitting(known)
-    data = {"tasks": kept, **cut(known, kept, found.more, FIRST)}
+    kept = fitting_items(known)
+    data = {"tasks": kept, **describe_cut(known, kept, found.more, FIRST)}
     return outcome(data, f"found {count_noun(len(known), 'task')}")
 
 
 _NO_LIST = Missing("There is no such task list.")
 
 
-async def _lists(tasks: Service) -> str:
+async def _name_lists(tasks: Service) -> str:
     lists = (await tasks.listed("/users/@me/lists", "items", 100, _NO_LIST)).items
-    named = [f"{short(text(list_.get('title')), 40)} ({text(list_.get('id'))})" for list_ in lists]
+    named = [
+        f"{shorten_words(as_text(list_.get('title')), 40)} ({as_text(list_.get('id'))})"
+        for list_ in lists
+    ]
     return f"There are: {', '.join(named)}. Give the id in brackets." if named else ""
 
 
@@ -69,48 +72,52 @@ def _describe_task(task: Record) -> Record:
     return {name: task[name] for name in names if task.get(name)}
 
 
-async def getting(task_list: str, task: str) -> Outcome:
-    path, missing = _path(task_list, task)
+async def get_task(task_list: str, task: str) -> Outcome:
+    path, missing = _task_path(task_list, task)
     async with open_service(TASKS) as tasks:
         found = await tasks.read(path, missing)
-    return outcome(_describe_task(found), f"looked at the task {short(text(found.get('title')))}")
+    return outcome(
+        _describe_task(found), f"looked at the task {shorten_words(as_text(found.get('title')))}"
+    )
 
 
-async def creating(new: NewTask) -> Outcome:
+async def create_task(new: NewTask) -> Outcome:
     body = {"title": new.title, **({"notes": new.notes} if new.notes else {})}
     async with open_service(TASKS) as tasks:
-        made = await tasks.change("POST", f"/lists/{part(new.list)}/tasks", _NO_LIST, body)
+        made = await tasks.change("POST", f"/lists/{quote_part(new.list)}/tasks", _NO_LIST, body)
         tasks.made(made)
-    return outcome(_describe_task(made), f"noted the task {short(new.title)}")
+    return outcome(_describe_task(made), f"noted the task {shorten_words(new.title)}")
 
 
 def new_task(task_list: str, title: str, notes: str) -> NewTask:
     """What is to be made. Raises ToolError for what cannot be."""
     if len(notes) > LONGEST_NOTES:
         raise ToolError(f"The notes of a task hold {LONGEST_NOTES} characters at most.")
-    return NewTask(list_id(task_list), _title(title), notes)
+    return NewTask(list_id(task_list), _check_title(title), notes)
 
 
-async def renaming(task_list: str, task: str, title: str) -> Outcome:
-    done = await _patch_task(task_list, task, {"title": _title(title)})
-    return outcome(_describe_task(done), f"renamed the task to {short(text(done.get('title')))}")
+async def rename_task(task_list: str, task: str, title: str) -> Outcome:
+    done = await _patch_task(task_list, task, {"title": _check_title(title)})
+    return outcome(
+        _describe_task(done), f"renamed the task to {shorten_words(as_text(done.get('title')))}"
+    )
 
 
-async def completing(task_list: str, task: str) -> Outcome:
+async def complete_task(task_list: str, task: str) -> Outcome:
     done = await _patch_task(task_list, task, {"status": "completed"})
-    return outcome(_describe_task(done), f"ticked off {short(text(done.get('title')))}")
+    return outcome(_describe_task(done), f"ticked off {shorten_words(as_text(done.get('title')))}")
 
 
 async def _patch_task(task_list: str, task: str, change: Mapping[str, object]) -> Record:
-    path, missing = _path(task_list, task)
+    path, missing = _task_path(task_list, task)
     async with open_service(TASKS) as tasks:
         done = await tasks.change("PATCH", path, missing, change)
         tasks.made(done)
     return done
 
 
-async def deleting(task_list: str, task: str) -> Outcome:
-    path, missing = _path(task_list, task)
+async def delete_task(task_list: str, task: str) -> Outcome:
+    path, missing = _task_path(task_list, task)
     async with open_service(TASKS) as tasks:
         await tasks.change("DELETE", path, missing)
     return outcome({"id": plain_id(task, "a task"), "deleted": True}, "deleted the task")
@@ -121,7 +128,7 @@ def list_id(written: str) -> str:
     return DEFAULT if found in (DEFAULT, "default") else plain_id(found, "a task list")
 
 
-def _title(title: str) -> str:
+def _check_title(title: str) -> str:
     name = " ".join(title.split())
     if not name:
         raise ToolError("The task needs a title: what is to be done?")
@@ -132,11 +139,11 @@ def _title(title: str) -> str:
     return name
 
 
-def _path(task_list: str, task: str) -> tuple[str, Missing]:
+def _task_path(task_list: str, task: str) -> tuple[str, Missing]:
     """The path of a task, and what is said if it is not there."""
     list, id = list_id(task_list), plain_id(task, "a task", IDS)
     missing = Missing(f"There is no task {show_id(id)} in {_name_list(list)}.", IDS)
-    return f"/lists/{part(list)}/tasks/{part(id)}", missing
+    return f"/lists/{quote_part(list)}/tasks/{quote_part(id)}", missing
 
 
 def _name_list(list: str) -> str:
@@ -144,25 +151,25 @@ def _name_list(list: str) -> str:
 
 
 def claim_reading(arguments: Mapping[str, object]) -> ResourceAccess:
-    return ResourceAccess(address=base(TASKS))
+    return ResourceAccess(address=base_address(TASKS))
 
 
 def claim_creating(arguments: Mapping[str, object]) -> ResourceAccess:
     given = [str(arguments.get(name) or "") for name in ("taskListId", "title", "notes")]
-    return ResourceAccess(address=base(TASKS), method="POST", shown=new_task(*given).said())
+    return ResourceAccess(address=base_address(TASKS), method="POST", shown=new_task(*given).said())
 
 
 def claim_renaming(arguments: Mapping[str, object]) -> ResourceAccess:
-    title = _title(str(arguments.get("title") or ""))
-    return _changing("PATCH", f"New title of {_which(arguments)}: {title}")
+    title = _check_title(str(arguments.get("title") or ""))
+    return _claim_change("PATCH", f"New title of {_which(arguments)}: {title}")
 
 
 def claim_completing(arguments: Mapping[str, object]) -> ResourceAccess:
-    return _changing("PATCH", f"Tick off: {_which(arguments)}")
+    return _claim_change("PATCH", f"Tick off: {_which(arguments)}")
 
 
 def claim_deleting(arguments: Mapping[str, object]) -> ResourceAccess:
-    return _changing("DELETE", f"Delete: {_which(arguments)}")
+    return _claim_change("DELETE", f"Delete: {_which(arguments)}")
 
 
 def _which(arguments: Mapping[str, object]) -> str:
@@ -170,5 +177,5 @@ def _which(arguments: Mapping[str, object]) -> str:
     return f"the task {plain_id(str(arguments.get('taskId', '')), 'a task')} in {_name_list(list)}"
 
 
-def _changing(method: str, shown: str) -> ResourceAccess:
-    return ResourceAccess(address=base(TASKS), method=method, shown=shown)
+def _claim_change(method: str, shown: str) -> ResourceAccess:
+    return ResourceAccess(address=base_address(TASKS), method=method, shown=shown)

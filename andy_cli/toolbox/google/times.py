@@ -42,7 +42,7 @@ class Moment(NamedTuple):
         return f"{self.day:%a} {self.day.day} {self.day:%b %Y}, {clock} {zone}"
 
 
-def moment(written: str, what: str, day: date | None = None) -> Moment:
+def parse_moment(written: str, what: str, day: date | None = None) -> Moment:
     """What was written; a time alone is one of that day. Raises ToolError that says how to write
     it; `what` is what it was to be: `start`."""
     text = written.strip()
@@ -52,12 +52,16 @@ def moment(written: str, what: str, day: date | None = None) -> Moment:
     try:
         if words:
             day = datetime.now().date() + timedelta(DAYS[words[1].lower()])
-            found = _time(words[2], day) if words[2] else day
+            found = _parse_clock(words[2], day) if words[2] else day
         else:
             found = _parse_time(zoned[1] if zoned else text, day)
         if not isinstance(found, datetime):
             return Moment(found, None)
-        at = found.replace(tzinfo=_zone(zone)) if zone and not found.tzinfo else _local(found)
+        at = (
+            found.replace(tzinfo=_find_zone(zone))
+            if zone and not found.tzinfo
+            else _local_time(found)
+        )
         return Moment(at.date(), at, zone)
     except (ValueError, OverflowError, OSError) as error:
         raise ToolError(f"{show_id(written)} is no day or time for the {what}.", HOW) from error
@@ -67,23 +71,23 @@ def _parse_time(text: str, day: date | None) -> date | datetime:
     if text.lower() == "now":
         return datetime.now().astimezone().replace(microsecond=0)
     if day is not None and re.match(r"\d{1,2}:", text):
-        return _time(text, day)
+        return _parse_clock(text, day)
     try:
         return date.fromisoformat(text)
     except ValueError:
         return datetime.fromisoformat(text)
 
 
-def _time(text: str, day: date) -> datetime:
+def _parse_clock(text: str, day: date) -> datetime:
     padded = f"0{text}" if re.match(r"\d:", text) else text
     return datetime.combine(day, time.fromisoformat(padded))
 
 
-def _local(found: datetime) -> datetime:
+def _local_time(found: datetime) -> datetime:
     return found if found.tzinfo else found.astimezone()
 
 
-def _zone(name: str) -> tzinfo:
+def _find_zone(name: str) -> tzinfo:
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # 5 ms, and few times name a zone
 
     try:
@@ -106,11 +110,11 @@ class TimeSpan(NamedTuple):
         return f"{self.start.said()} to {self.end.said()}"
 
 
-def span(start: str, end: str) -> TimeSpan:
+def parse_span(start: str, end: str) -> TimeSpan:
     """From when to when an event lasts. Of whole days the end is the day after the last, as the
     API has it; the same day twice is that day. Raises ToolError."""
-    begins = moment(start, "start")
-    ends = moment(end, "end", begins.day)
+    begins = parse_moment(start, "start")
+    ends = parse_moment(end, "end", begins.day)
     if (begins.at is None) != (ends.at is None):
         raise ToolError(
             "One of start and end is a day, the other a time.", f"Write both alike. {HOW}"
@@ -128,7 +132,7 @@ def span(start: str, end: str) -> TimeSpan:
 
 def parse_bound(written: str, what: str, end: bool = False) -> str:
     """One end of a stretch of time to look at, as RFC 3339. A day as the end is looked at whole."""
-    found = moment(written, what)
+    found = parse_moment(written, what)
     if found.at is not None:
         return found.at.isoformat()
     try:

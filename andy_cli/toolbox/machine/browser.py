@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.programs import find_program
-from andy_cli.toolbox.terminal.environment import clean
+from andy_cli.toolbox.terminal.environment import clean_environment
 from andy_cli.toolbox.tool import Outcome
 
 SCHEMES = ("http", "https", "mailto")
@@ -47,7 +47,7 @@ def check_address(url: str) -> str:
     return url
 
 
-def opener() -> list[str]:
+def opening_program() -> list[str]:
     """The program that opens addresses, with what stands before them; empty if there is none."""
     if sys.platform == "darwin":
         return ["/usr/bin/open"]
@@ -62,13 +62,13 @@ def opener() -> list[str]:
 def open_page(url: str) -> Outcome:
     """Hand it to the user's browser. Raises ToolError unless somebody took it."""
     url = check_address(url)
-    line = opener()
+    line = opening_program()
     if not line:
         raise ToolError(NO_BROWSER, INSTEAD)
     try:
         process = subprocess.Popen(
             [*line, url],
-            env=clean(os.environ),
+            env=clean_environment(os.environ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -17,7 +17,7 @@ def time_in_zone(name: str, now: datetime | None = None) -> dict[str, object]:
     `now` has a time zone of its own.
     """
     moment = now or datetime.now().astimezone()
-    moment = moment.astimezone(zone(name)) if name.strip() else moment
+    moment = moment.astimezone(find_zone(name)) if name.strip() else moment
     offset = moment.strftime("%z")
     return {
         "time": moment.isoformat(timespec="seconds"),
@@ -35,7 +35,7 @@ def phrase_time(found: Mapping[str, object]) -> str:
     )
 
 
-def zone(name: str) -> tzinfo:
+def find_zone(name: str) -> tzinfo:
     """By its name, in any case; by the city in it; by its distance from UTC as `UTC+2`."""
     # 10 ms, and the time is seldom asked for.
     from zoneinfo import ZoneInfo, available_timezones
@@ -55,7 +55,7 @@ def zone(name: str) -> tzinfo:
     cities = [character for character in folded if character.rpartition("/")[2] == wanted]
     if len(cities) == 1:
         return ZoneInfo(folded[cities[0]])
-    raise _missing(name, sorted(folded[city] for city in cities), folded)
+    raise _explain_missing(name, sorted(folded[city] for city in cities), folded)
 
 
 def _fixed_zone(match: re.Match[str]) -> tzinfo:
@@ -66,7 +66,7 @@ def _fixed_zone(match: re.Match[str]) -> tzinfo:
     return timezone(sign * distance)
 
 
-def _missing(name: str, cities: list[str], names: dict[str, str]) -> ToolError:
+def _explain_missing(name: str, cities: list[str], names: dict[str, str]) -> ToolError:
     near = cities or [names[match] for match in difflib.get_close_matches(name.lower(), names, n=3)]
     if not near:
         by_city = {name.rpartition("/")[2]: name for name in names}

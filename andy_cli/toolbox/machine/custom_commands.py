@@ -22,7 +22,7 @@ UNSAFE = re.compile(r"<<|`|\$'|\(\(|\[\[")
 """Where quotes mean something else, or nothing: here-documents, escapes, reckoning."""
 
 
-def names() -> list[str]:
+def command_names() -> list[str]:
     known = here().settings.named("custom")
     return sorted(name for name, each in known.items() if each.get("command"))
 
@@ -38,7 +38,7 @@ def fill_command(name: str, arguments: Mapping[str, object]) -> str:
     if not template:
         known_ones = describe_commands() or "none"
         raise ToolError(f"There is no command {spell_out(name)[:60]!r}. There are: {known_ones}.")
-    slots = list(dict.fromkeys(_slots(template)))
+    slots = list(dict.fromkeys(_template_slots(template)))
     if missing := [slot for slot in slots if arguments.get(slot) is None]:
         raise ToolError(f"{name} needs {', '.join(missing)} in its arguments.")
     if unknown := [argument for argument in arguments if argument not in slots]:
@@ -52,26 +52,26 @@ def fill_command(name: str, arguments: Mapping[str, object]) -> str:
             "filled in is quoted anyway.",
             "Ask the user to take them away.",
         )
-    return SLOT.sub(lambda slot: _value(slot, arguments), template)
+    return SLOT.sub(lambda slot: _slot_value(slot, arguments), template)
 
 
 def describe_commands() -> str:
     """The commands there are, with what each takes and is for."""
     known = here().settings.named("custom")
-    return "; ".join(_describe_command(name, known[name]) for name in names())
+    return "; ".join(_describe_command(name, known[name]) for name in command_names())
 
 
 def _describe_command(name: str, custom: Mapping[str, str]) -> str:
-    slots = ", ".join(dict.fromkeys(_slots(custom["command"])))
+    slots = ", ".join(dict.fromkeys(_template_slots(custom["command"])))
     about = f": {custom['about']}" if custom.get("about") else ""
     return f"{name}({slots}){about}"
 
 
-def _slots(template: str) -> Iterator[str]:
+def _template_slots(template: str) -> Iterator[str]:
     return (slot[1] for slot in SLOT.finditer(template) if slot[1])
 
 
-def _value(slot: re.Match[str], arguments: Mapping[str, object]) -> str:
+def _slot_value(slot: re.Match[str], arguments: Mapping[str, object]) -> str:
     if not slot[1]:
         return slot[0][0]
     value = arguments[slot[1]]
@@ -85,7 +85,7 @@ def _value(slot: re.Match[str], arguments: Mapping[str, object]) -> str:
 
 def _is_quoted_slot(template: str) -> bool:
     """Whether a slot stands where quotes are open, or where quoting means nothing."""
-    if not any(_slots(template)):
+    if not any(_template_slots(template)):
         return False
     if UNSAFE.search(template):
         return True

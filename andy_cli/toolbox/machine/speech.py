@@ -54,7 +54,7 @@ async def _say_text(text: str, voice: str, style: str) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="andy-", ignore_cleanup_errors=True) as folder:
         file = Path(folder) / "speech.wav"
         await in_thread(
-            lambda work: speech_synthesis.synthesize(
+            lambda work: speech_synthesis.synthesize_speech(
                 text, speech_synthesis.voice_of(voice), speech_synthesis.style_of(style), file, work
             ),
             SECONDS,

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.toolbox.programs import voice_program
-from andy_cli.toolbox.terminal.environment import clean
+from andy_cli.toolbox.terminal.environment import clean_environment
 from andy_cli.toolbox.work import Work
 
 SECONDS = 10
@@ -88,18 +88,18 @@ def voice_of(wanted: str) -> str:
     """
     if not wanted.strip():
         return ""
-    voices = _voices(voice_program())
+    voices = _list_voices(voice_program())
     asked = _fold_name(wanted)
-    if same := [voice for voice in voices if asked in _names(voice)]:
+    if same := [voice for voice in voices if asked in _voice_names(voice)]:
         return same[0].id
     language = asked.partition("-")[0]
     spoken = [voice for voice in voices if _fold_name(voice.language).partition("-")[0] == language]
     if spoken and re.fullmatch(r"[a-z]{2,3}(?:-[a-z]{2,4})?", asked):
         return spoken[0].id
-    raise ToolError(f"There is no voice {spell_out(wanted)[:60]}. {_nearest(asked, voices)}")
+    raise ToolError(f"There is no voice {spell_out(wanted)[:60]}. {_nearest_voices(asked, voices)}")
 
 
-def _names(voice: Voice) -> tuple[str, ...]:
+def _voice_names(voice: Voice) -> tuple[str, ...]:
     """What it may be called: `en-gb`, `English_(Great_Britain)`, `English`."""
     name = _fold_name(voice.name)
     return _fold_name(voice.id), _fold_name(voice.language), name, name.partition("-(")[0]
@@ -109,8 +109,8 @@ def _fold_name(text: str) -> str:
     return text.strip().lower().replace("_", "-").replace(" ", "-")
 
 
-def _nearest(asked: str, voices: Sequence[Voice]) -> str:
-    by_name = {name: voice.id for voice in reversed(voices) for name in _names(voice)}
+def _nearest_voices(asked: str, voices: Sequence[Voice]) -> str:
+    by_name = {name: voice.id for voice in reversed(voices) for name in _voice_names(voice)}
     close = difflib.get_close_matches(asked, by_name, n=4, cutoff=0.5)
     names = dict.fromkeys(by_name[match] for match in close)
     if not names:
@@ -119,7 +119,7 @@ def _nearest(asked: str, voices: Sequence[Voice]) -> str:
 
 
 @cache
-def _voices(program: str) -> list[Voice]:
+def _list_voices(program: str) -> list[Voice]:
     """The voices there are, those first that the program prefers."""
     name = Path(program).stem
     if name == "say":
@@ -146,7 +146,7 @@ def _print_line(line: list[str]) -> str:
     try:
         done = subprocess.run(
             line,
-            env=clean(os.environ),
+            env=clean_environment(os.environ),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=SECONDS,
@@ -159,14 +159,14 @@ def _print_line(line: list[str]) -> str:
     return done.stdout.decode("utf-8", "replace")
 
 
-def synthesize(text: str, voice: str, style: Style, file: Path, work: Work) -> None:
+def synthesize_speech(text: str, voice: str, style: Style, file: Path, work: Work) -> None:
     """Write the text, spoken, to a WAV file. Raises ToolError."""
     program = voice_program()
-    line, given = _line(program, text.replace("\0", " "), voice, style, file)
+    line, given = _speech_line(program, text.replace("\0", " "), voice, style, file)
     try:
         process = subprocess.Popen(
             line,
-            env=clean(os.environ),
+            env=clean_environment(os.environ),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -196,7 +196,9 @@ def _finish_process(process: "subprocess.Popen[bytes]", given: bytes, work: Work
                 left = None
 
 
-def _line(program: str, text: str, voice: str, style: Style, file: Path) -> tuple[list[str], str]:
+def _speech_line(
+    program: str, text: str, voice: str, style: Style, file: Path
+) -> tuple[list[str], str]:
     """The command, and what it is given to read."""
     name = Path(program).stem
     if name == "say":

@@ -199,7 +199,7 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 def _check_song(path: Path) -> Song:
     path = path.expanduser().absolute()
-    song = songs.read(path)
+    song = songs.read_song(path)
     if song.damaged:
-        raise sound.unplayable(path)
+        raise sound.explain_unplayable(path)
     return song

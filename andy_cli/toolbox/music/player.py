@@ -190,7 +190,7 @@ class SoundPlayer:
 def _open_song(path: Path) -> Song:
     """The song with its true length; raises ToolError unless it can be played."""
     path = path.expanduser().absolute()
-    return replace(songs.read(path), seconds=sound.measure_seconds(path), damaged=False)
+    return replace(songs.read_song(path), seconds=sound.measure_seconds(path), damaged=False)
 
 
 def percent(volume: int) -> int:

@@ -30,17 +30,17 @@ class Song:
     def described(self) -> str:
         """`song1.mp3 (Morning Light by Ada Finch, 2 s)`, without what is not known."""
         by = f"{self.title or 'unknown'} by {self.artist}" if self.artist else self.title
-        known = [part for part in (by, clock(self.seconds) if self.seconds else "") if part]
+        known = [part for part in (by, show_clock(self.seconds) if self.seconds else "") if part]
         return f"{self.name} ({', '.join(known)})" if known else self.name
 
 
-def clock(seconds: float) -> str:
+def show_clock(seconds: float) -> str:
     """`2 s`, and from a minute on `3:07`."""
     whole = round(seconds)
     return f"{whole} s" if whole < 60 else f"{whole // 60}:{whole % 60:02}"
 
 
-def read(path: Path, name: str = "") -> Song:
+def read_song(path: Path, name: str = "") -> Song:
     """The song in a file, by its tags; never fails. `name` is how it is called, if not by its own.
 
     Not read again while the file stays as it is: a folder is listed, then searched for a title.
@@ -50,12 +50,13 @@ def read(path: Path, name: str = "") -> Song:
     except (OSError, ValueError):
         return Song(path, displayable_name(name or path.name), damaged=True)
     return replace(
-        _read(path, status.st_mtime_ns, status.st_size), name=displayable_name(name or path.name)
+        _read_tags(path, status.st_mtime_ns, status.st_size),
+        name=displayable_name(name or path.name),
     )
 
 
 @lru_cache(maxsize=10_000)
-def _read(path: Path, changed: int, size: int) -> Song:
+def _read_tags(path: Path, changed: int, size: int) -> Song:
     import tinytag  # only where there is music
 
     try:
@@ -65,10 +66,10 @@ def _read(path: Path, changed: int, size: int) -> Song:
     except (tinytag.TinyTagException, OSError):
         return Song(path, damaged=True)
     seconds = 0.0 if damaged else round(tag.duration or 0, 1)
-    return Song(path, "", _line(tag.title), _line(tag.artist), seconds, damaged)
+    return Song(path, "", _tag_line(tag.title), _tag_line(tag.artist), seconds, damaged)
 
 
-def _line(tag: str | None) -> str:
+def _tag_line(tag: str | None) -> str:
     line = " ".join(displayable_name(tag or "").split())
     return line if len(line) <= LONGEST_TAG else line[: LONGEST_TAG - 1] + "…"
 
@@ -86,7 +87,7 @@ def in_folder(folder: Path) -> list[Song]:
     real = Path(os.path.realpath(folder))
     return [
         # What a link drags in from elsewhere is named, not read: nobody agreed to that place.
-        read(path, name) if lies_in(path, real) else Song(path, displayable_name(name))
+        read_song(path, name) if lies_in(path, real) else Song(path, displayable_name(name))
         for path, name in paths_in(folder)
     ]
 
@@ -99,20 +100,20 @@ def lies_in(path: Path, real_folder: Path) -> bool:
 def paths_in(folder: Path) -> list[tuple[Path, str]]:
     """The music files of a folder and their names as seen from there, in natural order."""
     try:
-        found, below = _scan(folder)
+        found, below = _scan_folder(folder)
     except (OSError, ValueError) as error:
-        raise _unread(folder, error) from error
+        raise _explain_unread(folder, error) from error
     if not found:
         for subfolder in below:
             try:
-                inner, _ = _scan(subfolder)
+                inner, _ = _scan_folder(subfolder)
             except OSError:
                 continue
             found += [(path, f"{subfolder.name}/{name}") for path, name in inner]
-    return sorted(found, key=lambda each: natural(each[1]))
+    return sorted(found, key=lambda each: natural_key(each[1]))
 
 
-def _scan(folder: Path) -> tuple[list[tuple[Path, str]], list[Path]]:
+def _scan_folder(folder: Path) -> tuple[list[tuple[Path, str]], list[Path]]:
     """The music files directly in a folder, and its subfolders; links to folders not followed."""
     found: list[tuple[Path, str]] = []
     below: list[Path] = []
@@ -127,13 +128,13 @@ def _scan(folder: Path) -> tuple[list[tuple[Path, str]], list[Path]]:
     return found, below
 
 
-def natural(name: str) -> list[str | int]:
+def natural_key(name: str) -> list[str | int]:
     """A sort key that puts `song 2` before `song 10`; texts and numbers take turns in it."""
     parts = re.split(r"(\d+)", name.casefold())
     return [int(part) if at % 2 else part for at, part in enumerate(parts)]
 
 
-def _unread(folder: Path, error: OSError | ValueError) -> ToolError:
+def _explain_unread(folder: Path, error: OSError | ValueError) -> ToolError:
     if isinstance(error, FileNotFoundError):
         return ToolError(f"There is no folder {folder}.", "Ask the user where the music is.")
     if isinstance(error, NotADirectoryError) and folder.is_file():

@@ -37,10 +37,10 @@ class Decoder:
         try:
             self._samples: Generator[array[int], int, None] = miniaudio.stream_file(str(path))
         except (miniaudio.MiniaudioError, OSError, UnicodeError) as error:
-            raise unplayable(path) from error
+            raise explain_unplayable(path) from error
         self._first = self._next(1024)
         if not self._first:
-            raise unplayable(path)
+            raise explain_unplayable(path)
 
     def read(self, frames: int) -> "array[int]":
         """The next samples: of at most that many frames; none at the end.
@@ -75,9 +75,9 @@ def measure_seconds(path: Path) -> float:
     try:
         seconds = float(count(str(path)).duration)
     except (miniaudio.MiniaudioError, OSError, UnicodeError) as error:
-        raise unplayable(path) from error
+        raise explain_unplayable(path) from error
     if not seconds:
-        raise unplayable(path)
+        raise explain_unplayable(path)
     return seconds
 
 
@@ -85,7 +85,7 @@ def _is_wav(path: Path) -> bool:
     return path.suffix.lower() == ".wav"
 
 
-def unplayable(path: Path) -> ToolError:
+def explain_unplayable(path: Path) -> ToolError:
     """Why a file cannot be played, and what to do."""
     kind = "WAV" if _is_wav(path) else "MP3"
     if not path.is_file():

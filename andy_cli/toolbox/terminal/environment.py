@@ -18,7 +18,7 @@ COMMANDS = re.compile(r"BASH_FUNC_.*|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|PROMPT_COMM
 """A shell runs or obeys these before, or instead of, the line it is given."""
 
 
-def clean(
+def clean_environment(
     environment: Mapping[str, str], session_id: str = "", without: Path | None = None
 ) -> dict[str, str]:
     """The environment of a command. Without variables whose name or value looks like a key, and
@@ -29,7 +29,7 @@ def clean(
     kept = {
         name: value
         for name, value in environment.items()
-        if KEPT.fullmatch(name) or (value not in named and _harmless(name, value, secrets))
+        if KEPT.fullmatch(name) or (value not in named and _is_harmless(name, value, secrets))
     }
     if "PATH" in environment:
         kept["PATH"] = search_path(environment["PATH"], without)
@@ -39,7 +39,7 @@ def clean(
     return kept
 
 
-def _harmless(name: str, value: str, secrets: tuple[str, ...]) -> bool:
+def _is_harmless(name: str, value: str, secrets: tuple[str, ...]) -> bool:
     if COMMANDS.fullmatch(name):
         return False
     written = f"{name}={value}"

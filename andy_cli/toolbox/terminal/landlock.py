@@ -83,7 +83,7 @@ MACHINES = {
 }
 
 
-def confine(read: Sequence[str], listed: Sequence[str], devices: Sequence[str]) -> None:
+def confine_process(read: Sequence[str], listed: Sequence[str], devices: Sequence[str]) -> None:
     """Confine this process and all it will start. Raises OSError where that cannot be."""
     machine, version = MACHINES.get(platform.machine()), find_version()
     if machine is None or version < OLDEST:
@@ -92,12 +92,12 @@ def confine(read: Sequence[str], listed: Sequence[str], devices: Sequence[str]) 
     _prctl(NO_NEW_PRIVILEGES, 1)
     rules = _create_ruleset(version)
     for path in read:
-        _allow(rules, path, EXECUTE | READ_FILE | READ_DIR)
+        _allow_below(rules, path, EXECUTE | READ_FILE | READ_DIR)
     for path in listed:
-        _allow(rules, path, READ_DIR)
+        _allow_below(rules, path, READ_DIR)
     for path in devices:
-        _allow(rules, path, READ_FILE | WRITE_FILE)
-    _call(RESTRICT_SELF, rules, 0)
+        _allow_below(rules, path, READ_FILE | WRITE_FILE)
+    _call_system(RESTRICT_SELF, rules, 0)
     os.close(rules)
     _filter_calls(machine, version)
 
@@ -105,7 +105,7 @@ def confine(read: Sequence[str], listed: Sequence[str], devices: Sequence[str]) 
 def find_version() -> int:
     """The version of Landlock that the kernel has; 0 if it has none."""
     try:
-        return _call(CREATE_RULESET, None, 0, GIVE_VERSION) if sys.platform == "linux" else 0
+        return _call_system(CREATE_RULESET, None, 0, GIVE_VERSION) if sys.platform == "linux" else 0
     except OSError:
         return 0
 
@@ -117,10 +117,10 @@ def _create_ruleset(version: int) -> int:
     scoped = SIGNALS_AND_SOCKETS if version >= SCOPED else 0
     attributes = struct.pack("QQQ", files, network, scoped)
     size = 24 if version >= SCOPED else 16 if version >= 4 else 8
-    return _call(CREATE_RULESET, attributes, size, 0)
+    return _call_system(CREATE_RULESET, attributes, size, 0)
 
 
-def _allow(rules: int, path: str, access: int) -> None:
+def _allow_below(rules: int, path: str, access: int) -> None:
     """Allow it under a path; one that is not there, or a link where none was, is left out."""
     try:
         place = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -128,7 +128,7 @@ def _allow(rules: int, path: str, access: int) -> None:
         return
     if not stat.S_ISDIR(os.fstat(place).st_mode):
         access &= ~READ_DIR
-    _call(ADD_RULE, rules, PATH_BENEATH, struct.pack("=Qi", access, place), 0)
+    _call_system(ADD_RULE, rules, PATH_BENEATH, struct.pack("=Qi", access, place), 0)
     os.close(place)
 
 
@@ -137,16 +137,16 @@ def _filter_calls(machine: Machine, version: int) -> None:
     if version < SCOPED:
         refused += f" {machine.signals}"
     program = [
-        _load(ARCHITECTURE),
+        _load_step(ARCHITECTURE),
         (EQUAL, 1, 0, machine.audit),
         REFUSED,
-        _load(NUMBER),
-        *_if(AT_LEAST, FOREIGN_CALLS, REFUSED),
+        _load_step(NUMBER),
+        *_branch_if(AT_LEAST, FOREIGN_CALLS, REFUSED),
     ]
     for number in map(int, refused.split()):
-        program += _if(EQUAL, number, REFUSED)
-    ioctls = [step for request in CHANGING_IOCTLS for step in _if(EQUAL, request, REFUSED)]
-    program += _if(EQUAL, machine.ioctl, _load(SECOND_ARGUMENT), *ioctls)
+        program += _branch_if(EQUAL, number, REFUSED)
+    ioctls = [step for request in CHANGING_IOCTLS for step in _branch_if(EQUAL, request, REFUSED)]
+    program += _branch_if(EQUAL, machine.ioctl, _load_step(SECOND_ARGUMENT), *ioctls)
     program.append(ALLOWED)
     code = b"".join(struct.pack("=HBBI", *step) for step in program)
     buffer = ctypes.create_string_buffer(code)
@@ -154,30 +154,30 @@ def _filter_calls(machine: Machine, version: int) -> None:
     _prctl(SET_FILTER, FILTER_MODE, filter)
 
 
-def _load(place: int) -> Step:
+def _load_step(place: int) -> Step:
     return (LOAD, 0, 0, place)
 
 
-def _if(test: int, value: int, *steps: Step) -> list[Step]:
+def _branch_if(test: int, value: int, *steps: Step) -> list[Step]:
     """These steps where the test holds, else on behind them."""
     return [(test, 0, len(steps), value), *steps]
 
 
-def _call(number: int, *arguments: object) -> int:
+def _call_system(number: int, *arguments: object) -> int:
     """A system call. Raises OSError."""
-    return _check_result(_libc().syscall(ctypes.c_long(number), *map(_long, arguments)))
+    return _check_result(_load_libc().syscall(ctypes.c_long(number), *map(_as_long, arguments)))
 
 
 def _prctl(option: int, *arguments: object) -> None:
-    padded = [*map(_long, arguments), *[ctypes.c_long(0)] * (4 - len(arguments))]
-    _check_result(_libc().prctl(ctypes.c_int(option), *padded))
+    padded = [*map(_as_long, arguments), *[ctypes.c_long(0)] * (4 - len(arguments))]
+    _check_result(_load_libc().prctl(ctypes.c_int(option), *padded))
 
 
-def _libc() -> ctypes.CDLL:
+def _load_libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def _long(value: object) -> object:
+def _as_long(value: object) -> object:
     """As wide as the kernel reads it; bytes and None are pointers."""
     return ctypes.c_long(value) if isinstance(value, int) else value
 
@@ -192,7 +192,7 @@ def _check_result(returned: int) -> int:
 def main() -> int:
     spec = json.loads(sys.argv[1])
     try:
-        confine(spec["read"], spec["list"], spec["devices"])
+        confine_process(spec["read"], spec["list"], spec["devices"])
         os.chdir(spec["folder"])
         os.execv(sys.argv[2], sys.argv[2:])
     except OSError as error:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.settings import state_folder
-from andy_cli.toolbox.files.names import amount, count
+from andy_cli.toolbox.files.names import count_noun, show_size
 from andy_cli.toolbox.terminal.scrubbing import Scrubber
 
 HEAD, TAIL = 6_000, 10_000
@@ -76,8 +76,8 @@ class Output:
         head = head[: head.rfind("\n") + 1] or head
         tail = tail[tail.find("\n") + 1 :] or tail
         lines = self._lines - head.count("\n") - tail.count("\n")
-        size = amount(self._size - len(head) - len(tail))
-        left = f"[... {count(max(lines, 0), 'line')}, {size} left out; {self._file.said} ...]"
+        size = show_size(self._size - len(head) - len(tail))
+        left = f"[... {count_noun(max(lines, 0), 'line')}, {size} left out; {self._file.said} ...]"
         ended = head.rstrip("\n")
         return f"{ended}\n{left}\n{tail}"
 
@@ -115,7 +115,7 @@ class Spool:
             return
         room = LARGEST - self._size
         if len(text) > room:
-            self.said = self.said.replace("the whole", f"the first {amount(LARGEST)}")
+            self.said = self.said.replace("the whole", f"the first {show_size(LARGEST)}")
         data = text[:room].encode("utf-8", "replace")
         self._size += len(text)
         try:

@@ -32,7 +32,7 @@ class Started(NamedTuple):
     """The end of the pipe at which its output can be read."""
 
 
-def end(started: Started) -> None:
+def end_command(started: Started) -> None:
     """End a command with everything it started; when this returns it is gone."""
     process = started.process
     if sys.platform == "win32":
@@ -41,10 +41,10 @@ def end(started: Started) -> None:
         process.kill()
     else:
         _tell_all(started, signal.SIGTERM)
-        _wait(started)
+        _wait_for_process(started)
         for _ in range(ROUNDS):
             _tell_all(started, signal.SIGKILL)
-            if not _family(started):
+            if not _list_family(started):
                 break
             time.sleep(LOOK)
     process.wait()
@@ -55,23 +55,23 @@ def tell_marked(mark: str, number: int) -> bool:
 
     On Linux: elsewhere nothing is found.
     """
-    family = [each for each, _ in _parents() if _has_mark(each, f"{MARK}={mark}".encode())]
+    family = [each for each, _ in _list_parents() if _has_mark(each, f"{MARK}={mark}".encode())]
     for process in family:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(process, number)
     return bool(family)
 
 
-def _wait(started: Started) -> None:
+def _wait_for_process(started: Started) -> None:
     until = time.monotonic() + GRACE
     while time.monotonic() < until:
-        if started.process.poll() is not None and not _family(started):
+        if started.process.poll() is not None and not _list_family(started):
             return
         time.sleep(LOOK)
 
 
 def _tell_all(started: Started, number: int) -> None:
-    family = _family(started)
+    family = _list_family(started)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(started.process.pid, number)
     for process in family:
@@ -79,9 +79,9 @@ def _tell_all(started: Started, number: int) -> None:
             os.kill(process, number)
 
 
-def _family(started: Started) -> set[int]:
+def _list_family(started: Started) -> set[int]:
     """Those that live and have the mark or the pipe, or descend from the command; not itself."""
-    parents = dict(_parents())
+    parents = dict(_list_parents())
     mark = f"{MARK}={started.mark}".encode()
     pipe = f"pipe:[{os.fstat(started.reading).st_ino}]"
     found = {parent for parent in parents if _has_mark(parent, mark) or _writes_to(parent, pipe)}
@@ -91,7 +91,7 @@ def _family(started: Started) -> set[int]:
     return (found | descended) - {started.process.pid, os.getpid()}
 
 
-def _parents() -> Iterable[tuple[int, int]]:
+def _list_parents() -> Iterable[tuple[int, int]]:
     """Each living process with its parent; zombies do not live. Nothing where there is no /proc."""
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError, ValueError, IndexError):

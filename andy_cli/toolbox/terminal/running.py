@@ -23,9 +23,9 @@ from andy_cli.guard.redactor import secrets_of
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.programs import find_program
 from andy_cli.toolbox.runtime_context import here
-from andy_cli.toolbox.terminal.environment import clean
+from andy_cli.toolbox.terminal.environment import clean_environment
 from andy_cli.toolbox.terminal.output import Output
-from andy_cli.toolbox.terminal.processes import MARK, Started, end
+from andy_cli.toolbox.terminal.processes import MARK, Started, end_command
 from andy_cli.toolbox.terminal.sandbox import only_reads, sandboxed_line
 from andy_cli.toolbox.tool import Display, Outcome, progress
 from andy_cli.toolbox.work import Work
@@ -68,7 +68,7 @@ class Ran(NamedTuple):
     boxed: bool
 
 
-def outcome(command: str, seconds: float, notes: list[str], work: Work) -> Outcome:
+def run_outcome(command: str, seconds: float, notes: list[str], work: Work) -> Outcome:
     """Run the command and say how it went; `notes` are things to be said anyway.
 
     Raises ToolTimeout, with what it wrote by then, where its time was up, and ToolError if it
@@ -110,22 +110,24 @@ def run_command(command: str, work: Work, show: Callable[[str], object] = lambda
     """
     if "\0" in command:
         raise ToolError("A command cannot hold a NUL character.")
-    line = _line(command)
+    line = _shell_line(command)
     harmless = only_reads(command)
     box = sandboxed_line(line, harmless)
     # Nobody was asked about it, so no program of the workspace may pass for one of the system's.
-    environment = clean(os.environ, here().session_id, here().workspace if harmless else None)
+    environment = clean_environment(
+        os.environ, here().session_id, here().workspace if harmless else None
+    )
     if harmless:
         environment = {**environment, **PLAIN_GIT}
     output = Output(secrets_of(os.environ), show)
     with _start_command(box or line, environment) as started:
         try:
-            ending = _follow(started, output, work)
+            ending = _follow_command(started, output, work)
             if ending in ("timed out", "stopped"):
-                end(started)
+                end_command(started)
                 _take_the_rest(started.reading, output)
         except BaseException:
-            end(started)
+            end_command(started)
             raise
         finally:
             output.close()
@@ -133,7 +135,7 @@ def run_command(command: str, work: Work, show: Callable[[str], object] = lambda
     return Ran(ending, code if code >= 0 else 128 - code, output.text(), box is not None)
 
 
-def _line(command: str) -> list[str]:
+def _shell_line(command: str) -> list[str]:
     """The shell that is given the command. Raises ToolError where there is none."""
     if sys.platform == "win32":
         return ["cmd", "/d", "/s", "/c", f'"{command}"']
@@ -168,9 +170,9 @@ def _start_command(line: list[str], environment: Mapping[str, str]) -> Iterator[
         os.close(reading)
 
 
-def _follow(started: Started, output: Output, work: Work) -> Ending:
+def _follow_command(started: Started, output: Output, work: Work) -> Ending:
     """Take its output until it ends, or has to."""
-    next_piece = _pieces(started.reading)
+    next_piece = _read_pieces(started.reading)
     ended = shown = 0.0
     while not (work.stopped or work.over):
         piece = next_piece()
@@ -191,7 +193,7 @@ def _follow(started: Started, output: Output, work: Work) -> Ending:
 def _take_the_rest(reading: int, output: Output) -> None:
     """What was written last, as a goodbye. Not for ever: it may be somebody else's by now."""
     if sys.platform != "win32":
-        for piece in islice(iter(_pieces(reading), None), LAST):
+        for piece in islice(iter(_read_pieces(reading), None), LAST):
             output.take(piece)
 
 
@@ -204,7 +206,7 @@ def _wait_for_end(process: "subprocess.Popen[bytes]", work: Work) -> Ending:
     return "stopped" if work.stopped else "timed out"
 
 
-def _pieces(reading: int) -> Callable[[], bytes | None]:
+def _read_pieces(reading: int) -> Callable[[], bytes | None]:
     """Asked again and again: the next piece, None if there is none yet, nothing at the end."""
     if sys.platform == "win32":
         return _pieces_by_thread(reading)

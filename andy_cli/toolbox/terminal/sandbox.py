@@ -53,7 +53,7 @@ def sandboxed_line(line: list[str], harmless: bool) -> list[str] | None:
     return None
 
 
-def contains(command: str) -> bool:
+def can_contain(command: str) -> bool:
     """Whether a line that only reads can run in a sandbox and tells there what it would outside."""
     workspace = here().workspace
     if here().settings.text("guard.sandbox") == "off" or too_wide(workspace):
@@ -82,7 +82,7 @@ def before_line(workspace: Path, writable: bool) -> list[str]:
     """What stands before a line that runs in the first sandbox that works; nothing without one."""
     for sandbox in sandboxes.SANDBOXES:
         before = sandbox(workspace, writable)
-        if before and holds(sandbox, before[0], writable):
+        if before and sandbox_holds(sandbox, before[0], writable):
             return before
     return []
 
@@ -92,7 +92,7 @@ echo x > /dev/tcp/127.0.0.1/{port}"""
 
 
 @cache
-def holds(sandbox: Sandbox, program: str, writable: bool) -> bool:
+def sandbox_holds(sandbox: Sandbox, program: str, writable: bool) -> bool:
     """Whether this sandbox was seen to hold, once: containers and cautious systems forbid it.
 
     `program` starts it: with another one it is tried again.
@@ -140,7 +140,7 @@ def _was_reached(listening: socket.socket) -> bool:
     return True
 
 
-def promise(settings: Settings) -> str:
+def promise_to_user(settings: Settings) -> str:
     """What the user is told before a yes to a command."""
     if settings.text("guard.sandbox") == "on":
         return "It runs in a sandbox: no network, no home, and only this folder can be changed."

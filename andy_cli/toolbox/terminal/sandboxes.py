@@ -37,7 +37,7 @@ Sandbox = Callable[[Path, bool], list[str]]
 """workspace, writable -> what stands before the line; nothing where there is no such sandbox."""
 
 
-def bubblewrap(workspace: Path, writable: bool) -> list[str]:
+def bubblewrap_line(workspace: Path, writable: bool) -> list[str]:
     """A new tree of files, with nothing in it but what is put there."""
     program = find_program("bwrap")
     if not program:
@@ -74,7 +74,7 @@ def landlock_line(workspace: Path, writable: bool) -> list[str]:
     return [sys.executable, "-I", "-S", landlock.__file__, text]
 
 
-def seatbelt(workspace: Path, writable: bool) -> list[str]:
+def seatbelt_line(workspace: Path, writable: bool) -> list[str]:
     """As above, by the sandbox of macOS."""
     program = find_program("sandbox-exec")
     if not program:
@@ -88,24 +88,24 @@ def seatbelt(workspace: Path, writable: bool) -> list[str]:
         "(allow process-fork process-exec)",
         "(allow signal (target same-sandbox))",
         "(allow file-read-metadata)",
-        f"(allow file-read* {_under(read)})",
+        f"(allow file-read* {_allow_under(read)})",
         f"(allow file-write-data {devices})",
     ]
     if writable:
-        profile.append(f"(allow file-write* {_under([str(workspace)])})")
+        profile.append(f"(allow file-write* {_allow_under([str(workspace)])})")
     elif hidden := [path for path, _ in secrets_in(workspace)]:
-        profile.append(f"(deny file-read* {_under(hidden)})")
+        profile.append(f"(deny file-read* {_allow_under(hidden)})")
     profile.append("(deny network*)")
     return [program, "-p", "\n".join(profile)]
 
 
-def _under(paths: list[str]) -> str:
+def _allow_under(paths: list[str]) -> str:
     return " ".join(f"(subpath {json.dumps(path)})" for path in paths)
 
 
 SANDBOXES: tuple[Sandbox, ...] = {
-    "linux": (bubblewrap, landlock_line),
-    "darwin": (seatbelt,),
+    "linux": (bubblewrap_line, landlock_line),
+    "darwin": (seatbelt_line,),
 }.get(sys.platform, ())
 """Those of this system, the better one first."""
 

@@ -44,24 +44,24 @@ def requested_call(arguments: Mapping[str, object]) -> ApiRequest:
     method = str(arguments.get("method") or "GET").strip().upper()
     if text and "content-type" not in map(str.lower, headers):
         headers["content-type"] = "application/json" if _is_json(text) else "text/plain"
-    return ApiRequest(full(str(arguments.get("url") or "")), method, headers, text)
+    return ApiRequest(full_address(str(arguments.get("url") or "")), method, headers, text)
 
 
-def full(url: str) -> str:
+def full_address(url: str) -> str:
     """An address with its scheme: https where none is written."""
     url = url.strip()
     return f"https://{url}" if BARE.fullmatch(url) else url
 
 
 def of_page(url: str) -> ResourceAccess:
-    return _claim(full(url), "GET")
+    return _claim_address(full_address(url), "GET")
 
 
 def of_search(query: str) -> ResourceAccess:
     """To whom the query goes; it may tell more than one means to."""
-    address, own = engines.address()
-    asked = engines.SOURCES if engines.engine() == "duckduckgo" else engines.engine()
-    return _claim(address, "GET", own, shown=f"query: {query}\nasked: {asked}")
+    address, own = engines.engine_address()
+    asked = engines.SOURCES if engines.chosen_engine() == "duckduckgo" else engines.chosen_engine()
+    return _claim_address(address, "GET", own, shown=f"query: {query}\nasked: {asked}")
 
 
 def of_request(request: ApiRequest, path: str) -> ResourceAccess:
@@ -73,7 +73,7 @@ def of_request(request: ApiRequest, path: str) -> ResourceAccess:
     lines += [f"{name}: {_mask_header(name, value)}" for name, value in request.headers.items()]
     lines += ["", request.body] if request.body else []
     places = (path,) if path else ()
-    claim = _claim(request.url, request.method, shown="\n".join(lines))
+    claim = _claim_address(request.url, request.method, shown="\n".join(lines))
     return claim._replace(effect=effect, places=places, operation="write")
 
 
@@ -84,7 +84,7 @@ def _mask_header(name: str, value: str) -> str:
     return MASK if KEYS.search(name) else redact_text(value)
 
 
-def _claim(address: str, method: str, own: bool = False, shown: str = "") -> ResourceAccess:
+def _claim_address(address: str, method: str, own: bool = False, shown: str = "") -> ResourceAccess:
     """`own`: it is a server of the user's settings, which no rule of the public net is for."""
     host = host_of(address)
     trusted = own or not {host, host.rpartition(":")[0] or host}.isdisjoint(trusted_hosts())

@@ -5,10 +5,10 @@ from http import HTTPStatus
 from andy_cli.toolbox.documents.charsets import decode_text
 from andy_cli.toolbox.documents.text import SNIFFED, looks_like_text
 from andy_cli.toolbox.granted_paths import GrantedPath
-from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch, open_answer
-from andy_cli.toolbox.web.files import Kept, keep
+from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch_answer, open_answer
+from andy_cli.toolbox.web.files import Kept, keep_answer
 from andy_cli.toolbox.web.limits import for_files, for_pages
-from andy_cli.toolbox.web.reading import charset, what_it_is
+from andy_cli.toolbox.web.reading import named_charset, what_it_is
 
 TOLD = 24_000
 """Characters of a body that are told."""
@@ -21,7 +21,7 @@ INTERESTING = frozenset(
 LONGEST_HEADER = 300
 
 
-async def call(request: WebRequest, place: GrantedPath | None) -> tuple[str, int]:
+async def call_address(request: WebRequest, place: GrantedPath | None) -> tuple[str, int]:
     """The answer, and its status; the body goes to the place if there is one.
 
         HTTP 200 OK
@@ -33,11 +33,14 @@ async def call(request: WebRequest, place: GrantedPath | None) -> tuple[str, int
     to an answer; an answer of whatever status is one.
     """
     if place is None:
-        answer = await fetch(request, for_pages())
-        return f"{_head(answer, request)}\n\n{_body(answer)}".rstrip(), answer.status
+        answer = await fetch_answer(request, for_pages())
+        return f"{_answer_head(answer, request)}\n\n{_answer_body(answer)}".rstrip(), answer.status
     async with open_answer(request, for_files()) as arriving:
-        kept = await keep(arriving, place)
-    return f"{_head(kept, request)}\n\n(kept {kept.bytes} bytes in {place.path})", kept.status
+        kept = await keep_answer(arriving, place)
+    return (
+        f"{_answer_head(kept, request)}\n\n(kept {kept.bytes} bytes in {place.path})",
+        kept.status,
+    )
 
 
 def status_of(status: int) -> str:
@@ -48,7 +51,7 @@ def status_of(status: int) -> str:
         return str(status)
 
 
-def _head(answer: Fetched | Kept, request: WebRequest) -> str:
+def _answer_head(answer: Fetched | Kept, request: WebRequest) -> str:
     lines = [f"HTTP {status_of(answer.status)}"]
     if answer.url != request.url:
         lines.append(f"from: {answer.url}")
@@ -57,12 +60,12 @@ def _head(answer: Fetched | Kept, request: WebRequest) -> str:
     return "\n".join(lines)
 
 
-def _body(answer: Fetched) -> str:
+def _answer_body(answer: Fetched) -> str:
     if not answer.body:
         return ""
     if not looks_like_text(answer.body[:SNIFFED]):
         return f"({what_it_is(answer)}; name a path to keep it as a file)"
-    text = decode_text(answer.body, charset(answer))
+    text = decode_text(answer.body, named_charset(answer))
     if len(text) <= TOLD:
         return text
     cut = f"the first {TOLD} of {len(text)} characters; name a path to keep all of it as a file"

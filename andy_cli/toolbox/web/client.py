@@ -32,7 +32,7 @@ from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.web.connection import connect_address
 from andy_cli.toolbox.web.failures import in_words, show_text, too_large
 from andy_cli.toolbox.web.limits import WebLimits
-from andy_cli.toolbox.web.redirect_policy import RedirectPolicy, addresses
+from andy_cli.toolbox.web.redirect_policy import RedirectPolicy, look_up_addresses
 from andy_cli.toolbox.web.trust import host_of, trusted_hosts
 from andy_cli.toolbox.web.unpacking import unpack_pieces
 
@@ -84,11 +84,11 @@ class Fetched(NamedTuple):
     body: bytes
 
 
-async def fetch(
+async def fetch_answer(
     request: WebRequest,
     limits: WebLimits,
     trusted: Collection[str] | None = None,
-    resolver: Resolver = addresses,
+    resolver: Resolver = look_up_addresses,
 ) -> Fetched:
     """The whole answer. Raises ToolError as `open_answer` does."""
     async with open_answer(request, limits, trusted, resolver) as answer:
@@ -103,7 +103,7 @@ async def open_answer(
     request: WebRequest,
     limits: WebLimits,
     trusted: Collection[str] | None = None,
-    resolver: Resolver = addresses,
+    resolver: Resolver = look_up_addresses,
 ) -> AsyncIterator[WebAnswer]:
     """The answer to a request, of whatever status, when nobody sends it on any more.
 
@@ -111,7 +111,7 @@ async def open_answer(
     address that is not fetched from, and in words for every failure on the way, also while the body
     arrives.
     """
-    _check(request.headers)
+    _check_headers(request.headers)
     proxy = here().settings.text("web.proxy")
     way = RedirectPolicy(
         limits, trusted_hosts() if trusted is None else trusted, resolver, bool(proxy)
@@ -128,7 +128,7 @@ async def open_answer(
                     target = response.headers.get("location", "")
                     if response.status_code not in REDIRECTS or not target:
                         async with aclosing(_count_body(response, host, limits)) as pieces:
-                            yield _answer(judged, response, pieces)
+                            yield _make_answer(judged, response, pieces)
                         return
                 judged = await way.next(judged, response.status_code, target)
                 request = _sent_on(request, judged)
@@ -138,7 +138,7 @@ async def open_answer(
         raise failure(in_words(error, host, limits)) from error
 
 
-def _check(headers: Mapping[str, str]) -> None:
+def _check_headers(headers: Mapping[str, str]) -> None:
     """Raises ToolError for headers that would be something else than headers."""
     for name, value in headers.items():
         if not TOKEN.fullmatch(name) or not VALUE.fullmatch(value):
@@ -167,7 +167,7 @@ def _sent_on(request: WebRequest, judged: AddressJudgement) -> WebRequest:
     return request
 
 
-def _answer(
+def _make_answer(
     judged: AddressJudgement, response: httpx2.Response, pieces: AsyncIterator[bytes]
 ) -> WebAnswer:
     headers = {name.lower(): value for name, value in response.headers.items()}

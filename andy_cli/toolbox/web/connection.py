@@ -31,13 +31,17 @@ async def connect_address(
     connect = max(1.0, limits.connect / max(1, len(places)))
     timeout = httpx2.Timeout(limits.idle, connect=connect, pool=connect)
     async with httpx2.AsyncClient(
-        verify=trust(os.environ.get("SSL_CERT_FILE", ""), os.environ.get("SSL_CERT_DIR", "")),
+        verify=trusted_context(
+            os.environ.get("SSL_CERT_FILE", ""), os.environ.get("SSL_CERT_DIR", "")
+        ),
         proxy=proxy or None,
         timeout=timeout,
         trust_env=False,
         follow_redirects=False,
     ) as client:
-        response = await _send_request(client, judged, places, _headers(judged, headers), content)
+        response = await _send_request(
+            client, judged, places, _request_headers(judged, headers), content
+        )
         try:
             yield response
         finally:
@@ -45,7 +49,7 @@ async def connect_address(
 
 
 @lru_cache(maxsize=1)
-def trust(file: str, folder: str) -> ssl.SSLContext:
+def trusted_context(file: str, folder: str) -> ssl.SSLContext:
     """Whose certificates count: reading them takes 50 ms. The variables are those of OpenSSL."""
     try:
         return httpx2.create_ssl_context()
@@ -66,7 +70,7 @@ async def _send_request(
     for place in places:
         request = client.build_request(
             judged.method,
-            _at(judged, place),
+            _address_at(judged, place),
             headers=headers,
             content=content or None,
             # Under TLS the certificate must be that of the name, not of the number.
@@ -79,7 +83,7 @@ async def _send_request(
     raise failed or httpx2.ConnectError("no address")
 
 
-def _at(judged: AddressJudgement, place: str) -> str:
+def _address_at(judged: AddressJudgement, place: str) -> str:
     """The address with a place instead of its host, and without what stays here."""
     parts = URL.fullmatch(judged.url)
     assert parts is not None  # it was judged
@@ -87,7 +91,7 @@ def _at(judged: AddressJudgement, place: str) -> str:
     return f"{parts[1]}://{_bracket_host(place)}:{judged.port}{rest}"
 
 
-def _headers(judged: AddressJudgement, headers: Mapping[str, str]) -> dict[str, str]:
+def _request_headers(judged: AddressJudgement, headers: Mapping[str, str]) -> dict[str, str]:
     host = _bracket_host(judged.host)
     if judged.port != DEFAULT_PORTS[judged.origin[0]]:
         host += f":{judged.port}"

@@ -19,7 +19,7 @@ SOURCES = "duckduckgo, mojeek, brave"
 DUCKDUCKGO = "https://html.duckduckgo.com/html/"
 
 
-def engine() -> str:
+def chosen_engine() -> str:
     """The one of `NAMES` that is used: that of `search.engine`, or the first that is set up; or
     nothing."""
     settings = here().settings
@@ -34,10 +34,10 @@ def engine() -> str:
     return "duckduckgo" if importlib.util.find_spec("ddgs") else ""
 
 
-def missing() -> str:
+def missing_engine() -> str:
     """What is missing before the web can be searched, or nothing."""
     settings = here().settings
-    name, chosen = engine(), settings.text("search.engine").strip().lower()
+    name, chosen = chosen_engine(), settings.text("search.engine").strip().lower()
     if chosen not in ("", "auto", name):
         return f"There is no search engine {chosen!r}: set search.engine to auto."
     if name == "searxng" and not settings.text("search.url"):
@@ -49,9 +49,9 @@ def missing() -> str:
     return "" if name else NONE
 
 
-def address() -> tuple[str, bool]:
+def engine_address() -> tuple[str, bool]:
     """Where the query goes, and whether that is a server of the user's settings."""
-    name = engine()
+    name = chosen_engine()
     if name == "duckduckgo" or not name:
         return DUCKDUCKGO, False
     key = "search.url" if name == "searxng" else f"search.{name}_url"

@@ -28,8 +28,8 @@ def in_words(error: BaseException, host: str, limits: WebLimits) -> str:
         return f"{host} said nothing for {limits.idle:g} s. Try again later."
     if isinstance(error, TimeoutError):
         return f"{host} took longer than {limits.total:g} s in all. Ask for less, or try later."
-    for cause in _causes(error):
-        if told := _cause(cause, host):
+    for cause in _list_causes(error):
+        if told := _explain_cause(cause, host):
             return told
     if isinstance(error, httpx2.ProxyError):
         why = show_text(str(error))
@@ -43,17 +43,17 @@ def in_words(error: BaseException, host: str, limits: WebLimits) -> str:
     return f"The connection to {host} broke off. Try again."
 
 
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
+def _list_causes(error: BaseException | None) -> Iterator[BaseException]:
     """The failure and what it came from; several at once one after another."""
     while error is not None:
         yield error
         if isinstance(error, BaseExceptionGroup):
             for exception in error.exceptions:
-                yield from _causes(exception)
+                yield from _list_causes(exception)
         error = error.__cause__ or error.__context__
 
 
-def _cause(error: BaseException, host: str) -> str:
+def _explain_cause(error: BaseException, host: str) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"{host} cannot prove that it is {host}: {show_text(error.verify_message)}"
     if isinstance(error, ssl.SSLError):

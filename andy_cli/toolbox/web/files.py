@@ -25,7 +25,7 @@ from andy_cli.toolbox.web.client import (
     Upload,
     WebAnswer,
     WebRequest,
-    fetch,
+    fetch_answer,
     open_answer,
 )
 from andy_cli.toolbox.web.limits import MEGABYTE, for_files
@@ -44,7 +44,7 @@ class Kept(NamedTuple):
     bytes: int
 
 
-async def download(
+async def download_file(
     request: WebRequest, place: GrantedPath, trusted: Collection[str] | None = None
 ) -> Kept:
     """Fetch a file to its place. Raises ToolError, also for a status that is no success."""
@@ -53,13 +53,13 @@ async def download(
     async with open_answer(request._replace(headers=headers), for_files(), trusted) as answer:
         if not 200 <= answer.status < 300:
             raise ToolError(f"There is no such file: the server answered {answer.status}.")
-        return await keep(answer, place)
+        return await keep_answer(answer, place)
 
 
-async def keep(answer: WebAnswer, place: GrantedPath) -> Kept:
+async def keep_answer(answer: WebAnswer, place: GrantedPath) -> Kept:
     """Stream an answer to its place, whatever its status. Raises ToolError if it cannot be."""
     arrived = 0
-    with _replacing(place) as file:
+    with _replacing_file(place) as file:
         meter = _Meter(answer.length)
         async for piece in answer.pieces:
             file.write(piece)
@@ -68,7 +68,7 @@ async def keep(answer: WebAnswer, place: GrantedPath) -> Kept:
     return Kept(answer.url, answer.status, answer.headers, arrived)
 
 
-async def send(
+async def send_body(
     url: str,
     method: str,
     file: BinaryIO,
@@ -80,11 +80,11 @@ async def send(
     Raises ToolError for a file that changes its size meanwhile, and as `open_answer` does.
     """
     size = os.fstat(file.fileno()).st_size
-    upload = Upload(size, lambda: _read(file, size))
-    return await fetch(WebRequest(url, method, headers, upload), for_files(), trusted)
+    upload = Upload(size, lambda: _read_pieces(file, size))
+    return await fetch_answer(WebRequest(url, method, headers, upload), for_files(), trusted)
 
 
-async def _read(file: BinaryIO, size: int) -> AsyncIterator[bytes]:
+async def _read_pieces(file: BinaryIO, size: int) -> AsyncIterator[bytes]:
     file.seek(0)
     sent, meter = 0, _Meter(size)
     while piece := file.read(min(PIECE, size - sent)):
@@ -111,12 +111,12 @@ class _Meter:
 
 
 @contextmanager
-def _replacing(place: GrantedPath) -> Iterator[BinaryIO]:
+def _replacing_file(place: GrantedPath) -> Iterator[BinaryIO]:
     """A new file that takes the place when nothing goes wrong; no link is followed."""
     with folder_inside(place.path, place.root) as folder:
         name = place.path.name
         part = f".{name[:100]}.{secrets.token_hex(4)}.part"
-        mode = _mode(name, folder)
+        mode = _replaced_mode(name, folder)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
             with os.fdopen(os.open(part, flags, 0o666, dir_fd=folder), "wb") as file:
@@ -127,11 +127,11 @@ def _replacing(place: GrantedPath) -> Iterator[BinaryIO]:
                 os.fsync(file.fileno())
             os.replace(part, name, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:
-            _remove(part, folder)
+            _remove_part(part, folder)
             raise
 
 
-def _mode(name: str, folder: int) -> int | None:
+def _replaced_mode(name: str, folder: int) -> int | None:
     """The permissions of the file that is replaced. Raises ToolError for what is no plain file."""
     try:
         state = os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -142,6 +142,6 @@ def _mode(name: str, folder: int) -> int | None:
     return stat.S_IMODE(state.st_mode)
 
 
-def _remove(part: str, folder: int) -> None:
+def _remove_part(part: str, folder: int) -> None:
     with suppress(FileNotFoundError):
         os.unlink(part, dir_fd=folder)

@@ -3,7 +3,7 @@
 from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.web.calling import status_of
-from andy_cli.toolbox.web.client import WebRequest, fetch
+from andy_cli.toolbox.web.client import WebRequest, fetch_answer
 from andy_cli.toolbox.web.limits import for_pages
 from andy_cli.toolbox.web.reading import text_of
 from andy_cli.toolbox.web.trust import host_of
@@ -13,12 +13,12 @@ ACCEPTED = (
 )
 
 
-async def read(url: str, offset: int, most: int) -> tuple[str, str]:
+async def read_window(url: str, offset: int, most: int) -> tuple[str, str]:
     """Title, address and so many characters of a page's text; and the host, for the screen.
 
     Raises ToolError for an answer that is no page, and for an offset behind its end.
     """
-    page = await fetch(WebRequest(url, headers={"accept": ACCEPTED}), for_pages())
+    page = await fetch_answer(WebRequest(url, headers={"accept": ACCEPTED}), for_pages())
     host = spell_out(host_of(page.url))
     if not 200 <= page.status < 300:
         raise ToolError(

@@ -36,16 +36,16 @@ FAULTS = (
 AROUND = ("nav", "header", "footer", "aside", "form", "button", "dialog")
 
 
-def markdown(page: str, url: str) -> tuple[str, str]:
+def page_to_markdown(page: str, url: str) -> tuple[str, str]:
     """Title and readable part of a page."""
     title, plain = plain_text(page)
-    text = _article(page, url)
+    text = _extract_article(page, url)
     if len(text) < max(SHORT, len(plain) // 5):
         text = max(text, _main_part(page, url), key=len)
     return title, text or plain
 
 
-def _article(page: str, url: str) -> str:
+def _extract_article(page: str, url: str) -> str:
     """What trafilatura takes for the article, if it is there."""
     try:
         import trafilatura
@@ -83,11 +83,11 @@ def _main_part(page: str, url: str) -> str:
     return re.sub(r"[ \t]+\n", "\n", re.sub(r"\n\s*\n\s*\n", "\n\n", text)).strip()
 
 
-def _read(data: bytes, kind: str, url: str) -> dict[str, str]:
+def _read_document(data: bytes, kind: str, url: str) -> dict[str, str]:
     if kind == "pdf":
-        title, text = "", "\n\n".join(filter(None, map(str.strip, pdf.pages(BytesIO(data)))))
+        title, text = "", "\n\n".join(filter(None, map(str.strip, pdf.pdf_pages(BytesIO(data)))))
     else:
-        title, text = markdown(data.decode("utf-8"), url)
+        title, text = page_to_markdown(data.decode("utf-8"), url)
     return {"title": title[:300], "text": text[:LONGEST]}
 
 
@@ -105,7 +105,7 @@ def main() -> None:
     _limit_process()
     asked = json.loads(sys.stdin.buffer.readline())
     try:
-        told = _read(sys.stdin.buffer.read(), asked["kind"], asked["url"])
+        told = _read_document(sys.stdin.buffer.read(), asked["kind"], asked["url"])
     except ToolError as error:
         told = {"error": str(error)}
     sys.stdout.write(json.dumps(told))

@@ -63,10 +63,10 @@ def what_it_is(page: Fetched) -> str:
     known = next((name for magic, name in NAMES.items() if page.body.startswith(magic)), "")
     other = "" if named.startswith("text/") else show_text(named)
     called = known or KINDS.get(named.partition("/")[0]) or other or "binary data"
-    return f"It is {called} of {size(len(page.body))}"
+    return f"It is {called} of {show_size(len(page.body))}"
 
 
-def size(count: int) -> str:
+def show_size(count: int) -> str:
     if count < 1000:
         return f"{count} bytes"
     return f"{count / 1000:.0f} kB" if count < 1_000_000 else f"{count / 1_000_000:.1f} MB"
@@ -76,7 +76,7 @@ def media_type(page: Fetched) -> str:
     return page.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-def charset(page: Fetched) -> str:
+def named_charset(page: Fetched) -> str:
     """The charset that the server names."""
     parts = page.headers.get("content-type", "").lower().partition("charset=")
     return parts[2].partition(";")[0].strip(" \"'")
@@ -86,17 +86,17 @@ async def text_of(page: Fetched) -> PageText:
     """Raises ToolError for what holds no text that can be read."""
     kind = kind_of(page)
     if kind == "text":
-        return PageText("", decode_text(page.body, charset(page)))
+        return PageText("", decode_text(page.body, named_charset(page)))
     if kind == "pdf":
         try:
-            return await _read("pdf", page.url, page.body)
+            return await _read_apart("pdf", page.url, page.body)
         except TimeoutError as error:
             raise ToolTimeout(f"The PDF takes longer than {PATIENCE:g} s to read.") from error
         except _Failed as error:
             raise ToolError("The PDF is damaged or too much to be read.") from error
-    html = decode_text(page.body, charset(page) or declared_in(page.body))[:LARGEST_PAGE]
+    html = decode_text(page.body, named_charset(page) or declared_in(page.body))[:LARGEST_PAGE]
     try:
-        return await _read("page", page.url, html.encode("utf-8", "replace"))
+        return await _read_apart("page", page.url, html.encode("utf-8", "replace"))
     except (TimeoutError, _Failed):
         # It is more than a page: what it says is still there.
         return PageText(*plain_text(html))
@@ -106,7 +106,7 @@ class _Failed(Exception):
     """The process that reads has ended without an answer."""
 
 
-async def _read(kind: str, url: str, data: bytes) -> PageText:
+async def _read_apart(kind: str, url: str, data: bytes) -> PageText:
     asked = json.dumps({"kind": kind, "url": url}).encode() + b"\n" + data
     reader = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -116,7 +116,7 @@ async def _read(kind: str, url: str, data: bytes) -> PageText:
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
-        env=_environment(),
+        env=_reader_environment(),
     )
     try:
         async with asyncio.timeout(PATIENCE):
@@ -133,7 +133,7 @@ async def _read(kind: str, url: str, data: bytes) -> PageText:
     return PageText(told["title"], told["text"])
 
 
-def _environment() -> dict[str, str]:
+def _reader_environment() -> dict[str, str]:
     """What Python needs to find our code, and nothing of the user's."""
     kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
     return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUTF8": "1"}

@@ -14,7 +14,7 @@ from andy_cli.toolbox.web.limits import WebLimits
 LONGEST = 200
 
 
-def addresses(host: str) -> list[str]:
+def look_up_addresses(host: str) -> list[str]:
     """What a name leads to, as the system looks it up; nothing where there is no such name."""
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
@@ -26,7 +26,7 @@ def addresses(host: str) -> list[str]:
 class RedirectPolicy(NamedTuple):
     limits: WebLimits
     trusted: Collection[str]
-    resolver: Resolver = addresses
+    resolver: Resolver = look_up_addresses
     proxied: bool = False
     """A proxy looks names up: it is no fault if we cannot."""
 
@@ -37,7 +37,9 @@ class RedirectPolicy(NamedTuple):
         """
         judged = await self._looked_up(partial(judge, url, method, self.resolver, self.trusted))
         if judged.verdict == "block":
-            raise ToolError(f"{show_url(url)} is not fetched: {judged.reason}.", _opening(judged))
+            raise ToolError(
+                f"{show_url(url)} is not fetched: {judged.reason}.", _advise_opening(judged)
+            )
         if judged.verdict == "error":
             raise ToolError(_not_found(judged))
         return judged
@@ -83,7 +85,7 @@ def _not_found(judged: AddressJudgement) -> str:
     return f"There is no {judged.host} to be found. Check the address and the network."
 
 
-def _opening(judged: AddressJudgement) -> str:
+def _advise_opening(judged: AddressJudgement) -> str:
     """Advice on how the user can open what is their own."""
     own = "not on the public net" in judged.reason or "its network" in judged.reason
     return "If it is a server of the user's own, they can name it in web.trusted." * own

@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.toolbox.daemon_thread import run_at_most
 from andy_cli.toolbox.documents.html import plain_text
-from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch
-from andy_cli.toolbox.web.engines import KEYS, SOURCES, address, engine
+from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch_answer
+from andy_cli.toolbox.web.engines import KEYS, SOURCES, chosen_engine, engine_address
 from andy_cli.toolbox.web.failures import show_text
 from andy_cli.toolbox.web.limits import for_pages
 from andy_cli.toolbox.web.reading import media_type
@@ -37,30 +37,33 @@ class Result(NamedTuple):
     snippet: str
 
 
-async def search(query: str, most_tokens: int) -> list[Result]:
+async def search_web(query: str, most_tokens: int) -> list[Result]:
     """What the engine found, best first, as much as fits into so many tokens.
 
     Raises ToolError, in words, for a refusal, a limit, or an answer that is none.
     """
-    name = engine()
+    name = chosen_engine()
     if name == "duckduckgo":
         found = await _scrape_engine(query)
     else:
         answer = await _ask_engine(name, query)
-        found = list(_results(name, answer))
-    return _fitting(found, most_tokens * CHARACTERS)
+        found = list(_read_results(name, answer))
+    return _fitting_results(found, most_tokens * CHARACTERS)
 
 
 async def _ask_engine(name: str, query: str) -> object:
-    base, own = address()
+    base, own = engine_address()
     trusted = {host_of(base)} if own else frozenset[str]()
     key = os.environ.get(KEYS.get(name, ""), "")
-    return _json(
-        await fetch(_request(name, base.rstrip("/"), query, key), for_pages(), trusted), name
+    return _parse_json(
+        await fetch_answer(
+            _engine_request(name, base.rstrip("/"), query, key), for_pages(), trusted
+        ),
+        name,
     )
 
 
-def _request(name: str, base: str, query: str, key: str) -> WebRequest:
+def _engine_request(name: str, base: str, query: str, key: str) -> WebRequest:
     if name == "searxng":
         return WebRequest(f"{base}/search?{urlencode({'q': query, 'format': 'json'})}")
     if name == "brave":
@@ -72,7 +75,7 @@ def _request(name: str, base: str, query: str, key: str) -> WebRequest:
     return WebRequest(f"{base}/search", "POST", headers, body)
 
 
-def _json(answer: Fetched, name: str) -> object:
+def _parse_json(answer: Fetched, name: str) -> object:
     if answer.status in (401, 403, 422) and name in KEYS:
         raise ToolError(f"The search engine does not accept the key in {KEYS[name]}. Check it.")
     if answer.status == 403 and name == "searxng":
@@ -94,7 +97,7 @@ def _json(answer: Fetched, name: str) -> object:
         ) from error
 
 
-def _results(name: str, answer: object) -> Iterable[Result]:
+def _read_results(name: str, answer: object) -> Iterable[Result]:
     listed = answer.get("web") if name == "brave" and isinstance(answer, Mapping) else answer
     found = listed.get("results") if isinstance(listed, Mapping) else None
     if found is None and name == "brave" and isinstance(answer, Mapping):
@@ -103,16 +106,16 @@ def _results(name: str, answer: object) -> Iterable[Result]:
         raise ToolError("The search engine's answer holds no results. Check its address.")
     for item in found:
         if isinstance(item, Mapping) and isinstance(item.get("url"), str):
-            yield _result(item, item["url"], "description" if name == "brave" else "content")
+            yield _read_result(item, item["url"], "description" if name == "brave" else "content")
 
 
-def _result(found: Mapping[str, object], url: str, field: str) -> Result:
+def _read_result(found: Mapping[str, object], url: str, field: str) -> Result:
     """A result; engines mark words with tags."""
     title, snippet = found.get("title") or "", found.get(field) or ""
-    return Result(_line(str(title)), url, _line(str(snippet)))
+    return Result(_one_line(str(title)), url, _one_line(str(snippet)))
 
 
-def _line(text: str) -> str:
+def _one_line(text: str) -> str:
     return " ".join(plain_text(text)[1].split())
 
 
@@ -141,11 +144,11 @@ async def _scrape_engine(query: str) -> list[Result]:
             "No search engine could be reached. Check the network, or set up a search engine of "
             "your own: search.url, BRAVE_API_KEY or TAVILY_API_KEY."
         ) from error
-    hits = (_result(item, str(item.get("href") or ""), "body") for item in found)
+    hits = (_read_result(item, str(item.get("href") or ""), "body") for item in found)
     return [hit for hit in hits if hit.url]
 
 
-def _fitting(found: Iterable[Result], characters: int) -> list[Result]:
+def _fitting_results(found: Iterable[Result], characters: int) -> list[Result]:
     """The first results that fit; the first of all in any case, shortened if it must be."""
     fitting: list[Result] = []
     for item in found:

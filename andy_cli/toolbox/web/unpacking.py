@@ -58,14 +58,14 @@ class _Unpacker:
 
     def take(self, packed: bytes) -> Iterator[bytes]:
         self._packed += packed
-        while self._member is not None or self._begins():
-            part = self._unpack()
+        while self._member is not None or self._begins_member():
+            part = self._unpack_piece()
             if part:
                 yield part
             if self._member is not None and len(part) < PIECE:
                 return
 
-    def _begins(self) -> bool:
+    def _begins_member(self) -> bool:
         """Whether a member begins with what has arrived; what is none does not count."""
         head = self._packed[:2]
         if len(head) < 2 or (self._finished and (self._deflate or head != MAGIC)):
@@ -78,7 +78,7 @@ class _Unpacker:
         self._member = zlib.decompressobj(window)
         return True
 
-    def _unpack(self) -> bytes:
+    def _unpack_piece(self) -> bytes:
         assert self._member is not None
         try:
             part = self._member.decompress(self._packed, PIECE)

@@ -16,7 +16,7 @@ from andy_cli.frontends.options import Options
 from andy_cli.models import select
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.addresses import is_loopback, show_url
-from andy_cli.models.memory import recall
+from andy_cli.models.memory import recall_model
 from andy_cli.models.presets import presets
 from andy_cli.models.select import Chosen
 from andy_cli.settings import Settings
@@ -71,7 +71,7 @@ def find_dialect(chat: Conversation, name: str, where: str) -> str:
     preset = presets()[provider]
     if preset.connect is not None:
         return "andybot"
-    learned = recall(Endpoint(provider, model, where if "://" in where else preset.base_url))
+    learned = recall_model(Endpoint(provider, model, where if "://" in where else preset.base_url))
     takes = ("tools",) if preset.tools else ()
     return chosen(model, NO_TEMPLATE, takes, chat.dialects.values(), learned).dialect.name
 
@@ -116,7 +116,7 @@ def check_listed(found: Chosen, listed: list[str]) -> None:
 async def choose(desk: Desk) -> tuple[Chosen, Settings]:
     """The model that the options mean, with these settings. Raises UsageError, ModelError."""
     settings = desk.options.settings()
-    found = await select.choose(settings)
+    found = await select.choose_model(settings)
     if found.endpoint.base_url and is_loopback(found.endpoint.base_url):
         check_listed(found, await select.models_at(found.endpoint, settings))
     return found, settings
@@ -127,7 +127,7 @@ async def switch(desk: Desk, opened: Opened, found: Chosen, settings: Settings) 
     if found.provider.name == "local":
         await desk.fetch(found.endpoint.model)
     before = opened.chat.client
-    client = select.connect(found, settings, desk.tell, desk.options.no_session)
+    client = select.connect_client(found, settings, desk.tell, desk.options.no_session)
     opened.chat.use(client, server_of(found, settings, desk.options.no_session))
     opened.why = found.why
     if opened.log is not None:

@@ -37,16 +37,16 @@ def record_call() -> Iterator[RecordedBatch]:
         yield batch
     finally:
         _current.reset(token)
-        _keep(batch)
+        _keep_batch(batch)
 
 
-def record(change: Change, did: str = "") -> None:
+def record_change(change: Change, did: str = "") -> None:
     """Add a change to the batch of the call, or keep it as a batch of its own."""
     batch = _current.get()
     if batch is None:
         batch = _new_batch(did)
         batch.changes.append(change)
-        _keep(batch)
+        _keep_batch(batch)
     else:
         batch.changes.append(change)
         kept_batches.append_change(batch, change)
@@ -56,21 +56,21 @@ def take_from_record(change: Change) -> None:
     """Drop a change of the call at hand that has been taken back already."""
     if batch := _current.get():
         batch.changes.remove(change)
-        kept_batches.rewrite(batch)
+        kept_batches.rewrite_batch(batch)
 
 
-def _keep(batch: RecordedBatch) -> None:
+def _keep_batch(batch: RecordedBatch) -> None:
     if not batch.changes:
         return
-    kept_batches.save(batch)
+    kept_batches.save_batch(batch)
     _batches.append(batch)
-    while len(_batches) > MOST_CALLS or sum(map(_size, _batches)) > MOST_BYTES:
+    while len(_batches) > MOST_CALLS or sum(map(_batch_size, _batches)) > MOST_BYTES:
         if len(_batches) == 1:
             return
-        kept_batches.remove(_batches.popleft())
+        kept_batches.remove_batch(_batches.popleft())
 
 
-def _size(batch: RecordedBatch) -> int:
+def _batch_size(batch: RecordedBatch) -> int:
     return batch.size
 
 
@@ -80,11 +80,11 @@ def last_batch() -> RecordedBatch | None:
     return next((batch for batch in reversed(_batches) if batch.session_id == session_id), None)
 
 
-def forget(batch: RecordedBatch) -> None:
+def forget_batch(batch: RecordedBatch) -> None:
     """Drop a batch that was taken back."""
     if batch in _batches:
         _batches.remove(batch)
-    kept_batches.remove(batch)
+    kept_batches.remove_batch(batch)
 
 
 def forget_all() -> None:

@@ -51,27 +51,27 @@ def append_change(batch: RecordedBatch, change: Change) -> None:
     with contextlib.suppress(OSError):
         if batch.file is None:
             batch.file = _make_file(batch)
-        _append(batch.file, _encode_change(change))
+        _append_record(batch.file, _encode_change(change))
 
 
-def save(batch: RecordedBatch) -> None:
+def save_batch(batch: RecordedBatch) -> None:
     """Keep a finished batch whole, on the disk when this returns."""
     with contextlib.suppress(OSError):
         if batch.file is None:
             for change in batch.changes:
                 append_change(batch, change)
         if batch.file is not None:
-            _append(batch.file, {"did": batch.did}, sync=True)
+            _append_record(batch.file, {"did": batch.did}, sync=True)
 
 
-def rewrite(batch: RecordedBatch) -> None:
+def rewrite_batch(batch: RecordedBatch) -> None:
     """Keep a batch of which a part was taken back."""
-    remove(batch)
+    remove_batch(batch)
     batch.file = None
-    save(batch)
+    save_batch(batch)
 
 
-def remove(batch: RecordedBatch) -> None:
+def remove_batch(batch: RecordedBatch) -> None:
     """Remove the file of a batch, and its folder with the last one."""
     if batch.file is not None:
         with contextlib.suppress(OSError):
@@ -90,7 +90,7 @@ def _make_file(batch: RecordedBatch) -> Path | None:
     number = max((int(file.stem) for file in folder.glob("*.jsonl")), default=0) + 1
     file = folder / f"{number:06}.jsonl"
     os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    _append(file, {"workspace": str(batch.workspace), "time": batch.time})
+    _append_record(file, {"workspace": str(batch.workspace), "time": batch.time})
     return file
 
 
@@ -105,7 +105,7 @@ def _make_room(journals: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _append(file: Path | None, record: dict[str, object], sync: bool = False) -> None:
+def _append_record(file: Path | None, record: dict[str, object], sync: bool = False) -> None:
     if file is None:
         return
     # Names of files that are no UTF-8 are kept too: all but ASCII is escaped.
@@ -119,21 +119,21 @@ def _append(file: Path | None, record: dict[str, object], sync: bool = False) ->
 
 
 def _encode_change(change: Change) -> dict[str, object]:
-    fields = {name: _encode(value) for name, value in change._asdict().items()}
+    fields = {name: _encode_value(value) for name, value in change._asdict().items()}
     return {"kind": type(change).__name__, **fields}
 
 
-def _encode(value: object) -> object:
+def _encode_value(value: object) -> object:
     if isinstance(value, GrantedPath):
         return {"path": str(value.path), "root": str(value.root)}
     if isinstance(value, bytes):
         return {"base64": base64.b64encode(value).decode()}
     if isinstance(value, Stamp):
         return {"stamp": [value.name, value.size, value.modified]}
-    return [_encode(part) for part in value] if isinstance(value, tuple) else value
+    return [_encode_value(part) for part in value] if isinstance(value, tuple) else value
 
 
-def _decode(value: object) -> object:
+def _decode_value(value: object) -> object:
     match value:
         case {"path": str(path), "root": str(root)}:
             return GrantedPath(Path(path), Path(root))
@@ -142,7 +142,7 @@ def _decode(value: object) -> object:
         case {"stamp": [str(name), int(size), int() | float() as modified]}:
             return Stamp(name, size, modified)
         case list():
-            return tuple(_decode(part) for part in value)
+            return tuple(_decode_value(part) for part in value)
     return value
 
 
@@ -170,12 +170,12 @@ def _load_all(journals: Path) -> Iterator[RecordedBatch]:
 def load_batch(file: Path) -> RecordedBatch | None:
     """Return what was kept; None for a file that is damaged, or was removed meanwhile."""
     try:
-        return _load(file)
+        return _load_records(file)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
 
 
-def _load(file: Path) -> RecordedBatch:
+def _load_records(file: Path) -> RecordedBatch:
     """Raises what `load_batch` takes for damage; pydantic's errors are ValueErrors."""
     lines = file.read_text(encoding="ascii").splitlines()
     head = json.loads(lines[0])
@@ -197,6 +197,6 @@ def _load(file: Path) -> RecordedBatch:
 
 def _decode_change(record: dict[str, object]) -> Change:
     kind = KINDS[str(record.pop("kind"))]
-    fields = {name: _decode(value) for name, value in record.items()}
+    fields = {name: _decode_value(value) for name, value in record.items()}
     adapter: TypeAdapter[Change] = TypeAdapter(kind)
     return adapter.validate_python(fields)

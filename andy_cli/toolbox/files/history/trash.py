@@ -20,7 +20,7 @@ from urllib.parse import quote
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import LONGEST_NAME, folder_inside
 from andy_cli.toolbox.files.history.recorded import Trashed
-from andy_cli.toolbox.files.moving.transfers import GoOn, always, move
+from andy_cli.toolbox.files.moving.transfers import GoOn, go_on_always, move_entry
 from andy_cli.toolbox.files.search.walking import TRASH
 from andy_cli.toolbox.granted_paths import GrantedPath
 from andy_cli.toolbox.runtime_context import here
@@ -56,7 +56,7 @@ def find_trash(path: Path) -> TrashFolder:
                 return trash
     workspace = here().workspace
     trash = TrashFolder(workspace / TRASH, workspace)
-    _make(trash)
+    _make_folders(trash)
     with folder_inside(trash.folder / ".gitignore", workspace) as folder:
         _write_new(".gitignore", b"*\n", folder)
     return trash
@@ -72,7 +72,7 @@ def _home_trash(path: Path) -> TrashFolder | None:
         if folder.stat().st_dev != path.parent.stat().st_dev:
             return None
         trash = TrashFolder(folder, folder)
-        _make(trash)
+        _make_folders(trash)
     except (OSError, ToolError):
         return None
     return trash
@@ -89,7 +89,7 @@ def _disk_trash(path: Path) -> TrashFolder | None:
         try:
             if folder.parent != top and not _is_shared_trash(folder.parent):
                 continue
-            _make(trash)
+            _make_folders(trash)
         except (OSError, ToolError):
             continue
         return trash
@@ -105,7 +105,7 @@ def _is_shared_trash(folder: Path) -> bool:
     return stat.S_ISDIR(mode) and bool(mode & stat.S_ISVTX)
 
 
-def _make(trash: TrashFolder) -> None:
+def _make_folders(trash: TrashFolder) -> None:
     """Make its folders, for this user alone. Raises ToolError."""
     for folder in (trash.folder, trash.folder / "files", trash.folder / "info"):
         if folder == trash.root:
@@ -130,13 +130,13 @@ def _write_new(name: str, data: bytes, folder: int) -> bool:
     return True
 
 
-def put_into_trash(place: GrantedPath, go_on: GoOn = always) -> Trashed:
+def put_into_trash(place: GrantedPath, go_on: GoOn = go_on_always) -> Trashed:
     """Put a file, a folder or a link into the trash. Raises ToolError, with it where it was."""
     trash = find_trash(place.path)
     name = _take_name(place.path, trash)
     kept, info = trash.place("files", name), trash.place("info", name + INFO)
     try:
-        move(place, kept, go_on)
+        move_entry(place, kept, go_on)
     except BaseException:
         _remove_info(info)
         raise
@@ -166,9 +166,9 @@ def _number_name(name: str, number: int) -> str:
     return os.fsdecode(stem[: LONGEST_NAME - len(INFO) - len(end)] + end)
 
 
-def restore(trashed: Trashed) -> None:
+def restore_trashed(trashed: Trashed) -> None:
     """Put it back where it was. Raises ToolError where something else is there now."""
-    move(trashed.kept, trashed.source)
+    move_entry(trashed.kept, trashed.source)
     _remove_info(trashed.info)
 
 

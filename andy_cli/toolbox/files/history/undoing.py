@@ -25,7 +25,7 @@ from andy_cli.toolbox.files.history.recorded import (
 )
 from andy_cli.toolbox.files.history.stamps import read_stamps
 from andy_cli.toolbox.files.moving import transfers
-from andy_cli.toolbox.files.moving.transfers import always
+from andy_cli.toolbox.files.moving.transfers import go_on_always
 from andy_cli.toolbox.files.names import show_path
 from andy_cli.toolbox.files.writing import Hashed, reason_of, replace_whole
 from andy_cli.toolbox.granted_paths import GrantedPath
@@ -60,7 +60,7 @@ def _take_back_batch(batch: RecordedBatch | None) -> str:
         if fault := find_fault(change, freed):
             raise ToolError(f"Not taken back: {batch.did}. {fault} Nothing was changed.")
     _take_back_all(batch)
-    journal.forget(batch)
+    journal.forget_batch(batch)
     return batch.did
 
 
@@ -70,7 +70,7 @@ def _take_back_all(batch: RecordedBatch) -> None:
         try:
             take_back(batch.changes[-1])
         except ToolError as error:
-            kept_batches.rewrite(batch)
+            kept_batches.rewrite_batch(batch)
             cause = error.__cause__
             why = f"{reason_of(cause)}." if isinstance(cause, OSError) else str(error)
             part = f" {number - len(batch.changes)} of {number} steps were taken back."
@@ -141,13 +141,13 @@ def take_back(change: Change) -> None:
         case Written():
             _take_back_writing(change)
         case Moved():
-            transfers.move(change.target, change.source)
+            transfers.move_entry(change.target, change.source)
             _remove_folders(change.folders)
         case Copied():
             trash.put_into_trash(change.place)
             _remove_folders(change.folders)
         case Trashed():
-            trash.restore(change)
+            trash.restore_trashed(change)
         case FoldersMade():
             _remove_folders(change.folders)
 
@@ -155,7 +155,7 @@ def take_back(change: Change) -> None:
 def _take_back_writing(change: Written) -> None:
     place = change.place
     if change.before is not None:
-        replace_whole(place, [change.before], always)
+        replace_whole(place, [change.before], go_on_always)
     with folder_inside(place.path, place.root) as folder:
         if change.new:
             os.unlink(place.path.name, dir_fd=folder)

@@ -26,7 +26,7 @@ from andy_cli.toolbox.files.moving.targets import (
     is_same_entry,
     kind_of,
 )
-from andy_cli.toolbox.files.names import NOUNS, count, count_kinds
+from andy_cli.toolbox.files.names import NOUNS, count_kinds, count_noun
 from andy_cli.toolbox.files.search.patterns import MeantPath, expand_pattern, join_name
 from andy_cli.toolbox.files.search.walking import TRASH, FolderEntry, Kind, Walk
 from andy_cli.toolbox.granted_paths import GrantedPath, not_judged
@@ -73,7 +73,7 @@ class PlannedItem(NamedTuple):
 
     @property
     def _inside(self) -> str:
-        return f" ({count(len(self.below), 'entry')} in it)" if self.kind == "folder" else ""
+        return f" ({count_noun(len(self.below), 'entry')} in it)" if self.kind == "folder" else ""
 
     @property
     def amount_inside(self) -> str:

@@ -15,20 +15,20 @@ from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import Operation, folder_inside
 from andy_cli.toolbox.files.history.journal import (
     find_missing_folders,
-    record,
     record_call,
+    record_change,
     take_from_record,
 )
 from andy_cli.toolbox.files.history.recorded import Copied, FoldersMade, Moved
 from andy_cli.toolbox.files.history.stamps import read_stamps
-from andy_cli.toolbox.files.history.trash import put_into_trash, restore
+from andy_cli.toolbox.files.history.trash import put_into_trash, restore_trashed
 from andy_cli.toolbox.files.moving import batches, transfers
 from andy_cli.toolbox.files.moving.batches import PlannedBatch, PlannedItem, Verb
 from andy_cli.toolbox.files.moving.targets import ITSELF
 from andy_cli.toolbox.files.moving.transfers import LeftBehind
-from andy_cli.toolbox.files.names import count, show_path
+from andy_cli.toolbox.files.names import count_noun, show_path
 from andy_cli.toolbox.files.writing import reason_of
-from andy_cli.toolbox.granted_paths import GrantedPath, place
+from andy_cli.toolbox.granted_paths import GrantedPath, granted_path
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, progress
 from andy_cli.toolbox.work import Work
 
@@ -62,18 +62,18 @@ def claim_trash(paths: Sequence[str]) -> ResourceAccess:
     return claim._replace(shown=f"{claim.shown}\n/undo brings it back")
 
 
-def transfer(
+def transfer_paths(
     verb: Verb, paths: Sequence[str], destination: str, replace: bool, work: Work
 ) -> Outcome:
     """Move or copy. Raises ToolError, with nothing changed."""
     batch = batches.plan_transfer(verb, paths, destination, replace, work)
-    carry_out = _move if verb == "move" else _copy
+    carry_out = _move_step if verb == "move" else _copy_step
     return _carry_out(batch, carry_out, work)
 
 
-def trash(paths: Sequence[str], work: Work) -> Outcome:
+def trash_paths(paths: Sequence[str], work: Work) -> Outcome:
     """Raises ToolError, with nothing changed."""
-    return _carry_out(batches.plan_trash(paths, work), _trash, work)
+    return _carry_out(batches.plan_trash(paths, work), _trash_step, work)
 
 
 class PlannedStep(NamedTuple):
@@ -119,11 +119,11 @@ def _describe_fault(item: PlannedItem, error: ToolError) -> str:
 def _make_step(item: PlannedItem, verb: Verb) -> PlannedStep:
     reading: Operation = "list" if item.kind == "folder" else "read"
     operation = reading if verb == "copy" and item.kind != "link" else ITSELF
-    source = place(item.source, operation)
+    source = granted_path(item.source, operation)
     if not item.target:
         return PlannedStep(source, None, False)
     replaces = item.replaced is not None
-    return PlannedStep(source, place(item.target, ITSELF if replaces else "write"), replaces)
+    return PlannedStep(source, granted_path(item.target, ITSELF if replaces else "write"), replaces)
 
 
 def _carry_out_step(step: PlannedStep, carry_out: CarryOut, work: Work) -> Path:
@@ -131,41 +131,41 @@ def _carry_out_step(step: PlannedStep, carry_out: CarryOut, work: Work) -> Path:
     if not step.replaces or step.target is None:
         return carry_out(step, work)
     trashed = put_into_trash(step.target, work.go_on)
-    record(trashed)
+    record_change(trashed)
     try:
         return carry_out(step, work)
     except ToolError:
         with contextlib.suppress(ToolError):
-            restore(trashed)
+            restore_trashed(trashed)
             take_from_record(trashed)
         raise
 
 
-def _move(step: PlannedStep, work: Work) -> Path:
+def _move_step(step: PlannedStep, work: Work) -> Path:
     source, target, _ = step
     assert target is not None
     folders = find_missing_folders(target.path, target.root)
     try:
-        transfers.move(source, target, work.go_on)
+        transfers.move_entry(source, target, work.go_on)
     except LeftBehind:
-        record(Copied(target, read_stamps(target), folders))
+        record_change(Copied(target, read_stamps(target), folders))
         raise
-    record(Moved(source, target, read_stamps(target), folders))
+    record_change(Moved(source, target, read_stamps(target), folders))
     return target.path
 
 
-def _copy(step: PlannedStep, work: Work) -> Path:
+def _copy_step(step: PlannedStep, work: Work) -> Path:
     source, target, _ = step
     assert target is not None
     folders = find_missing_folders(target.path, target.root)
-    transfers.copy(source, target, work.go_on)
-    record(Copied(target, read_stamps(target), folders))
+    transfers.copy_entry(source, target, work.go_on)
+    record_change(Copied(target, read_stamps(target), folders))
     return target.path
 
 
-def _trash(step: PlannedStep, work: Work) -> Path:
+def _trash_step(step: PlannedStep, work: Work) -> Path:
     trashed = put_into_trash(step.source, work.go_on)
-    record(trashed)
+    record_change(trashed)
     return trashed.kept.path
 
 
@@ -192,10 +192,10 @@ def _make_outcome(batch: PlannedBatch, did: str, done: int, fault: str) -> Outco
     left = names[done:]
     told = {
         "done": f"{did}: {list_values(names[:done])}" if done else "nothing whole",
-        "not_done": f"{count(len(left), 'item')}: {list_values(left)}",
+        "not_done": f"{count_noun(len(left), 'item')}: {list_values(left)}",
         "why": fault,
     }
-    return Outcome(told, did, f"{count(len(left), 'item')} not {DONE[batch.verb]}: {fault}")
+    return Outcome(told, did, f"{count_noun(len(left), 'item')} not {DONE[batch.verb]}: {fault}")
 
 
 def claim_folder(written: str) -> ResourceAccess:
@@ -212,13 +212,13 @@ def make_folder(written: str) -> Outcome:
     """Make a folder and those above it. Raises ToolError, with nothing changed."""
     made = batches.plan_folder(written)
     if not made:
-        name = show_path(place(written, "list").path)
+        name = show_path(granted_path(written, "list").path)
         return Outcome(f"The folder {name} is there already.", f"found the folder {name} there")
-    folder = place(written.rstrip("/") or written, "write")
+    folder = granted_path(written.rstrip("/") or written, "write")
     folders = (*find_missing_folders(folder.path, folder.root), folder)
     # It is the folder that would hold anything in it.
     with folder_inside(folder.path / "any", folder.root, make=True):
         pass
     did = f"made the folder {show_path(folder.path)}"
-    record(FoldersMade(folders), did)
+    record_change(FoldersMade(folders), did)
     return Outcome(did, did)

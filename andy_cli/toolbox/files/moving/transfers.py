@@ -40,11 +40,11 @@ class LeftBehind(ToolError):
     """It was copied to another disk and could not be removed where it was."""
 
 
-def always() -> None:
+def go_on_always() -> None:
     """Goes on."""
 
 
-def move(source: GrantedPath, target: GrantedPath, go_on: GoOn = always) -> None:
+def move_entry(source: GrantedPath, target: GrantedPath, go_on: GoOn = go_on_always) -> None:
     """Move a file, a folder or a link to a place that is free; folders above it are made.
 
     Raises ToolError, with everything as it was; LeftBehind where both are there now.
@@ -60,7 +60,7 @@ def move(source: GrantedPath, target: GrantedPath, go_on: GoOn = always) -> None
             _remove_source(name, origin, source)
 
 
-def copy(source: GrantedPath, target: GrantedPath, go_on: GoOn = always) -> None:
+def copy_entry(source: GrantedPath, target: GrantedPath, go_on: GoOn = go_on_always) -> None:
     """Copy a file, a folder or a link to a place that is free; folders above it are made.
 
     Raises ToolError, with nothing there that was not there before.
@@ -143,14 +143,14 @@ def _copy_whole(name: str, origin: int, new: str, goal: int, go_on: GoOn) -> Non
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new)
     draft = f".{secrets.token_hex(8)}.new"
     try:
-        _copy(name, origin, draft, goal, go_on)
+        _copy_below(name, origin, draft, goal, go_on)
         rename_new(draft, goal, new, goal)
     except BaseException:
-        remove(draft, goal)
+        remove_entry(draft, goal)
         raise
 
 
-def _copy(name: str, origin: int, new: str, goal: int, go_on: GoOn) -> None:
+def _copy_below(name: str, origin: int, new: str, goal: int, go_on: GoOn) -> None:
     go_on()
     state = os.stat(name, dir_fd=origin, follow_symlinks=False)
     if stat.S_ISLNK(state.st_mode):
@@ -169,7 +169,7 @@ def _copy_folder(name: str, origin: int, new: str, goal: int, go_on: GoOn) -> No
         with os.scandir(inside) as entries:
             names = sorted(entry.name for entry in entries)
         for below in names:
-            _copy(below, inside, below, made, go_on)
+            _copy_below(below, inside, below, made, go_on)
         _keep_attributes(os.fstat(inside), made)
 
 
@@ -210,7 +210,7 @@ def _keep_attributes(state: os.stat_result, made: int) -> None:
 
 def _remove_source(name: str, origin: int, source: GrantedPath) -> None:
     try:
-        remove(name, origin, quietly=False)
+        remove_entry(name, origin, quietly=False)
     except OSError as error:
         raise LeftBehind(
             f"{source.path.name} was copied, but it could not be removed where it was: "
@@ -218,7 +218,7 @@ def _remove_source(name: str, origin: int, source: GrantedPath) -> None:
         ) from error
 
 
-def remove(name: str, folder: int, quietly: bool = True) -> None:
+def remove_entry(name: str, folder: int, quietly: bool = True) -> None:
     """Remove a file, a link, or a folder with all in it; `quietly`: as far as that can be."""
     try:
         state = _read_state(name, folder)

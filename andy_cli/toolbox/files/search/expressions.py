@@ -45,7 +45,7 @@ def _explain_error(pattern: str, error: str) -> str:
     return f"{spell_out(pattern)} is no regular expression: {why.splitlines()[-1].strip()}."
 
 
-def literal(pattern: str) -> str:
+def common_literal(pattern: str) -> str:
     """A text that stands in everything the pattern matches, for a first rough look; perhaps none.
 
     Only where that is plain: no groups, no choices, no classes.

@@ -27,7 +27,7 @@ class Glob(NamedTuple):
     def matches(self, path: tuple[str, ...]) -> bool:
         """Whether it is all of the path."""
         if self.parts[:1] == (ANY,) and len(self.parts) == 2:  # the most common one, made fast
-            return _name(self.parts[1]).match(path[-1]) is not None
+            return _name_pattern(self.parts[1]).match(path[-1]) is not None
         reached = {0}
         for name in path:
             reached = {after for at in self._skip_any(reached) for after in self._after(at, name)}
@@ -47,10 +47,10 @@ class Glob(NamedTuple):
             return ()
         if self.parts[at] == ANY:
             return (at,)
-        return (at + 1,) if _name(self.parts[at]).match(name) else ()
+        return (at + 1,) if _name_pattern(self.parts[at]).match(name) else ()
 
 
-def glob(pattern: str) -> Glob:
+def parse_glob(pattern: str) -> Glob:
     """One pattern without braces."""
     if len(pattern) > LONGEST:
         return Glob(("",))
@@ -66,22 +66,22 @@ def may_be_glob(pattern: str) -> bool:
     return bool(WILDCARDS.search(pattern)) and not ONLY_EXPRESSION.search(pattern)
 
 
-def globs(pattern: str) -> tuple[Glob, ...]:
+def parse_globs(pattern: str) -> tuple[Glob, ...]:
     """A pattern with all readings of its braces."""
     pieces = [
         each.split(",") if at % 2 else [each] for at, each in enumerate(BRACES.split(pattern))
     ]
     forms = islice(product(*pieces), MOST_FORMS)
-    return tuple(glob("".join(form)) for form in forms)
+    return tuple(parse_glob("".join(form)) for form in forms)
 
 
 @lru_cache(maxsize=4096)
-def _name(pattern: str) -> re.Pattern[str]:
+def _name_pattern(pattern: str) -> re.Pattern[str]:
     """One name's pattern. A backslash makes what follows plain, `[^a]` is `[!a]`."""
-    pattern = re.sub(r"\\(.)", _plain, pattern).replace("[^", "[!")
+    pattern = re.sub(r"\\(.)", _escape_plain, pattern).replace("[^", "[!")
     return re.compile(fnmatch.translate(pattern))
 
 
-def _plain(escaped: re.Match[str]) -> str:
+def _escape_plain(escaped: re.Match[str]) -> str:
     character = escaped[1]
     return f"[{character}]" if character in "*?[" else character

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.files.search.globs import Glob, glob
+from andy_cli.toolbox.files.search.globs import Glob, parse_glob
 from andy_cli.toolbox.files.search.walking import PASSED_OVER, FolderEntry
 from andy_cli.toolbox.granted_paths import GrantedPath
 from andy_cli.toolbox.runtime_context import here
@@ -58,7 +58,7 @@ class Ignored:
     def _of(self, folder: Path) -> list[IgnoreRule]:
         """The rules that stand in a folder; each file is read once."""
         if folder not in self._rules:
-            self._rules[folder] = list(rules(self._read(folder)))
+            self._rules[folder] = list(parse_ignore_rules(self._read(folder)))
         return self._rules[folder]
 
     def _read(self, folder: Path) -> str:
@@ -69,7 +69,7 @@ class Ignored:
             return ""
 
 
-def rules(text: str) -> Iterator[IgnoreRule]:
+def parse_ignore_rules(text: str) -> Iterator[IgnoreRule]:
     for line in text.removeprefix("\ufeff").splitlines()[:MOST_RULES]:
         pattern = line if line.endswith("\\ ") else line.rstrip()
         if not pattern or pattern.startswith("#"):
@@ -77,4 +77,6 @@ def rules(text: str) -> Iterator[IgnoreRule]:
         taken_back = pattern.startswith("!")
         pattern = pattern[taken_back:]
         folders = pattern.endswith("/")
-        yield IgnoreRule(glob(pattern.rstrip("/") if folders else pattern), not taken_back, folders)
+        yield IgnoreRule(
+            parse_glob(pattern.rstrip("/") if folders else pattern), not taken_back, folders
+        )

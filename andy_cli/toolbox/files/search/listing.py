@@ -5,8 +5,14 @@ from collections import Counter, deque
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.files.names import count, count_kinds, show_path
-from andy_cli.toolbox.files.search.walking import DEEPEST, MOST, PASSED_OVER, FolderEntry, entries
+from andy_cli.toolbox.files.names import count_kinds, count_noun, show_path
+from andy_cli.toolbox.files.search.walking import (
+    DEEPEST,
+    MOST,
+    PASSED_OVER,
+    FolderEntry,
+    list_entries,
+)
 from andy_cli.toolbox.granted_paths import GrantedPath
 from andy_cli.toolbox.tool import Outcome
 from andy_cli.toolbox.work import Work
@@ -34,18 +40,18 @@ def list_folder(place: GrantedPath, depth: int, work: Work) -> Outcome:
     did = f"listed {count_kinds(found.kinds)} in {where}"
     if not found.total:
         did = f"looked into {where}: it is empty"
-    records = [_record(entry) for entry in sorted(found.entries)]
+    records = [_entry_record(entry) for entry in sorted(found.entries)]
     left_out = found.total - len(records)
     notes = []
     if left_out:
         more = " at least" if found.total >= MOST else ""
         notes.append(f"{left_out:,}{more} are left out. List a folder below to see the rest.")
     if found.closed:
-        notes.append(f"{count(found.closed, 'folder')} may not be read by this user.")
+        notes.append(f"{count_noun(found.closed, 'folder')} may not be read by this user.")
     if not notes:
         return Outcome(records, did)
     told = {"truncated": True, "items": found.total, "left_out": left_out, "data": records}
-    partial = f"{count(found.closed, 'folder')} could not be opened" if found.closed else ""
+    partial = f"{count_noun(found.closed, 'folder')} could not be opened" if found.closed else ""
     return Outcome({**told, "rest": " ".join(notes)}, did, partial)
 
 
@@ -58,7 +64,7 @@ def _find_entries(place: GrantedPath, depth: int, work: Work) -> FoundEntries:
         work.go_on()
         above = waiting.popleft()
         try:
-            there = entries(place, above)
+            there = list_entries(place, above)
         except ToolError:
             if not above:
                 raise
@@ -72,7 +78,7 @@ def _find_entries(place: GrantedPath, depth: int, work: Work) -> FoundEntries:
     return FoundEntries(kept, kinds, closed)
 
 
-def _record(entry: FolderEntry) -> dict[str, object]:
+def _entry_record(entry: FolderEntry) -> dict[str, object]:
     """A file has a size in bytes and a time; what is no file says so."""
     if entry.kind != "file":
         return {"name": entry.name, "type": entry.kind}

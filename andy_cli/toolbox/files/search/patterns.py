@@ -12,7 +12,7 @@ from typing import NamedTuple
 from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import WILD, inside, resolve
-from andy_cli.toolbox.files.search.globs import ANY, BRACES, globs
+from andy_cli.toolbox.files.search.globs import ANY, BRACES, parse_globs
 from andy_cli.toolbox.files.search.walking import DEEPEST, PASSED_OVER, FolderEntry, Walk
 from andy_cli.toolbox.granted_paths import GrantedPath
 from andy_cli.toolbox.runtime_context import here
@@ -33,7 +33,7 @@ def expand_pattern(written: str, work: Work) -> list[MeantPath]:
     """
     if not WILD.search(written) or _is_there(written):
         return [MeantPath(written, False)]
-    base, pattern = _split(written)
+    base, pattern = _split_pattern(written)
     workspace = here().workspace
     folder = resolve(base or ".", workspace, "list")
     if not inside(folder, [workspace]):
@@ -41,7 +41,7 @@ def expand_pattern(written: str, work: Work) -> list[MeantPath]:
             f"{spell_out(written)} is a pattern outside the workspace, where nothing is looked up.",
             "List that folder first, then give the names of the files.",
         )
-    found = list(_matching(GrantedPath(folder, workspace), pattern, work))
+    found = list(_match_entries(GrantedPath(folder, workspace), pattern, work))
     if not found:
         raise ToolError(
             f"Nothing fits {spell_out(written)}.", "list_directory shows what there is."
@@ -59,7 +59,7 @@ def _is_there(written: str) -> bool:
     return inside(path, [workspace]) and os.path.lexists(path)
 
 
-def _split(written: str) -> tuple[str, str]:
+def _split_pattern(written: str) -> tuple[str, str]:
     """The folder that is written out, and the pattern of what is in it."""
     # A choice in braces may hold a slash.
     start = min(match.start() for match in (WILD.search(written), BRACES.search(written)) if match)
@@ -67,9 +67,9 @@ def _split(written: str) -> tuple[str, str]:
     return base or "/" * written.startswith("/"), written[len(base) :].lstrip("/")
 
 
-def _matching(place: GrantedPath, pattern: str, work: Work) -> Iterator[FolderEntry]:
+def _match_entries(place: GrantedPath, pattern: str, work: Work) -> Iterator[FolderEntry]:
     """What fits, without what lies in a folder that fits."""
-    forms = globs("/" + pattern)  # from this folder down
+    forms = parse_globs("/" + pattern)  # from this folder down
     deepest = max(DEEPEST if ANY in form.parts else len(form.parts) for form in forms)
     hidden = any(part.startswith(".") for form in forms for part in form.parts)
 

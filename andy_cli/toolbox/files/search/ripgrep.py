@@ -25,13 +25,13 @@ NO_TEXT = f"[{ODD_BYTES}]|^%PDF-"
 """Stands in all that `kinds.kind` takes for no text, and in some that is."""
 
 
-def holding(text: str, any_case: bool, folder: Path, names: Sequence[str]) -> set[str] | None:
+def files_holding(text: str, any_case: bool, folder: Path, names: Sequence[str]) -> set[str] | None:
     """Those of the files that may hold the text or be no text; None where nobody can say."""
     program = find_program("rg")
     if not program or not text:
         return None
     found: set[str] = set()
-    for group in _groups(names):
+    for group in _group_names(names):
         told = _run_ripgrep(program, text, any_case, folder, group)
         if told is None:
             return None
@@ -39,7 +39,7 @@ def holding(text: str, any_case: bool, folder: Path, names: Sequence[str]) -> se
     return found
 
 
-def _groups(names: Sequence[str]) -> list[list[str]]:
+def _group_names(names: Sequence[str]) -> list[list[str]]:
     """In portions that fit on a command line."""
     groups: list[list[str]] = [[]]
     size = 0

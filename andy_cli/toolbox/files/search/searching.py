@@ -14,14 +14,14 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.protected_paths import is_secret_file
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.files.encodings import encoding_of
-from andy_cli.toolbox.files.kinds import HEAD, holds_text, kind, one
-from andy_cli.toolbox.files.names import amount, count, show_path
+from andy_cli.toolbox.files.kinds import HEAD, holds_text, kind_of_bytes, name_one
+from andy_cli.toolbox.files.names import count_noun, show_path, show_size
 from andy_cli.toolbox.files.office import is_document, read_document
-from andy_cli.toolbox.files.reading import pieces
-from andy_cli.toolbox.files.search.expressions import Finder, literal
-from andy_cli.toolbox.files.search.globs import Glob, globs, may_be_glob
+from andy_cli.toolbox.files.reading import read_pieces
+from andy_cli.toolbox.files.search.expressions import Finder, common_literal
+from andy_cli.toolbox.files.search.globs import Glob, may_be_glob, parse_globs
 from andy_cli.toolbox.files.search.ignoring import Ignored
-from andy_cli.toolbox.files.search.ripgrep import holding
+from andy_cli.toolbox.files.search.ripgrep import files_holding
 from andy_cli.toolbox.files.search.walking import FolderEntry, Walk
 from andy_cli.toolbox.granted_paths import GrantedPath
 from andy_cli.toolbox.runtime_context import here
@@ -51,7 +51,7 @@ class SearchRequest(NamedTuple):
     """A pattern of names that was given as a regular expression; the glob has to fit too."""
 
 
-def search(place: GrantedPath, asked: SearchRequest, work: Work) -> Outcome:
+def search_files(place: GrantedPath, asked: SearchRequest, work: Work) -> Outcome:
     """Find what is asked for; a pattern that finds nothing as a regular expression, or is none, is
     taken as a glob if it can be one.
 
@@ -97,13 +97,13 @@ class Search:
         self._asked, self._work, self._where = asked, work, show_path(place.path)
         self._finder = Finder(asked.pattern) if asked.pattern else None
         given = filter(None, (asked.glob, asked.taken_as_glob))
-        self._globs: Sequence[tuple[Glob, ...]] = [globs(pattern) for pattern in given]
+        self._globs: Sequence[tuple[Glob, ...]] = [parse_globs(pattern) for pattern in given]
         """Each with the readings of its braces: one reading of each has to fit."""
         self.number = 0
         """Results."""
         alone = place.path.is_file()
         self._place = place._replace(path=place.path.parent) if alone else place
-        self._prefix = _prefix(asked.path, alone)
+        self._prefix = _name_prefix(asked.path, alone)
         self._ignored = Ignored(self._place)
         self._walk = Walk(self._place, work, lambda entry: not self._ignored(entry))
         self._entries: Iterable[FolderEntry] = (
@@ -118,9 +118,9 @@ class Search:
         found = self._find_results()
         self.number = len(found)
         cut = len(found) > MOST
-        number = f"more than {MOST} matches" if cut else count(len(found), "match")
+        number = f"more than {MOST} matches" if cut else count_noun(len(found), "match")
         did = f"found {number if found else 'nothing'} in {self._where}"
-        notes = self._notes(cut, nothing=not found)
+        notes = self._result_notes(cut, nothing=not found)
         as_glob = self._asked.taken_as_glob
         if not notes and not self._unopened and not as_glob:
             return Outcome(found, did)
@@ -133,7 +133,7 @@ class Search:
             did += f", by names like {spell_out(as_glob)}"
         if notes:
             told = {"truncated": True, **told, "rest": " ".join(notes)}
-        return Outcome(told | self._named_unopened(), did, self._partial())
+        return Outcome(told | self._named_unopened(), did, self._describe_unopened())
 
     def _named_unopened(self) -> dict[str, object]:
         """The files that could not be looked into, as far as they are named."""
@@ -149,17 +149,17 @@ class Search:
             **({"more_unopened": more, "unopened_counts": counts} if more else {}),
         }
 
-    def _partial(self) -> str:
+    def _describe_unopened(self) -> str:
         """What could not be looked at, for the user."""
         groups = Counter(file.group for file in self._unopened)
         unreadable, documents = groups["unreadable"], groups["documents"] + groups["too large"]
         parts = []
         if unreadable:
-            parts.append(f"{count(unreadable, 'file')} could not be opened")
+            parts.append(f"{count_noun(unreadable, 'file')} could not be opened")
         if documents:
-            parts.append(f"{count(documents, 'file')} could not be searched for text")
+            parts.append(f"{count_noun(documents, 'file')} could not be searched for text")
         if self._walk.closed:
-            parts.append(f"{count(self._walk.closed, 'folder')} could not be opened")
+            parts.append(f"{count_noun(self._walk.closed, 'folder')} could not be opened")
         if self._over or self._walk.cut:
             parts.append("there was too much to look through all of it")
         return ", ".join(parts)
@@ -168,14 +168,14 @@ class Search:
         """The results; where the time is up, those there are by then."""
         found: list[dict[str, object]] = []
         try:
-            found.extend(islice(self._results(), MOST + 1))
+            found.extend(islice(self._search_entries(), MOST + 1))
         except ToolError:
             if self._work.stopped or not self._work.over:
                 raise
             self._over = True
         return found
 
-    def _notes(self, cut: bool, nothing: bool) -> list[str]:
+    def _result_notes(self, cut: bool, nothing: bool) -> list[str]:
         """What the model has to know about what is not there."""
         notes = []
         if cut:
@@ -187,31 +187,33 @@ class Search:
         if nothing and any(file.group == "may hold keys" for file in self._unopened):
             notes.append("Files that may hold keys were not looked into; give the path of one.")
         if self._walk.closed:
-            notes.append(f"{count(self._walk.closed, 'folder')} may not be read by this user.")
+            notes.append(f"{count_noun(self._walk.closed, 'folder')} may not be read by this user.")
         return notes
 
-    def _results(self) -> Iterator[dict[str, object]]:
+    def _search_entries(self) -> Iterator[dict[str, object]]:
         entries = iter(self._entries)
         while portion := list(islice(entries, PORTION)):
             self._looked_at += len(portion)
             progress(f"{self._looked_at:,} files")
             kept = [entry for entry in portion if self._matches_glob(entry)]
-            likely = self._likely(kept)
+            likely = self._likely_files(kept)
             for entry in kept:
-                yield from self._of(entry, likely)
+                yield from self._search_entry(entry, likely)
 
     def _matches_glob(self, entry: FolderEntry) -> bool:
         return all(any(form.matches(entry.path) for form in forms) for forms in self._globs)
 
-    def _likely(self, entries: Sequence[FolderEntry]) -> set[str] | None:
+    def _likely_files(self, entries: Sequence[FolderEntry]) -> set[str] | None:
         """The paths of files worth opening; None: all."""
         names = ["/".join(entry.path) for entry in entries if entry.kind == "file"]
         if self._finder is None or not names:
             return set()
-        plain = literal(self._asked.pattern)
-        return holding(plain, self._finder.any_case, self._place.path, names)
+        plain = common_literal(self._asked.pattern)
+        return files_holding(plain, self._finder.any_case, self._place.path, names)
 
-    def _of(self, entry: FolderEntry, likely: set[str] | None) -> Iterator[dict[str, object]]:
+    def _search_entry(
+        self, entry: FolderEntry, likely: set[str] | None
+    ) -> Iterator[dict[str, object]]:
         """One entry's results: its name, then its lines."""
         if self._finder is None or self._finder.matches(self._compared_name(entry)):
             folder = entry.kind == "folder"
@@ -222,28 +224,28 @@ class Search:
         if not self._alone and is_secret_file(path, here().workspace):
             self._pass_over(entry, "may hold keys", "may hold keys, and was not looked into")
         elif likely is None or "/".join(entry.path) in likely:
-            yield from self._lines(entry, path)
+            yield from self._search_lines(entry, path)
 
     def _compared_name(self, entry: FolderEntry) -> str:
         """What the pattern is held against: the name, or the path if the pattern is one."""
         return entry.name if "/" in self._asked.pattern else entry.name.rpartition("/")[2]
 
-    def _lines(self, entry: FolderEntry, path: Path) -> Iterator[dict[str, object]]:
+    def _search_lines(self, entry: FolderEntry, path: Path) -> Iterator[dict[str, object]]:
         try:
             file = self._place._replace(path=path).open()
         except ToolError:  # closed to us, or exchanged meanwhile
             self._pass_over(entry, "unreadable", "may not be read")
             return
         with file:
-            what = kind(file.read(HEAD))
+            what = kind_of_bytes(file.read(HEAD))
             file.seek(0)
             if not what:
                 yield from self._text_lines(entry, file)
             elif not is_document(what, entry.name):
                 group: Group = "documents" if holds_text(what) else "no text"
-                self._pass_over(entry, group, f"is {one(what)}")
+                self._pass_over(entry, group, f"is {name_one(what)}")
             elif entry.size > LARGEST_DOCUMENT:
-                self._pass_over(entry, "too large", f"is larger than {amount(LARGEST_DOCUMENT)}")
+                self._pass_over(entry, "too large", f"is larger than {show_size(LARGEST_DOCUMENT)}")
             else:
                 yield from self._document_lines(entry, file)
 
@@ -252,13 +254,13 @@ class Search:
 
     def _text_lines(self, entry: FolderEntry, file: BinaryIO) -> Iterator[dict[str, object]]:
         encoding = encoding_of(file, self._work)
-        for number, line in self._matching(pieces(file, encoding, self._work)):
+        for number, line in self._match_lines(read_pieces(file, encoding, self._work)):
             yield {"file": self._prefix + entry.name, "line": number, "text": line}
 
     def _document_lines(self, entry: FolderEntry, file: BinaryIO) -> Iterator[dict[str, object]]:
         try:
             for place, text in read_document(file, entry.name, self._work):
-                for _, line in self._matching([text]):
+                for _, line in self._match_lines([text]):
                     found: dict[str, object] = {"file": self._prefix + entry.name}
                     yield found | ({"place": place} if place else {}) | {"text": line}
         except ToolError as error:
@@ -266,14 +268,14 @@ class Search:
                 raise
             self._pass_over(entry, "documents", f"could not be read: {error}")
 
-    def _matching(self, texts: Iterable[str]) -> Iterator[tuple[int, str]]:
+    def _match_lines(self, texts: Iterable[str]) -> Iterator[tuple[int, str]]:
         finder = self._finder
         assert finder is not None
-        for number, line in matching(texts, finder):
-            yield number, _excerpt(line, finder)
+        for number, line in matching_lines(texts, finder):
+            yield number, _line_excerpt(line, finder)
 
 
-def matching(texts: Iterable[str], finder: Finder) -> Iterator[tuple[int, str]]:
+def matching_lines(texts: Iterable[str], finder: Finder) -> Iterator[tuple[int, str]]:
     """The lines that match, with their numbers; however long a line is, memory is bounded."""
     number, pending = 0, ""
     for text in texts:
@@ -286,7 +288,7 @@ def matching(texts: Iterable[str], finder: Finder) -> Iterator[tuple[int, str]]:
         yield number + 1, pending
 
 
-def _prefix(path: str, alone: bool) -> str:
+def _name_prefix(path: str, alone: bool) -> str:
     """What stands before the names that are found; `alone`: the path is that of a file."""
     folder = path.rpartition("/")[0] if alone else path.rstrip("/")
     if alone and not folder:
@@ -294,7 +296,7 @@ def _prefix(path: str, alone: bool) -> str:
     return "" if folder == "." else f"{folder}/"
 
 
-def _excerpt(line: str, finder: Finder) -> str:
+def _line_excerpt(line: str, finder: Finder) -> str:
     """The part of a line in which the match stands, if that can be told."""
     if len(line) <= WIDEST:
         return line

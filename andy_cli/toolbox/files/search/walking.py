@@ -46,14 +46,14 @@ class FolderEntry(NamedTuple):
         return os.fsencode("/".join(self.path)).decode("utf-8", "replace")
 
 
-def entries(place: GrantedPath, above: tuple[str, ...] = ()) -> list[FolderEntry]:
+def list_entries(place: GrantedPath, above: tuple[str, ...] = ()) -> list[FolderEntry]:
     """What lies in one folder, in the order of the names. Raises ToolError if it cannot be read.
 
     `above` are the names that lead from the place to the folder.
     """
     folder = place.path.joinpath(*above)
     with _open_folder(folder, place.root) as readable, os.scandir(readable) as names:
-        return sorted(_entry(found, above) for found in names)
+        return sorted(_make_entry(found, above) for found in names)
 
 
 @contextmanager
@@ -64,14 +64,14 @@ def _open_folder(folder: Path, root: Path) -> Iterator[int]:
         with folder_inside(folder / "any", root) as passing:
             readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=passing)
     except ToolError as error:
-        raise _unread(folder, error) from error
+        raise _explain_unread(folder, error) from error
     try:
         yield readable
     finally:
         os.close(readable)
 
 
-def _unread(folder: Path, error: ToolError) -> ToolError:
+def _explain_unread(folder: Path, error: ToolError) -> ToolError:
     """Why a folder cannot be read, and what to do."""
     cause = error.__cause__
     number = cause.errno if isinstance(cause, OSError) else None
@@ -92,16 +92,16 @@ def _unread(folder: Path, error: ToolError) -> ToolError:
     )
 
 
-def _entry(found: "os.DirEntry[str]", above: tuple[str, ...]) -> FolderEntry:
+def _make_entry(found: "os.DirEntry[str]", above: tuple[str, ...]) -> FolderEntry:
     path = (*above, found.name)
     try:
         state = found.stat(follow_symlinks=False)
     except OSError:  # it went away
         return FolderEntry(path, "other")
-    return FolderEntry(path, _kind(state.st_mode), state.st_size, state.st_mtime)
+    return FolderEntry(path, _kind_of_mode(state.st_mode), state.st_size, state.st_mtime)
 
 
-def _kind(mode: int) -> Kind:
+def _kind_of_mode(mode: int) -> Kind:
     if stat.S_ISDIR(mode):
         return "folder"
     if stat.S_ISLNK(mode):
@@ -126,7 +126,7 @@ class Walk:
         """Whether there was too much to look at."""
 
     def __iter__(self) -> Iterator[FolderEntry]:
-        waiting = entries(self._place)[::-1]
+        waiting = list_entries(self._place)[::-1]
         seen = 0
         while waiting:
             self._work.go_on()
@@ -139,11 +139,11 @@ class Walk:
                 return
             yield entry
             if entry.kind == "folder" and len(entry.path) < DEEPEST:
-                waiting += self._inside(entry)[::-1]
+                waiting += self._list_inside(entry)[::-1]
 
-    def _inside(self, folder: FolderEntry) -> list[FolderEntry]:
+    def _list_inside(self, folder: FolderEntry) -> list[FolderEntry]:
         try:
-            return entries(self._place, folder.path)
+            return list_entries(self._place, folder.path)
         except ToolError:
             self.closed += 1
             return []

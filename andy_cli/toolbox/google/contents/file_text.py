@@ -41,14 +41,14 @@ class FilePage:
             if len(self._held) < LOOKED_AT:
                 return True
             data = self._begin_page()
-        return not self.binary and self._take(data, last=False)
+        return not self.binary and self._take_data(data, last=False)
 
     def finish(self) -> None:
         """The file ended, or enough of it was there."""
         if self._decoder is None:
-            self._take(self._begin_page(), last=True)
+            self._take_data(self._begin_page(), last=True)
         elif not self.more:
-            self._take(b"", last=True)
+            self._take_data(b"", last=True)
 
     def _begin_page(self) -> bytes:
         data, self._held = self._held, b""
@@ -57,12 +57,12 @@ class FilePage:
             self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
             return data
         # Other bytes than UTF-8 are a text only where the file says so.
-        self.binary = b"\0" in head or (not self._sure and not _utf8(head))
-        coding = "utf-8-sig" if _utf8(head) else "cp1252"
+        self.binary = b"\0" in head or (not self._sure and not _is_utf8(head))
+        coding = "utf-8-sig" if _is_utf8(head) else "cp1252"
         self._decoder = codecs.getincrementaldecoder(coding)("replace")
         return data
 
-    def _take(self, data: bytes, last: bool) -> bool:
+    def _take_data(self, data: bytes, last: bool) -> bool:
         """Whether more of the file is wanted."""
         if self._decoder is None or self.binary:
             return False
@@ -77,7 +77,7 @@ class FilePage:
         return self._size < FARTHEST
 
 
-def _utf8(head: bytes) -> bool:
+def _is_utf8(head: bytes) -> bool:
     """Whether the bytes are UTF-8, a character cut off at the end aside."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)

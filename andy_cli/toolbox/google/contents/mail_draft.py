@@ -44,9 +44,9 @@ class MailDraft(NamedTuple):
         return f"To: {to}\nSubject: {self.subject}\n\n{self.body}"
 
 
-def letter(to: str | Sequence[str], subject: str, body: str) -> MailDraft:
+def draft_mail(to: str | Sequence[str], subject: str, body: str) -> MailDraft:
     """Raises ToolError for what cannot be sent."""
-    found = receivers(to)
+    found = parse_receivers(to)
     if not found:
         raise ToolError("The mail has no receiver.", "Give an address like ada@example.org.")
     if len(found) > MANY:
@@ -60,23 +60,23 @@ def letter(to: str | Sequence[str], subject: str, body: str) -> MailDraft:
     return MailDraft(tuple(found), " ".join(subject.split()), body)
 
 
-def receivers(to: str | Sequence[str]) -> list[Receiver]:
+def parse_receivers(to: str | Sequence[str]) -> list[Receiver]:
     """Each once, in order. Raises ToolError for anything that is no address."""
     written = to if isinstance(to, str) else ", ".join(to)
     found: dict[str, Receiver] = {}
-    for address in _split(written):
-        receiver = _receiver(address)
+    for address in _split_addresses(written):
+        receiver = _parse_receiver(address)
         found.setdefault(receiver.address.lower(), receiver)
     return list(found.values())
 
 
-def _split(written: str) -> list[str]:
+def _split_addresses(written: str) -> list[str]:
     """At commas, semicolons and line ends, but not within quotes."""
     parts = re.findall(r'(?:"[^"\r\n]*"|[^",;\r\n]|")+', written)
     return [part.strip() for part in parts if part.strip()]
 
 
-def _receiver(written: str) -> Receiver:
+def _parse_receiver(written: str) -> Receiver:
     named = re.fullmatch(r"([^<>]*)<([^<>]*)>", written)
     name, address = (named[1], named[2]) if named else ("", written)
     address = address.strip().removeprefix("mailto:")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from andy_cli.toolbox.documents.charsets import decode_text
 from andy_cli.toolbox.documents.html import TextStyle, html_to_text
-from andy_cli.toolbox.google.http.service import Record, record, records, text
+from andy_cli.toolbox.google.http.service import Record, as_record, as_records, as_text
 
 DEEPEST = 50
 """Parts within parts."""
@@ -33,12 +33,12 @@ class MailBody(NamedTuple):
     charset: str
 
 
-def headers(message: Record) -> dict[str, str]:
+def message_headers(message: Record) -> dict[str, str]:
     """The headers of the outermost part, their names in lower case; the first of each."""
     found: dict[str, str] = {}
-    for header in records(record(message.get("payload")).get("headers")):
+    for header in as_records(as_record(message.get("payload")).get("headers")):
         found.setdefault(
-            text(header.get("name")).lower(), _decode_header(text(header.get("value")))
+            as_text(header.get("name")).lower(), _decode_header(as_text(header.get("value")))
         )
     return found
 
@@ -59,16 +59,16 @@ def _decode_header(value: str) -> str:
 def body_of(message: Record) -> MailBody | None:
     """The part to read: the first plain text, else the first HTML."""
     html = None
-    for part in _parts(record(message.get("payload"))):
-        kind = text(part.get("mimeType")).lower()
-        if text(part.get("filename")) or kind not in ("text/plain", "text/html"):
+    for part in _list_parts(as_record(message.get("payload"))):
+        kind = as_text(part.get("mimeType")).lower()
+        if as_text(part.get("filename")) or kind not in ("text/plain", "text/html"):
             continue
-        body = record(part.get("body"))
-        of_part = headers({"payload": part}).get("content-type", "")
+        body = as_record(part.get("body"))
+        of_part = message_headers({"payload": part}).get("content-type", "")
         charset = CHARSET.search(of_part)
         found = MailBody(
-            text(body.get("data")),
-            text(body.get("attachmentId")),
+            as_text(body.get("data")),
+            as_text(body.get("attachmentId")),
             kind,
             charset[1] if charset else "utf-8",
         )
@@ -78,19 +78,19 @@ def body_of(message: Record) -> MailBody | None:
     return html
 
 
-def read(body: MailBody, data: str) -> str:
+def read_body(body: MailBody, data: str) -> str:
     """The text of a part whose data is here by now."""
     try:
         raw = base64.urlsafe_b64decode(data + "=" * (-len(data) % 4))
     except (binascii.Error, ValueError):
         return ""
-    written = _text(raw, body.charset)
+    written = _decode_body(raw, body.charset)
     if body.kind != "text/html":
         return written.replace("\r\n", "\n")
     return html_to_text(written[:LARGEST_HTML], MAIL_STYLE)[1]
 
 
-def _text(raw: bytes, charset: str) -> str:
+def _decode_body(raw: bytes, charset: str) -> str:
     """Gmail mostly has made UTF-8 of it, whatever the header says."""
     try:
         return raw.decode("utf-8")
@@ -98,20 +98,20 @@ def _text(raw: bytes, charset: str) -> str:
         return decode_text(raw, charset)
 
 
-def attachments(message: Record) -> list[dict[str, object]]:
+def list_attachments(message: Record) -> list[dict[str, object]]:
     return [
         {
-            "name": text(part.get("filename")),
-            "mimeType": text(part.get("mimeType")),
-            "bytes": record(part.get("body")).get("size"),
+            "name": as_text(part.get("filename")),
+            "mimeType": as_text(part.get("mimeType")),
+            "bytes": as_record(part.get("body")).get("size"),
         }
-        for part in _parts(record(message.get("payload")))
-        if text(part.get("filename"))
+        for part in _list_parts(as_record(message.get("payload")))
+        if as_text(part.get("filename"))
     ]
 
 
-def _parts(payload: Record, depth: int = 0) -> Iterator[Record]:
+def _list_parts(payload: Record, depth: int = 0) -> Iterator[Record]:
     yield payload
     if depth < DEEPEST:
-        for part in records(payload.get("parts"))[:PARTS]:
-            yield from _parts(part, depth + 1)
+        for part in as_records(payload.get("parts"))[:PARTS]:
+            yield from _list_parts(part, depth + 1)

@@ -22,13 +22,13 @@ ENTRIES = 10_000
 Told = dict[str, object]
 
 
-def page(text: str, offset: int = 0) -> Told:
+def page_of_text(text: str, offset: int = 0) -> Told:
     """A piece of a text, and how to get the next one."""
     piece = text[offset : offset + PAGE]
-    return {"text": piece, **onward(offset, piece, len(text) > offset + PAGE)}
+    return {"text": piece, **describe_next(offset, piece, len(text) > offset + PAGE)}
 
 
-def onward(offset: int, piece: str, more: bool) -> Told:
+def describe_next(offset: int, piece: str, more: bool) -> Told:
     """How to get what follows a piece; nothing where it was the last."""
     if not more:
         return {}
@@ -36,7 +36,7 @@ def onward(offset: int, piece: str, more: bool) -> Told:
     return {"truncated": f"The text goes on: call again with offset {at}.", "nextOffset": at}
 
 
-def fitting(items: Sequence[object], most: int = LIST) -> list[object]:
+def fitting_items(items: Sequence[object], most: int = LIST) -> list[object]:
     """The first items, as many as can be told at once, their texts cut to a bearable length."""
     kept: list[object] = []
     for item in items:
@@ -74,14 +74,16 @@ class TextRest(NamedTuple):
     """Where it is too much to be told at once."""
 
 
-def cut(items: Sequence[object], kept: Sequence[object], more: bool, rest: TextRest) -> Told:
+def describe_cut(
+    items: Sequence[object], kept: Sequence[object], more: bool, rest: TextRest
+) -> Told:
     """What is said of a list that is not whole; nothing of one that is."""
     if len(kept) < len(items):
         return {"truncated": f"{len(items) - len(kept)} more were found. {rest.of_long}"}
     return {"truncated": f"There are more. {rest.of_more}"} if more else {}
 
 
-def short(text: str, most: int = 60) -> str:
+def shorten_words(text: str, most: int = 60) -> str:
     """Foreign words within a sentence of ours: one line, in quotes."""
     line = " ".join(one_line(text[: 4 * most]).split())
     return f"'{line if len(line) <= most else line[: most - 3] + '...'}'"

@@ -24,19 +24,19 @@ SHEETS = Api("Google Sheets", "google.sheets_url", "/v4")
 TASKS = Api("Google Tasks", "google.tasks_url", "/tasks/v1")
 
 
-def base(api: Api) -> str:
+def base_address(api: Api) -> str:
     """The address that its operations stand below. Raises ToolError for one that is not safe."""
-    root = safe(here().settings, api.setting)
+    root = safe_address(here().settings, api.setting)
     return root.removesuffix(api.path) + api.path
 
 
-def uploads(api: Api) -> str:
+def upload_address(api: Api) -> str:
     """Where content is sent to: the same host, below `/upload`."""
-    root = safe(here().settings, api.setting)
+    root = safe_address(here().settings, api.setting)
     return f"{root.removesuffix(api.path)}/upload{api.path}"
 
 
-def safe(settings: Settings, key: str) -> str:
+def safe_address(settings: Settings, key: str) -> str:
     """An address from the settings. Tokens go there: in the clear to this machine alone."""
     url = settings.text(key).strip().rstrip("/")
     try:

@@ -62,14 +62,14 @@ def read_refusal(
         found = json.loads(body)
     except (ValueError, RecursionError):
         found = None
-    said, reasons = _read(found)
+    said, reasons = _read_error(found)
     message = one_line(redact_text(said, secrets))[:LONGEST].strip()
     return GoogleRefusal(
         status, reasons, message, parse_retry_after(headers.get("retry-after", ""))
     )
 
 
-def _read(found: object) -> tuple[str, frozenset[str]]:
+def _read_error(found: object) -> tuple[str, frozenset[str]]:
     """The words and the reasons of an error object, whatever is missing in it."""
     error = found.get("error") if isinstance(found, dict) else None
     if isinstance(error, str) and isinstance(found, dict):
@@ -96,24 +96,26 @@ def parse_retry_after(text: str) -> float | None:
         return None
 
 
-def sentence(refusal: GoogleRefusal, name: str, missing: str, change: bool) -> str:
+def explain_refusal(refusal: GoogleRefusal, name: str, missing: str, change: bool) -> str:
     """What to tell. `missing` is said where there is no such thing; `change` tells that the
     request would have changed something."""
-    said = _why(refusal, name, missing)
+    said = _explain_reason(refusal, name, missing)
     if not change:
         return said
     # A server that fails may have done it all the same; one that refuses has not.
     return f"{said} {UNSURE if refusal.status in (408, *range(500, 600)) else NOT_DONE}"
 
 
-def _why(refusal: GoogleRefusal, name: str, missing: str) -> str:
+def _explain_reason(refusal: GoogleRefusal, name: str, missing: str) -> str:
     status, reasons, words = refusal.status, refusal.reasons, _quote_message(refusal.message)
     if status == 401:
         return f"Google does not accept the login any more (401). {LOG_IN}"
     if status == 429 or reasons & TOO_FAST:
-        return f"{name} was asked too often ({status}). Try again in {_seconds(refusal.wait)}."
+        return (
+            f"{name} was asked too often ({status}). Try again in {_spell_seconds(refusal.wait)}."
+        )
     if status == 403:
-        return _forbidden(reasons, name, words)
+        return _explain_forbidden(reasons, name, words)
     if status in GONE:
         return missing
     if status in (409, 412):
@@ -127,7 +129,7 @@ def _why(refusal: GoogleRefusal, name: str, missing: str) -> str:
     return f"{name} did not accept this ({status}){words}. Correct it and try again."
 
 
-def _forbidden(reasons: frozenset[str], name: str, words: str) -> str:
+def _explain_forbidden(reasons: frozenset[str], name: str, words: str) -> str:
     if reasons & USED_UP:
         return f"The quota of {name} is used up (403){words}. Try again tomorrow, or make room."
     if reasons & NOT_GRANTED:
@@ -146,5 +148,5 @@ def _quote_message(message: str) -> str:
     return f": {message.rstrip('.')}" if message else ""
 
 
-def _seconds(wait: float | None) -> str:
+def _spell_seconds(wait: float | None) -> str:
     return "a minute" if wait is None else f"{max(1, round(wait))} seconds"

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.settings import Settings
-from andy_cli.toolbox.google.http.apis import Api, base
+from andy_cli.toolbox.google.http.apis import Api, base_address
 from andy_cli.toolbox.google.http.exchange import (
     LARGEST,
     ApiCall,
@@ -31,10 +31,10 @@ from andy_cli.toolbox.google.http.refusals import (
     UNSURE,
     GoogleRefusal,
     Missing,
+    explain_refusal,
     read_refusal,
-    sentence,
 )
-from andy_cli.toolbox.google.login.renewal import token
+from andy_cli.toolbox.google.login.renewal import access_token
 from andy_cli.toolbox.runtime_context import here
 
 Record = dict[str, Any]
@@ -65,7 +65,7 @@ class Service:
         self.api = api
         self._wire = wire
         self._settings = settings
-        self._base = base(api)
+        self._base = base_address(api)
         self._token = ""
         self._taken = 0
         self.unanswered = False
@@ -80,7 +80,7 @@ class Service:
         self._taken += len(whole.data)
         if whole.over or self._taken > MOST:
             raise ToolError(f"{self.api.name} answers more than andy takes in.", "Ask for less.")
-        return self._object(whole)
+        return self._read_object(whole)
 
     async def take(
         self, path: str, missing: Missing, reader: Callable[[], R], query: Query | None = None
@@ -96,18 +96,18 @@ class Service:
             except Broken as broken:
                 if tried >= min(self._tries, UNREACHED):
                     raise broken.as_tool_error() from broken
-                await self._pause(tried, None)
+                await self._pause_before_retry(tried, None)
                 continue
             if reply.ok:
                 return taking
             if reply.status == 401 and not renewed:
                 renewed = True
-                self._token = await token(self._settings, refused=self._token)
+                self._token = await access_token(self._settings, refused=self._token)
                 continue
             refusal = self._refusal(reply)
             if not refusal.passing or tried >= self._tries or (refusal.wait or 0) > LONGEST_WAIT:
                 raise self._explain_refusal(refusal, missing, change=False)
-            await self._pause(tried, refusal.wait)
+            await self._pause_before_retry(tried, refusal.wait)
 
     async def listed(
         self,
@@ -129,8 +129,8 @@ class Service:
             length = min(largest, most - len(items))
             asked = {**(query or {}), size: length, "pageToken": next_page}
             answer = await self.read(path, missing, asked)
-            items += records(answer.get(key))
-            next_page = text(answer.get("nextPageToken"))
+            items += as_records(answer.get(key))
+            next_page = as_text(answer.get("nextPageToken"))
             if not next_page or len(items) >= most:
                 break
         return ResultPage(items[:most], bool(next_page) or len(items) > most)
@@ -157,7 +157,7 @@ class Service:
             raise broken.as_tool_error(UNSURE if broken.sent else NOT_DONE) from broken
         if reply.status == 401:
             # Not sent again: the next call finds a login that holds, or hears that there is none.
-            await token(self._settings, refused=held)
+            await access_token(self._settings, refused=held)
             raise ToolError(f"The Google login had to be renewed. {NOT_DONE} Try again.")
         if not reply.ok:
             raise self._explain_refusal(self._refusal(reply), missing, change=True)
@@ -165,13 +165,13 @@ class Service:
         if reply.status == 204 or (not whole.data and not whole.over):
             return {}
         try:
-            return self._object(whole)
+            return self._read_object(whole)
         except ToolError as error:
             raise ToolError(f"{error} {UNSURE}") from error
 
     def made(self, answer: Record, key: str = "id") -> str:
         """The id of what a change made. Raises ToolError if the answer has none."""
-        if found := text(answer.get(key)):
+        if found := as_text(answer.get(key)):
             return found
         raise ToolError(f"{self.api.name} does not say what it has done. {UNSURE}")
 
@@ -180,10 +180,10 @@ class Service:
         return max(1, self._settings.whole("network.tries"))
 
     async def _fresh(self) -> str:
-        self._token = self._token or await token(self._settings)
+        self._token = self._token or await access_token(self._settings)
         return self._token
 
-    async def _pause(self, tried: int, wait: float | None) -> None:
+    async def _pause_before_retry(self, tried: int, wait: float | None) -> None:
         most = min(
             LONGEST_BACKOFF, self._settings.number("network.first_backoff") * 2 ** (tried - 1)
         )
@@ -194,9 +194,9 @@ class Service:
 
     def _explain_refusal(self, refusal: GoogleRefusal, missing: Missing, change: bool) -> ToolError:
         advice = missing.advice if refusal.status in GONE else ""
-        return ToolError(sentence(refusal, self.api.name, missing.message, change), advice)
+        return ToolError(explain_refusal(refusal, self.api.name, missing.message, change), advice)
 
-    def _object(self, whole: Whole) -> Record:
+    def _read_object(self, whole: Whole) -> Record:
         try:
             found = json.loads(whole.data)
         except (ValueError, RecursionError):
@@ -213,13 +213,13 @@ class Service:
 async def open_service(api: Api) -> AsyncIterator[Service]:
     """The API, for one call of a tool and no longer than `google.timeout`. Raises ToolError."""
     # 60 ms, and only who uses Google needs it.
-    from andy_cli.toolbox.google.http.wire import http
+    from andy_cli.toolbox.google.http.wire import open_http
 
     settings = here().settings
     seconds = settings.number("google.timeout")
     service: Service | None = None
     try:
-        async with asyncio.timeout(seconds), http(base(api), settings) as wire:
+        async with asyncio.timeout(seconds), open_http(base_address(api), settings) as wire:
             service = Service(api, wire, settings)
             yield service
     except TimeoutError as error:
@@ -229,12 +229,12 @@ async def open_service(api: Api) -> AsyncIterator[Service]:
         ) from error
 
 
-def part(written: str) -> str:
+def quote_part(written: str) -> str:
     """A text as one part of a path."""
     return quote(written, safe="")
 
 
-def records(value: object) -> list[Record]:
+def as_records(value: object) -> list[Record]:
     """The objects in a list, whatever else was sent."""
     return (
         [element for element in value if isinstance(element, dict)]
@@ -243,9 +243,9 @@ def records(value: object) -> list[Record]:
     )
 
 
-def record(value: object) -> Record:
+def as_record(value: object) -> Record:
     return value if isinstance(value, dict) else {}
 
 
-def text(value: object) -> str:
+def as_text(value: object) -> str:
     return value if isinstance(value, str) else ""

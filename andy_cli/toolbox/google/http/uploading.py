@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from andy_cli.toolbox.google.http.exchange import ApiCall, Query
 
 
-def multipart(
+def multipart_call(
     url: str, about: Mapping[str, object], media: tuple[str, bytes] | None, query: Query
 ) -> ApiCall:
     """`media` is a media type and content; without, what is said about the file is all there is."""

@@ -33,7 +33,7 @@ class Http:
                 request.method,
                 request.url,
                 params={name: each for name, each in (request.query or {}).items() if each != ""},
-                headers=_headers(request, token),
+                headers=_request_headers(request, token),
                 content=request.content or None,
                 extensions={"trace": watch},
             ) as response:
@@ -45,11 +45,11 @@ class Http:
                 return ApiReply(response.status_code, response.headers, refused.data)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             late = isinstance(error, httpx2.TimeoutException)
-            raise Broken(_why(error, request.url), sent, late) from error
+            raise Broken(_explain_error(error, request.url), sent, late) from error
 
 
 @asynccontextmanager
-async def http(url: str, settings: Settings) -> AsyncIterator[Http]:
+async def open_http(url: str, settings: Settings) -> AsyncIterator[Http]:
     """For requests to one address. Redirects are not followed: a token goes along."""
     seconds = settings.number("google.timeout")
     async with httpx2.AsyncClient(
@@ -63,7 +63,7 @@ async def http(url: str, settings: Settings) -> AsyncIterator[Http]:
         yield Http(client)
 
 
-def _headers(request: ApiCall, token: str) -> dict[str, str]:
+def _request_headers(request: ApiCall, token: str) -> dict[str, str]:
     headers = {"accept-encoding": "identity", "user-agent": f"andy-cli/{__version__}"}
     if token:
         headers["authorization"] = f"Bearer {token}"
@@ -72,9 +72,9 @@ def _headers(request: ApiCall, token: str) -> dict[str, str]:
     return headers
 
 
-def _why(error: Exception, url: str) -> str:
+def _explain_error(error: Exception, url: str) -> str:
     host = urlsplit(url).hostname or "Google"
-    causes = _causes(error)
+    causes = _list_causes(error)
     if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
         return f"{host} could not be reached in time. Check the network and try again."
     if isinstance(error, httpx2.TimeoutException):
@@ -88,7 +88,7 @@ def _why(error: Exception, url: str) -> str:
     return f"The connection to {host} broke off."
 
 
-def _causes(error: BaseException) -> list[BaseException]:
+def _list_causes(error: BaseException) -> list[BaseException]:
     """The error, what it came from, and the members of groups on the way."""
     found: list[BaseException] = []
     waiting: list[BaseException | None] = [error]

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.toolbox.google.lazy import LOG_IN, login_file
-from andy_cli.toolbox.google.login.scopes import allows
+from andy_cli.toolbox.google.login.scopes import is_granted
 
 Keeper = Literal["keyring", "file"]
 
@@ -53,7 +53,7 @@ def as_record(account: GoogleAccount) -> dict[str, Any]:
     return asdict(account)
 
 
-def needs(scope: str) -> str:
+def missing_scope(scope: str) -> str:
     """What is missing before a tool can work that needs this scope; empty if nothing is."""
     try:
         account = connected_account()
@@ -61,6 +61,6 @@ def needs(scope: str) -> str:
         return str(error)
     if account is None:
         return f"Google is not connected. {LOG_IN}"
-    if not allows(account.scopes, scope):
+    if not is_granted(account.scopes, scope):
         return f"The Google login does not allow this ({scope}). Run `andy google login` again."
     return ""

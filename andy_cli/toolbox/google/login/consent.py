@@ -20,10 +20,10 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.settings import Settings
-from andy_cli.toolbox.google.http.apis import safe
+from andy_cli.toolbox.google.http.apis import safe_address
 from andy_cli.toolbox.google.login import vault
 from andy_cli.toolbox.google.login.account import GoogleAccount
-from andy_cli.toolbox.google.login.renewal import lifetime, request_tokens
+from andy_cli.toolbox.google.login.renewal import request_tokens, token_lifetime
 from andy_cli.toolbox.google.login.vault import Secrets
 
 HOW = "docs/google.md tells how to make one."
@@ -64,7 +64,7 @@ def client_in(path: Path) -> Client:
     raise UsageError(f"{path} holds no client of a desktop app.", HOW)
 
 
-def question(
+def make_question(
     settings: Settings, client: Client, scopes: Sequence[str], redirect: str
 ) -> ConsentQuestion:
     """What Google is to ask the user. Raises ToolError for an address that is not safe."""
@@ -82,7 +82,7 @@ def question(
         "access_type": "offline",
         "prompt": "consent",
     }
-    url = f"{safe(settings, 'google.auth_url')}?{urlencode(asked)}"
+    url = f"{safe_address(settings, 'google.auth_url')}?{urlencode(asked)}"
     return ConsentQuestion(url, redirect, state, verifier)
 
 
@@ -103,7 +103,7 @@ def code_in(question: ConsentQuestion, address: str) -> str | None:
     return code
 
 
-async def connect(
+async def connect_account(
     settings: Settings, client: Client, asked: ConsentQuestion, code: str
 ) -> GoogleAccount:
     """Exchange the code for tokens and keep them. Raises ToolError or UsageError."""
@@ -125,16 +125,18 @@ async def connect(
         )
     asked_for = parse_qs(urlsplit(asked.url).query)["scope"][0]
     account = GoogleAccount(
-        email=_email(answer.get("id_token")),
+        email=_email_in(answer.get("id_token")),
         client_id=client.id,
         scopes=tuple((scope if isinstance(scope, str) else asked_for).split()),
         kept="file",
     )
-    new = Secrets(client.secret, renewable, answer["access_token"], time.time() + lifetime(answer))
-    return vault.keep(account, new)
+    new = Secrets(
+        client.secret, renewable, answer["access_token"], time.time() + token_lifetime(answer)
+    )
+    return vault.keep_login(account, new)
 
 
-def _email(token: object) -> str:
+def _email_in(token: object) -> str:
     """Whose account it is. It came from Google itself over TLS, so its signature says no more."""
     try:
         payload = str(token).split(".")[1]

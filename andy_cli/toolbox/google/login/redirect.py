@@ -81,7 +81,7 @@ class Redirect:
 
 
 @asynccontextmanager
-async def listening() -> AsyncIterator[Redirect]:
+async def listen_for_redirect() -> AsyncIterator[Redirect]:
     """On a free port of this machine's own address, which nobody else can reach."""
     redirect = Redirect()
     server = await asyncio.start_server(redirect.serve, "127.0.0.1", 0, limit=LONGEST)

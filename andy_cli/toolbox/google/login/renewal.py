@@ -17,9 +17,9 @@ from urllib.parse import urlencode
 
 from andy_cli.errors import ToolError, ToolTimeout, UsageError
 from andy_cli.settings import Settings
-from andy_cli.toolbox.google.http.apis import safe
+from andy_cli.toolbox.google.http.apis import safe_address
 from andy_cli.toolbox.google.http.exchange import ApiCall, ApiReply, Broken, Whole
-from andy_cli.toolbox.google.http.refusals import read_refusal, sentence
+from andy_cli.toolbox.google.http.refusals import explain_refusal, read_refusal
 from andy_cli.toolbox.google.lazy import LOG_IN, login_file
 from andy_cli.toolbox.google.login import vault
 from andy_cli.toolbox.google.login.account import connected_account
@@ -34,26 +34,26 @@ PATIENCE = 15.0
 TRIES = 3
 
 
-async def token(settings: Settings, refused: str = "") -> str:
+async def access_token(settings: Settings, refused: str = "") -> str:
     """An access token that is not the `refused` one. Raises ToolError."""
     # A keyring may ask the user something; nothing else waits for it.
-    held = await asyncio.to_thread(vault.secrets)
-    if _holds(held, refused):
+    held = await asyncio.to_thread(vault.load_secrets)
+    if _still_holds(held, refused):
         return held.access_token
-    async with _alone():
-        held = await asyncio.to_thread(vault.secrets)
-        if _holds(held, refused):
+    async with _hold_lock():
+        held = await asyncio.to_thread(vault.load_secrets)
+        if _still_holds(held, refused):
             return held.access_token
         renewed = await _renew_token(settings, held)
         account = connected_account()
         if account is not None:
             # Not kept, it is good for this time all the same.
             with contextlib.suppress(UsageError):
-                await asyncio.to_thread(vault.keep, account, renewed)
+                await asyncio.to_thread(vault.keep_login, account, renewed)
         return renewed.access_token
 
 
-def _holds(held: Secrets, refused: str) -> bool:
+def _still_holds(held: Secrets, refused: str) -> bool:
     fresh = held.expires > time.time() + EARLY
     return bool(held.access_token) and held.access_token != refused and fresh
 
@@ -71,7 +71,7 @@ async def _renew_token(settings: Settings, held: Secrets) -> Secrets:
         held,
         access_token=answer["access_token"],
         refresh_token=str(answer.get("refresh_token") or held.refresh_token),
-        expires=time.time() + lifetime(answer),
+        expires=time.time() + token_lifetime(answer),
     )
 
 
@@ -81,12 +81,12 @@ async def request_tokens(settings: Settings, form: dict[str, str], held: Secrets
     Raises ToolError with a sentence.
     """
     # 60 ms, and only who uses Google needs it.
-    from andy_cli.toolbox.google.http.wire import http
+    from andy_cli.toolbox.google.http.wire import open_http
 
-    url = safe(settings, "google.token_url")
+    url = safe_address(settings, "google.token_url")
     kind = "application/x-www-form-urlencoded"
     request = ApiCall("POST", url, content=urlencode(form).encode(), kind=kind)
-    async with http(url, settings) as wire:
+    async with open_http(url, settings) as wire:
         for tried in range(1, TRIES + 1):
             whole = Whole()
             try:
@@ -97,19 +97,21 @@ async def request_tokens(settings: Settings, form: dict[str, str], held: Secrets
                     raise (ToolTimeout if broken.late else ToolError)(why) from broken
             else:
                 if reply.status < 500 or tried == TRIES:
-                    return _answer(reply, whole, held)
+                    return _read_answer(reply, whole, held)
             await asyncio.sleep(settings.number("network.first_backoff") * tried)
     raise AssertionError("the last try returns or raises")
 
 
-def _answer(reply: ApiReply, whole: Whole, held: Secrets) -> dict[str, Any]:
+def _read_answer(reply: ApiReply, whole: Whole, held: Secrets) -> dict[str, Any]:
     if not reply.ok:
         refusal = read_refusal(reply.status, reply.headers, reply.refused, held.values())
         if "invalid_grant" in refusal.reasons:
             raise ToolError(f"The Google login has run out or was withdrawn. {LOG_IN}")
         if refusal.reasons & {"invalid_client", "unauthorized_client"}:
             raise ToolError(f"Google does not know the client that andy uses. {LOG_IN}")
-        raise ToolError(sentence(refusal, "Google's login", "There is no login there", False))
+        raise ToolError(
+            explain_refusal(refusal, "Google's login", "There is no login there", False)
+        )
     try:
         answer = json.loads(whole.data)
     except (ValueError, RecursionError):
@@ -119,14 +121,14 @@ def _answer(reply: ApiReply, whole: Whole, held: Secrets) -> dict[str, Any]:
     return answer
 
 
-def lifetime(answer: dict[str, Any]) -> float:
+def token_lifetime(answer: dict[str, Any]) -> float:
     """Seconds that a token lasts; an hour if that is not said."""
     seconds = answer.get("expires_in")
     return float(seconds) if isinstance(seconds, int | float) and 0 < seconds < 1e7 else 3600.0
 
 
 @asynccontextmanager
-async def _alone() -> AsyncIterator[None]:
+async def _hold_lock() -> AsyncIterator[None]:
     """Hold the lock of the login; where it cannot be had in time, go on without: renewing twice
     costs a request and nothing else."""
     try:

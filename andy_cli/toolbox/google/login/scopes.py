@@ -49,10 +49,10 @@ ALSO = {
 def requested_scopes(written: str) -> list[str]:
     """The scopes to ask for, as Google wants them. Raises UsageError for parts there are not."""
     words = [word for word in written.replace(",", " ").split() if word] or list(PARTS)
-    return [*WHO, *dict.fromkeys(ADDRESS + scope for word in words for scope in _of(word))]
+    return [*WHO, *dict.fromkeys(ADDRESS + scope for word in words for scope in _scopes_of(word))]
 
 
-def _of(word: str) -> tuple[str, ...]:
+def _scopes_of(word: str) -> tuple[str, ...]:
     name, colon, how = word.lower().partition(":")
     if name not in PARTS or how not in ("", "read", "change") or (colon and not how):
         raise UsageError(
@@ -62,7 +62,7 @@ def _of(word: str) -> tuple[str, ...]:
     return PARTS[name].read if how == "read" else PARTS[name].change
 
 
-def allows(granted: Collection[str], scope: str) -> bool:
+def is_granted(granted: Collection[str], scope: str) -> bool:
     """Whether what was granted is enough for what needs this scope."""
     return any(ADDRESS + enough in granted for enough in (scope, *ALSO.get(scope, ())))
 
@@ -71,8 +71,8 @@ def in_words(granted: Sequence[str]) -> list[str]:
     """The parts that can be used: `mail`, or `mail:read` where nothing can be changed."""
     found = []
     for name, part in PARTS.items():
-        if all(allows(granted, scope) for scope in part.change):
+        if all(is_granted(granted, scope) for scope in part.change):
             found.append(name)
-        elif all(allows(granted, scope) for scope in part.read):
+        elif all(is_granted(granted, scope) for scope in part.read):
             found.append(f"{name}:read")
     return found

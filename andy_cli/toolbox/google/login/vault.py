@@ -48,7 +48,7 @@ class Keyring(Protocol):
     def delete_password(self, service: str, username: str) -> None: ...
 
 
-def keyring() -> Keyring | None:
+def system_keyring() -> Keyring | None:
     """The system's keyring; None without the extra or without anything safe behind it."""
     try:
         import keyring as system  # 60 ms, and only who uses Google needs it
@@ -59,30 +59,30 @@ def keyring() -> Keyring | None:
     return found if found.priority >= 1 else None
 
 
-def _failures() -> tuple[type[Exception], ...]:
+def _keyring_failures() -> tuple[type[Exception], ...]:
     """What a keyring may raise: it is a program of its own, behind a bus of its own."""
     from keyring.errors import KeyringError  # with the extra alone
 
     return (KeyringError, OSError, RuntimeError, ValueError)
 
 
-def secrets() -> Secrets:
+def load_secrets() -> Secrets:
     """Raises ToolError where they are gone."""
     account = connected_account()
     if account is None:
         raise ToolError(f"Google is not connected. {LOG_IN}")
     if account.kept == "file":
-        return _read(record().get("secrets"))
-    system = keyring()
+        return _read_secrets(record().get("secrets"))
+    system = system_keyring()
     if system is None:
         raise ToolError(f"The Google login is in a keyring that is not there any more. {LOG_IN}")
     try:
-        return _read(json.loads(system.get_password(SERVICE, str(login_file())) or "null"))
-    except _failures() as error:
+        return _read_secrets(json.loads(system.get_password(SERVICE, str(login_file())) or "null"))
+    except _keyring_failures() as error:
         raise ToolError(f"The keyring does not give the Google login out. {LOG_IN}") from error
 
 
-def _read(found: object) -> Secrets:
+def _read_secrets(found: object) -> Secrets:
     if not isinstance(found, Mapping) or not found.get("refresh_token"):
         raise ToolError(f"The Google login is not complete. {LOG_IN}")
     expires = found.get("expires")
@@ -94,7 +94,7 @@ def _read(found: object) -> Secrets:
     )
 
 
-def keep(account: GoogleAccount, new: Secrets) -> GoogleAccount:
+def keep_login(account: GoogleAccount, new: Secrets) -> GoogleAccount:
     """Keep the login, in place of any before; returns it with where its secrets are.
 
     Raises UsageError if that cannot be done.
@@ -102,30 +102,30 @@ def keep(account: GoogleAccount, new: Secrets) -> GoogleAccount:
     kept = asdict(new)
     if _in_keyring(json.dumps(kept)):
         account = replace(account, kept="keyring")
-        _write(as_record(account))
+        _write_file(as_record(account))
     else:
         account = replace(account, kept="file")
-        _write({**as_record(account), "secrets": kept})
+        _write_file({**as_record(account), "secrets": kept})
     return account
 
 
 def _in_keyring(text: str) -> bool:
     """Whether the keyring has it now; one that is shut has not."""
-    system = keyring()
+    system = system_keyring()
     if system is None or len(text) > LARGEST:
         return False
     try:
         system.set_password(SERVICE, str(login_file()), text)
         return system.get_password(SERVICE, str(login_file())) == text
-    except _failures():
+    except _keyring_failures():
         return False
 
 
-def forget() -> bool:
+def forget_login() -> bool:
     """Delete the login here; whether there was one. Raises UsageError if it stays."""
     there = login_file().exists()
-    if (system := keyring()) is not None:
-        with contextlib.suppress(*_failures()):
+    if (system := system_keyring()) is not None:
+        with contextlib.suppress(*_keyring_failures()):
             system.delete_password(SERVICE, str(login_file()))
     try:
         login_file().unlink(missing_ok=True)
@@ -134,7 +134,7 @@ def forget() -> bool:
     return there
 
 
-def _write(content: Mapping[str, Any]) -> None:
+def _write_file(content: Mapping[str, Any]) -> None:
     path = login_file()
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -149,7 +149,7 @@ def _write(content: Mapping[str, Any]) -> None:
         except BaseException:
             Path(draft).unlink(missing_ok=True)
             raise
-        _sync(path.parent)
+        _sync_folder(path.parent)
     except OSError as error:
         raise UsageError(f"The login cannot be kept in {path}: {error.strerror}.") from error
 
@@ -161,7 +161,7 @@ def _set_aside(path: Path) -> None:
         path.replace(path.with_suffix(".damaged"))
 
 
-def _sync(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """So that the new name outlives a loss of power; where folders cannot be opened, as it is."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)

@@ -5,22 +5,22 @@ from urllib.parse import urlencode
 
 from andy_cli.errors import ToolError
 from andy_cli.settings import Settings
-from andy_cli.toolbox.google.http.apis import safe
+from andy_cli.toolbox.google.http.apis import safe_address
 from andy_cli.toolbox.google.http.exchange import ApiCall, Broken, Whole
 from andy_cli.toolbox.google.login import vault
 
 
-async def withdraw(settings: Settings) -> str:
+async def withdraw_login(settings: Settings) -> str:
     """Tell Google to forget the login; empty if it has, else why not, in one sentence."""
     # 60 ms, and only who uses Google needs it.
-    from andy_cli.toolbox.google.http.wire import http
+    from andy_cli.toolbox.google.http.wire import open_http
 
     try:
-        held = await asyncio.to_thread(vault.secrets)
-        url = safe(settings, "google.revoke_url")
+        held = await asyncio.to_thread(vault.load_secrets)
+        url = safe_address(settings, "google.revoke_url")
         form = urlencode({"token": held.refresh_token}).encode()
         request = ApiCall("POST", url, content=form, kind="application/x-www-form-urlencoded")
-        async with http(url, settings) as wire:
+        async with open_http(url, settings) as wire:
             reply = await wire.exchange(request, "", Whole())
     except (ToolError, Broken) as error:
         return str(error)
