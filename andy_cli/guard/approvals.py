@@ -135,14 +135,14 @@ def _is_special(path: Path, workspace: Path) -> bool:
 def _command_prefixes(line: str) -> list[str]:
     """`git status *` for `git status -s`; the very words where more would say too much."""
     # Imported with the parser of command lines, which most calls do not need.
-    from andy_cli.guard.shell import RUNNERS
+    from andy_cli.guard.commands.tables import running_programs
 
     found: list[str] = []
     for command in list_commands(line, hidden=False):
         if not command.plain or not command.texts:
             return []
         name, *rest = command.texts
-        if name in RUNNERS:
+        if name in running_programs():
             prefix = " ".join(command.texts)
         elif rest and rest[0].replace("-", "").isalpha() and not rest[0].startswith("-"):
             prefix = f"{name} {rest[0]} *"

@@ -18,11 +18,6 @@ from typing import Literal
 from andy_cli.guard.commands import windows
 from andy_cli.guard.commands.bash import ShellCommand, ShellLine, TooMuch, taken_apart
 from andy_cli.guard.commands.destructive_commands import (
-    DUMPS,
-    FETCHERS,
-    INTERPRETERS,
-    OUTPUTS,
-    SENDERS,
     SENT,
     find_danger,
     program_name,
@@ -35,6 +30,13 @@ from andy_cli.guard.commands.places import (
     resolve_place,
 )
 from andy_cli.guard.commands.read_only_commands import Inside, doubt_about, judge_paths
+from andy_cli.guard.commands.tables import (
+    interpreters,
+    output_options,
+    program_set,
+    running_programs,
+    senders,
+)
 from andy_cli.guard.commands.verdict import CommandJudgement, ask, deny, strictest
 
 Shell = Literal["sh", "cmd", "powershell"]
@@ -42,16 +44,6 @@ LONGEST, MOST_PIECES = 20_000, 300
 DEEPEST = 4
 """Scripts inside scripts that are looked into."""
 
-WRAPPERS = frozenset(
-    """! sudo doas pkexec run0 env nice nohup time timeout stdbuf setsid ionice chrt taskset watch
-    xargs parallel command builtin exec coproc strace ltrace unshare chroot nsenter flock script
-    busybox eval trap ssh su runuser gosu find fd systemd-run dbus-run-session xvfb-run caffeinate
-    arch proxychains proxychains4 torsocks firejail bwrap docker podman kubectl entr inotifywait
-    on_ac_power unbuffer expect rlwrap faketime fakeroot numactl catchsegv valgrind gdb perf toybox
-    cgexec hyperfine tmux screen at batch nq nodemon npx make then do else if while until
-    not""".split()
-)
-RUNNERS = WRAPPERS | INTERPRETERS
 CONNECTION = re.compile(r"[<>]\s*[\"']?/dev/(?:tcp|udp)/")
 FORK_BOMB = re.compile(r"(?<![\w:.])([\w:.]{1,40})\s*\(\)\s*\{[^}]{0,200}?\1\s*\|\s*\1\s*&")
 SAFE_KINDS = frozenset("LNMPS")
@@ -140,7 +132,7 @@ def _judge_alone(
         why = find_danger(words, writes, folder)
         if why:
             yield deny(why)
-        elif harmless.verdict != "allow" and words and program_name(words[0]) in RUNNERS:
+        elif harmless.verdict != "allow" and words and program_name(words[0]) in running_programs():
             more = (
                 _input_words(command, parts)
                 if program_name(words[0]) in ("xargs", "parallel")
@@ -216,9 +208,9 @@ def _judge_together(parts: ShellLine, folder: str) -> Iterator[CommandJudgement]
     fetching = {
         number
         for number, command in enumerate(parts.commands)
-        if names[number] & FETCHERS or _is_fetching(command)
+        if names[number] & program_set("fetchers") or _is_fetching(command)
     }
-    sending = any(found & SENDERS for found in names) or any(
+    sending = any(found & senders() for found in names) or any(
         word.text.startswith(("/dev/tcp/", "/dev/udp/"))
         for command in parts.commands
         for word in (*command.writes, *command.reads)
@@ -227,7 +219,7 @@ def _judge_together(parts: ShellLine, folder: str) -> Iterator[CommandJudgement]
     for number, command in enumerate(parts.commands):
         if not command.words:
             continue
-        runs = bool(names[number] & INTERPRETERS)
+        runs = bool(names[number] & interpreters())
         if (runs and fetching & set(command.fed_by)) or (
             fetching - {number} and _uses_fetched(command, runs, fetched)
         ):
@@ -242,7 +234,7 @@ def _program_names(command: ShellCommand) -> set[str]:
     if not words:
         return set()
     own = program_name(words[0])
-    return {own, *map(program_name, words[1:])} if own in WRAPPERS else {own}
+    return {own, *map(program_name, words[1:])} if own in program_set("wrappers") else {own}
 
 
 def _is_fetching(command: ShellCommand) -> bool:
@@ -254,7 +246,7 @@ def _is_fetching(command: ShellCommand) -> bool:
 def _fetched_files(commands: Sequence[ShellCommand], number: int) -> Iterator[str]:
     """The names of files a fetched text goes into."""
     words = [word.text for word in commands[number].words]
-    flags = OUTPUTS.get(program_name(words[0]), ("-o", "-O"))
+    flags = output_options(program_name(words[0])) or ("-o", "-O")
     for before, word in pairwise(words):
         if before in flags or "/" in word:
             yield program_name(word.partition("?")[0])
@@ -276,7 +268,7 @@ def _uses_fetched(command: ShellCommand, runs: bool, fetched: set[str]) -> bool:
     if (runs or marks) and named & (fetched - {""}):
         return True
     local = "/" in name and not re.match(r"/(?:usr|bin|sbin|opt)/", name)
-    return local or program_name(name) in fetched - FETCHERS
+    return local or program_name(name) in fetched - program_set("fetchers")
 
 
 def _touches_secret(command: ShellCommand, folder: str) -> bool:
@@ -284,7 +276,7 @@ def _touches_secret(command: ShellCommand, folder: str) -> bool:
     words = [value for word in command.words for value in word.values]
     if (
         words
-        and program_name(words[0]) in DUMPS
+        and program_name(words[0]) in program_set("dumps")
         and all(word.startswith("-") for word in words[1:])
     ):
         return True

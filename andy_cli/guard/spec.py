@@ -76,7 +76,8 @@ def is_clear(line: str) -> bool:
     """Whether it can be known which programs a line runs: their names stand there as they are,
     and none of them runs what it reads."""
     from andy_cli.guard.commands.bash import TooMuch, taken_apart
-    from andy_cli.guard.commands.destructive_commands import INTERPRETERS, program_name
+    from andy_cli.guard.commands.destructive_commands import program_name
+    from andy_cli.guard.commands.tables import interpreters
 
     if len(line) > LONGEST:
         return False
@@ -89,7 +90,7 @@ def is_clear(line: str) -> bool:
         name.plain
         and not name.wild
         and len(name.values) == 1
-        and program_name(name.text) not in INTERPRETERS | {"alias", "busybox", "find"}
+        and program_name(name.text) not in interpreters() | {"alias", "busybox", "find"}
         for name in names
     )
 

@@ -6,6 +6,7 @@ only not certain.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 
 from andy_cli.guard.commands.places import (
@@ -17,98 +18,21 @@ from andy_cli.guard.commands.places import (
     is_vital,
     resolve_place,
 )
+from andy_cli.guard.commands.tables import (
+    interpreters,
+    load_table,
+    output_options,
+    program_set,
+)
 
 Words = Sequence[str]
-
-NEVER = frozenset(
-    """mke2fs newfs mkswap wipefs blkdiscard fdisk sfdisk cfdisk gdisk sgdisk parted gparted
-    shutdown reboot halt poweroff useradd adduser usermod userdel deluser groupadd groupmod addgroup
-    passwd chpasswd newusers visudo vipw vigr gpasswd chsh chfn at batch anacron update-rc.d
-    chkconfig rc-update
-    insmod modprobe rmmod kexec setcap ssh-copy-id setenforce spctl csrutil nvram grub-install
-    efibootmgr update-grub lvremove vgremove pvremove lvreduce pvcreate killall5 su sulogin runuser
-    tune2fs debugfs badblocks sysrq dscl dseditgroup systemsetup fdesetup bless tmutil
-    apparmor_parser
-    aa-disable aa-teardown update-alternatives pam-auth-update loginctl pwconv authconfig ngrok
-    chrome-remote-desktop teamviewer anydesk msfvenom msfconsole mimikatz""".split()
-)
-"""Names that say enough: disks, accounts, the kernel, starting at boot, going down."""
 
 DOOR, GONE, SENT = (
     "it opens a lasting door or raises rights",
     "it destroys the system, a disk or the home",
     "it sends secrets out",
 )
-SUBCOMMANDS = {
-    "systemctl": (
-        "enable disable mask unmask start restart reload link edit set-default isolate kill preset "
-        "poweroff reboot halt kexec suspend hibernate emergency rescue default exit add-wants "
-        "add-requires revert import-environment set-environment daemon-reexec switch-root stop"
-    ),
-    "service": "start stop restart",
-    "launchctl": "load bootstrap submit enable kickstart start setenv config disable "
-    "bootout unload",
-    "diskutil": (
-        "eraseDisk eraseVolume partitionDisk reformat zeroDisk randomDisk secureErase eraseCD "
-        "eraseOptical resizeVolume deleteVolume mergePartitions splitPartition apfs appleRAID cs"
-    ),
-    "zpool": "destroy labelclear create split replace remove",
-    "zfs": "destroy rollback",
-    "btrfs": "delete",
-    "nvme": "format sanitize write",
-    "mdadm": "--zero-superblock --stop --fail --remove",
-    "cryptsetup": "luksFormat erase luksErase luksKillSlot reencrypt luksRemoveKey",
-    "hdparm": "--security-erase --security-erase-enhanced --trim-sector-ranges --make-bad-sector",
-    "ufw": "disable reset",
-    "iptables": "-F --flush -X -P",
-    "ip6tables": "-F --flush -X -P",
-    "nft": "flush",
-    "firewall-cmd": "--add-port --add-service --remove-service --panic-off",
-    "sysctl": "-w --write -p --load",
-    "crontab": "- -e -r -u",
-    "init": "0 1 6 s S",
-    "telinit": "0 1 6 s S",
-    "ip": "flush",
-    "snapper": "delete",
-    "timeshift": "--delete --delete-all",
-    "cloudflared": "tunnel service",
-    "tailscale": "funnel serve up set",
-    "security": "dump-keychain find-generic-password find-internet-password export delete-keychain",
-    "gpg": "--export-secret-keys --export-secret-subkeys --delete-secret-keys -r0",
-    "net": "user localgroup",
-    "docker": "--privileged --pid=host --device",
-    "podman": "--privileged --pid=host --device",
-}
-"""Words that make a program one of these."""
 
-SHELLS = frozenset("sh bash zsh dash ksh fish csh tcsh ash mksh rbash busybox".split())
-INTERPRETERS = SHELLS | frozenset(
-    """python python2 python3 pypy pypy3 perl ruby node nodejs deno bun php lua luajit Rscript
-    osascript
-    tclsh wish expect awk gawk mawk eval source . pwsh powershell groovy scala jshell ghci runghc
-    irb
-    sqlite3 psql mysql gdb ed ex vim vi make java go rustc tcc xargs parallel at batch crontab exec
-    env sudo doas su nsenter chroot ssh R julia elixir swift""".split()
-)
-"""What runs what it reads."""
-
-FETCHERS = frozenset(
-    """curl wget wget2 aria2c axel fetch lynx links w3m elinks http https xh httpie nc ncat
-    netcat socat
-    telnet ftp sftp scp rsync lftp tftp ssh dig nslookup host gh aws gsutil gcloud az s3cmd rclone
-    openssl svn hg iwr irm""".split()
-)
-SENDERS = FETCHERS | frozenset(
-    "mail mailx mutt sendmail msmtp swaks ping ping6 traceroute whois finger xdg-open "
-    "open docker git "
-    "smbclient curlftpfs sshfs nmap kcat mosquitto_pub wscat websocat redis-cli psql mysql mongo "
-    "telegram-send ntfy wormhole croc magic-wormhole transfer pastebinit npm twine".split()
-)
-DUMPS = frozenset(["env", "printenv", "set", "export", "declare", "typeset", "compgen"])
-"""With nothing behind them they print the environment."""
-
-REMOVERS = frozenset("rm rmdir unlink shred srm wipe trash trash-put gio rimraf del".split())
-CHANGERS = frozenset("chmod chown chgrp chattr setfacl chflags xattr restorecon chcon".split())
 REMOVES_IN_CODE = re.compile(
     r"(?:rmtree|remove_tree|rm_rf|rm_r|rimraf|rmSync|rmdirSync|removedirs|File\.delete|unlink)\W{1,4}"
     r"(?:recursive=>\d,)?(?:[\w.]{0,30}(?:expanduser|homedir|home|HOME)\W{1,4})?['\"]?(?:/['\"*]|~|/(?:home|etc|usr|var|root|Users)\b)"
@@ -117,41 +41,6 @@ REMOVES_IN_CODE = re.compile(
 
 
 RUNS_IN_CODE = re.compile(r"\b(?:exec|eval|system|popen|subprocess|compile|spawn|Function|loads)\b")
-ERASERS = frozenset("diskutil zpool zfs btrfs nvme mdadm cryptsetup hdparm init telinit".split())
-DOORS = [
-    (names, re.compile(form))
-    for names, form in (
-        ("nc ncat netcat", r" -[A-Za-z]*[ec][A-Za-z]* | --(?:sh-)?exec "),
-        ("socat", r"(?i)(?:exec|system|shell):"),
-        ("ssh autossh", r" -[a-zA-Z]*R"),
-        (
-            "docker podman nerdctl",
-            r"(?:-v|--volume|source|src)[ =]?(?:/|~|/etc|/root|/var/run/docker\.sock)[:,]",
-        ),
-        ("sudoedit", ""),
-        ("chmod", r"^(?: -\S*)* (?:0?[2-7][0-7]{3} |[ugoa]*\+[rwxXt]*s|\S*[ug]\+\w*s)"),
-        ("xattr", r" com\.apple\.quarantine "),
-        (
-            "git",
-            r"(?i)^(?!.* (?:--get|--get-all|--list|-l|--unset) )(?: \S+){0,3}? config (?:-\S+ )*"
-            r"(?:set )?(?:-\S+ )*(?:core\.(?:hookspath|pager|editor|sshcommand|fsmonitor|askpass"
-            r"|gitproxy|attributesfile)|alias\.|pager\.|credential|include|url\.|filter\.|diff\.|merge\.|gpg\."
-            r"|sequence\.|uploadpack|receive\.|init\.templatedir|http\.(?:proxy|sslverify)|protocol\.)"
-            r"\S* (?:-\S+ )*[^ -]",
-        ),
-        (
-            "npm pnpm yarn pip pip3",
-            r"^(?: -\S+)* config (?:-\S+ )*set .*"
-            r"(?:script-shell|registry|index-url|proxy|prefix|global|git)",
-        ),
-        ("defaults", r"^ write .*(?:loginwindow|LoginHook)"),
-        ("reg", r"^ (?:add|delete) "),
-        ("crontab", r"^(?!.* -l )"),
-        ("gsettings", r" set .*command|command.* set "),
-        ("kill", r" \S+ (?:-1|1|0) $"),
-    )
-]
-"""Programs, and what in their arguments gives rights away, for now or for good."""
 
 
 def find_danger(words: Words, writes: Words, folder: str) -> str:
@@ -160,16 +49,25 @@ def find_danger(words: Words, writes: Words, folder: str) -> str:
     if why or not words:
         return why
     name, arguments = program_name(words[0]), words[1:]
-    if name in NEVER or name.startswith(("mkfs", "fsck.", "mkinitcpio")):
+    if name in program_set("never") or name.startswith(("mkfs", "fsck.", "mkinitcpio")):
         return "" if _only_shows(name, arguments) else f"{name}: {GONE} or {DOOR}"
-    if set(SUBCOMMANDS.get(name, "").split()) & {
+    if set(load_table("programs")["subcommands"].get(name, "").split()) & {
         argument.partition("=")[0] for argument in arguments
     }:
-        return GONE if name in ERASERS else DOOR
+        return GONE if name in program_set("erasers") else DOOR
     line = "".join(" " + re.sub(r"\s", "_", argument) for argument in arguments) + " "
-    if any(name in names.split() and form.search(line) for names, form in DOORS):
+    if any(name in names and form.search(line) for names, form in _door_patterns()):
         return DOOR
     return next((why for rule in RULES if (why := rule(name, arguments, folder))), "")
+
+
+@cache
+def _door_patterns() -> list[tuple[frozenset[str], re.Pattern[str]]]:
+    """Programs, and what in their arguments gives rights away."""
+    return [
+        (frozenset(door["programs"].split()), re.compile(door["arguments"]))
+        for door in load_table("programs")["doors"]
+    ]
 
 
 def _only_shows(name: str, arguments: Words) -> bool:
@@ -221,9 +119,9 @@ def _named_paths(arguments: Words, folder: str) -> Iterator[str]:
 
 def _judge_removal(name: str, arguments: Words, folder: str) -> str:
     """What is removed, or changes its owner, mode or attributes."""
-    if name not in REMOVERS | CHANGERS:
+    if name not in program_set("removers", "changers"):
         return ""
-    removes = name in REMOVERS
+    removes = name in program_set("removers")
     deep = name == "rimraf" or _has_option(arguments, "rR" if removes else "R", "--recursive")
     for where in _named_paths(arguments, folder):
         whole = where in HOMES if removes else where == "/"
@@ -266,10 +164,10 @@ def _judge_move(name: str, arguments: Words, folder: str) -> str:
 def _judge_output_option(name: str, arguments: Words, folder: str) -> str:
     targets = (
         [argument for argument in _plain_arguments(arguments) if "/" in argument]
-        if name in EDITORS
+        if name in program_set("editors")
         else []
     )
-    for flag in OUTPUTS.get(name, ()):
+    for flag in output_options(name):
         targets += [after for before, after in pairwise(arguments) if before == flag]
         glued = flag + "=" if flag[:2] == "--" else flag
         targets += [
@@ -278,26 +176,6 @@ def _judge_output_option(name: str, arguments: Words, folder: str) -> str:
             if argument.startswith(glued)
         ]
     return _first_write_danger(filter(None, targets), folder)
-
-
-EDITORS = frozenset("sed perl ruby ex ed vim vi nano truncate patch touch gawk".split())
-OUTPUTS = {
-    "curl": ("-o", "--output", "--output-dir"),
-    "wget": ("-O", "-P", "--output-document", "--directory-prefix", "-o", "-a"),
-    "aria2c": ("-d", "-o", "--dir", "--out"),
-    "tar": ("-C", "--directory", "-f"),
-    "unzip": ("-d",),
-    "sort": ("-o", "--output"),
-    "find": ("-fprint", "-fprintf", "-fls", "-fprint0"),
-    "tree": ("-o",),
-    "gcc": ("-o",),
-    "openssl": ("-out",),
-    "base64": ("-o",),
-    "git": ("-C", "--output"),
-    "7z": ("-o",),
-    "ssh-keygen": ("-f",),
-}
-"""Options behind which a file or folder is named that is written."""
 
 
 def _judge_find(name: str, arguments: Words, folder: str) -> str:
@@ -322,12 +200,12 @@ def _judge_rights(name: str, arguments: Words, folder: str) -> str:
     ]
     if not commands:
         return DOOR if _has_option(arguments, "si") else ""
-    return DOOR if program_name(commands[-1]) in SHELLS | {"su", "-"} else ""
+    return DOOR if program_name(commands[-1]) in program_set("shells") | {"su", "-"} else ""
 
 
 def _judge_code(name: str, arguments: Words, folder: str) -> str:
     """Code in an argument that removes what must stay, or runs what it fetches."""
-    if name not in INTERPRETERS:
+    if name not in interpreters():
         return ""
     if any(map(REMOVES_IN_CODE.search, arguments)):
         return GONE

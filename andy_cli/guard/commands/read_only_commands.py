@@ -1,15 +1,4 @@
-"""Programs that only read, and the options with which they do; anything else is asked.
-
-A row is `names | letters | long options | what stands without a dash`. Letters and long options are
-written as for getopt: what takes a value has `:` or `=` behind it.
-
-    paths   files and folders
-    first   one word that is none (a pattern), then paths
-    one     one path at most: a second one is written
-    text    words that are no paths
-    none    nothing
-    any     whatever
-"""
+"""Programs that only read, and the options with which they do; anything else is asked."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -19,89 +8,11 @@ from typing import NamedTuple
 
 from andy_cli.guard.commands.bash import SAFE_IN_TEST, Word
 from andy_cli.guard.commands.places import UNKNOWN, WORKSPACE, is_inside, is_secret, resolve_place
+from andy_cli.guard.commands.tables import load_table, program_set
 
-ROWS = r"""
-ls dir vdir|aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1I:T:w:|all almost-all human-readable recursive
-    reverse sort= time= size directory classify group-directories-first full-time
-    inode ignore=|paths
-cat tac rev|AbeEnstTuv|number number-nonblank show-all squeeze-blank|paths
-head tail|qvz0123456789n:c:|lines= bytes= quiet verbose|paths
-wc|clmLw|bytes chars lines words max-line-length|paths
-nl|pb:d:f:h:i:l:n:s:v:w:||paths
-fold|bsw:|width=|paths
-cut|nszb:c:d:f:|bytes= characters= delimiter= fields= complement only-delimited
-    output-delimiter=|paths
-paste|szd:|delimiters= serial|paths
-sort|bdfgiMhnRrVcCmsuzk:t:|key= field-separator= reverse unique numeric-sort human-numeric-sort
-    version-sort ignore-case stable|paths
-uniq|cdDiuzf:s:w:|count repeated unique ignore-case skip-fields= skip-chars=|one
-comm|123z|total|paths
-column|texnRs:c:o:N:|table separator=|paths
-tr|cCdst|complement delete squeeze-repeats truncate-set1|text
-md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum|btzrqa:|binary
-    text algorithm=|paths
-base64 base32|dDw:|decode wrap=|one
-od|abcdfhilosxvA:j:N:t:S:w:|address-radix= format= skip-bytes= read-bytes=|paths
-hexdump|bcdoxvCn:s:|canonical|paths
-xxd|abdeEipruc:g:l:s:|bits plain uppercase|one
-strings|afon:t:s:e:|all bytes= radix= encoding=|paths
-stat|LtxFc:f:|format= printf= dereference terse|paths
-file|bihLNrp0k|brief mime mime-type mime-encoding dereference|paths
-du|abchHklLmsSx0d:t:B:|all apparent-size bytes total human-readable max-depth= summarize si
-    exclude= threshold=|paths
-tree|adfilhspugDFrtUvCnxAQqNSL:P:I:|dirsfirst noreport prune du filesfirst gitignore|paths
-diff|uqrsyiwbBaNtTpcednEZC:U:I:W:x:F:|brief side-by-side recursive ignore-case ignore-all-space
-    ignore-space-change ignore-blank-lines report-identical-files new-file text minimal
-    exclude=|paths
-cmp|blsi:n:|print-bytes verbose quiet silent|paths
-grep egrep fgrep|abcEFGhHilLnoPqrsvwxyzTUZI0123456789A:B:C:e:m:|extended-regexp fixed-strings
-    perl-regexp ignore-case invert-match word-regexp line-regexp count files-with-matches
-    files-without-match max-count= only-matching quiet no-messages with-filename no-filename
-    line-number null after-context= before-context= context= text exclude= exclude-dir=
-    include= recursive regexp=|first
-rg|cilnNoqsSuvwxFPHI.p0UA:B:C:e:g:t:T:m:M:j:d:r:|ignore-case line-number no-line-number count
-    files-with-matches files-without-match only-matching fixed-strings word-regexp invert-match
-    hidden no-ignore glob= iglob= type= type-not= context= after-context= before-context=
-    max-count= max-depth= smart-case no-heading json stats sort= files pcre2 unrestricted
-    replace= max-columns= regexp= type-list count-matches with-filename no-filename text|first
-basename dirname|azs:|multiple suffix= zero|text
-realpath readlink|fenmqszLP|canonicalize canonicalize-existing canonicalize-missing|paths
-pwd|LP||none
-whoami arch nproc uptime||all pretty since|none
-uname|asnrmpio|all kernel-name nodename kernel-release machine operating-system|none
-free lscpu lsblk|bkmghtwlJafpo:|bytes human mega giga total json all|none
-seq|ws:f:|equal-width format= separator=|text
-true false :|||none
-date|uRd:|utc date=|first
-which type|afptP|all|text
-locale getconf sw_vers|a|all-locales productVersion productName|text
-jq|rcnesSajMC||first
-sed|nErsuze:|expression= quiet silent regexp-extended|first
-echo|||any
-printf|||text
-go version|||none
-git status|sbvzu0123456789|short branch porcelain long ignored|paths
-git log|pswbz0123456789n:|oneline stat graph all decorate name-only name-status reverse no-merges
-    merges abbrev-commit shortstat numstat no-color follow since= until= after= before= author=
-    grep= format= pretty=|paths
-git diff|pwbzU:|stat cached staged name-only name-status no-color shortstat numstat word-diff
-    check|paths
-"""
 MANY = ("git", "go")
 """Programs that are several: the first word says which."""
 
-HARMLESS = frozenset(
-    "ls dir vdir cat head tail wc nl tac md5sum sha1sum sha256sum sha512sum b2sum stat du file "
-    "echo strings basename dirname realpath readlink grep egrep fgrep find".split()
-)
-"""Whatever option a file's name may turn out to be: it does nothing."""
-
-FIND = frozenset(
-    """-empty -print -print0 -not -a -and -o -or -ls -prune -readable -writable -executable -depth
-    -xdev -mount -true -false -quit -name -iname -path -ipath -wholename -iwholename -regex -iregex
-    -regextype -type -xtype -size -mtime -mmin -atime -amin -ctime -cmin -maxdepth -mindepth -user
-    -group -perm -links -printf -newermt""".split()
-)
 SED = re.compile(
     r"(?:(?:\d+|\$|/(?:[^/\\\n]|\\.)*/)(?:[,~](?:\d+|\$|\+\d+|/(?:[^/\\\n]|\\.)*/))?!?\s*)?"
     r"(?:[pdqgGhHxnN=l]|s(?P<cut>[/|,#:@!])(?:(?!(?P=cut))[^\\\n]|\\.)*(?P=cut)"
@@ -121,12 +32,12 @@ class ReadOnlyProgram(NamedTuple):
 
 @cache
 def read_only_programs() -> dict[str, ReadOnlyProgram]:
-    """The table, read."""
+    """The programs of `read_only_programs.toml`, by name."""
     found = {}
-    for row in ROWS.strip().replace("\n    ", " ").splitlines():
-        names, letters, long, kind = row.split("|")
-        named = [names] if names.split()[0] in MANY else names.split()
-        found.update(dict.fromkeys(named, ReadOnlyProgram(letters, long.split(), kind)))
+    for row in load_table("read_only_programs")["program"]:
+        names = row["names"].split()
+        known = ReadOnlyProgram(row.get("letters", ""), row.get("long", "").split(), row["takes"])
+        found.update(dict.fromkeys([row["names"]] if names[0] in MANY else names, known))
     return found
 
 
@@ -143,7 +54,7 @@ def doubt_about(words: Sequence[Word], folder: str, inside: Inside) -> str:
         return "it is not clear what it is given"
     if arguments == ["--version"]:
         return ""
-    if any(word.wild for word in words[1:]) and name not in HARMLESS:
+    if any(word.wild for word in words[1:]) and name not in program_set("harmless"):
         return "a file's name may be an option"
     if name in SPECIAL:
         return SPECIAL[name](arguments, folder, inside)
@@ -216,7 +127,11 @@ def _from_workspace(where: str) -> str:
 def _judge_find(arguments: Sequence[str], folder: str, inside: Inside) -> str:
     first = next((at for at, each in enumerate(arguments) if each[:1] in ("-", "!", "(")), None)
     for argument in arguments[first:] if first is not None else []:
-        if argument[:1] == "-" and argument not in FIND and not re.fullmatch(r"-\d+\w?", argument):
+        if (
+            argument[:1] == "-"
+            and argument not in program_set("find")
+            and not re.fullmatch(r"-\d+\w?", argument)
+        ):
             return f"find {argument} is not known to read only"
     return judge_paths(arguments[:first], folder, inside)
 
