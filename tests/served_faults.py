@@ -30,7 +30,7 @@ MESSAGES: list[dict[str, Any]] = [
     {"role": "assistant", "content": None, "tool_calls": [CALL]},
     {"role": "tool", "tool_call_id": CALL["id"], "content": '["a.mp3"]'},
 ]
-TOOLS = [dict(tool) for tool in faults.TOOLS.known(False).values()]
+TOOLS = [dict(tool) for tool in faults.TOOLS.known_functions(False).values()]
 QUICK = [word for each in faults.QUICK[:2] for word in ("--set", each)]
 
 

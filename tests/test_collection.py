@@ -146,7 +146,7 @@ def test_a_file_in_the_users_folder_is_a_tool(folder: Path, tmp_path: Path) -> N
     assert tool is not None
     assert tool.source == str(file)
     assert found.registry.get("list_mp3s") is not None
-    assert found.told() == []
+    assert found.take_problems() == []
 
 
 def test_a_file_that_changes_comes_or_goes_is_seen_before_the_next_turn(
@@ -184,10 +184,10 @@ def test_a_file_that_cannot_be_used_is_named_and_the_others_work(
     written(folder, "a.py", text)
     written(folder, "b.py", GREETING.format(name="greet", words="hello"))
     found = collection(tmp_path)
-    (said,) = found.told()
+    (said,) = found.take_problems()
     assert "a.py" in said
     assert why in said
-    assert found.told() == []
+    assert found.take_problems() == []
     assert found.registry.get("greet") is not None
 
 

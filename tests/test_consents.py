@@ -352,7 +352,7 @@ def test_mode_edits_copies_from_where_the_user_named_a_place(tmp_path: Path) -> 
     claim = ResourceAccess((source, "a.txt"), operations=("read", "write"))
     decide(gate, Effect.WRITE, claim)
     assert user.asked == [f"{source} is outside the workspace"]
-    gate.heard(f"copy a.txt from {tmp_path}/named here")
+    gate.note_user_paths(f"copy a.txt from {tmp_path}/named here")
     assert not decide(gate, Effect.WRITE, claim).asked
 
 
@@ -363,7 +363,7 @@ def test_what_may_hold_secrets_is_read_unasked_where_the_user_named_that_very_fi
     gate = gate_of(tmp_path, user)
     for name in (".env", ".env.local"):
         (tmp_path / name).write_text("KEY=1")
-    gate.heard(f"read {tmp_path}/.env please")
+    gate.note_user_paths(f"read {tmp_path}/.env please")
     assert not decide(gate, Effect.READ, ResourceAccess((".env",))).asked
     assert decide(gate, Effect.READ, ResourceAccess((".env.local",))).asked
 
@@ -387,8 +387,8 @@ def test_an_address_is_looked_at_unasked_where_the_user_named_that_very_one(
 ) -> None:
     user = User()
     gate = gate_of(tmp_path, user)
-    gate.heard("what is on (https://example.org/news#top)?")
-    gate.heard("and then?")
+    gate.note_user_paths("what is on (https://example.org/news#top)?")
+    gate.note_user_paths("and then?")
     decide(gate, Effect.NETWORK, ResourceAccess(address=address, method=method))
     assert bool(user.asked) is not free
 
@@ -398,7 +398,7 @@ def test_an_address_that_looks_like_another_is_asked_also_where_the_user_named_i
 ) -> None:
     user = User()
     gate = gate_of(tmp_path, user)
-    gate.heard("look at https://xn--80ak6aa92e.com/a")
+    gate.note_user_paths("look at https://xn--80ak6aa92e.com/a")
     decide(gate, Effect.NETWORK, ResourceAccess(address="https://xn--80ak6aa92e.com/a"))
     assert len(user.asked) == 1
     assert "letters that look like others" in user.asked[0]

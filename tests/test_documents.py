@@ -95,7 +95,7 @@ def test_what_was_never_indexed_is_said() -> None:
     result = ran(TOOLS, "search", query="x")
     assert result.status == Status.FAILED
     assert "andy docs add" in result.content
-    assert "search" not in TOOLS.ready(TOOLS.known(False))
+    assert "search" not in TOOLS.ready_functions(TOOLS.known_functions(False))
 
 
 QUERIES = [

@@ -67,13 +67,13 @@ def test_what_the_user_names_counts_as_inside(tmp_path: Path) -> None:
     music.mkdir()
     gate = Gate(tmp_path / "workspace")
     assert not decided(gate, Effect.READ, str(music)).allowed
-    gate.heard(f"look at files in {music}, please")
+    gate.note_user_paths(f"look at files in {music}, please")
     assert decided(gate, Effect.READ, str(music / "a.mp3")).allowed
 
 
 def test_who_names_the_home_folder_does_not_mean_all_that_is_in_it(tmp_path: Path) -> None:
     gate = Gate(tmp_path / "workspace")
-    gate.heard("list the files in ~/ and in / too")
+    gate.note_user_paths("list the files in ~/ and in / too")
     assert decided(gate, Effect.READ, "~").allowed
     assert not decided(gate, Effect.READ, "~/.ssh/id_rsa").allowed
     assert not decided(gate, Effect.READ, "/etc/shadow").allowed

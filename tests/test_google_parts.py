@@ -208,10 +208,10 @@ def test_B25_a_bound_is_a_time_with_a_zone(berlin: None) -> None:
 
 def test_B25_a_stretch_of_time_is_said_as_people_do() -> None:
     said = [
-        times.parse_span("2026-03-01", "2026-03-01").said(),
-        times.parse_span("2026-03-01", "2026-03-04").said(),
-        times.parse_span("2026-03-01 15:00 UTC", "16:30 UTC").said(),
-        times.parse_span("2026-03-01T15:00Z", "2026-03-02T01:00Z").said(),
+        times.parse_span("2026-03-01", "2026-03-01").show_span(),
+        times.parse_span("2026-03-01", "2026-03-04").show_span(),
+        times.parse_span("2026-03-01 15:00 UTC", "16:30 UTC").show_span(),
+        times.parse_span("2026-03-01T15:00Z", "2026-03-02T01:00Z").show_span(),
     ]
     assert said == [
         "Sun 1 Mar 2026, all day",

@@ -456,7 +456,7 @@ def test_case_23_without_a_voice_it_says_what_to_install(
     monkeypatch.setenv("PATH", "/nowhere")
     said = refused("say", utterance="hello")
     assert "apt install espeak-ng" in said
-    assert "say" not in TOOLS.ready(TOOLS.functions)
+    assert "say" not in TOOLS.ready_functions(TOOLS.functions)
 
 
 OWN = ("custom.greet.command=echo hello {who} from {place}", "custom.greet.about=say hello")
@@ -507,7 +507,7 @@ def test_the_commands_there_are_stand_in_the_schema(tools: Registry) -> None:
 
 
 def test_case_23_without_any_the_tool_is_not_offered_and_says_so() -> None:
-    assert "custom" not in TOOLS.ready(TOOLS.functions)
+    assert "custom" not in TOOLS.ready_functions(TOOLS.functions)
     assert refused("custom", name="x").startswith("There are no commands of your own.")
 
 

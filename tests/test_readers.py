@@ -111,7 +111,7 @@ def go_on_with_session(path: Path) -> None:
     session = log.Log(path.parent, path.stem)
     before = [*log.read(path)]
     session.message(Message("user", "again"))
-    assert session.kept
+    assert session.is_kept
     session.close()
     assert [*log.read(path)] == [*before, Message("user", "again")]
 

@@ -39,10 +39,10 @@ def test_a_rule(row: dict[str, Any], tmp_path: Path) -> None:
     """A deny and an ask hold for whatever they touch, an allow only for what it covers wholly."""
     asked = asked_by(row, tmp_path)
     rule = row["rule"]
-    assert (parse_rules((), (), (rule,)).allowed(asked) is not None) is row["allows"]
+    assert (parse_rules((), (), (rule,)).find_permission(asked) is not None) is row["allows"]
     touches = row.get("touches", True)
-    assert (parse_rules((rule,), (), ()).denied(asked) is not None) is touches
-    assert (parse_rules((), (rule,), ()).asks(asked) is not None) is touches
+    assert (parse_rules((rule,), (), ()).find_denial(asked) is not None) is touches
+    assert (parse_rules((), (rule,), ()).find_question(asked) is not None) is touches
 
 
 @pytest.mark.parametrize("text", ["", "Bash(", "Bash()", "Bash( )", "two words", "(x)", "Bash)x("])
@@ -133,7 +133,7 @@ def test_a_rule_for_what_changes_files_means_the_workspace(text: str, tmp_path: 
 
 def test_an_address_that_the_user_named_is_looked_at_unasked(tmp_path: Path) -> None:
     gate = Gate(tmp_path)
-    gate.heard("sum up https://example.org/news, please")
+    gate.note_user_paths("sum up https://example.org/news, please")
 
     def allowed(address: str, method: str = "GET") -> bool:
         claim = ResourceAccess(address=address, method=method)
@@ -331,7 +331,7 @@ def test_a_rule_that_is_offered_for_a_change_says_nothing_of_secrets_or_of_what_
     def allows(place: str) -> bool:
         claim = ResourceAccess((place,), "write")
         asked = RuleSubject("write_file", Effect.WRITE, claim, {}, HERE, (Path(place),))
-        return parse_rules((), (), rules).allowed(asked) is not None
+        return parse_rules((), (), rules).find_permission(asked) is not None
 
     assert allows(str(HERE / path))
     assert not allows("/elsewhere/a.md")
@@ -437,7 +437,7 @@ def allows(line: str) -> bool:
     asked = RuleSubject(
         "terminal_execute", Effect.RUN, ResourceAccess(command=line), {"command": line}, HERE
     )
-    return RULE.allowed(asked) is not None
+    return RULE.find_permission(asked) is not None
 
 
 @given(LINES | st.text(), SEPARATORS, OTHERS)
@@ -456,9 +456,9 @@ def test_what_is_denied_is_denied_behind_anything(line: str, path: str) -> None:
     hidden = f"git push {path}" if path.isalnum() else "git push"
     for whole in (f"true; {hidden}", f"sudo {hidden}", f"bash -c '{hidden}'", f"echo $({hidden})"):
         asked = RuleSubject("terminal_execute", Effect.RUN, ResourceAccess(command=whole), {}, HERE)
-        assert rules.denied(asked)
+        assert rules.find_denial(asked)
     asked = RuleSubject("terminal_execute", Effect.RUN, ResourceAccess(command=line), {}, HERE)
-    assert rules.denied(asked) is None or "push" in line
+    assert rules.find_denial(asked) is None or "push" in line
 
 
 @given(st.text(max_size=40), st.text(max_size=40), st.sampled_from([*Effect]))
@@ -495,8 +495,8 @@ def test_parts_that_are_nothing_are_covered_by_no_rule_that_says_what(tmp_path: 
     ]
     for claim in odd:
         asked = RuleSubject("x", Effect.RUN, claim, {}, tmp_path)
-        assert parse_rules((), (), ("x(git status *)",)).allowed(asked) is None
-        assert parse_rules((), (), ("x",)).allowed(asked) is not None
+        assert parse_rules((), (), ("x(git status *)",)).find_permission(asked) is None
+        assert parse_rules((), (), ("x",)).find_permission(asked) is not None
     assert claimed_host(odd[1]) == "http://[::1"
     assert address_fits("example.org", "GET", "https://www.example.org/a")
     assert not spec_fits("anything", Facet("whole"), {}, tmp_path, wholly=True)

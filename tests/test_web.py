@@ -502,7 +502,7 @@ def test_what_is_missing_for_a_search_is_said(
     monkeypatch.delenv("BRAVE_API_KEY", raising=False)
     work_in(workspace, setting)
     assert words in failed(ran(TOOLS, "web_search", query="x"))
-    assert "web_search" not in TOOLS.ready(TOOLS.known(False))
+    assert "web_search" not in TOOLS.ready_functions(TOOLS.known_functions(False))
 
 
 def test_without_a_network_a_search_without_a_key_says_so(

@@ -119,12 +119,12 @@ def queue_mp3(file: File, path: Folder = None) -> Outcome:
     state = shared_player().queue(find(file, path))
     if not state.queue:
         return _started(state)
-    queued = f"queued {state.queue[-1].described()}"
+    queued = f"queued {state.queue[-1].describe_song()}"
     return Outcome(queued, queued)
 
 
 def _started(state: PlayerState) -> Outcome:
-    song = state.song.described() if state.song else "nothing"
+    song = state.song.describe_song() if state.song else "nothing"
     if not state.notice:
         return Outcome(f"playing {song}", f"started {song}")
     heard = ". There is no sound card here, so nothing is heard."
@@ -148,9 +148,9 @@ def pause_mp3() -> Outcome:
         return _both("nothing is playing")
     if state.paused:
         shared_player().resume()
-        return _both(f"went on with {state.song.described()}")
+        return _both(f"went on with {state.song.describe_song()}")
     shared_player().pause()
-    return _both(f"paused {state.song.described()} at {songs.show_clock(state.position)}")
+    return _both(f"paused {state.song.describe_song()} at {songs.show_clock(state.position)}")
 
 
 @tool(
@@ -168,7 +168,7 @@ def stop_mp3() -> Outcome:
     if not current_state().playing:
         return _both("nothing was playing")
     before = shared_player().stop()
-    return _both(f"stopped {before.song.described()}" if before.song else "nothing was playing")
+    return _both(f"stopped {before.song.describe_song()}" if before.song else "nothing was playing")
 
 
 @tool(
@@ -187,7 +187,7 @@ def now_playing() -> Outcome:
     if state.song is None:
         return _both(" ".join(("nothing is playing", *state.faults)))
     at = songs.show_clock(state.position)
-    parts = [f"{'paused' if state.paused else 'playing'} {state.song.described()}, {at} so far"]
+    parts = [f"{'paused' if state.paused else 'playing'} {state.song.describe_song()}, {at} so far"]
     if state.queue:
         parts.append("then " + ", ".join(song.name for song in state.queue))
     parts += [state.notice] if state.notice else []

@@ -66,7 +66,7 @@ async def attach(chat: Conversation, words: str) -> Attached:
     room = 0
     for mention in mentions[:MOST]:
         with contextlib.suppress(ToolError):  # it went away: whoever reads it says so
-            chat.gate.attached(mention.path)
+            chat.gate.note_attachment(mention.path)
         if chat.client.guided:
             # It takes each word of a message for what is wanted; its tools find the path.
             told.append(

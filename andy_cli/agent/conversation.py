@@ -303,7 +303,7 @@ class Conversation:
     def hear(self, user: str, attached: str = "") -> None:
         """The user's next message; the places it names may be read, not those of what is attached
         to it. Where nothing else is said, what is attached is what the user wants."""
-        self.gate.heard(user)
+        self.gate.note_user_paths(user)
         self._own_words.append(user or attached)
         self._attached.extend([attached] if user and attached else [])
         self.own_words = user or attached
@@ -689,7 +689,7 @@ class Conversation:
             self._use_speech(self.client, Detected(self.dialect, self.speech.why))
 
     def _find_ready(self) -> Tools:
-        return self.registry.ready(self.speech.known)
+        return self.registry.ready_functions(self.speech.known)
 
     def _note_looked_up(self, names: Iterable[str]) -> None:
         self._looked_up |= set(names)

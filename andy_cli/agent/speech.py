@@ -98,7 +98,7 @@ def speech(
     what of too many tools it is shown."""
     dialect = found.dialect
     native = dialect.name == "native"
-    every = registry.known(dialect.carries_all)
+    every = registry.known_functions(dialect.carries_all)
     # A model that is chosen for is offered all, and what is beyond it is answered for it.
     trusted = None if client.guided else trusted
     known = {
@@ -106,7 +106,7 @@ def speech(
         for name, each in trusted_tools(every, registry, trusted).items()
         if shortlist or name != DESCRIBE
     }
-    ready = registry.ready(known)
+    ready = registry.ready_functions(known)
     if shortlist:
         ready = {name: each for name, each in ready.items() if name in shortlist.whole}
     names = offered_names(known)

@@ -16,7 +16,7 @@ from andy_cli.toolbox.tool import Tool
 def tools_here() -> Registry:
     """All tools; what cannot be loaded is told on stderr."""
     found = Collection(load(), Path.cwd().resolve())
-    for sentence in found.told():
+    for sentence in found.take_problems():
         sys.stderr.write(f"andy: {sentence}\n")
     return found.registry
 

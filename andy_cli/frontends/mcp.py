@@ -174,7 +174,7 @@ async def tried(server: McpServer) -> tuple[str, list[Tool]]:
     hub = Hub([server], registry, lambda sentence: None)
     hub.start()
     try:
-        await hub.connections[0].settled()
+        await hub.connections[0].wait_until_settled()
         return hub.connections[0].state, [*registry]
     finally:
         await hub.close()

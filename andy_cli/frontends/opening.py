@@ -91,7 +91,7 @@ async def open_chat(
         log = Log(sessions_folder(), session_id, secrets, card)
     enter_workspace(options, settings, session_id)
     tools = Collection(settings, folder.resolve())
-    for sentence in (*settings.notes, *tools.told()):
+    for sentence in (*settings.notes, *tools.take_problems()):
         tell(sentence)
     gate = gate_of(options, settings, folder, ask)
     gate.keep = lambda rules: tell(f"Kept in {keep_rules(rules)}.")

@@ -123,7 +123,7 @@ class Gate:
         self.wanting: list[str] = []
         """The rules that would have allowed what nobody could be asked for."""
 
-    def heard(self, text: str) -> None:
+    def note_user_paths(self, text: str) -> None:
         """The user's own words: the places they name count as inside from now on, and the
         addresses may be looked at."""
         self._addresses |= {_plain_address(found) for found in ADDRESS.findall(text)}
@@ -131,7 +131,7 @@ class Gate:
             self._named.append(place)
             (self._alone if too_wide(place) else self._roots).append(place)
 
-    def attached(self, written: str) -> None:
+    def note_attachment(self, written: str) -> None:
         """The user attached this path to a request: it counts as inside from now on.
 
         Not a link that leads out of what was inside, which others may have put there; and what may
@@ -166,7 +166,7 @@ class Gate:
             return await self._ask_user(proposal, places, why)
         if not doubt:
             return Decision(True, "inside the workspace", harmless=True)
-        if rule := self.rules.allowed(asked):
+        if rule := self.rules.find_permission(asked):
             return Decision(True, f"the rule {rule.text} allows it")
         if self.mode == "auto":
             return Decision(True, "everything but destruction is allowed")
@@ -202,14 +202,14 @@ class Gate:
         """Why a call is refused without asking, in every mode, or nothing."""
         if never := self._find_prohibition(proposal, asked.places):
             return never
-        rule = self.rules.denied(asked)
+        rule = self.rules.find_denial(asked)
         return f"the rule {rule.text} forbids it" if rule else ""
 
     def _rule_asks(self, asked: RuleSubject) -> str:
         """Why a rule wants a yes, or nothing."""
-        if rule := self.rules.asks(asked):
+        if rule := self.rules.find_question(asked):
             return f"the rule {rule.text} asks for it"
-        if rule := self.rules.doubts(asked):
+        if rule := self.rules.find_doubt(asked):
             return f"the rule {rule.text} forbids what this may run"
         return ""
 

@@ -99,13 +99,13 @@ class Rules(NamedTuple):
     ask: tuple[PermissionRule, ...] = ()
     allow: tuple[PermissionRule, ...] = ()
 
-    def denied(self, asked: RuleSubject) -> PermissionRule | None:
+    def find_denial(self, asked: RuleSubject) -> PermissionRule | None:
         return find_rule(self.deny, asked)
 
-    def asks(self, asked: RuleSubject) -> PermissionRule | None:
+    def find_question(self, asked: RuleSubject) -> PermissionRule | None:
         return find_rule(self.ask, asked)
 
-    def doubts(self, asked: RuleSubject) -> PermissionRule | None:
+    def find_doubt(self, asked: RuleSubject) -> PermissionRule | None:
         """The rule that forbids some commands, where it cannot be known what a line runs."""
         about = [rule for rule in self.deny if rule.spec and rule.about(asked.tool, asked.effect)]
         return (
@@ -114,7 +114,7 @@ class Rules(NamedTuple):
             else None
         )
 
-    def allowed(self, asked: RuleSubject) -> PermissionRule | None:
+    def find_permission(self, asked: RuleSubject) -> PermissionRule | None:
         """The rule that allows the last part of the call, if every part has one."""
         about = [rule for rule in self.allow if rule.about(asked.tool, asked.effect)]
         found = None

@@ -130,7 +130,7 @@ class Log:
         self._since_card = 0
 
     @property
-    def kept(self) -> bool:
+    def is_kept(self) -> bool:
         """Whether all that was said is on disk."""
         return not self._waiting
 

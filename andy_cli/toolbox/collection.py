@@ -56,7 +56,7 @@ class Collection:
                 self._seen[path] = stamped
                 self._take_file(path, Path(path))
 
-    def told(self) -> list[str]:
+    def take_problems(self) -> list[str]:
         """The problems, once."""
         found, self.problems = self.problems, []
         return found

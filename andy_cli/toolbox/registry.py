@@ -69,7 +69,7 @@ class Registry:
             self._functions = {name: tool.function for name, tool in self._tools.items()}
         return self._functions
 
-    def known(self, carries_all: bool) -> Mapping[str, Schema]:
+    def known_functions(self, carries_all: bool) -> Mapping[str, Schema]:
         """What a model may ask for; what is of the protocol only where everything is a call."""
         return {
             name: tool.function
@@ -77,7 +77,7 @@ class Registry:
             if carries_all or tool.effect is not Effect.PROTOCOL
         }
 
-    def ready(self, known: Mapping[str, Schema]) -> Mapping[str, Schema]:
+    def ready_functions(self, known: Mapping[str, Schema]) -> Mapping[str, Schema]:
         """What of it can be used now; the rest is not offered, and says what it needs if asked."""
         return {
             name: each for name, each in known.items() if not self._tools[name].unavailable_reason()

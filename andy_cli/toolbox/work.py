@@ -34,7 +34,7 @@ class Work:
         self._stopped.set()
 
     @property
-    def stopped(self) -> bool:
+    def is_stopped(self) -> bool:
         return self._stopped.is_set()
 
     @property
@@ -44,7 +44,7 @@ class Work:
 
     def go_on(self) -> None:
         """Raises ToolError if it was stopped, ToolTimeout if its time is up."""
-        if self.stopped:
+        if self.is_stopped:
             raise ToolError("It was stopped.")
         if self.over:
             raise ToolTimeout(

@@ -218,7 +218,7 @@ def count_misread_by_next_start(session: Path, before: list[Message]) -> int:
     """A line behind a torn one must be a line of its own, with the next number."""
     log = Log(session.parent, session.stem)
     log.message(Message("user", "I am back."))
-    kept = log.kept
+    kept = log.is_kept
     log.close()
     numbers = [record["seq"] for record in read_records(session)]
     right = [*read(session)] == [*before, Message("user", "I am back.")]

@@ -131,7 +131,7 @@ async def send(written: MarkdownCommand, desk: Desk, argument: str) -> Prompt:
     if written.ignored:
         names = ", ".join(written.ignored)
         desk.tell(f"/{written.name}: {names} is passed over, a command widens no permission.")
-    chat.gate.heard(argument)  # what the user typed, and not what the file says
+    chat.gate.note_user_paths(argument)  # what the user typed, and not what the file says
     return Prompt(text)
 
 

@@ -35,6 +35,6 @@ def find_tools(desk: Desk) -> Registry:
     settings = desk.options.settings()
     enter_workspace(desk.options, settings)
     found = Collection(settings, Path.cwd().resolve())
-    for sentence in found.told():
+    for sentence in found.take_problems():
         desk.tell(sentence)
     return found.registry

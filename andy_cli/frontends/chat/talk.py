@@ -228,7 +228,7 @@ class Talk:
         with self._viewing() as shown:
             opened = await self.desk.opened()
             opened.tools.refresh()
-            for sentence in opened.tools.told():
+            for sentence in opened.tools.take_problems():
                 self._tell(sentence)
             shown.busy = "waiting for the MCP servers"
             await opened.wait_for_servers(line + attached)

@@ -86,7 +86,7 @@ def look_at_keys() -> list[Finding]:
 def look_at_rules(settings: Settings) -> list[Finding]:
     """Find rules that are none or never match, and tools that cannot be loaded."""
     tools = Collection(settings, Path.cwd().resolve())
-    findings = [Finding("tools", "warn", each, "andy tools list") for each in tools.told()]
+    findings = [Finding("tools", "warn", each, "andy tools list") for each in tools.take_problems()]
     try:
         rules = parse_rules(*(settings.texts(f"guard.{kind}") for kind in ("deny", "ask", "allow")))
     except UsageError as error:

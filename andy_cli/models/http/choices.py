@@ -64,7 +64,7 @@ class ChoiceReader:
         chunks, self._chunks = self._chunks, []
         return chunks
 
-    def done(self, sure: bool) -> None:
+    def finish_reply(self, sure: bool) -> None:
         """The server said that the reply is whole; `sure`: and nothing of it was unreadable."""
         if sure and not self._finished:
             self._finish_choice("stop")

@@ -238,7 +238,7 @@ class OllamaReader:
         self._choices.read(said, escaped="\\u" in line, sure=not self._stray)
         if ended:
             self.done = True
-            self._choices.done(sure=not self._stray)
+            self._choices.finish_reply(sure=not self._stray)
 
     def _number_call(self, call: Wire) -> Wire:
         """A call is whole wherever it stands; not every version numbers them."""

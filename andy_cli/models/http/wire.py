@@ -139,7 +139,7 @@ class WireReader:
         if self.failure:
             return
         if self._choices.any:
-            self._choices.done(sure)
+            self._choices.finish_reply(sure)
         elif self._damaged and not self._read_any:
             self.failure = not_a_reply("")
         else:

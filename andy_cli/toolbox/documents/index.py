@@ -307,7 +307,7 @@ class DocumentIndex:
                     self._drop_file(path)
                     self._connection.execute("delete from files where path = ?", [path])
 
-    def updated(self, folder: Path) -> None:
+    def mark_updated(self, folder: Path) -> None:
         """Note that a folder was read to its end."""
         self._connection.execute(
             "update folders set updated = ? where path = ?", [time.time(), str(folder)]

@@ -75,7 +75,7 @@ def update_folder(
         done += len(batch)
         read += sum(document.pieces is not None for document in batch)
         report(done, len(found))
-    index.updated(folder)
+    index.mark_updated(folder)
     return IndexingCounts(len(found), read, len(gone), tuple(index.faults(folder)))
 
 

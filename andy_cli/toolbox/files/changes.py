@@ -91,7 +91,7 @@ def compare_data(before: Before, data: bytes) -> FileChange:
     change = compare_texts(old_text.text, new_text.text)
     if old_text.encoding == new_text.encoding:
         return change
-    becomes = f"{old_text.encoding.spoken} becomes {new_text.encoding.spoken}"
+    becomes = f"{old_text.encoding.display_name} becomes {new_text.encoding.display_name}"
     return change._replace(summary=f"{change.summary}, {becomes}")
 
 
@@ -141,7 +141,7 @@ def edit_file(written: str, old: str, new: str, everywhere: bool) -> Outcome:
         raise ToolError(f"{name} is no text but {name_one(what)}: there is nothing to edit in it.")
     text = decode_file(data)
     change = replace_text(text.text, old, new, everywhere, name)
-    write_whole(where, _split_pieces(text.encoded(change.text)))
+    write_whole(where, _split_pieces(text.encode_text(change.text)))
     did = f"changed {name}{describe_places(change.places)}"
     shown = compare_texts(text.text, change.text) if len(data) <= COMPARED else FileChange("")
     return Outcome(did, did, display=Display(diff=shown.diff))

@@ -25,7 +25,7 @@ class Encoding(NamedTuple):
     """The byte order mark it begins with."""
 
     @property
-    def spoken(self) -> str:
+    def display_name(self) -> str:
         return SPOKEN.get(self.name) or self.name[:6].upper()
 
 
@@ -70,14 +70,14 @@ class DecodedText(NamedTuple):
     text: str
     encoding: Encoding = UTF_8
 
-    def encoded(self, text: str) -> bytes:
+    def encode_text(self, text: str) -> bytes:
         """Another text as the same file would hold it. Raises ToolError where it cannot."""
         try:
             return self.encoding.mark + text.encode(self.encoding.name)
         except UnicodeEncodeError as error:
             odd = ascii(error.object[error.start])
             raise ToolError(
-                f"The file is written in {self.encoding.spoken}, which has no {odd}.",
+                f"The file is written in {self.encoding.display_name}, which has no {odd}.",
                 "Use other characters, or write the whole file anew with write_file.",
             ) from error
 
@@ -91,5 +91,7 @@ def decode_file(data: bytes) -> DecodedText:
         return DecodedText(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         if encoding:
-            raise ToolError(f"The file is no proper {encoding.spoken}: {error.reason}.") from error
+            raise ToolError(
+                f"The file is no proper {encoding.display_name}: {error.reason}."
+            ) from error
         return DecodedText(data.decode("latin-1"), Encoding("latin-1"))

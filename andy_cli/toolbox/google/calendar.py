@@ -44,15 +44,17 @@ class Planned(NamedTuple):
     when: TimeSpan
     calendar: str
 
-    def said(self) -> str:
+    def describe_plan(self) -> str:
         where = "" if self.calendar == "primary" else f"\nCalendar: {self.calendar}"
-        return f"New event: {self.summary}\nWhen: {self.when.said()}{where}"
+        return f"New event: {self.summary}\nWhen: {self.when.show_span()}{where}"
 
 
 async def list_calendars() -> Outcome:
     async with open_service(CALENDAR) as calendar:
         missing = Missing("There are no calendars.")
-        found = await calendar.listed("/users/me/calendarList", "items", 1000, missing, largest=250)
+        found = await calendar.list_items(
+            "/users/me/calendarList", "items", 1000, missing, largest=250
+        )
     names = ("id", "summary", "description", "primary", "accessRole", "timeZone")
     known = [{name: item[name] for name in names if item.get(name)} for item in found.items]
     kept = fitting_items(known)
@@ -74,7 +76,7 @@ async def list_events(calendar: str, time_min: str, time_max: str) -> Outcome:
     path = f"/calendars/{quote_part(id)}/events"
     missing = _no_calendar(id)
     async with open_service(CALENDAR) as service:
-        found = await service.listed(path, "items", MANY, missing, query, largest=MANY)
+        found = await service.list_items(path, "items", MANY, missing, query, largest=MANY)
     known = [_describe_event(item) for item in found.items]
     kept = fitting_items(known)
     data = {"calendar": id, "events": kept, **describe_cut(known, kept, found.more, REST)}
@@ -115,8 +117,8 @@ async def create_event(event: Planned) -> Outcome:
     async with open_service(CALENDAR) as service:
         path = f"/calendars/{quote_part(event.calendar)}/events"
         made = await service.change("POST", path, _no_calendar(event.calendar), body)
-        service.made(made)
-    did = f"put {shorten_words(event.summary)} into the calendar, {event.when.said()}"
+        service.created_id(made)
+    did = f"put {shorten_words(event.summary)} into the calendar, {event.when.show_span()}"
     return outcome(_describe_event({**body, **made}), did)
 
 
@@ -137,7 +139,7 @@ async def update_event(event: str, summary: str, calendar: str) -> Outcome:
         done = await service.change(
             "PATCH", _event_path(found), _missing_event(found), {"summary": title}
         )
-        service.made(done)
+        service.created_id(done)
     return outcome(_describe_event(done), f"renamed the event to {shorten_words(title)}")
 
 
@@ -178,7 +180,9 @@ def claim_reading(arguments: Mapping[str, object]) -> ResourceAccess:
 def claim_creating(arguments: Mapping[str, object]) -> ResourceAccess:
     names = ("summary", "start", "end", "calendarId")
     event = plan_event(*(str(arguments.get(name) or "") for name in names))
-    return ResourceAccess(address=base_address(CALENDAR), method="POST", shown=event.said())
+    return ResourceAccess(
+        address=base_address(CALENDAR), method="POST", shown=event.describe_plan()
+    )
 
 
 def claim_updating(arguments: Mapping[str, object]) -> ResourceAccess:

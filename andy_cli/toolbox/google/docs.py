@@ -41,7 +41,7 @@ async def create_document(title: str, content: str) -> Outcome:
     _check_content(content)
     async with open_service(DOCS) as docs:
         made = await docs.change("POST", "/documents", NO_PLACE, {"title": name})
-        id = docs.made(made, "documentId")
+        id = docs.created_id(made, "documentId")
         if content:
             await _fill_document(docs, id, content)
     link = f"https://docs.google.com/document/d/{id}/edit"
@@ -97,7 +97,7 @@ async def replace_text(document: str, find: str, new: str) -> Outcome:
 async def _edit_document(docs: Service, id: str, request: Mapping[str, object]) -> Record:
     path, body = f"{_document_path(id)}:batchUpdate", {"requests": [request]}
     done = await docs.change("POST", path, _missing_document(id), body)
-    docs.made(done, "documentId")
+    docs.created_id(done, "documentId")
     return done
 
 

@@ -101,7 +101,7 @@ def as_query(written: str) -> str:
 async def _find_files(query: Mapping[str, str | bool], most: int, missing: Missing) -> ResultPage:
     asked = {**query, "fields": f"nextPageToken,files({FIELDS})"}
     async with open_service(DRIVE) as drive:
-        return await drive.listed("/files", "files", most, missing, asked, "pageSize", 1000)
+        return await drive.list_items("/files", "files", most, missing, asked, "pageSize", 1000)
 
 
 def _describe_files(found: ResultPage) -> Outcome:
@@ -171,7 +171,7 @@ async def create_file(new: NewFile) -> Outcome:
         request = multipart_call(f"{upload_address(DRIVE)}/files", about, media, query)
     async with open_service(DRIVE) as drive:
         made = await drive.send(request, Missing("Google Drive makes no file there."))
-        drive.made(made)
+        drive.created_id(made)
     return outcome(_describe_file({**about, **made}), f"made {shorten_words(new.name)} in Drive")
 
 
@@ -216,7 +216,7 @@ async def update_file(file: str, content: str) -> Outcome:
         media = FROM_TEXT.get(kind, kind)
         request = ApiCall("PATCH", url, query, content.encode(), media)
         done = await drive.send(request, _missing_file(id))
-        drive.made(done)
+        drive.created_id(done)
     return outcome(_describe_file(done), f"wrote {name} in Drive")
 
 
@@ -227,7 +227,7 @@ async def trash_file(file: str) -> Outcome:
         query: Query = {"fields": FIELDS, "supportsAllDrives": True}
         path, body = f"/files/{quote_part(id)}", {"trashed": True}
         done = await drive.change("PATCH", path, _missing_file(id), body, query)
-        drive.made(done)
+        drive.created_id(done)
     name = shorten_words(as_text(done.get("name")))
     return outcome({**_describe_file(done), "trashed": True}, f"moved {name} to Drive's trash")
 

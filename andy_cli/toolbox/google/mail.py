@@ -54,7 +54,7 @@ async def list_mails(most: int, labels: Sequence[str] = (), query: str = "") -> 
         asked: dict[str, str | bool | list[str]] = {"q": query, "labelIds": ids}
         if {"SPAM", "TRASH"} & set(ids):
             asked["includeSpamTrash"] = True
-        found = await gmail.listed(
+        found = await gmail.list_items(
             "/users/me/messages", "messages", most, NO_LIST, asked, largest=500
         )
         mails = await _fetch_heads(gmail, [as_text(item.get("id")) for item in found.items])
@@ -175,7 +175,7 @@ async def send_mail(mail: MailDraft) -> Outcome:
     body = {"raw": base64.urlsafe_b64encode(raw).decode()}
     async with open_service(GMAIL) as gmail:
         sent = await gmail.change("POST", "/users/me/messages/send", NO_SENDING, body)
-        id = gmail.made(sent)
+        id = gmail.created_id(sent)
     to = ", ".join(receiver.address for receiver in mail.to)
     return outcome(
         {"id": id, "to": [receiver.address for receiver in mail.to]}, f"sent a mail to {to}"
@@ -192,7 +192,7 @@ def claim_sending(arguments: Mapping[str, object]) -> ResourceAccess:
         str(arguments.get("subject", "")),
         str(arguments.get("body", "")),
     )
-    return ResourceAccess(address=base_address(GMAIL), method="POST", shown=mail.said())
+    return ResourceAccess(address=base_address(GMAIL), method="POST", shown=mail.show_mail())
 
 
 def _receivers(to: object) -> str | list[str]:

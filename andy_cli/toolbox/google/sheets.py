@@ -44,7 +44,7 @@ async def write_cells(spreadsheet: str, cells: str, values: Rows) -> Outcome:
         done = await sheets.change(
             "PUT", _values_path(id, place), _missing_spreadsheet(id), body, AS_TYPED
         )
-        where = sheets.made(done, "updatedRange")
+        where = sheets.created_id(done, "updatedRange")
     return outcome(_updated_range(done), f"wrote {_updated_cells(done)} to {shorten_words(where)}")
 
 
@@ -58,7 +58,7 @@ async def append_rows(spreadsheet: str, cells: str, values: Rows) -> Outcome:
             "POST", path, _missing_spreadsheet(id), {"values": values}, query
         )
         updates = as_record(done.get("updates"))
-        where = sheets.made(updates, "updatedRange")
+        where = sheets.created_id(updates, "updatedRange")
     return outcome(
         _updated_range(updates), f"added {_updated_cells(updates)} at {shorten_words(where)}"
     )
@@ -69,7 +69,7 @@ async def create_spreadsheet(title: str) -> Outcome:
     async with open_service(SHEETS) as sheets:
         body = {"properties": {"title": name}}
         made = await sheets.change("POST", "/spreadsheets", NO_PLACE, body)
-        id = sheets.made(made, "spreadsheetId")
+        id = sheets.created_id(made, "spreadsheetId")
     link = (
         as_text(made.get("spreadsheetUrl")) or f"https://docs.google.com/spreadsheets/d/{id}/edit"
     )
@@ -84,7 +84,7 @@ async def clear_cells(spreadsheet: str, cells: str) -> Outcome:
         done = await sheets.change(
             "POST", f"{_values_path(id, place)}:clear", _missing_spreadsheet(id), {}
         )
-        where = sheets.made(done, "clearedRange")
+        where = sheets.created_id(done, "clearedRange")
     return outcome({"clearedRange": where}, f"emptied {shorten_words(where)}")
 
 

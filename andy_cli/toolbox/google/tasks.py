@@ -35,7 +35,7 @@ class NewTask(NamedTuple):
     title: str
     notes: str
 
-    def said(self) -> str:
+    def describe_task(self) -> str:
         return f"New task in {_name_list(self.list)}: {self.title}\n\n{self.notes}".strip()
 
 
@@ -44,7 +44,9 @@ async def list_tasks(task_list: str) -> Outcome:
     id = list_id(task_list)
     async with open_service(TASKS) as tasks:
         try:
-            found = await tasks.listed(f"/lists/{quote_part(id)}/tasks", "items", MANY, _NO_LIST)
+            found = await tasks.list_items(
+                f"/lists/{quote_part(id)}/tasks", "items", MANY, _NO_LIST
+            )
         except ToolError as error:
             if not str(error).startswith(_NO_LIST.message):
                 raise
@@ -59,7 +61,7 @@ _NO_LIST = Missing("There is no such task list.")
 
 
 async def _name_lists(tasks: Service) -> str:
-    lists = (await tasks.listed("/users/@me/lists", "items", 100, _NO_LIST)).items
+    lists = (await tasks.list_items("/users/@me/lists", "items", 100, _NO_LIST)).items
     named = [
         f"{shorten_words(as_text(list_.get('title')), 40)} ({as_text(list_.get('id'))})"
         for list_ in lists
@@ -85,7 +87,7 @@ async def create_task(new: NewTask) -> Outcome:
     body = {"title": new.title, **({"notes": new.notes} if new.notes else {})}
     async with open_service(TASKS) as tasks:
         made = await tasks.change("POST", f"/lists/{quote_part(new.list)}/tasks", _NO_LIST, body)
-        tasks.made(made)
+        tasks.created_id(made)
     return outcome(_describe_task(made), f"noted the task {shorten_words(new.title)}")
 
 
@@ -112,7 +114,7 @@ async def _patch_task(task_list: str, task: str, change: Mapping[str, object]) -
     path, missing = _task_path(task_list, task)
     async with open_service(TASKS) as tasks:
         done = await tasks.change("PATCH", path, missing, change)
-        tasks.made(done)
+        tasks.created_id(done)
     return done
 
 
@@ -156,7 +158,9 @@ def claim_reading(arguments: Mapping[str, object]) -> ResourceAccess:
 
 def claim_creating(arguments: Mapping[str, object]) -> ResourceAccess:
     given = [str(arguments.get(name) or "") for name in ("taskListId", "title", "notes")]
-    return ResourceAccess(address=base_address(TASKS), method="POST", shown=new_task(*given).said())
+    return ResourceAccess(
+        address=base_address(TASKS), method="POST", shown=new_task(*given).describe_task()
+    )
 
 
 def claim_renaming(arguments: Mapping[str, object]) -> ResourceAccess:

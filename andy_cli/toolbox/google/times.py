@@ -33,7 +33,7 @@ class Moment(NamedTuple):
         zone = {"timeZone": self.zone} if self.zone else {}
         return {"dateTime": self.at.isoformat(), **zone}
 
-    def said(self) -> str:
+    def show_moment(self) -> str:
         """For people: `Sun 1 Mar 2026, 15:00 +0100`."""
         if self.at is None:
             return f"{self.day:%a} {self.day.day} {self.day:%b %Y}"
@@ -100,14 +100,16 @@ class TimeSpan(NamedTuple):
     start: Moment
     end: Moment
 
-    def said(self) -> str:
+    def show_span(self) -> str:
         if self.start.at is None:
             last = self.end.day - timedelta(1)
-            days = "" if last == self.start.day else f" to {self.end._replace(day=last).said()}"
-            return f"{self.start.said()}{days}, all day"
+            days = (
+                "" if last == self.start.day else f" to {self.end._replace(day=last).show_moment()}"
+            )
+            return f"{self.start.show_moment()}{days}, all day"
         if self.start.day == self.end.day and self.end.at is not None:
-            return f"{self.start.said()} to {self.end.at:%H:%M}"
-        return f"{self.start.said()} to {self.end.said()}"
+            return f"{self.start.show_moment()} to {self.end.at:%H:%M}"
+        return f"{self.start.show_moment()} to {self.end.show_moment()}"
 
 
 def parse_span(start: str, end: str) -> TimeSpan:
@@ -126,7 +128,9 @@ def parse_span(start: str, end: str) -> TimeSpan:
     else:
         in_order = ends.at is not None and begins.at < ends.at
     if not in_order:
-        raise ToolError(f"The end ({ends.said()}) is not after the start ({begins.said()}).")
+        raise ToolError(
+            f"The end ({ends.show_moment()}) is not after the start ({begins.show_moment()})."
+        )
     return TimeSpan(begins, ends)
 
 

@@ -62,7 +62,7 @@ class McpConnection:
         else:
             self._task = asyncio.create_task(self._live())
 
-    async def settled(self) -> None:
+    async def wait_until_settled(self) -> None:
         """It is ready, or it is known why not."""
         await self._settled.wait()
 

@@ -74,7 +74,9 @@ class Hub:
         await asyncio.gather(*(connection.close() for connection in self.connections))
 
     async def _wait(self, connections: Iterable[McpConnection], seconds: float) -> None:
-        waiting = [asyncio.create_task(connection.settled()) for connection in connections]
+        waiting = [
+            asyncio.create_task(connection.wait_until_settled()) for connection in connections
+        ]
         try:
             if waiting:
                 await asyncio.wait(waiting, timeout=max(0.0, seconds))

@@ -27,7 +27,7 @@ class Song:
     damaged: bool = False
     """It is named like music, but no decoder finds any in it."""
 
-    def described(self) -> str:
+    def describe_song(self) -> str:
         """`song1.mp3 (Morning Light by Ada Finch, 2 s)`, without what is not known."""
         by = f"{self.title or 'unknown'} by {self.artist}" if self.artist else self.title
         known = [part for part in (by, show_clock(self.seconds) if self.seconds else "") if part]

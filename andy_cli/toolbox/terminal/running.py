@@ -174,7 +174,7 @@ def _follow_command(started: Started, output: Output, work: Work) -> Ending:
     """Take its output until it ends, or has to."""
     next_piece = _read_pieces(started.reading)
     ended = shown = 0.0
-    while not (work.stopped or work.over):
+    while not (work.is_stopped or work.over):
         piece = next_piece()
         if piece == b"":
             return _wait_for_end(started.process, work)
@@ -187,7 +187,7 @@ def _follow_command(started: Started, output: Output, work: Work) -> Ending:
             ended = ended or time.monotonic()
             if time.monotonic() - ended > LEFT:
                 return "left"
-    return "stopped" if work.stopped else "timed out"
+    return "stopped" if work.is_stopped else "timed out"
 
 
 def _take_the_rest(reading: int, output: Output) -> None:
@@ -199,11 +199,11 @@ def _take_the_rest(reading: int, output: Output) -> None:
 
 def _wait_for_end(process: "subprocess.Popen[bytes]", work: Work) -> Ending:
     """It writes no more: until it ends, or has to."""
-    while not (work.stopped or work.over):
+    while not (work.is_stopped or work.over):
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(LOOK)
             return "exited"
-    return "stopped" if work.stopped else "timed out"
+    return "stopped" if work.is_stopped else "timed out"
 
 
 def _read_pieces(reading: int) -> Callable[[], bytes | None]:

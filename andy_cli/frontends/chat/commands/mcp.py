@@ -49,7 +49,7 @@ async def restart(desk: Desk, hub: Hub, name: str) -> str:
         raise UsageError(f"There is no server {name!r}.", "`andy mcp list` shows what there is.")
     connection = await hub.restart(found)
     with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(connection.settled(), MOMENT)
+        await asyncio.wait_for(connection.wait_until_settled(), MOMENT)
     return "\n".join(summary_lines(connection))
 
 

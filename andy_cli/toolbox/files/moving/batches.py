@@ -59,7 +59,7 @@ class PlannedItem(NamedTuple):
     """What is there, and goes into the trash."""
 
     @property
-    def shown(self) -> str:
+    def display_path(self) -> str:
         goes = f" -> {spell_out(self.target)}" if self.target else ""
         lost = f", in place of {self.replaced.amount_inside}" if self.replaced else ""
         secrets = " (may hold secrets)" if self.may_hold_secrets else ""
@@ -111,7 +111,7 @@ class PlannedBatch(NamedTuple):
         """What would happen to each, as far as it fits: what may hold secrets first."""
         lines = [f"{spell_out(folder)} (a new folder)" for folder in self.folders]
         items = sorted(self.items, key=lambda item: not item.may_hold_secrets)
-        lines += [item.shown for item in items[:SHOWN]]
+        lines += [item.display_path for item in items[:SHOWN]]
         if len(self.items) > 1:
             lines.insert(0, f"{self.amount}:")
         if left := len(self.items) - SHOWN:

@@ -170,7 +170,7 @@ class Search:
         try:
             found.extend(islice(self._search_entries(), MOST + 1))
         except ToolError:
-            if self._work.stopped or not self._work.over:
+            if self._work.is_stopped or not self._work.over:
                 raise
             self._over = True
         return found
@@ -264,7 +264,7 @@ class Search:
                     found: dict[str, object] = {"file": self._prefix + entry.name}
                     yield found | ({"place": place} if place else {}) | {"text": line}
         except ToolError as error:
-            if self._work.stopped or self._work.over:
+            if self._work.is_stopped or self._work.over:
                 raise
             self._pass_over(entry, "documents", f"could not be read: {error}")
 

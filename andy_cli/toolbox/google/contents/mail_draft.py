@@ -26,7 +26,7 @@ class Receiver(NamedTuple):
     """As the net knows it: a domain in other letters is spelled `xn--...`."""
     written: str
 
-    def said(self) -> str:
+    def show_receiver(self) -> str:
         """With both spellings of a domain: one letter may look like another."""
         foreign = f" ({self.address})" if self.address != self.written else ""
         shown = self.written + foreign
@@ -38,9 +38,9 @@ class MailDraft(NamedTuple):
     subject: str
     body: str
 
-    def said(self) -> str:
+    def show_mail(self) -> str:
         """The whole mail, for whoever has to agree to it."""
-        to = ", ".join(receiver.said() for receiver in self.to)
+        to = ", ".join(receiver.show_receiver() for receiver in self.to)
         return f"To: {to}\nSubject: {self.subject}\n\n{self.body}"
 
 

@@ -109,7 +109,7 @@ class Service:
                 raise self._explain_refusal(refusal, missing, change=False)
             await self._pause_before_retry(tried, refusal.wait)
 
-    async def listed(
+    async def list_items(
         self,
         path: str,
         key: str,
@@ -169,7 +169,7 @@ class Service:
         except ToolError as error:
             raise ToolError(f"{error} {UNSURE}") from error
 
-    def made(self, answer: Record, key: str = "id") -> str:
+    def created_id(self, answer: Record, key: str = "id") -> str:
         """The id of what a change made. Raises ToolError if the answer has none."""
         if found := as_text(answer.get(key)):
             return found
