@@ -97,7 +97,7 @@ def judge(
 
 
 def _judge_resolved(judged: AddressJudgement, written: str, resolver: Resolver) -> AddressJudgement:
-    """What the port, the name and its addresses say; a doubt is kept for addresses that pass."""
+    """Judge by the port, the name and its addresses; a doubt is kept for addresses that pass."""
     if judged.port in OTHER_PROTOCOLS or judged.port > 65535:
         return _refuse_request(judged, f"port {judged.port} is not for the web")
     addresses = _resolve_host(judged.host, resolver)

@@ -83,7 +83,7 @@ def _is_absolute(name: str) -> bool:
 
 
 def list_members(path: Path) -> list[ArchiveMember]:
-    """What an archive holds. Raises ToolError for one damaged, a bomb, or full of others."""
+    """List an archive's members. Raises ToolError for one damaged, a bomb, or full of others."""
     with path.open("rb") as file:
         return list(_read_members(file, path.stat().st_size, DEEPEST))
 

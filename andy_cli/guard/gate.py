@@ -47,7 +47,7 @@ Mode = Literal["ask", "plan", "edits", "auto"]
 
 
 class ApprovalRequest(NamedTuple):
-    """What is about to happen: exactly what is shown when asking, and exactly what will run."""
+    """A call about to happen: exactly what is shown when asking, and exactly what will run."""
 
     tool: str
     effect: Effect
@@ -80,7 +80,7 @@ class Decision(NamedTuple):
 
 
 class ApprovalAnswer(NamedTuple):
-    """What the user said: yes or no, how long it holds, and why not."""
+    """The user's answer: yes or no, how long it holds, and why not."""
 
     yes: bool
     session: bool = False
@@ -308,7 +308,7 @@ ASKED = {
 
 
 def _judge_command(claim: ResourceAccess, workspace: Path, verdict: Literal["ask", "deny"]) -> str:
-    """What the judge of command lines says, if that is its verdict."""
+    """Give the reason of the judge of command lines, if that is its verdict."""
     # The parser takes 20 ms to load, and most calls are no command.
     from andy_cli.guard import shell
 
@@ -321,7 +321,7 @@ def _judge_command(claim: ResourceAccess, workspace: Path, verdict: Literal["ask
 
 
 def _judge_address(claim: ResourceAccess, *verdicts: str) -> str:
-    """What the judge of addresses says of one before any name is looked up."""
+    """Give the reason of the judge of addresses for one before any name is looked up."""
     if not claim.address or claim.trusted:
         return ""
     from andy_cli.guard.addresses import judge  # for what goes to the network

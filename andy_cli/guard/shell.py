@@ -165,7 +165,7 @@ def _command_readings(command: ShellCommand, parts: ShellLine) -> Iterator[list[
 def _judge_wrapped(
     words: Sequence[str], inside: Inside, folder: str, deeper: int
 ) -> Iterator[CommandJudgement]:
-    """What stands behind a program that runs others: as words, and as a script in one word.
+    """Judge what stands behind a program that runs others: as words, and as a script in one word.
 
     Which of the words belong to the wrapper is not worked out: each may be the first of a command.
     """
@@ -203,7 +203,7 @@ def _judge_reading(command: ShellCommand, inside: Inside, folder: str) -> Comman
 
 
 def _judge_together(parts: ShellLine, folder: str) -> Iterator[CommandJudgement]:
-    """What the commands do together: run what was fetched, send what is secret."""
+    """Judge what the commands do together: run what was fetched, send what is secret."""
     names = [_program_names(command) for command in parts.commands]
     fetching = {
         number

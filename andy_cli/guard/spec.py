@@ -96,7 +96,7 @@ def is_clear(line: str) -> bool:
 
 
 def behind(found: Sequence[Facet], deeper: int) -> Iterator[tuple[str, ...]]:
-    """What may be run by commands that run others: every end of their words, every script."""
+    """List what may be run by commands that run others: every end of their words, every script."""
     for item in found:
         for at in range(1, min(len(item.texts), 40)):
             yield item.texts[at:]

@@ -75,7 +75,7 @@ class Neutralizer:
         self._shown = ""
 
     def feed(self, piece: str) -> str:
-        """What may be shown now; what depends on what follows waits."""
+        """Return the text that may be shown now; what depends on what follows waits."""
         text = self._unfinished + piece
         openers = [match.start() for match in OPENER.finditer(text)]
         unfinished = (at for at in openers[-2:] if re.compile(UNFINISHED).match(text, at))
@@ -87,7 +87,7 @@ class Neutralizer:
         return self._tidy_after_shown(decided)
 
     def finish(self) -> str:
-        """What had waited."""
+        """Return the text that had waited."""
         rest = self._joiners + _strip_sequences(self._unfinished)
         self._unfinished = self._joiners = ""
         return self._tidy_after_shown(rest)

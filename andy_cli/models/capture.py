@@ -54,13 +54,13 @@ def capture_for(settings: Settings, secrets: Sequence[str] = ()) -> "Capture | N
 
 
 def keep_outcome(settings: Settings, outcome: Mapping[str, object]) -> None:
-    """What was made of the last reply; nothing where nothing is captured."""
+    """Keep what was made of the last reply; nothing where nothing is captured."""
     if capture := capture_for(settings):
         capture.outcome(outcome)
 
 
 def note_event(settings: Settings, kind: str, record: Mapping[str, object]) -> None:
-    """What happened between replies: the user spoke, a tool returned."""
+    """Keep what happened between replies: the user spoke, a tool returned."""
     if capture := capture_for(settings):
         capture.note(kind, record)
 
@@ -106,7 +106,7 @@ class Capture:
         return ExchangeCapture(self, self._count)
 
     def outcome(self, outcome: Mapping[str, object]) -> None:
-        """What was made of the reply to the last request."""
+        """Keep what was made of the reply to the last request."""
         if self._count:
             record = {"kind": "outcome", "n": self._count, **outcome}
             self.write(_without_secrets(record, self.secrets))

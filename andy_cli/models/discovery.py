@@ -113,7 +113,7 @@ async def _fetch_answer(port: int, path: str) -> bytes:
 
 
 def parse_answer(provider: str, base_url: str, answer: bytes) -> FoundServer | None:
-    """What the answer says; None if it is not that of a model server."""
+    """Read the answer; None if it is not that of a model server."""
     head, _, body = answer.partition(b"\r\n\r\n")
     status = head.split(b" ", 2)
     if len(status) < 2 or not status[0].startswith(b"HTTP/") or status[1] != b"200":

@@ -40,7 +40,7 @@ Key = tuple[str, str]
 
 
 def recall_model(endpoint: Endpoint, today: date | None = None) -> Learned:
-    """What is known of the model there. Never raises."""
+    """Recall what is known of the model there. Never raises."""
     entry = _read_entries(_memory_file()).get(_model_key(endpoint))
     if entry is None:
         return NOTHING_LEARNED
@@ -128,7 +128,7 @@ def _model_key(endpoint: Endpoint) -> Key:
 
 
 def _recent_refusals(entry: Entry, today: date) -> dict[str, str]:
-    """What was refused lately, and when."""
+    """Read what was refused lately, and when."""
     features = entry.get("without")
     listed = features.items() if isinstance(features, dict) else ()
     days = {name: day for name, day in listed if isinstance(name, str) and isinstance(day, str)}

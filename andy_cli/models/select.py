@@ -188,7 +188,7 @@ def key_of(name: str) -> str:
 
 
 async def models_at(endpoint: Endpoint, settings: Settings) -> list[str]:
-    """What the server there lists; empty when it does not say or does not answer."""
+    """List the models of the server there; empty when it does not say or does not answer."""
     from andy_cli.models.http.chat import ChatClient  # see _client
 
     client = ChatClient(endpoint, settings)

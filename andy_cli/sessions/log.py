@@ -199,7 +199,7 @@ class Log:
 
 
 def first_words(content: str) -> str:
-    """What names a session, of a user's message: its first paragraph, as files may stand behind."""
+    """Cut a session's title from a message: its first paragraph, as files may follow."""
     return " ".join(content.lstrip()[: 5 * TITLE].partition("\n\n")[0].split())
 
 

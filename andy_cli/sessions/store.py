@@ -61,7 +61,7 @@ class SessionCard:
         )
 
     def as_record(self) -> dict[str, object]:
-        """What a log keeps of it."""
+        """Write it as a log keeps it."""
         return {
             "folder": self.folder,
             "name": self.name,

@@ -114,7 +114,7 @@ def file_stamp(file: Path) -> int:
 
 
 def describe_fault(error: Exception) -> str:
-    """What is wrong with somebody's code, with the line where that is known."""
+    """Describe what is wrong with somebody's code, with the line where that is known."""
     if isinstance(error, SyntaxError):
         return f"{error.msg} (line {error.lineno})"
     return f"{type(error).__name__}: {error}".removesuffix(".")

@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 
 async def run_in_daemon_thread(work: Callable[[], Result]) -> Result:
-    """What the work returns or raises. Cancelled, it is left to itself."""
+    """Return or raise what the work does. Cancelled, it is left to itself."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Result] = loop.create_future()
     context = copy_context()
@@ -43,6 +43,6 @@ async def run_in_daemon_thread(work: Callable[[], Result]) -> Result:
 
 
 async def run_at_most(seconds: float, work: Callable[[], Result]) -> Result:
-    """What the work returns or raises. Raises TimeoutError, and leaves it to itself then."""
+    """Return or raise what the work does. Raises TimeoutError, and leaves it to itself then."""
     async with asyncio.timeout(seconds):
         return await run_in_daemon_thread(work)

@@ -33,7 +33,7 @@ _granted: ContextVar[Grants] = ContextVar("granted", default=NO_GRANTS)
 
 @contextmanager
 def granting_places(places: Grants) -> Iterator[None]:
-    """What runs inside may use these places too: where each path led when it was judged."""
+    """Grant what runs inside these places too: where each path led when it was judged."""
     token = _granted.set(places)
     try:
         yield

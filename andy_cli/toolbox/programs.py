@@ -46,7 +46,7 @@ def search_path(path: str, without: Path | None = None) -> str:
 
 
 def voice_program() -> str:
-    """What speaks on this machine, if anything does."""
+    """Find what speaks on this machine, if anything does."""
     if sys.platform == "darwin":
         return find_program("say", "espeak-ng")
     if sys.platform == "win32":

@@ -70,7 +70,7 @@ class Registry:
         return self._functions
 
     def known_functions(self, carries_all: bool) -> Mapping[str, Schema]:
-        """What a model may ask for; what is of the protocol only where everything is a call."""
+        """List what a model may ask for; the protocol's own only where everything is a call."""
         return {
             name: tool.function
             for name, tool in self._tools.items()
@@ -78,7 +78,7 @@ class Registry:
         }
 
     def ready_functions(self, known: Mapping[str, Schema]) -> Mapping[str, Schema]:
-        """What of it can be used now; the rest is not offered, and says what it needs if asked."""
+        """List what can be used now; the rest is not offered, and says what it needs if asked."""
         return {
             name: each for name, each in known.items() if not self._tools[name].unavailable_reason()
         }
@@ -103,12 +103,12 @@ class Registry:
         return find_meant_paths(arguments, tool.schema, here().workspace)
 
     def check(self, name: str, arguments: Arguments) -> tuple[Problem, ...]:
-        """What the tool itself finds wrong with the arguments."""
+        """List what the tool itself finds wrong with the arguments."""
         tool = self._tools.get(name)
         return tool.check(arguments) if tool else ()
 
     def claim(self, call: ToolCall) -> ResourceAccess:
-        """What a call would touch. Raises ToolError where its tool cannot say.
+        """Claim what a call would touch. Raises ToolError where its tool cannot say.
 
         Raises it too for a tool that still needs something: nobody is asked about what cannot be.
         """
@@ -165,7 +165,7 @@ class Registry:
 
 
 async def finish_call(tool: Tool, call: ToolCall) -> object:
-    """What the tool returned; a plain function runs in a thread, so that nothing else waits."""
+    """Run the tool; a plain function runs in a thread, so that nothing else waits."""
     if inspect.iscoroutinefunction(tool.run):
         return await tool.run(call.arguments)
     returned = await run_in_daemon_thread(lambda: _run_guarded(tool, call.arguments))

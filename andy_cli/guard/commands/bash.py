@@ -101,7 +101,7 @@ def _replace_non_ascii(line: str) -> str:
 
 
 def _restore_non_ascii(text: str) -> str:
-    """What the parser gave back, as it was written; every Z of the line was put there by us."""
+    """Restore what the parser gave back to what was written; every Z in it was put there by us."""
     return re.sub(r"Zx([0-9a-f]{1,6})Z", lambda match: chr(int(match[1], 16)), text)
 
 
@@ -344,7 +344,7 @@ def _read_bare(text: str) -> Word:
 
 
 def _read_quoted(text: str) -> Word:
-    """What stands in double quotes."""
+    """Read a text in double quotes."""
     value = re.sub(r'\\([$`"\\\n])', r"\1", text)
     return Word((value,), True, literal=value)
 

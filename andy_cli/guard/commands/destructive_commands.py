@@ -118,7 +118,7 @@ def _named_paths(arguments: Words, folder: str) -> Iterator[str]:
 
 
 def _judge_removal(name: str, arguments: Words, folder: str) -> str:
-    """What is removed, or changes its owner, mode or attributes."""
+    """Judge commands that remove files or change their owner, mode or attributes."""
     if name not in program_set("removers", "changers"):
         return ""
     removes = name in program_set("removers")

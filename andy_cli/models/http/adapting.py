@@ -45,7 +45,7 @@ class Adapter:
         return adapt_body(body, self.learned)
 
     def learn(self, status: int, refusal: ServerRefusal, sent: Mapping[str, object]) -> Body | None:
-        """What to send instead of the request that was refused; None if nothing is left to try."""
+        """Find what to send instead of a request that was refused; None if nothing is left."""
         for feature in find_features(status, refusal, sent):
             if feature in self.learned:
                 continue

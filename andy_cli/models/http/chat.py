@@ -126,7 +126,7 @@ class ChatClient:
         return self._adapter.adapt(body)
 
     async def models(self) -> list[str]:
-        """What the server lists; empty when it does not say."""
+        """List the server's models; empty when it does not say."""
         return model_names(await self._carrier().get("models"))
 
     async def close(self) -> None:

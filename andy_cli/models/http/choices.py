@@ -50,7 +50,7 @@ class ChoiceReader:
         self._finished = False
 
     def take(self, last: bool = False) -> list[Chunk]:
-        """What was read since; `last` also gives what waited for more."""
+        """Return the chunks read since; `last` also gives what waited for more."""
         if last:
             if self._half:
                 self._texts.append("\N{REPLACEMENT CHARACTER}")

@@ -152,7 +152,7 @@ def _blames_limit(refusal: ServerRefusal, request: Request) -> bool:
 
 
 def _in_messages(said: str, request: Request) -> Iterator[str]:
-    """What is named inside the messages."""
+    """List the fields that are named inside the messages."""
     messages = _wire_messages(request)
     if CALL_ID.search(said):
         yield SHORT_IDS

@@ -258,5 +258,5 @@ def _read_usage(event: Mapping[str, object]) -> Wire | None:
 
 
 def reader_at(address: str) -> WireReader | OllamaReader:
-    """What reads the replies to requests that are sent to an address."""
+    """Choose the reader of replies to requests that are sent to an address."""
     return OllamaReader() if address.endswith(CHAT) else WireReader()

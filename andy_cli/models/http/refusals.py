@@ -41,7 +41,7 @@ class ServerRefusal(NamedTuple):
 
 
 def read_refusal(body: object) -> ServerRefusal:
-    """What the server said, from a decoded JSON body of any shape."""
+    """Find the server's words, from a decoded JSON body of any shape."""
     fields = tuple(dict.fromkeys(_find_fields(body)))[:NAMES]
     text = " ".join(_find_texts(body))[:LARGEST]
     while isinstance(body, list) and body:
@@ -60,7 +60,7 @@ WANTS_HTTPS = r"HTTP request (was )?sent to (an )?HTTPS (port|server)|HTTP reque
 
 
 def read_page(text: str) -> ServerRefusal:
-    """What a refusal that is no JSON says: a page of a proxy is nothing a person wants to read."""
+    """Quote a refusal that is no JSON: a page of a proxy is nothing a person wants to read."""
     if re.search(WANTS_HTTPS, text):
         return ServerRefusal(code="https")
     return ServerRefusal() if "<" in text else ServerRefusal(_clean_line(text), text=text[:LARGEST])

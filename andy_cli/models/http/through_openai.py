@@ -88,6 +88,6 @@ KNOWN = {
 
 
 def _split_body(body: Body) -> tuple[dict[str, Any], Body]:
-    """What the package has parameters for, and what it passes on unseen."""
+    """Split off what the package has parameters for from what it passes on unseen."""
     known = {name: value for name, value in body.items() if name in KNOWN}
     return known, {name: value for name, value in body.items() if name not in KNOWN}

@@ -8,7 +8,7 @@ from andy_cli.models.server.facts import ServerFacts
 
 
 async def say_nothing() -> ServerFacts:
-    """What is known of a server that is not asked."""
+    """Return no facts, for a server that is not asked."""
     return ServerFacts()
 
 

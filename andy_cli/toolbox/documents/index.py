@@ -181,7 +181,7 @@ def _set_aside(path: Path, inode: int) -> str:
 
 
 def _folders_of(damaged: Path) -> list[str]:
-    """What can still be read of the folders in a damaged index."""
+    """Read what can still be read of the folders in a damaged index."""
     try:
         with closing(sqlite3.connect(f"file:{quote(str(damaged))}?mode=ro", uri=True)) as found:
             rows = found.execute("select path from folders").fetchall()
@@ -320,5 +320,5 @@ class DocumentIndex:
         return sorted(row for row in told if row[1] not in ("", NO_TEXT))
 
     def rows(self, sql: str, values: Sequence[object]) -> list[tuple[object, ...]]:
-        """What a query gives; for those who search."""
+        """Run a query; for those who search."""
         return self._connection.execute(sql, values).fetchall()

@@ -127,7 +127,7 @@ def _read_file(found: FoundFile, folder: Path, known: FileState | None, largest:
 
 
 def _read_content(path: str, largest: int, state: FileState) -> tuple[bytes, FileState]:
-    """What is in a file now, and how the file is now. No link is followed."""
+    """Read what is in a file now, and how the file is now. No link is followed."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with os.fdopen(os.open(path, flags), "rb") as file:
         now = os.fstat(file.fileno())
@@ -159,5 +159,5 @@ def _find_cut(text: str, at: int) -> int:
 
 
 def _path_key(path: str) -> str:
-    """What a path is known by; one that is not in UTF-8 is spelled out."""
+    """Make the key of a path; one that is not in UTF-8 is spelled out."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -67,7 +67,7 @@ class _Order:
 
 
 class _Text:
-    """What stands on a slide, a paragraph a line; fields such as its number are left out."""
+    """Read a slide, a paragraph a line; fields such as its number are left out."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []

@@ -10,7 +10,7 @@ def index_file() -> Path:
 
 
 def missing_index() -> str:
-    """What is missing before documents can be searched, or nothing."""
+    """Say what is missing before documents can be searched, or nothing."""
     if index_file().is_file():
         return ""
     return "No documents are indexed. Run `andy docs add FOLDER` to index a folder."

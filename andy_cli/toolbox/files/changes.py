@@ -29,7 +29,7 @@ EDITED = 20_000_000
 
 
 class Before(NamedTuple):
-    """What is there, as far as it may be looked at unasked."""
+    """Look at what is there, as far as it may be looked at unasked."""
 
     there: bool
     known: bool = True

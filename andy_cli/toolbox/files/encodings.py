@@ -33,7 +33,7 @@ UTF_8 = Encoding("utf-8")
 
 
 def marked_encoding(head: bytes) -> Encoding | None:
-    """What the byte order mark says, if there is one."""
+    """Read the encoding from the byte order mark, if there is one."""
     for mark, name in MARKS:
         if head.startswith(mark):
             return Encoding(name, mark)
@@ -41,7 +41,7 @@ def marked_encoding(head: bytes) -> Encoding | None:
 
 
 def encoding_of(file: BinaryIO, work: Work) -> Encoding:
-    """What the file is written in; it is read from its start, and stands there afterwards."""
+    """Find the encoding of a file; it is read from its start, and stands there afterwards."""
     head = file.read(HEAD)
     encoding = marked_encoding(head) or (
         UTF_8 if _is_utf_8(head, file, work) else Encoding("latin-1")

@@ -30,7 +30,7 @@ def is_address(destination: str) -> bool:
 
 
 def claim_upload(path: str, destination: str) -> ResourceAccess:
-    """What would be read and where it would go. Raises ToolError for an address of another kind."""
+    """Claim what would be read, and its target. Raises ToolError for an address of another kind."""
     size = _file_size(path)
     what = f"{spell_out(path)}{f', {show_size(size)}' if size is not None else ''}"
     if is_address(destination):

@@ -54,7 +54,7 @@ def write_whole(
 
 
 def _read_before(place: GrantedPath) -> tuple[bytes | None, int]:
-    """What a file holds, unless there is none or it is too large to be kept, and its time."""
+    """Read what a file holds, unless there is none or it is too large to be kept, and its time."""
     try:
         with place.open() as file:
             content = file.read(LARGEST + 1)
@@ -103,7 +103,7 @@ def replace_whole(place: GrantedPath, pieces: Iterable[bytes], go_on: Callable[[
 
 @contextmanager
 def _explain_failure(place: GrantedPath) -> Iterator[None]:
-    """What goes wrong, in words that say that nothing was changed."""
+    """Explain what goes wrong, in words that say that nothing was changed."""
     try:
         yield
     except ToolError as error:
@@ -119,7 +119,7 @@ def _explain_error(place: GrantedPath, error: OSError) -> str:
 
 
 def reason_of(error: OSError) -> str:
-    """What went wrong with a disk, in words."""
+    """Explain what went wrong with a disk."""
     return WHY.get(error.errno or 0) or os.strerror(error.errno or errno.EIO)
 
 

@@ -63,7 +63,7 @@ async def list_calendars() -> Outcome:
 
 
 async def list_events(calendar: str, time_min: str, time_max: str) -> Outcome:
-    """What happens from one time to another; without the first, from now on."""
+    """List the events from one time to another; without the first, from now on."""
     id = calendar_id(calendar)
     first = parse_bound(time_min, "timeMin") if time_min.strip() else _now_as_text()
     last = parse_bound(time_max, "timeMax", end=True) if time_max.strip() else ""
@@ -88,7 +88,7 @@ def _now_as_text() -> str:
 
 
 def _describe_event(event: Record) -> dict[str, object]:
-    """What is worth telling of an event; a series is known by its id."""
+    """Describe an event by what is worth telling; a series is known by its id."""
     guests = [as_text(attendee.get("email")) for attendee in as_records(event.get("attendees"))]
     known: dict[str, object] = {
         "id": as_text(event.get("id")),

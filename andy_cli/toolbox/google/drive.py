@@ -70,7 +70,7 @@ class NewFile(NamedTuple):
 
 
 async def list_files(folder: str, most: int) -> Outcome:
-    """What is in a folder; without one, the files that were changed last."""
+    """List a folder; without one, the files that were changed last."""
     id = file_id(folder, "a folder") if folder.strip() else ""
     query = f"'{id}' in parents and trashed = false" if id else "trashed = false"
     order = "folder,name" if id else "modifiedTime desc"
@@ -112,7 +112,7 @@ def _describe_files(found: ResultPage) -> Outcome:
 
 
 def _describe_file(file: Record) -> dict[str, object]:
-    """What is worth telling of a file."""
+    """Describe a file by what is worth telling."""
     names = ("id", "name", "mimeType", "size", "modifiedTime", "webViewLink")
     return {name: file[name] for name in names if file.get(name)}
 

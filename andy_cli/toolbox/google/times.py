@@ -43,7 +43,7 @@ class Moment(NamedTuple):
 
 
 def parse_moment(written: str, what: str, day: date | None = None) -> Moment:
-    """What was written; a time alone is one of that day. Raises ToolError that says how to write
+    """Parse a moment; a time alone is one of that day. Raises ToolError that says how to write
     it; `what` is what it was to be: `start`."""
     text = written.strip()
     zoned = ZONED.fullmatch(text)

@@ -100,7 +100,7 @@ def voice_of(wanted: str) -> str:
 
 
 def _voice_names(voice: Voice) -> tuple[str, ...]:
-    """What it may be called: `en-gb`, `English_(Great_Britain)`, `English`."""
+    """List the names of a voice: `en-gb`, `English_(Great_Britain)`, `English`."""
     name = _fold_name(voice.name)
     return _fold_name(voice.id), _fold_name(voice.language), name, name.partition("-(")[0]
 
@@ -185,7 +185,7 @@ def synthesize_speech(text: str, voice: str, style: Style, file: Path, work: Wor
 
 
 def _finish_process(process: "subprocess.Popen[bytes]", given: bytes, work: Work) -> bytes:
-    """What it complained of."""
+    """Return what it complained of."""
     left: bytes | None = given  # it is given once: whoever waits again only waits
     while True:
         work.go_on()

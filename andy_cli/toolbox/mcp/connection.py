@@ -79,7 +79,7 @@ class McpConnection:
             await self._task
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> object:
-        """What the tool returns; it is sent once, whatever happens. Raises ToolError."""
+        """Call the tool; it is sent once, whatever happens. Raises ToolError."""
         session = self._session
         if session is None:
             raise ToolError(f"The server {self.server.name} is not there: {self.state}.")

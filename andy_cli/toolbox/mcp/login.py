@@ -123,7 +123,7 @@ def plain(value: BaseModel) -> object:
 
 
 def sign_requests(server: McpServer) -> OAuthClientProvider | None:
-    """What signs requests to a server that was logged in to; None for any other."""
+    """Make what signs requests to a server that was logged in to; None for any other."""
     file = file_of(server)
     if not file.is_file():
         return None

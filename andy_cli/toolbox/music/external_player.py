@@ -189,7 +189,7 @@ class ExternalPlayer:
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """What a player needs to find its sound and its user, and no keys."""
+    """Keep what a player needs to find its sound and its user, and no keys."""
     return {
         name: value
         for name, value in environment.items()

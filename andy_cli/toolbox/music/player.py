@@ -221,7 +221,7 @@ def set_shared(player: Player) -> None:
 
 
 def current_state() -> PlayerState:
-    """What the shared player does, without loading anything if it never played: a status line."""
+    """Return the state of the shared player; nothing is loaded for it if it never played."""
     with _Shared.lock:
         player = _Shared.player
     return player.now_playing() if player else PlayerState()

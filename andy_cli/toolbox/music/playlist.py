@@ -49,7 +49,7 @@ class PlayerState:
 
     @property
     def notice(self) -> str:
-        """What the user should know about the sound; mostly nothing."""
+        """Say what the user should know about the sound; mostly nothing."""
         return "no sound card: playing silently" if self.device == "null" else ""
 
 

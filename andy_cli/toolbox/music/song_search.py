@@ -25,7 +25,7 @@ def remember(folder: Path) -> None:
 
 
 def claimed_place(file: str, path: Path) -> Path:
-    """What finding a song would open: the file where its name alone tells, else the folder.
+    """Find what a search would open: the file where its name alone tells, else the folder.
 
     What is found in a folder by title or number lies there for certain: `_choose_song` sees to it.
     """

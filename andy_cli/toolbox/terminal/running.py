@@ -92,7 +92,7 @@ def run_outcome(command: str, seconds: float, notes: list[str], work: Work) -> O
 
 
 def _describe_unfinished(ran: Ran, notes: Sequence[str]) -> str:
-    """What the model has to know of a command whose time was up."""
+    """Say what the model has to know of a command whose time was up."""
     wrote = f"Its output until then:\n{ran.output}" if ran.output else "It had no output."
     box = ["It ran in a sandbox."] * ran.boxed
     return " ".join(["It is not done.", *box, *notes, wrote])

@@ -219,7 +219,7 @@ def plan_trash(paths: Sequence[str], work: Work) -> PlannedBatch:
 
 
 def _find_all(paths: Sequence[str], work: Work) -> list[MeantPath]:
-    """What the paths and patterns mean, each once; what lies in another of them goes with it."""
+    """Resolve paths and patterns, each once; what lies in another of them goes with it."""
     found: dict[Path, MeantPath] = {}
     for written in paths:
         for meant in expand_pattern(written, work):

@@ -40,7 +40,7 @@ DONE = {"move": "moved", "copy": "copied", "trash": "put into the trash"}
 def claim_transfer(
     verb: Verb, paths: Sequence[str], destination: str, replace: bool = False
 ) -> ResourceAccess:
-    """What moving or copying would touch. Raises ToolError for what cannot be."""
+    """Claim what moving or copying would touch. Raises ToolError for what cannot be."""
     try:
         return batches.plan_transfer(verb, paths, destination, replace, Work(CLAIMING)).claim
     except ToolError:
@@ -183,7 +183,7 @@ def _describe_done(batch: PlannedBatch, steps: Sequence[PlannedStep], kept: Sequ
 
 
 def _make_outcome(batch: PlannedBatch, did: str, done: int, fault: str) -> Outcome:
-    """What was done; where it ended half-way, what not and why."""
+    """Describe what was done; where it ended half-way, what not and why."""
     names = [spell_out(item.source) for item in batch.items]
     if not fault:
         several = f": {list_values(names)}" if len(names) > 1 else ""

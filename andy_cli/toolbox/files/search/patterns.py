@@ -68,7 +68,7 @@ def _split_pattern(written: str) -> tuple[str, str]:
 
 
 def _match_entries(place: GrantedPath, pattern: str, work: Work) -> Iterator[FolderEntry]:
-    """What fits, without what lies in a folder that fits."""
+    """Yield what fits, without what lies in a folder that fits."""
     forms = parse_globs("/" + pattern)  # from this folder down
     deepest = max(DEEPEST if ANY in form.parts else len(form.parts) for form in forms)
     hidden = any(part.startswith(".") for form in forms for part in form.parts)

@@ -150,7 +150,7 @@ class Search:
         }
 
     def _describe_unopened(self) -> str:
-        """What could not be looked at, for the user."""
+        """Say for the user what could not be looked at."""
         groups = Counter(file.group for file in self._unopened)
         unreadable, documents = groups["unreadable"], groups["documents"] + groups["too large"]
         parts = []
@@ -176,7 +176,7 @@ class Search:
         return found
 
     def _result_notes(self, cut: bool, nothing: bool) -> list[str]:
-        """What the model has to know about what is not there."""
+        """Say for the model what is not there."""
         notes = []
         if cut:
             notes.append(f"There are more than {MOST}. Narrow the pattern, the glob or the path.")
@@ -227,7 +227,7 @@ class Search:
             yield from self._search_lines(entry, path)
 
     def _compared_name(self, entry: FolderEntry) -> str:
-        """What the pattern is held against: the name, or the path if the pattern is one."""
+        """Return what the pattern is held against: the name, or the path if the pattern is one."""
         return entry.name if "/" in self._asked.pattern else entry.name.rpartition("/")[2]
 
     def _search_lines(self, entry: FolderEntry, path: Path) -> Iterator[dict[str, object]]:
@@ -289,7 +289,7 @@ def matching_lines(texts: Iterable[str], finder: Finder) -> Iterator[tuple[int, 
 
 
 def _name_prefix(path: str, alone: bool) -> str:
-    """What stands before the names that are found; `alone`: the path is that of a file."""
+    """Return what stands before the names that are found; `alone`: the path is that of a file."""
     folder = path.rpartition("/")[0] if alone else path.rstrip("/")
     if alone and not folder:
         return "/" if path.startswith("/") else ""

@@ -47,7 +47,7 @@ class FolderEntry(NamedTuple):
 
 
 def list_entries(place: GrantedPath, above: tuple[str, ...] = ()) -> list[FolderEntry]:
-    """What lies in one folder, in the order of the names. Raises ToolError if it cannot be read.
+    """List one folder, in the order of the names. Raises ToolError if it cannot be read.
 
     `above` are the names that lead from the place to the folder.
     """

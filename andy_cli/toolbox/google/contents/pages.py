@@ -50,7 +50,7 @@ def fitting_items(items: Sequence[object], most: int = LIST) -> list[object]:
 
 
 def outcome(data: Mapping[str, object], did: str) -> Outcome:
-    """What a tool returns, whatever length of text it was sent."""
+    """Make the outcome of a tool, whatever length of text it was sent."""
     return Outcome(clip_texts(data, PAGE), did)
 
 
@@ -77,7 +77,7 @@ class TextRest(NamedTuple):
 def describe_cut(
     items: Sequence[object], kept: Sequence[object], more: bool, rest: TextRest
 ) -> Told:
-    """What is said of a list that is not whole; nothing of one that is."""
+    """Describe where a list was cut; nothing of one that is."""
     if len(kept) < len(items):
         return {"truncated": f"{len(items) - len(kept)} more were found. {rest.of_long}"}
     return {"truncated": f"There are more. {rest.of_more}"} if more else {}

@@ -97,7 +97,7 @@ def parse_retry_after(text: str) -> float | None:
 
 
 def explain_refusal(refusal: GoogleRefusal, name: str, missing: str, change: bool) -> str:
-    """What to tell. `missing` is said where there is no such thing; `change` tells that the
+    """Explain a refusal. `missing` is said where there is no such thing; `change` tells that the
     request would have changed something."""
     said = _explain_reason(refusal, name, missing)
     if not change:

@@ -85,7 +85,7 @@ class Service:
     async def take(
         self, path: str, missing: Missing, reader: Callable[[], R], query: Query | None = None
     ) -> R:
-        """What is at a path, taken in by a reader; each try has one of its own."""
+        """Fetch what is at a path, taken in by a reader; each try has one of its own."""
         request = ApiCall("GET", self._base + path, query)
         tried, renewed = 0, False
         while True:

@@ -54,7 +54,7 @@ def as_record(account: GoogleAccount) -> dict[str, Any]:
 
 
 def missing_scope(scope: str) -> str:
-    """What is missing before a tool can work that needs this scope; empty if nothing is."""
+    """Say what is missing before a tool can work that needs this scope; empty if nothing is."""
     try:
         account = connected_account()
     except (ToolError, UsageError) as error:

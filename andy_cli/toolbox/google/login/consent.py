@@ -67,7 +67,7 @@ def client_in(path: Path) -> Client:
 def make_question(
     settings: Settings, client: Client, scopes: Sequence[str], redirect: str
 ) -> ConsentQuestion:
-    """What Google is to ask the user. Raises ToolError for an address that is not safe."""
+    """Make the question for the user. Raises ToolError for an address that is not safe."""
     state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(64)
     digest = hashlib.sha256(verifier.encode()).digest()
     asked = {

@@ -62,7 +62,7 @@ class Redirect:
         writer.close()
 
     def _page(self, line: str) -> tuple[str, str]:
-        """What is said to a request, by its first line."""
+        """Answer a request, by its first line."""
         method, _, rest = line.partition(" ")
         path = rest.partition(" ")[0]
         if method != "GET" or self._question is None or not path.startswith("/?"):

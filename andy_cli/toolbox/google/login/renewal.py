@@ -76,7 +76,7 @@ async def _renew_token(settings: Settings, held: Secrets) -> Secrets:
 
 
 async def request_tokens(settings: Settings, form: dict[str, str], held: Secrets) -> dict[str, Any]:
-    """What the token endpoint gives for a form, an access token among it (RFC 6749, section 5).
+    """Request tokens for a form, an access token among them (RFC 6749, section 5).
 
     Raises ToolError with a sentence.
     """

@@ -60,7 +60,7 @@ def system_keyring() -> Keyring | None:
 
 
 def _keyring_failures() -> tuple[type[Exception], ...]:
-    """What a keyring may raise: it is a program of its own, behind a bus of its own."""
+    """List what a keyring may raise: it is a program of its own, behind a bus of its own."""
     from keyring.errors import KeyringError  # with the extra alone
 
     return (KeyringError, OSError, RuntimeError, ValueError)
