@@ -628,7 +628,7 @@ class Conversation:
     async def tell(self, result: ToolResult, note: str = "") -> None:
         """Put a result where the model will look for it; one that is too long, shortened.
 
-        `note_event` is what the model has to know of how its call was corrected.
+        `note` is what the model has to know of how its call was corrected.
         """
         content = result.content
         if result.did:  # else nothing was run
