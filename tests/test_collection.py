@@ -216,7 +216,8 @@ def test_a_package_brings_tools_by_its_entry_point(home: Path, tmp_path: Path) -
     script = (
         "from pathlib import Path; from andy_cli.settings import load;"
         "from andy_cli.toolbox.collection import Collection;"
-        "c = Collection(load(), Path.cwd()); print(c.registry.get('greet').source, c.take_problems())"
+        "c = Collection(load(), Path.cwd());"
+        "print(c.registry.get('greet').source, c.take_problems())"
     )
     done = subprocess.run(
         [sys.executable, "-c", script],

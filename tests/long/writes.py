@@ -39,7 +39,7 @@ log = Log(Path(sys.argv[1]), "s")
 for number in range(int(sys.argv[3])):
     log.message(Message("user", f"{sys.argv[2]} {number}"))
 sys.stdin.read()
-while not log.kept:
+while not log.is_kept:
     log.close()
 log.close()
 """
