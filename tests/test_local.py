@@ -252,7 +252,7 @@ def test_small_talk_calls_nothing(client: LocalClient, said: str) -> None:
         ("pon la canci\u00f3n luz.mp3", "PLAY_MP3"),
         ("arr\u00eate la musique", "STOP_MP3"),
         ("che ore sono?", "CURRENT_TIME"),
-        ("was steht in brief.txt?", "READ_FILE"),
+        ("muestra el archivo carta.txt", "READ_FILE"),
     ],
 )
 def test_a_request_is_understood_in_other_languages(

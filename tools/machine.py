@@ -103,8 +103,7 @@ def _mute() -> str:
     background=True,
     examples=(
         "say this aloud",
-        "speak to me",
-        "read it out to me",
+        "speak these words",
     ),
 )
 async def say(

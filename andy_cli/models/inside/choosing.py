@@ -42,6 +42,7 @@ LONGEST = 160
 """Characters of a request that the model is asked about; the rest seldom matters."""
 FILE_NAMES = {"audio": "the song", "image": "the image file", "text": "the text file"}
 OTHER_FILE = "the document"
+PLACES = frozenset({"file", "folder", "url", "mail"})
 KIND_NAMES = {
     "url": "the web address",
     "mail": "the email address",
@@ -163,10 +164,8 @@ def fit_form(text: str, is_named: bool, choice: Choice) -> float:
         )
         for parameter in taken
     )
-    is_taken = any(
-        kind(each.name, each.schema) in ("file", "folder", "url", "mail") for each in taken
-    )
-    unplaced = is_named and not is_taken
+    places = [each.needed for each in taken if kind(each.name, each.schema) in PLACES]
+    unplaced = 2 - bool(places) - any(places) if is_named else 0
     return FORM_WEIGHT * (members - wanting - left_over - unplaced)
 
 

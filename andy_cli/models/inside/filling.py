@@ -118,12 +118,15 @@ class _Filling:
         if schema.get("enum"):
             return 0, not parameter.needed
         if schema.get("type") in ("integer", "number", "boolean"):
+            # Behind what is called by its name: there may be a number in that.
+            return 2, not parameter.needed
+        if self._known.names and kind(parameter.name, schema) == "file":
             return 1, not parameter.needed
         place = (
             *("url", "mail", "phone", "sum", "date", "time"),
             *("id", "file", "folder", "text", "words"),
         )
-        return 2 + place.index(kind(parameter.name, schema)), not parameter.needed
+        return 3 + place.index(kind(parameter.name, schema)), not parameter.needed
 
     def _value(self, parameter: Parameter) -> str | None:
         schema = parameter.schema
@@ -234,7 +237,7 @@ class _Filling:
         for each in self._taken:
             text = text[: each.start] + " " * len(each) + text[each.stop :]
         found = named(text, names, own)
-        if not found:
+        if not found or (wanted == "folder" and not found[0].is_clear):
             return None
         spans = [each.span() for each in WORD.finditer(text) if found[0].is_part(each[0])]
         self._taken += [range(*span) for span in spans]
@@ -252,7 +255,11 @@ class _Filling:
             by_words = {each.words: each.name for each in listed}
             if match := named(self._text, [*by_words], self._own):
                 return by_words[match[0].name]
-            return listed[0].name if len(listed) == 1 else None
+            return (
+                listed[0].name
+                if len(listed) == 1 and not named(self._text, self._known.names, self._own)
+                else None
+            )
         return None
 
     def _phrase(self, parameter: Parameter) -> str | None:
@@ -294,6 +301,14 @@ class _Filling:
         others = [each for each in found if not overlaps(each, [range(picked.start, picked.end)])]
         if gain <= 0 and others:
             return max(others[:MOST_COMPARED], key=self._gain)
+        return self._without_command_words(picked, found)
+
+    def _without_command_words(self, picked: Span, found: Sequence[Span]) -> Span:
+        """Its end alone, where what it begins with belongs to the command: `the word lemon`."""
+        ends = [each for each in found if picked.start < each.start and each.end == picked.end]
+        for end in sorted(ends, key=lambda each: -each.start):
+            if self._gain(Span("", picked.start, end.start)) < -MEANT / 2:
+                return end
         return picked
 
     def _least_gain(self, parameter: Parameter, span: Span, own: frozenset[str]) -> float:

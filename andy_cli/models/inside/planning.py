@@ -27,10 +27,10 @@ from andy_cli.models.inside.words import things
 
 REMEMBERED = 32
 """Plans; later steps of a turn ask for the same one again."""
-UNSURE = 0.004
+UNSURE = 0.002
 """A lead over the next command below which what plays or acts is asked about first."""
 ASKS = "Shall I "
-NAMED = 0.02
+NAMED = 0.04
 """What a file or an address in a request speaks for a command rather than for talk."""
 CLOSE = 0.01
 """Commands nearer to each other than that are told apart by how much of the request they use."""
@@ -41,6 +41,8 @@ DOUBTFUL = 0.04
 """A lead of a command over talk, or of talk over it, that the model has to confirm."""
 WISH = 0.005
 PLAIN = 0.01
+NAMED_HERE = 0.03
+"""The same of something that is there and is called by its name."""
 SPLIT = 0.02
 """By so much a part may be farther from its command than the whole request from its own."""
 
@@ -99,7 +101,10 @@ class Planner:
         if not (confirmed or step.lead >= UNSURE or (choice.harmless and not step.rival)):
             action = fill_action(choice.action, found.values) or choice.about
             return Said(f"{ASKS}{action}?")
-        return Said(written(choice, found), is_command=True)
+        command = written(choice, found)
+        if command in turn.calls:
+            return Said(conclude_all(constraint.results, constraint.done))  # both parts meant it
+        return Said(command, is_command=True)
 
     def _agrees(self, text: str) -> bool:
         return max(self._encoder.closeness(text, small_talk.YES)) > SAME
@@ -155,7 +160,9 @@ class Planner:
     def _steps(self, text: str, constraint: Constraint) -> list[Step]:
         scores = self._scorer.compare(text, constraint.choices, constraint.names)
         is_named = things(text) or name_things(text, constraint.names) != text
-        lead = max(scores.commands) - scores.talk + (NAMED if is_named else 0.0)
+        lead = max(scores.commands) - scores.talk
+        if is_named:
+            lead += NAMED if things(text) else NAMED_HERE
         if not any(choice.examples for choice in constraint.choices):
             lead += PLAIN  # descriptions are farther from what people say than examples are
         if abs(lead) < DOUBTFUL and self._scorer.is_read(text):

@@ -10,7 +10,7 @@ CANNOT_KNOW = "I am a very small model and cannot know that."
 UNCLEAR = "I cannot tell what you mean: I am a very small model. {able}"
 FAR = 0.83
 """Nearness to the nearest example below which a question is none that is known to be one."""
-COURTEOUS = 0.865
+COURTEOUS = 0.875
 """The same for what is answered with a courtesy."""
 ABILITIES = 6
 

@@ -183,5 +183,7 @@ def is_near(one: str, other: str) -> bool:
     longest = max(len(one), len(other))
     most = int(longest * NEAR)
     return one == other or (
-        longest > 4 and DamerauLevenshtein.distance(one, other, score_cutoff=most) <= most
+        min(len(one), len(other)) > 5
+        and one[:1] == other[:1]
+        and DamerauLevenshtein.distance(one, other, score_cutoff=most) <= most
     )
