@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.agent.injection import is_quoted
-from andy_cli.frontends.serve.quoting import REREAD, Quoting
-from andy_cli.frontends.serve.taught import DIALECTS, taught
+from andy_cli.frontends.serve.answers.quote_aware_parser import REREAD, Quoting
+from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, taught
 from andy_cli.messages import Chunk, ToolRequest
 
 TOOLS = {

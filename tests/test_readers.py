@@ -21,8 +21,11 @@ from andy_cli.agent import stubs
 from andy_cli.agent.grounding import records
 from andy_cli.errors import AndyError, ToolError
 from andy_cli.frontends import recorded, replay, tool_files
-from andy_cli.frontends.serve import asked, messages_wire, reading, responses_wire
-from andy_cli.frontends.serve.pieces import Refused
+from andy_cli.frontends.serve.http import json_body
+from andy_cli.frontends.serve.wires import chat_request
+from andy_cli.frontends.serve.wires.answer_parts import Refused
+from andy_cli.frontends.serve.wires.messages import messages_request
+from andy_cli.frontends.serve.wires.responses import responses_request
 from andy_cli.guard import archives
 from andy_cli.messages import Message
 from andy_cli.models import discovery, memory
@@ -416,15 +419,17 @@ READERS = {
     "reply": Reader(of_bytes(read_reply), b'data: {"choices": []}\n\n', EVENT),
     "event of a reply": Reader(of_bytes(read_event), json.dumps(EVENT).encode(), EVENT),
     "chat request": Reader(
-        of_bytes(lambda data: asked.asked(reading.parsed(data))), json.dumps(ASKED).encode(), ASKED
+        of_bytes(lambda data: chat_request.asked(json_body.parsed(data))),
+        json.dumps(ASKED).encode(),
+        ASKED,
     ),
     "messages request": Reader(
-        of_bytes(lambda data: messages_wire.asked_messages(reading.parsed(data))),
+        of_bytes(lambda data: messages_request.asked_messages(json_body.parsed(data))),
         json.dumps(MESSAGES).encode(),
         MESSAGES,
     ),
     "responses request": Reader(
-        of_bytes(lambda data: responses_wire.asked_responses(reading.parsed(data))),
+        of_bytes(lambda data: responses_request.asked_responses(json_body.parsed(data))),
         json.dumps(RESPONSES).encode(),
         RESPONSES,
     ),

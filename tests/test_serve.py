@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from andy_cli.frontends.serve.taught import DIALECTS, taught
+from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, taught
 from andy_cli.messages import Message, ToolCall
 from tests.model_server import (
     ModelServer,

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from andy_cli.errors import UsageError
-from andy_cli.frontends.serve.upstreams import read_address
+from andy_cli.frontends.serve.upstream.upstreams import read_address
 from tests.model_server import (
     Answer,
     ModelServer,

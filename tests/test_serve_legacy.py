@@ -8,8 +8,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from andy_cli.frontends.serve.legacy_functions import asked_legacy, is_legacy
-from andy_cli.frontends.serve.pieces import Refused
+from andy_cli.frontends.serve.wires.answer_parts import Refused
+from andy_cli.frontends.serve.wires.legacy_functions import asked_legacy, is_legacy
 from tests.model_server import ModelServer, event, status, streamed
 from tests.served import ANSWER, CALLS, SCHEMAS, TASK, behind, result_of, schema, serving
 

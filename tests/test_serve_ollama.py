@@ -12,18 +12,21 @@ from typing import Any, NamedTuple
 import ollama
 import pytest
 
-from andy_cli.frontends.serve.asked import Asked
-from andy_cli.frontends.serve.ollama_models import OllamaModels
-from andy_cli.frontends.serve.ollama_wire import (
+from andy_cli.frontends.serve.upstream.ollama_models import OllamaModels
+from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, taught
+from andy_cli.frontends.serve.upstream.upstreams import Upstream, Upstreams
+from andy_cli.frontends.serve.wires.answer_parts import Called, Over, Piece, Refused, Said, Thought
+from andy_cli.frontends.serve.wires.chat_request import Asked
+from andy_cli.frontends.serve.wires.ollama.ollama_request import (
     answer_chat_load,
     answer_generate_load,
     read_ollama_chat,
     read_ollama_generate,
 )
-from andy_cli.frontends.serve.ollama_writer import OllamaChatWriter, OllamaGenerateWriter
-from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused, Said, Thought
-from andy_cli.frontends.serve.taught import DIALECTS, taught
-from andy_cli.frontends.serve.upstreams import Upstream, Upstreams
+from andy_cli.frontends.serve.wires.ollama.ollama_writer import (
+    OllamaChatWriter,
+    OllamaGenerateWriter,
+)
 from andy_cli.messages import Chunk, Request, ToolRequest
 from andy_cli.models.client import Endpoint
 from andy_cli.models.server.facts import ServerFacts

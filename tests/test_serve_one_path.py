@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from andy_cli.frontends.serve.taught import DIALECTS
+from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS
 from andy_cli.messages import ToolRequest
 from tests.cases import quick_every
 from tests.model_server import (

@@ -8,14 +8,14 @@ from collections.abc import AsyncIterator, Mapping
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from andy_cli.frontends.serve.asked import asked
-from andy_cli.frontends.serve.beginning import begin_reply
-from andy_cli.frontends.serve.emulation import Dialogue
-from andy_cli.frontends.serve.passing import Watching
-from andy_cli.frontends.serve.pieces import Refused
-from andy_cli.frontends.serve.reading_back import read_back
-from andy_cli.frontends.serve.records import Record
-from andy_cli.frontends.serve.taught import DIALECTS, taught
+from andy_cli.frontends.serve.answers.passthrough import Watching
+from andy_cli.frontends.serve.answers.rewritten_answer import read_back
+from andy_cli.frontends.serve.answers.tool_dialogue import Dialogue
+from andy_cli.frontends.serve.call_records import Record
+from andy_cli.frontends.serve.upstream.reply_start import begin_reply
+from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, taught
+from andy_cli.frontends.serve.wires.answer_parts import Refused
+from andy_cli.frontends.serve.wires.chat_request import asked
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.wire import WireReader

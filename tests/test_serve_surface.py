@@ -15,8 +15,8 @@ from typing import Any
 import anthropic
 import pytest
 
-from andy_cli.frontends.serve.board import Board
-from andy_cli.frontends.serve.records import Record, Records
+from andy_cli.frontends.serve.call_records import Record, Records
+from andy_cli.frontends.serve.shared_stats import Board
 from tests.cases import Row, loop_over, name, rows
 from tests.model_server import (
     Answer,

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from andy_cli.frontends.serve.asked import Asked
-from andy_cli.frontends.serve.asked import asked as asked_chat
-from andy_cli.frontends.serve.chat_wire import ChatWriter
-from andy_cli.frontends.serve.messages_wire import asked_messages
-from andy_cli.frontends.serve.messages_writer import MessagesWriter
-from andy_cli.frontends.serve.pieces import Called, Over, Piece, Refused, Said, Thought
-from andy_cli.frontends.serve.responses_wire import asked_responses
-from andy_cli.frontends.serve.responses_writer import ResponsesWriter
-from andy_cli.frontends.serve.surfaces import Writer
-from andy_cli.frontends.serve.taught import DIALECTS, taught
+from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, taught
+from andy_cli.frontends.serve.wires.answer_parts import Called, Over, Piece, Refused, Said, Thought
+from andy_cli.frontends.serve.wires.chat_request import Asked
+from andy_cli.frontends.serve.wires.chat_request import asked as asked_chat
+from andy_cli.frontends.serve.wires.chat_writer import ChatWriter
+from andy_cli.frontends.serve.wires.messages.messages_request import asked_messages
+from andy_cli.frontends.serve.wires.messages.messages_writer import MessagesWriter
+from andy_cli.frontends.serve.wires.responses.responses_request import asked_responses
+from andy_cli.frontends.serve.wires.responses.responses_writer import ResponsesWriter
+from andy_cli.frontends.serve.wires.wire import Writer
 from tests.cases import loop_over
 from tests.model_server import Answer, ModelServer, Received, event, refused, status
 from tests.served import behind, hermes, replied, serving

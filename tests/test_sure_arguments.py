@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.frontends.serve.sure_arguments import SureArguments
+from andy_cli.frontends.serve.answers.sure_arguments import SureArguments
 
 PARAMETERS = {
     "type": "object",

@@ -15,31 +15,32 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple
 
 from andy_cli.errors import AndyError
-from andy_cli.frontends.serve import page, surfaces
-from andy_cli.frontends.serve.asked import Asked
-from andy_cli.frontends.serve.call import Call
-from andy_cli.frontends.serve.chat_wire import dumped
-from andy_cli.frontends.serve.exchange import JSON, Exchange, Receive, Scope, Send
-from andy_cli.frontends.serve.gatekeeper import Gatekeeper, allowed
-from andy_cli.frontends.serve.limits import drop_unlimited, has_unlimited
-from andy_cli.frontends.serve.model_list import (
+from andy_cli.frontends.serve import page
+from andy_cli.frontends.serve.answers.multiple_answers import answer_call
+from andy_cli.frontends.serve.answers.request_handler import Call
+from andy_cli.frontends.serve.call_records import Record, Records, metrics
+from andy_cli.frontends.serve.http.http_exchange import JSON, Exchange, Receive, Scope, Send
+from andy_cli.frontends.serve.http.json_body import parsed
+from andy_cli.frontends.serve.http.request_guard import Gatekeeper, allowed
+from andy_cli.frontends.serve.upstream.model_list import (
     anthropic_list,
     anthropic_row,
     find_model,
     list_models,
     speaks_anthropic,
 )
-from andy_cli.frontends.serve.ollama_models import NOT_OFFERED, VERSION, OllamaModels
-from andy_cli.frontends.serve.ollama_writer import LINES, dump_line
-from andy_cli.frontends.serve.pieces import Refused
-from andy_cli.frontends.serve.reading import parsed
-from andy_cli.frontends.serve.records import Record, Records, metrics
-from andy_cli.frontends.serve.several import answer_call
-from andy_cli.frontends.serve.source import Remote
-from andy_cli.frontends.serve.surfaces import Surface
-from andy_cli.frontends.serve.tool_support import GetFacts
-from andy_cli.frontends.serve.upstreams import Upstreams
 from andy_cli.guard.redactor import redact_text
+from andy_cli.frontends.serve.upstream.ollama_models import NOT_OFFERED, VERSION, OllamaModels
+from andy_cli.frontends.serve.upstream.sources import Remote
+from andy_cli.frontends.serve.upstream.tool_support import GetFacts
+from andy_cli.frontends.serve.upstream.upstreams import Upstreams
+from andy_cli.frontends.serve.wires import wire
+from andy_cli.frontends.serve.wires.answer_parts import Refused
+from andy_cli.frontends.serve.wires.chat_fields import drop_unlimited, has_unlimited
+from andy_cli.frontends.serve.wires.chat_request import Asked
+from andy_cli.frontends.serve.wires.chat_writer import dumped
+from andy_cli.frontends.serve.wires.ollama.ollama_writer import LINES, dump_line
+from andy_cli.frontends.serve.wires.wire import Surface
 
 
 class App:
@@ -56,8 +57,8 @@ class App:
         if scope["type"] != "http":
             return
         exchange = Exchange(scope, receive, send)
-        scope["path"] = surfaces.complete_path(scope["path"])
-        surface = surfaces.find_surface(scope["path"], scope["headers"])
+        scope["path"] = wire.complete_path(scope["path"])
+        surface = wire.find_surface(scope["path"], scope["headers"])
         try:
             exchange.headers = self._gatekeeper.check(scope["method"], scope["headers"])
             exchange.shared = self._gatekeeper.shared(exchange.headers)
@@ -75,7 +76,7 @@ class App:
 
     async def _answer(self, exchange: Exchange) -> None:
         method, path = exchange.scope["method"], exchange.scope["path"]
-        surface = surfaces.BY_PATH.get(path)
+        surface = wire.BY_PATH.get(path)
         page = None if surface else find_page(path)
         methods = page.methods if page else POSTED
         if method == "OPTIONS":
@@ -100,7 +101,7 @@ class App:
                 self._upstreams.find(model)
             await exchange.respond(200, answer)
             return
-        surface = surfaces.fit_surface(surface, value)
+        surface = wire.fit_surface(surface, value)
         asked = surface.asked(value)
         upstream = self._upstreams.find(asked.model)
         if surface.passes and has_unlimited(asked.body) and isinstance(upstream.source, Remote):

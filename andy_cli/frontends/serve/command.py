@@ -12,7 +12,7 @@ from ipaddress import ip_address
 from typing import ClassVar, NamedTuple, NoReturn
 
 from andy_cli.errors import UsageError
-from andy_cli.frontends.serve.board import Board
+from andy_cli.frontends.serve.shared_stats import Board
 from andy_cli.settings import Settings, load
 
 

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from andy_cli.frontends.serve.records import Records
+from andy_cli.frontends.serve.call_records import Records
 
 
 @cache

@@ -13,12 +13,12 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from andy_cli.frontends.serve.app import App
-from andy_cli.frontends.serve.backend import Patience, backend
+from andy_cli.frontends.serve.call_records import Records
 from andy_cli.frontends.serve.command import Seat, Serving, loopback
-from andy_cli.frontends.serve.connection import Connection
-from andy_cli.frontends.serve.gatekeeper import Gatekeeper
-from andy_cli.frontends.serve.records import Records
-from andy_cli.frontends.serve.upstreams import upstreams
+from andy_cli.frontends.serve.http.client_connection import Connection
+from andy_cli.frontends.serve.http.request_guard import Gatekeeper
+from andy_cli.frontends.serve.upstream.backend import Patience, backend
+from andy_cli.frontends.serve.upstream.upstreams import upstreams
 from andy_cli.models.client import Endpoint
 from andy_cli.models.server.facts import ServerFacts, facts
 from andy_cli.settings import Settings

@@ -1,0 +1,117 @@
+"""The first call of an answer, while the model writes it: what of it is sure goes on at once.
+
+It is read again each time it has grown by a part of itself, so that reading it costs no more than
+its length. What has gone on is never taken back: what follows either fits to it, or is the call as
+the model wrote it.
+"""
+
+import json
+from collections.abc import Sequence
+from time import monotonic
+from typing import Protocol
+
+from andy_cli.agent.injection import is_copied
+from andy_cli.agent.pairs import new_id
+from andy_cli.compiler.dialect import Tools
+from andy_cli.compiler.mapper.schemas import parameters
+from andy_cli.compiler.open_calls import OpenCall
+from andy_cli.frontends.serve.answers.sure_arguments import SureArguments
+from andy_cli.frontends.serve.wires.answer_parts import Called, Calling
+from andy_cli.messages import ToolRequest
+
+GROWTH = 16
+"""It is read again when it has grown by its GROWTHth part and as many characters, or ..."""
+SOON = 0.05
+"""... after so many seconds."""
+
+
+class Reading(Protocol):
+    """What a compiler tells of a call that is being written."""
+
+    @property
+    def open_text(self) -> str: ...
+
+    @property
+    def open_size(self) -> int: ...
+
+    def read_open_call(self) -> OpenCall | None: ...
+
+
+class OpeningCall:
+    def __init__(self, tools: Tools, results: list[str]) -> None:
+        """`tools`: those that may be called. `results`: what repeats one of them is no call."""
+        self._tools = tools
+        self._results = results
+        self.id = f"call_{new_id()}"
+        self.name = ""
+        self._arguments = SureArguments({})
+        self._sent = 0
+        self._unfit = ""
+        """The arguments as the model wrote them, when they did not fit."""
+        self._next_size, self._next_time = 0, 0.0
+
+    @property
+    def begun(self) -> bool:
+        """Its client knows of it."""
+        return bool(self.name)
+
+    def look(self, reading: Reading) -> Calling | None:
+        """What more of it may go on, after the model has written on."""
+        size = reading.open_size
+        if not size or (size < self._next_size and monotonic() < self._next_time):
+            return None
+        self._next_size = size + GROWTH + size // GROWTH
+        self._next_time = monotonic() + SOON
+        found = reading.read_open_call()
+        if found is None or found.name not in self._tools or self._is_copied(reading.open_text):
+            return None
+        return self._grow(found)
+
+    def _is_copied(self, written: str) -> bool:
+        request = ToolRequest("", span=(0, len(written)))
+        return bool(self._results) and is_copied(request, written, self._results)
+
+    def _grow(self, found: OpenCall) -> Calling | None:
+        if not self.begun:
+            self._arguments = SureArguments(parameters(self._tools[found.name]))
+        before = self._arguments.text
+        if (self.begun and found.name != self.name) or not found.arguments.startswith(before):
+            return None
+        self._arguments.add(found.arguments[len(before) :])
+        # Its end waits for the end of the reply: a call that is cut off is never whole.
+        sure = self._arguments.sure - self._arguments.whole
+        text = self._arguments.text[self._sent : sure]
+        if not text.strip("{ ") or (self._arguments.whole and not self.begun):
+            return None
+        self.name = found.name
+        self._sent = sure
+        return Calling(0, self.id, self.name, text)
+
+    def note_unfit(self, calls: Sequence[Called]) -> None:
+        """Keep the call as the model wrote it first, should nothing better come of it."""
+        for call in calls[:1]:
+            if call.name == self.name and call.arguments.startswith(self._text):
+                self._unfit = self._unfit or call.arguments
+
+    def complete(self, calls: tuple[Called, ...]) -> tuple[Called, ...]:
+        """The calls of the answer, this one first and so that it begins as its client knows it.
+
+        Without one it stays as it is, which no client takes for whole.
+        """
+        same = [call.arguments for call in calls[:1] if call.name == self.name]
+        text = next(filter(None, map(self._fit, same)), "")
+        others = calls[1:] if text else calls
+        whole = Called(0, self.id, self.name, text or self._unfit or self._text)
+        return (whole, *(call._replace(position=at) for at, call in enumerate(others, 1)))
+
+    def _fit(self, arguments: str) -> str:
+        """These arguments so that they begin with what went on; empty if they cannot."""
+        rest = self._arguments.write_rest(json.loads(arguments))
+        if rest is not None:
+            return self._arguments.text[: self._arguments.sure] + rest
+        return arguments if arguments.startswith(self._text) else ""
+
+    @property
+    def _text(self) -> str:
+        """What its client has of the arguments."""
+        return self._arguments.text[: self._sent]

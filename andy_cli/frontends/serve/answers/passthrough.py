@@ -1,0 +1,139 @@
+"""Answers that are passed on as they are, byte for byte.
+
+Where a model was given tools, the answer is read along, choice by choice: from where something has
+to be changed the events are ours. Until then not one is touched.
+"""
+
+import json
+import re
+from collections.abc import AsyncIterator, Callable
+
+from andy_cli.frontends.serve.answers.rewritten_answer import read_prompt_tokens
+from andy_cli.frontends.serve.answers.tool_dialogue import Dialogue
+from andy_cli.frontends.serve.answers.watched_choice import WatchedChoice
+from andy_cli.frontends.serve.call_records import Record
+from andy_cli.frontends.serve.wires.chat_request import Asked
+from andy_cli.frontends.serve.wires.chat_writer import dumped
+
+
+def plain_body(asked: Asked, body: bytes, model: str) -> bytes:
+    """The request as it came, unless the model is called otherwise here."""
+    if not model or asked.model == model:
+        return body
+    return dumped({**asked.body, "model": model})
+
+
+DONE = b"data: [DONE]"
+LINE_END = re.compile(rb"\r+\n")
+
+
+def split_events(block: bytes) -> list[bytes]:
+    """The events of a server that puts no blank line between them; else the one there is."""
+    if block.count(b"\ndata:") == 0:
+        return [block]
+    lines = [each for each in block.split(b"\n") if each]
+    whole = all(each.endswith((b"}", b"[DONE]")) for each in lines)
+    return lines if whole else [block]
+
+
+class Watching:
+    """Reads along with one streamed answer; says of each event whether it may go on as it is."""
+
+    def __init__(self, make: Callable[[], Dialogue], record: Record) -> None:
+        """`make` begins the dialogue that a choice goes on with, should it have to."""
+        self._make = make
+        self._record = record
+        self._rest = b""
+        self._choices: dict[int, WatchedChoice] = {}
+        self._after: list[bytes] = []
+        self._damaged = False
+        self.ended = False
+        """Its server said that it is over, or why it is not; and all of it could be read."""
+        self.counted = 0
+        """Tokens of the prompt, as its server says."""
+
+    @property
+    def called(self) -> bool:
+        """Whether a call came of it."""
+        return any(choice.called for choice in self._choices.values())
+
+    def take(self, data: bytes) -> bytes:
+        """The bytes that may go on now."""
+        data = self._rest + data
+        if b"\r" in data:
+            data = LINE_END.sub(b"\n", data)
+        cut = data.rfind(b"\n\n") + 2
+        if cut < 2:
+            self._rest = data
+            return b""
+        self._rest = data[cut:]
+        return self._events(data[:cut])
+
+    def _events(self, data: bytes) -> bytes:
+        # One blank line more than is needed belongs to no event.
+        blocks = [block for each in data.split(b"\n\n") if (block := each.strip(b"\n"))]
+        return b"".join(self._event(event) for block in blocks for event in split_events(block))
+
+    def _event(self, raw: bytes) -> bytes:
+        whole = raw + b"\n\n"
+        if raw == DONE:
+            self.ended = not self._damaged
+            return self._later(whole) if self.ended else b""
+        if raw.startswith(b"event: error"):
+            self.ended = True
+            return self._later(whole)
+        event = read_event(raw)
+        if event is None:
+            return self._late(whole)
+        if not event:
+            self._damaged = True
+            return b""  # a client would fail at it
+        if event.get("error"):
+            self.ended = True
+            return self._later(whole)
+        if event.get("usage"):
+            self.counted = read_prompt_tokens(event)
+        choices = event.get("choices")
+        choice = choices[0] if isinstance(choices, list) and len(choices) == 1 else None
+        if not isinstance(choice, dict):
+            return self._late(whole)
+        watched = self._choice(choice.get("index"))
+        out = watched.take(event, choice, whole)
+        self.ended = self.ended or (bool(watched.finish) and not self._damaged)
+        return out
+
+    def _choice(self, index: object) -> WatchedChoice:
+        number = index if type(index) is int else 0
+        if number not in self._choices:
+            self._choices[number] = WatchedChoice(number, self._make(), self._record)
+        return self._choices[number]
+
+    def _late(self, whole: bytes) -> bytes:
+        """What stands behind the end of a choice waits with it: how much was used, say."""
+        waits = any(choice.finish for choice in self._choices.values())
+        return self._later(whole) if waits else whole
+
+    def _later(self, whole: bytes) -> bytes:
+        self._after.append(whole)
+        return b""
+
+    async def end(self) -> AsyncIterator[bytes]:
+        """What is left, once the stream is over."""
+        if self._rest.strip():  # it broke off in the middle of an event, or without a blank line
+            yield self._events(self._rest.strip(b"\r\n"))
+        for choice in self._choices.values():
+            async for out in choice.end(self.ended):
+                yield out
+        for out in self._after:
+            yield out
+
+
+def read_event(raw: bytes) -> dict[str, object] | None:
+    """The event; None for what is no data, empty for what cannot be read."""
+    if not raw.startswith(b"data:"):
+        return None
+    try:
+        event = json.loads(raw[5:].decode())
+    except (ValueError, RecursionError):  # no UTF-8, no JSON
+        return {}
+    return event if isinstance(event, dict) else None

@@ -1,0 +1,301 @@
+"""One request for an answer: passed on as it is, read along, or made by a dialogue."""
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+
+from andy_cli.compiler.detect import NATIVE
+from andy_cli.frontends.serve.answers.passthrough import Watching, plain_body
+from andy_cli.frontends.serve.answers.rewritten_answer import read_back
+from andy_cli.frontends.serve.answers.tool_dialogue import Dialogue, emulated, next_step
+from andy_cli.frontends.serve.answers.wrapped_sources import Heard
+from andy_cli.frontends.serve.call_records import ROOM, Record
+from andy_cli.frontends.serve.http.http_exchange import Exchange
+from andy_cli.frontends.serve.http.keep_alive import PULSE
+from andy_cli.frontends.serve.upstream.reply_start import (
+    MARK,
+    begin_reply,
+    broken_off,
+    explain_no_choice,
+    has_choice,
+    has_end,
+)
+from andy_cli.frontends.serve.upstream.sources import Remote, Source
+from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, Taught
+from andy_cli.frontends.serve.upstream.upstreams import Upstream, renamed
+from andy_cli.frontends.serve.wires.answer_parts import (
+    Called,
+    Calling,
+    Over,
+    Piece,
+    Refused,
+    Retracted,
+    Said,
+    ToolsRefused,
+)
+from andy_cli.frontends.serve.wires.chat_request import Asked
+from andy_cli.frontends.serve.wires.chat_writer import dumped
+from andy_cli.frontends.serve.wires.wire import Surface, Writer
+from andy_cli.models.http.features import refuses_any_tools
+
+
+class ToolsUnseen(Exception):
+    """The model did not see the tools, and nothing was answered yet: now it is taught them."""
+
+
+Pieces = AsyncGenerator[Piece | Retracted, None]
+
+
+@dataclass(slots=True)
+class Call:
+    """One request for an answer, and all that is known about it."""
+
+    exchange: Exchange
+    surface: Surface
+    asked: Asked
+    body: bytes
+    upstream: Upstream
+    record: Record
+
+    async def answer(self) -> int:
+        """Write the answer; returns its status. Raises Refused, ToolsUnseen."""
+        source = self.source
+        if self.asked.parts and not isinstance(source, Remote):
+            raise Refused(400, "This model reads text alone; the request holds something else.")
+        try:
+            return await self._answer_from(source)
+        except ToolsRefused as refused:
+            if self.dialect or self.exchange.begun or self.upstream.dialect != "auto":
+                raise
+            support = self.upstream.support(self.asked.model)
+            support.note_refusal(self.asked.tools, refuses_any_tools(refused.refusal))
+            raise ToolsUnseen from refused
+
+    @property
+    def source(self) -> Source:
+        return renamed(self.upstream, self.asked.model)
+
+    @property
+    def dialect(self) -> str:
+        """The dialect of this request, if its client names one. Raises Refused."""
+        wanted = self.exchange.headers.get("x-andy-dialect", "")
+        if wanted and wanted not in DIALECTS:
+            known = ", ".join(sorted(DIALECTS))
+            raise Refused(400, f"X-Andy-Dialect: there is no {wanted!r}; there are: {known}.")
+        return wanted
+
+    @property
+    def dry(self) -> bool:
+        return self.exchange.headers.get("x-andy-dry-run") == "1"
+
+    @property
+    def _with_tools(self) -> bool:
+        return bool(self.asked.tools or any(each.role == "tool" for each in self.asked.history))
+
+    async def _sends_tools(self) -> bool:
+        """Whether the model is sent the tools themselves."""
+        if self.dialect or not self._with_tools:
+            return False
+        return await self.upstream.sends_tools(self.asked)
+
+    async def find_passing(self) -> Remote | None:
+        """The server whose answer may go on as it comes; None where it is made here."""
+        source = self.source
+        if not (self.surface.passes and isinstance(source, Remote) and source.passes):
+            return None
+        return source if not self._with_tools or await self._sends_tools() else None
+
+    async def _answer_from(self, source: Source) -> int:
+        """As above. Raises ToolsRefused too."""
+        wanted = self.dialect
+        if passing := await self.find_passing():
+            if self.dry:
+                told = json.loads(self._passed(passing))
+                return await self._shown(source.endpoint.model, told)
+            return await self._pass(passing, self._with_tools)
+        # A server that is only asked for words is taught nothing: no stop sequences either.
+        plain = isinstance(source, Remote) and not self._with_tools
+        named = wanted or (NATIVE if plain or await self._sends_tools() else "")
+        taught = self.upstream.taught(self.asked.tools, self.asked.model, named)
+        self.record.way = taught.dialect.name
+        if self.dry:
+            dialogue = Dialogue(self.asked, source, taught)
+            request = dialogue.request(constraint=next_step(dialogue))
+            fields = {**self.asked.fields, "messages": list(request.messages), "stop": request.stop}
+            if isinstance(source, Remote):
+                fields |= await source.find_constraint(request, self.asked.fields)
+            return await self._shown(source.endpoint.model, fields)
+        heard, thinkers = Heard(source, self.record), self.upstream.thinks_first
+        writer = self.surface.writer(self.asked, self.asked.model or self.record.model)
+        made = emulated(self.asked, heard, taught, thinkers, writer.streams_call)
+        return await self._compile(made, writer, heard)
+
+    def _note_reply(self, called: bool, counted: int) -> None:
+        """Note what a complete reply shows of whether the model sees tools that are sent to it.
+
+        Raises ToolsUnseen if they were left out and the client has nothing of the answer yet.
+        """
+        if not self.asked.tools or self.asked.choice.how == "none":
+            return
+        support = self.upstream.support(self.asked.model)
+        if self.record.way not in ("passed", NATIVE):
+            support.note_taught(called)
+        elif support.note_native(self.asked, called, counted) and not self.exchange.begun:
+            raise ToolsUnseen
+
+    def _told(self, made: str) -> dict[str, str]:
+        """The header that says how the answer was made, and what its server did not take."""
+        source = renamed(self.upstream, self.asked.model)
+        left_out = source.find_left_out(self.asked.body) if isinstance(source, Remote) else []
+        without = f";without={','.join(left_out)}" if left_out else ""
+        return {"x-andy-compiled": made + without}
+
+    async def _shown(self, model: str, request: Mapping[str, object]) -> int:
+        """A dry run: what would be sent, and nothing is."""
+        told = {**request, "model": model or self.asked.model}
+        await self.exchange.respond(200, dumped({"dry_run": True, "request": told}))
+        return 200
+
+    def _passed(self, source: Remote) -> bytes:
+        return plain_body(self.asked, self.body, source.endpoint.model)
+
+    async def _pass(self, source: Remote, tools: bool) -> int:
+        """Bytes as they come; with tools the text is read along."""
+        self.record.way = "passed"
+        async with source.send(self._passed(source)) as sent:
+            if not sent.kind.startswith("text/event-stream"):
+                data = await sent.whole()
+                if not has_choice(data):
+                    raise explain_no_choice(data)
+                self.record.wrote(data[:ROOM].decode("utf-8", "replace"))
+                return await self._read_back(data, sent.kind, source, tools)
+            chunks = await begin_reply(sent.chunks())
+            await self.exchange.start(200, sent.kind, self._told("native;repairs=0"))
+            if tools:
+                await self._watched(chunks, source)
+            else:
+                await self._unwatched(chunks)
+            await self.exchange.write(b"", more=False)
+        return 200
+
+    async def _read_back(self, data: bytes, kind: str, source: Remote, tools: bool) -> int:
+        """A whole answer: as it came, unless its client has to have another."""
+        made = "native;repairs=0"
+        if tools:
+            data, over, called, counted = await read_back(data, lambda: self._begin(source))
+            self._note_reply(called, counted)
+            if over is not None:
+                made = how(over)
+                self.record.repairs, self.record.compiled = over.repairs, data.decode()[:ROOM]
+                self.record.calls += over.reason == "tool_calls"
+        await self.exchange.respond(200, data, kind, self._told(made))
+        return 200
+
+    def _begin(self, source: Remote) -> Dialogue:
+        """A dialogue with a model that is sent the client's tools."""
+        taught, thinkers = self._taught_native(), self.upstream.thinks_first
+        return Dialogue(self.asked, source, taught, thinkers)
+
+    def _taught_native(self) -> Taught:
+        return self.upstream.taught(self.asked.tools, self.asked.model, "native")
+
+    async def _watched(self, chunks: AsyncIterator[bytes], source: Remote) -> None:
+        watching = Watching(lambda: self._begin(source), self.record)
+        failure: Refused | None = None
+
+        async def keep_alive() -> None:
+            await self.exchange.write(self.surface.comment)
+
+        async with self._kept_alive(keep_alive):
+            try:
+                async for data in chunks:
+                    if out := watching.take(data):
+                        await self.exchange.write(out)
+            except Refused as refused:
+                failure = refused
+            async for out in watching.end():
+                await self.exchange.write(out)
+        if failure or not watching.ended:
+            raise failure or broken_off()
+        self._note_reply(watching.called, watching.counted)
+
+    @asynccontextmanager
+    async def _kept_alive(self, show: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+        """A sign of life each second in which nothing else is written."""
+        self.exchange.beat = beat = PULSE.begin(show)
+        try:
+            yield
+        finally:
+            self.exchange.beat = None
+            PULSE.end(beat)
+
+    async def _unwatched(self, chunks: AsyncIterator[bytes]) -> None:
+        ended, rest = False, b""
+        async for data in chunks:
+            self.record.wrote(data[:ROOM].decode("utf-8", "replace"))
+            await self.exchange.write(data)
+            ended = ended or has_end(rest + data)
+            rest = data[-MARK:]
+        if not ended:
+            raise broken_off()
+
+    async def _compile(self, pieces: Pieces, writer: Writer, heard: Heard) -> int:
+        if self.asked.stream:
+            return await self._streamed(pieces, writer, heard)
+        made: list[Piece] = []
+        async with aclosing(pieces):
+            async for piece in pieces:
+                if isinstance(piece, Retracted):
+                    made = [each for each in made if not isinstance(each, Said)]
+                    continue
+                made.append(piece)
+                self._note(piece)
+        over = next(each for each in made if isinstance(each, Over))
+        self._note_reply(self.record.calls > 0, over.input_tokens if heard.replies == 1 else 0)
+        data = writer.whole(made)
+        self.record.compiled = data.decode()[:ROOM]
+        await self.exchange.respond(200, data, headers=self._told(how(over)))
+        return 200
+
+    async def _streamed(self, pieces: Pieces, writer: Writer, heard: Heard) -> int:
+        """Events as they are made; an error before the first of them is an answer of its own."""
+        self.exchange.failed = writer.failed
+
+        async def keep_alive() -> None:
+            if heard.begun and not self.exchange.begun:
+                await self.exchange.start(
+                    200, self.surface.streamed_as, self._told(self.record.way)
+                )
+            if self.exchange.begun:
+                await self.exchange.write(self.surface.comment or writer.event(Said("")))
+
+        async with aclosing(pieces), self._kept_alive(keep_alive):
+            async for made in pieces:
+                # What was sent was sent: the answer is a new paragraph.
+                piece = Said("\n\n") if isinstance(made, Retracted) else made
+                self._note(piece)
+                if not self.exchange.begun:
+                    await self.exchange.start(
+                        200, self.surface.streamed_as, self._told(self.record.way)
+                    )
+                await self.exchange.write(writer.event(piece))
+                if isinstance(piece, Over):
+                    once = heard.replies == 1
+                    self._note_reply(self.record.calls > 0, piece.input_tokens if once else 0)
+        await self.exchange.write(b"", more=False)
+        return 200
+
+    def _note(self, piece: Piece) -> None:
+        if isinstance(piece, Called):
+            self.record.calls += 1
+            self.record.compiled += f"{piece.name} {piece.arguments}\n"[:2000]
+        elif isinstance(piece, Over):
+            self.record.repairs = piece.repairs
+        elif not isinstance(piece, Calling):
+            self.record.compiled = (self.record.compiled + piece.text)[:ROOM]
+
+
+def how(over: Over) -> str:
+    """`hermes;repairs=1`."""
+    return f"{over.dialect or 'text'};repairs={len(over.repairs)}"

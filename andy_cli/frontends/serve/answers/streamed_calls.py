@@ -1,0 +1,149 @@
+"""The calls that a model's server makes in a stream: what of them is sure goes on as it came.
+
+An event is held back from the first place on that may be corrected, and so is every event behind
+it: what a client has got is never taken back.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from andy_cli.agent.resolve import parameters
+from andy_cli.compiler.dialect import Tools
+from andy_cli.compiler.mapper.names import find
+from andy_cli.frontends.serve.answers.sure_arguments import SureArguments
+from andy_cli.messages import Arguments, CallDelta
+from andy_cli.models.http.choices import read_call_delta
+
+
+@dataclass(slots=True)
+class StreamedCall:
+    position: int
+    id: str = ""
+    name: str = ""
+    arguments: SureArguments = field(default_factory=lambda: SureArguments({}))
+    sent: int = -1
+    """Characters of its arguments that its client has; -1: it does not know of the call."""
+
+    @property
+    def opened(self) -> bool:
+        return self.sent >= 0
+
+    def write_rest(self, arguments: Arguments | None) -> str:
+        """What its client has not got of it: so that it means these, if that can be."""
+        text, sure = self.arguments.text, self.arguments.sure
+        rest = None if arguments is None else self.arguments.write_rest(arguments)
+        return text[self.sent :] if rest is None else text[self.sent : sure] + rest
+
+    @property
+    def delta(self) -> CallDelta:
+        """All of it in one piece."""
+        return CallDelta(self.position, self.id, self.name, self.arguments.text)
+
+
+class StreamedCalls:
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._calls: dict[int, StreamedCall] = {}
+        self.deltas: list[CallDelta] = []
+        """All that came."""
+        self.mixed_up = False
+        """Two calls share a place, or one has none: which is which is known at the end."""
+        self._held: list[tuple[bytes, Mapping[int, int]]] = []
+        """Events, and how many characters of which calls have come with each."""
+
+    def __iter__(self) -> Iterator[StreamedCall]:
+        return iter(self._calls.values())
+
+    def __bool__(self) -> bool:
+        return bool(self._calls)
+
+    @property
+    def settled(self) -> bool:
+        """Whether all of them went on, whole and fitting."""
+        return not self._held and all(call.arguments.whole for call in self)
+
+    @property
+    def opened(self) -> list[StreamedCall]:
+        """Those that their client knows of."""
+        return [call for call in self if call.opened]
+
+    def take(self, pieces: Sequence[object], event: bytes) -> bytes:
+        """Read the pieces of calls in an event; returns the events that may go on now."""
+        reach: dict[int, int] = {}
+        for piece in pieces:
+            if isinstance(piece, dict):
+                delta = read_call_delta(piece)
+                self.deltas.append(delta)
+                self.mixed_up = self.mixed_up or self._is_mixed_up(delta)
+                if not self.mixed_up:
+                    call = self._add(delta)
+                    reach[call.position] = len(call.arguments.text)
+        self._held.append((event, reach))
+        return self._release()
+
+    def release_all(self) -> bytes:
+        """The events that were held back, as they came: the reply was cut off."""
+        held, self._held = self._held, []
+        return b"".join(event for event, _ in held)
+
+    def _is_mixed_up(self, delta: CallDelta) -> bool:
+        if delta.position is None:
+            return True
+        call = self._calls.get(delta.position)
+        if call is None:
+            return False
+        if not (delta.name and call.name):
+            return False  # a piece of it, whatever id it has now
+        return delta.name != call.name or bool(delta.id and delta.id != call.id)
+
+    def _add(self, delta: CallDelta) -> StreamedCall:
+        position = delta.position or 0
+        call = self._calls.setdefault(position, StreamedCall(position))
+        call.id = call.id or delta.id
+        if delta.name and not call.name:
+            before = call.arguments.text
+            call.name = delta.name
+            tool = self._tools.get(call.name)
+            call.arguments = SureArguments(parameters(tool) if tool else {})
+            call.arguments.add(before)
+        call.arguments.add(delta.arguments)
+        return call
+
+    def _release(self) -> bytes:
+        out = []
+        while (
+            self._held
+            and not self.mixed_up
+            and all(self._is_sure(*each) for each in self._held[0][1].items())
+        ):
+            event, reach = self._held.pop(0)
+            out.append(event)
+            for position, characters in reach.items():
+                self._calls[position].sent = characters
+        return b"".join(out)
+
+    def _is_sure(self, position: int, characters: int) -> bool:
+        call = self._calls[position]
+        return call.name in self._tools and call.arguments.sure >= characters
+
+
+def rename_calls(message: Mapping[str, object], tools: Tools) -> dict[str, object] | None:
+    """The message with the client's own names of its tools; None if it has them already.
+
+    Some servers put a prefix before a name (`functions.`), or another case.
+    """
+    calls = message.get("tool_calls")
+    listed = calls if isinstance(calls, list) else []
+    renamed = [_rename_call(call, tools) for call in listed]
+    return {**message, "tool_calls": renamed} if renamed != listed else None
+
+
+def _rename_call(call: object, tools: Tools) -> object:
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(call, dict) or not isinstance(function, dict):
+        return call
+    name = function.get("name")
+    if not isinstance(name, str) or not name or name in tools:
+        return call
+    found = find(name, {}, tools)
+    return {**call, "function": {**function, "name": found.name}} if found and found.sure else call

@@ -1,0 +1,522 @@
+"""Tool calls from a model that has none: the dialogue with the model that no client ever sees.
+
+The model is taught a notation in its prompt; what it writes in it becomes the calls of the answer.
+Where it leaves parameters open it is asked for them (A16 to A20); what does not fit is corrected,
+or told to it once. Nothing is run and nothing is kept: the dialogue lives inside the request.
+"""
+
+import json
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
+
+from andy_cli.agent.injection import is_copied, is_quoted, unescape_control_tokens
+from andy_cli.agent.pairs import new_id
+from andy_cli.agent.reply import Reply, may_ask
+from andy_cli.agent.resolve import Offer, Resolved, resolve
+from andy_cli.compiler.bodies.held import call_constraint
+from andy_cli.compiler.compiler import CompiledReply, Compiler, Opened
+from andy_cli.compiler.detect import NATIVE
+from andy_cli.compiler.dialect import Question
+from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.requested import asks_for_code
+from andy_cli.frontends.serve.answers.opening_call import OpeningCall, Reading
+from andy_cli.frontends.serve.answers.quote_aware_parser import Quoting
+from andy_cli.frontends.serve.upstream.sources import Source
+from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, Taught
+from andy_cli.frontends.serve.wires.answer_parts import (
+    Called,
+    Over,
+    Piece,
+    Refused,
+    Retracted,
+    Said,
+    Thought,
+)
+from andy_cli.frontends.serve.wires.chat_request import Asked
+from andy_cli.messages import (
+    Arguments,
+    CallDelta,
+    Chunk,
+    Constraint,
+    Message,
+    Request,
+    ToolRequest,
+    Usage,
+    Wire,
+)
+
+TRIES = 3
+"""Replies that are asked for until one can be used."""
+MUST = "You must use one of the commands now; do not answer in words."
+WORDS = "Answer in words: no command can be used now."
+MUST_THIS = "You must use {} now; do not answer in words."
+
+
+NOTHING_USED = Usage()
+
+
+@dataclass(slots=True)
+class Dialogue:
+    """One answer while it is made."""
+
+    asked: Asked
+    source: Source
+    taught: Taught
+    thinks_first: set[str] = field(default_factory=set)
+    """Models whose replies begin inside reasoning that the prompt opened, as far as was seen."""
+    usage: Usage = NOTHING_USED
+    side: list[Wire] = field(default_factory=list)
+    """What was said to the model beside the client's history, and its replies to that."""
+    repairs: tuple[str, ...] = ()
+    said: bool = False
+    """The client has seen text of this answer."""
+    opening: OpeningCall | None = None
+    """The first call, which goes on while it is written; None where it may not."""
+    unsaid: list[str] = field(default_factory=list)
+    """What the model said instead of calls to use; if `said`, the client saw the first."""
+    again: str = ""
+    """The tool that is asked for once more, as the arguments that it was called with do not fit."""
+
+    @property
+    def opened(self) -> OpeningCall | None:
+        """The first call, once its client knows of it."""
+        return self.opening if self.opening is not None and self.opening.begun else None
+
+    @property
+    def results(self) -> list[str]:
+        return [each.content for each in self.asked.history if each.role == "tool"]
+
+    @property
+    def must(self) -> bool:
+        return self.asked.choice.how == "required"
+
+    @property
+    def demand(self) -> str:
+        name = self.asked.choice.name
+        return MUST_THIS.format(name) if name else MUST
+
+    @property
+    def due(self) -> str:
+        """The one tool that has to be called now; nothing where it may be any."""
+        return self.asked.choice.name or self.again
+
+    @property
+    def native(self) -> bool:
+        """The model is given the tools themselves."""
+        wanted = bool(self.asked.tools) and self.asked.choice.how != "none"
+        return wanted and self.taught.dialect.name == NATIVE
+
+    @property
+    def fields(self) -> Mapping[str, object]:
+        """What is passed on; with native calls also what is wanted of them."""
+        if not self.native:
+            return self.asked.fields
+        choice: dict[str, object] = {}
+        if self.must or self.again:
+            function = {"type": "function", "function": {"name": self.due}}
+            choice["tool_choice"] = function if self.due else "required"
+        if not self.asked.parallel:
+            choice["parallel_tool_calls"] = False
+        return {**self.asked.fields, **choice}
+
+    def request(self, more: Sequence[Wire] = (), constraint: Constraint | None = None) -> Request:
+        asked = self.asked
+        # A model that is chosen for needs no words for it.
+        demand = self.demand if self.must and not self.source.guided else ""
+        history = asked.history
+        if self.source.guided:
+            # A11 keeps words and not the call beside them; what is chosen next needs the call.
+            history = tuple(each._replace(content="") if each.calls else each for each in history)
+        taught = self.asked.choice.how != "none"
+        messages = self.taught.messages(history, asked.parts, demand, taught)
+        return Request(
+            messages=(*messages, *self.side, *more),
+            tools=tuple(self.asked.tools.values()) if self.native else (),
+            constraint=constraint,
+            stop=self.taught.dialect.stop,
+        )
+
+    def count(self, usage: Usage) -> None:
+        self.usage = Usage(
+            self.usage.input_tokens + usage.input_tokens,
+            self.usage.output_tokens + usage.output_tokens,
+        )
+
+    def over(self, reason: str, dialect: str = "") -> Over:
+        return Over(reason, *self.usage, dialect=dialect, repairs=self.repairs)
+
+
+async def emulated(
+    asked: Asked,
+    source: Source,
+    taught: Taught,
+    thinks_first: set[str],
+    streams_call: Callable[[str], bool],
+) -> AsyncGenerator[Piece | Retracted, None]:
+    """The answer, in pieces as it is made. Raises Refused.
+
+    `streams_call`: whether the client can be shown a call of this tool while it is written.
+    """
+    dialogue = Dialogue(asked, source, taught, thinks_first)
+    dialogue.opening = open_call(dialogue, streams_call)
+    async for piece in converse(dialogue):
+        yield piece
+
+
+def open_call(dialogue: Dialogue, streams_call: Callable[[str], bool]) -> OpeningCall | None:
+    """What shows a call while it is written; None where one has to be whole first."""
+    asked = dialogue.asked
+    if not (asked.stream and asked.tools) or asked.choice.how == "none" or dialogue.source.guided:
+        return None
+    names = [asked.choice.name] if asked.choice.name else asked.tools
+    tools = {name: asked.tools[name] for name in names if streams_call(name)}
+    return OpeningCall(tools, dialogue.results)
+
+
+async def converse(
+    dialogue: Dialogue, tries: int = TRIES
+) -> AsyncGenerator[Piece | Retracted, None]:
+    """As above, for a dialogue of which something may have been said already."""
+    asked, source = dialogue.asked, dialogue.source
+    behind: list[Piece] = []
+    """What is said behind a call that is being written: its client gets one after the other."""
+    for attempt in range(1, tries + 1):
+        last = attempt == tries
+        # Said once, the same in other words is not said again.
+        silent = dialogue.said or (dialogue.must and not last)
+        reading = reader(dialogue)
+        reply = Reply(
+            source.reply(dialogue.request(constraint=next_step(dialogue)), dialogue.fields),
+            reading,
+            room=WHOLE,
+        )
+        async for piece in words_of(dialogue, reply, silent, reading):
+            if dialogue.opened and isinstance(piece, Said | Thought):
+                behind.append(piece)
+            else:
+                yield piece
+        note_reply(dialogue, reply, silent)
+        compiled, raw = find_in_reasoning(dialogue, reply)
+        found = await understood(dialogue, compiled, raw)
+        note = found.note or (dialogue.demand if dialogue.must else "")
+        calls = found.calls or (found.unfit if last else ())
+        if calls or last or not note:
+            for piece in closing_pieces(dialogue, found, calls, behind):
+                yield piece
+            break
+        if dialogue.opened:
+            dialogue.opened.note_unfit(found.unfit)
+        dialogue.again = next((each.name for each in found.unfit), "")
+        dialogue.side += [
+            {"role": "assistant", "content": reply.raw.strip() or "..."},
+            {"role": "user", "content": note},
+        ]
+    if calls:
+        yield dialogue.over("tool_calls", found.dialect)
+    else:
+        yield dialogue.over(ended(reply))._replace(stopped_at=stopped_at(asked, reply))
+
+
+def note_reply(dialogue: Dialogue, reply: Reply, silent: bool) -> None:
+    """Note what a reply said, and how; `silent`: its client saw none of its words."""
+    dialogue.count(reply.usage)
+    if reply.compiled.thought_first:
+        dialogue.thinks_first.add(dialogue.source.endpoint.model)
+    words = reply.compiled.text.strip()
+    if silent:
+        dialogue.unsaid.append(words)
+    elif dialogue.said:
+        dialogue.unsaid = [words]
+
+
+def find_in_reasoning(dialogue: Dialogue, reply: Reply) -> tuple[CompiledReply, str]:
+    """The reply and its text; where it says nothing and asks for nothing, what its reasoning does.
+
+    A server that knows no end of the reasoning takes the calls behind it for a part of it.
+    """
+    compiled = reply.compiled
+    silent = not (compiled.requests or compiled.text.strip())
+    if silent and compiled.reasoning and may_ask(reply.finish) and dialogue.asked.tools:
+        again = reader(dialogue)
+        again.take(Chunk(compiled.reasoning))
+        _, found = again.finish()
+        if found.requests:
+            return found, compiled.reasoning
+    return compiled, reply.raw
+
+
+WHOLE = 2**25
+"""Characters of a reply: what is quoted in it is looked up."""
+
+
+def closing_pieces(
+    dialogue: Dialogue, found: "Understood", calls: tuple[Called, ...], behind: Sequence[Piece]
+) -> Iterator[Piece]:
+    """The calls, and what of the answer was not said while it came."""
+    words = [*behind, *map(Said, closing_words(dialogue, found))]
+    if dialogue.opened:
+        yield from dialogue.opened.complete(calls)
+    yield from words
+    if not dialogue.opened:
+        yield from calls
+
+
+def closing_words(dialogue: Dialogue, found: "Understood") -> Iterator[str]:
+    """What of an answer was not said while it came."""
+    yield from found.shown
+    if found.calls or found.unfit:
+        return
+    words = list(dict.fromkeys(filter(None, dialogue.unsaid)))
+    if dialogue.said:
+        yield from (f"\n\n{each}" for each in words[1:])
+    elif not found.shown:
+        # Nothing else was said: what looked like a call, and named no tool, was the answer.
+        yield from found.foreign or words[-1:]
+
+
+def reader(dialogue: Dialogue) -> Compiler | Quoting:
+    opened: Opened = "likely" if dialogue.source.endpoint.model in dialogue.thinks_first else ""
+    if not dialogue.asked.tools:
+        return Compiler(Markers([]), reasoning_open=opened)  # nothing is a request
+    words = [each.content for each in dialogue.asked.history if each.role == "user"]
+    make = partial(
+        dialogue.taught.compiler, wants_code=asks_for_code("".join(words[-1:])), opened=opened
+    )
+    return Quoting(make, partial(is_text, dialogue))
+
+
+async def words_of(
+    dialogue: Dialogue, reply: Reply, silent: bool, reading: Reading
+) -> AsyncIterator[Piece | Retracted]:
+    """What of a reply may be shown, as it comes; `silent`: words are not what was asked for.
+
+    `reading` is who reads the reply.
+    """
+    failure: Refused | None = None
+    try:
+        async for visible in reply:
+            if visible.retracted and not dialogue.side:
+                yield Retracted()
+            if visible.reasoning and not dialogue.side:
+                yield Thought(visible.reasoning)
+            if visible.text and not silent:
+                dialogue.said = True
+                yield Said(visible.text)
+            if dialogue.opening and (more := dialogue.opening.look(reading)):
+                yield more
+    except Refused as refused:
+        failure = refused
+    if failure is not None:
+        if dialogue.said and not silent and reply.rest.text:
+            yield Said(reply.rest.text)  # what was held back when it broke off
+        raise failure
+
+
+def ended(reply: Reply) -> str:
+    """Why the reply ended, as far as the client may know: a call that was cut off is no call."""
+    if reply.finish in ("length", "content_filter"):
+        return reply.finish
+    return "stop"
+
+
+def stopped_at(asked: Asked, reply: Reply) -> str:
+    """The stop sequence that ended it, if the client gave it: notations have some of their own."""
+    given = asked.fields.get("stop")
+    own = given if isinstance(given, list) else [given]
+    return reply.stopped_at if reply.stopped_at in own else ""
+
+
+class Understood(NamedTuple):
+    """What a reply asks for."""
+
+    calls: tuple[Called, ...] = ()
+    shown: tuple[str, ...] = ()
+    """Texts of requests that are none: quotations, and what the protocol says aloud."""
+    dialect: str = ""
+    note: str = ""
+    """What the model is told if there is nothing to use."""
+    unfit: tuple[Called, ...] = ()
+    """Calls with arguments that do not fit, as the client may see for itself."""
+    foreign: tuple[str, ...] = ()
+    """Texts of requests that name no tool."""
+
+
+async def understood(dialogue: Dialogue, compiled: CompiledReply, raw: str) -> Understood:
+    """`raw` is the reply as it was written."""
+    asked = dialogue.asked
+    shown: list[str] = []
+    foreign: list[str] = []
+    note = compiled.fault
+    found: list[Resolved] = []
+    for request in compiled.requests:
+        if is_aloud(dialogue, request):
+            shown.append(aloud(request))
+        elif is_text(dialogue, request, raw):
+            shown.append(raw[slice(*request.span)])
+        elif asked.choice.how == "none":
+            note = note if dialogue.said else WORDS
+        else:
+            made = await resolved(dialogue, request, compiled.dialect)
+            unknown = all(each.fault and each.call.name not in asked.tools for each in made)
+            if unknown and unmarked(request, raw):
+                foreign.append(raw[slice(*request.span)])
+            found += made
+    wanted = [asked.choice.name] if asked.choice.name else asked.tools
+    known = [each for each in found if each.call.name in wanted]
+    fitting = [each for each in known if not each.fault]
+    most = None if asked.parallel else 1
+    for each in fitting[:most]:
+        dialogue.repairs += each.changes
+    return Understood(
+        called(fitting[:most]),
+        tuple(filter(None, shown)),
+        compiled.dialect,
+        next((each.fault for each in found if each.fault), note),
+        called([each for each in known if each.fault][:most]),
+        tuple(filter(None, foreign)),
+    )
+
+
+async def understand_call(dialogue: Dialogue, delta: CallDelta) -> Arguments | None:
+    """The arguments that were meant by one native call; None if they do not fit."""
+    compiler = reader(dialogue)
+    compiler.take(Chunk(call=delta))
+    _, compiled = compiler.finish()
+    found = await understood(dialogue, compiled, "")
+    return json.loads(found.calls[0].arguments) if len(found.calls) == 1 else None
+
+
+ALOUD = ("send_chat", "write", "end_turn")
+"""Requests of a protocol in which everything is one: they are the answer, and its end."""
+
+
+def aloud(request: ToolRequest) -> str:
+    text = (request.arguments or {}).get("content")
+    return text if isinstance(text, str) and request.name != "end_turn" else ""
+
+
+def is_aloud(dialogue: Dialogue, request: ToolRequest) -> bool:
+    return dialogue.taught.dialect.carries_all and request.name.lower() in ALOUD
+
+
+def is_text(dialogue: Dialogue, request: ToolRequest, raw: str) -> bool:
+    """Whether a request is a quotation, or no call is wanted: then its text is text (P9).
+
+    What merely resembles a result is a call: nothing is run here, and who runs it can ask.
+    """
+    dialect = dialogue.taught.dialect
+    framed = dialect.letter is not None or dialect.carries_all
+    return not is_aloud(dialogue, request) and (
+        (dialogue.asked.choice.how == "none" and unmarked(request, raw))
+        or (request.quoted and not framed)
+        or is_quoted(request, raw)
+        or is_copied(request, raw, dialogue.results)
+    )
+
+
+def unmarked(request: ToolRequest, raw: str) -> bool:
+    """Whether it is JSON or code, and may be an answer; with markers it is no text for anybody."""
+    return raw[slice(*request.span)].lstrip("`").startswith(("{", "[{", "json", "python", "\n"))
+
+
+async def resolved(dialogue: Dialogue, request: ToolRequest, dialect: str) -> tuple[Resolved, ...]:
+    named = request._replace(id=new_id(), arguments=unescape_control_tokens(request.arguments))
+    written_in = DIALECTS.get(dialect, dialogue.taught.dialect)
+    offer = Offer(dialogue.taught.tools, lambda name: False)
+    return await resolve(named, written_in, offer, interviewer(dialogue, named))
+
+
+def called(resolved: Sequence[Resolved]) -> tuple[Called, ...]:
+    return tuple(
+        Called(
+            at,
+            f"call_{each.call.id}",
+            each.call.name,
+            json.dumps(dict(each.call.arguments), ensure_ascii=False),
+        )
+        for at, each in enumerate(resolved)
+    )
+
+
+def interviewer(dialogue: Dialogue, request: ToolRequest) -> Callable[[Question], Awaitable[str]]:
+    """Puts questions to the model; the side conversation grows (A18)."""
+    side: list[Wire] = [{"role": "assistant", "content": dialogue.taught.dialect.write(request)}]
+
+    async def ask(question: Question) -> str:
+        side.append({"role": "user", "content": question.text})
+        request = dialogue.request(side, what_fits(dialogue, question))
+        fields = {key: each for key, each in dialogue.asked.fields.items() if key in KEPT}
+        reply = Reply(dialogue.source.reply(request, fields), Compiler(Markers([])))
+        async for _ in reply:
+            pass
+        dialogue.count(reply.usage)
+        side.append({"role": "assistant", "content": reply.compiled.text})
+        return reply.compiled.text
+
+    return ask
+
+
+KEPT = frozenset("temperature top_p seed frequency_penalty presence_penalty user".split())
+"""Fields that mean the same for an answer to a question of ours."""
+
+
+# What a reply may be.
+
+
+def next_step(dialogue: Dialogue) -> Constraint | None:
+    """What the next reply may be, for sources that can hold a model to it."""
+    dialect = dialogue.taught.dialect
+    choice = dialogue.asked.choice
+    if not dialogue.source.guided:
+        return next_reply(dialogue)
+    if not dialect.constraint or choice.how == "none":
+        return None
+    tools = dialogue.taught.tools
+    base = dialect.constraint({choice.name: tools[choice.name]} if choice.name else tools)
+    if base.schema:
+        return base
+    results, _ = heard(dialogue.asked.history)
+    earlier, _ = heard(dialogue.asked.history, everything=True)
+    # What is due is asked for first, and only then what is due of commands alone.
+    free = choice.how != "required" or not dialogue.side
+    past = earlier[: len(earlier) - len(results)]
+    return base._replace(free_text=free, results=(*results,), earlier=(*past,))
+
+
+def next_reply(dialogue: Dialogue) -> Constraint | None:
+    """The same for a model that writes by itself: words stay free unless a call is due."""
+    asked, taught = dialogue.asked, dialogue.taught
+    if dialogue.native or not asked.tools or asked.choice.how == "none":
+        return None
+    if dialogue.source.endpoint.model in dialogue.thinks_first:
+        return None  # held to a call it could not think first
+    tools = {dialogue.due: taught.tools[dialogue.due]} if dialogue.due else taught.tools
+    due = dialogue.must or bool(dialogue.again)
+    if taught.dialect.constraint is not None:
+        return taught.dialect.constraint(tools, due)
+    return call_constraint(tools) if due else None
+
+
+def what_fits(dialogue: Dialogue, question: Question) -> Constraint | None:
+    return None if dialogue.source.guided else question.constraint
+
+
+def heard(history: Sequence[Message], everything: bool = False) -> tuple[list[str], list[str]]:
+    """What tools returned since the user spoke last (or ever), and what users said."""
+    words = [each.content for each in history if each.role == "user"]
+    start = (
+        0
+        if everything
+        else max((at for at, each in enumerate(history) if each.role == "user"), default=0)
+    )
+    return [each.content for each in history[start:] if each.role == "tool"], words

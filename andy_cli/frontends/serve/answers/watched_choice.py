@@ -1,0 +1,232 @@
+"""One choice of an answer that is streamed: what of it goes on as it came, and how it ends.
+
+Its text is read along: should it hold a call although its server was to make one of it, the events
+from there on are ours. What has to be asked again goes on as a dialogue that began with it.
+"""
+
+import json
+from collections.abc import AsyncIterator
+
+from andy_cli.agent.reply import may_ask, without_requests
+from andy_cli.compiler.compiler import CompiledReply
+from andy_cli.frontends.serve.answers.streamed_calls import StreamedCalls, rename_calls
+from andy_cli.frontends.serve.answers.tool_dialogue import (
+    TRIES,
+    Dialogue,
+    converse,
+    open_call,
+    reader,
+    understand_call,
+)
+from andy_cli.frontends.serve.answers.wrapped_sources import Begun
+from andy_cli.frontends.serve.call_records import Record
+from andy_cli.frontends.serve.wires.answer_parts import Called, Calling, Over, Said
+from andy_cli.frontends.serve.wires.chat_writer import call_of, line
+from andy_cli.frontends.serve.wires.freeform_tools import texted_tools
+from andy_cli.messages import Chunk
+from andy_cli.models.http.choices import plain_finish
+
+Event = dict[str, object]
+
+
+class WatchedChoice:
+    def __init__(self, index: int, dialogue: Dialogue, record: Record) -> None:
+        self._index = index
+        self._dialogue = dialogue
+        self._record = record
+        self._reader = reader(dialogue)
+        self._calls = StreamedCalls(dialogue.taught.tools)
+        self._opening = dialogue.opening = open_call(dialogue, self._streams_call)
+        self._calling = ""
+        """The arguments that went on of a call that is being written in the text."""
+        self._ahead = ""  # white space that went on before the reader showed it
+        self._shown_any = False
+        self._raw: list[str] = []
+        self._thoughts: list[str] = []
+        self._head: Event = {}
+        self.finish: Event | None = None
+        """The event that ends it; it waits until it is known what the text meant."""
+        self._last = b""
+        """The same, as it goes on."""
+
+    def take(self, event: Event, choice: Event, whole: bytes) -> bytes:
+        """Read an event with this choice alone; returns the bytes that may go on now."""
+        self._head = event
+        delta = choice.get("delta")
+        delta = delta if isinstance(delta, dict) else {}
+        finish, out = choice.get("finish_reason"), b""
+        self._note_thought(delta)
+        text, pieces = delta.get("content"), delta.get("tool_calls")
+        if isinstance(pieces, list) and pieces:
+            if renamed := rename_calls(delta, self._dialogue.taught.tools):
+                choice["delta"] = delta = renamed
+                pieces = delta["tool_calls"]
+                whole = line(event)
+            if finish:
+                whole = line({**event, "choices": [{**choice, "finish_reason": None}]})
+            out = self._calls.take(pieces if isinstance(pieces, list) else [], whole)
+            whole = line({**event, "choices": [{**choice, "delta": {}}]}) if finish else b""
+        if isinstance(text, str) and text and (shown := self._show(text)) != text:
+            if (shown or len(delta) > 1) and not pieces:
+                begun = {**choice, "delta": {**delta, "content": shown}, "finish_reason": None}
+                out += line({**event, "choices": [begun]})
+            out += self._show_call()
+            # What is held back of it comes before the end.
+            whole = line({**event, "choices": [{**choice, "delta": {}}]}) if finish else b""
+        if not finish:
+            return out or whole
+        self.finish = {**event, "choices": [choice]}
+        self._last = whole
+        return out
+
+    def _note_thought(self, delta: Event) -> None:
+        thought = delta.get("reasoning_content") or delta.get("reasoning")
+        if isinstance(thought, str):
+            self._thoughts.append(thought)
+
+    def _show(self, text: str) -> str:
+        """What of it may go on, and so all of it while nothing looks like a call."""
+        self._raw.append(text)
+        self._record.wrote(text)
+        shown = self._catch_up(self._reader.take(Chunk(text)).text)
+        blank = self._reader.blank
+        if blank is not None:
+            shown += blank.removeprefix(self._ahead)
+            self._ahead = blank
+        self._shown_any = self._shown_any or bool(shown.strip())
+        return shown
+
+    def _streams_call(self, name: str) -> bool:
+        return name not in texted_tools(self._dialogue.asked.body.get("tools"))
+
+    def _show_call(self) -> bytes:
+        """What may go on of a call that is being written in the text."""
+        if self._opening is None or self._calls or not (more := self._opening.look(self._reader)):
+            return b""
+        return self._write_calling(more)
+
+    def _write_calling(self, more: Calling) -> bytes:
+        opened = {"index": 0, **call_of(Called(0, more.id, more.name, ""), ())}
+        first = b"" if self._calling else self._write({"tool_calls": [opened]})
+        self._calling += more.text
+        return first + self._write_arguments(more.position, more.text)
+
+    def _catch_up(self, text: str) -> str:
+        """What the reader shows now, without what went on before."""
+        if not text:
+            return ""
+        ahead, self._ahead = self._ahead, ""
+        return text.removeprefix(ahead)
+
+    @property
+    def called(self) -> bool:
+        """Whether a call came of it so far."""
+        return bool(self._calls) or self._record.calls > 0
+
+    @property
+    def _opened_id(self) -> str:
+        """Of the call that is being written in the text."""
+        return self._opening.id if self._opening is not None and self._calling else ""
+
+    @property
+    def _reason(self) -> str:
+        choices = self.finish["choices"] if self.finish else None
+        reason = choices[0].get("finish_reason") if isinstance(choices, list) else None
+        return plain_finish(str(reason or "stop"))
+
+    async def end(self, ended: bool) -> AsyncIterator[bytes]:
+        """What is left of it. `ended`: its server said that it is over."""
+        whole = ended and may_ask(self._reason)  # of nothing that was cut off is a call made (P7)
+        last, compiled = self._reader.finish(not whole)
+        if not whole:
+            compiled = without_requests(compiled)
+        text = self._catch_up(last.text)
+        if not whole or self._needs_nothing(compiled):
+            if text:
+                yield self._write({"content": text})
+            yield self._calls.release_all() + self._last
+            return
+        if text and self._shown_any:
+            yield self._write({"content": text})
+        async for out in self._go_on():
+            yield out
+
+    def _needs_nothing(self, compiled: CompiledReply) -> bool:
+        """Whether the choice stays as its server made it."""
+        if self._calls:
+            return self._calls.settled
+        if self._calling:
+            return False
+        if compiled.requests or self._dialogue.must:
+            return False
+        silent = not (self._shown_any or compiled.text.strip())
+        return not (silent and self._thoughts and self._dialogue.asked.tools)
+
+    async def _go_on(self) -> AsyncIterator[bytes]:
+        """The rest of it, as a dialogue in which this was the first reply."""
+        opened = self._calls.opened
+        for call in () if self._calls.mixed_up else opened:
+            if not call.arguments.whole or call.sent < len(call.arguments.text):
+                rest = call.write_rest(await understand_call(self._dialogue, call.delta))
+                yield self._write_arguments(call.position, rest)
+        reason = "tool_calls"
+        if not opened or self._calls.mixed_up or len(opened) < len([*self._calls]):
+            async for out in self._converse():
+                if not isinstance(out, Over):
+                    yield out
+                elif not opened:
+                    reason = out.reason
+        yield self._write({}, reason)
+
+    def _first_reply(self) -> list[Chunk]:
+        """What the dialogue begins with: all of it, or the calls that did not go on."""
+        deltas = self._calls.deltas
+        if self._calls.opened and not self._calls.mixed_up:
+            deltas = [call.delta for call in self._calls if not call.opened]
+        calls = [Chunk(call=delta) for delta in deltas]
+        words = Chunk("".join(self._raw), "".join(self._thoughts))
+        end = Chunk(finish=self._reason)
+        return [*calls, end] if self._calls.opened else [words, *calls, end]
+
+    async def _converse(self) -> AsyncIterator[bytes | Over]:
+        """What becomes of it; the model is asked again only where no call went on before."""
+        opened, dialogue = self._calls.opened, self._dialogue
+        if self._calls:
+            dialogue.opening = None  # the server's own calls went on as they came
+        dialogue.source = Begun(dialogue.source, self._first_reply())
+        dialogue.said = self._shown_any or bool(opened)
+        known = len(opened) if self._calls.mixed_up else 0
+        """So many of what comes have gone on before, or have begun to."""
+        texted = texted_tools(dialogue.asked.body.get("tools"))
+        async for piece in converse(dialogue, 1 if opened else TRIES):
+            match piece:
+                case Said(text):
+                    yield self._write({"content": text})
+                case Calling():
+                    yield self._write_calling(piece)
+                case Called() if piece.id == self._opened_id:
+                    self._record.calls += 1
+                    rest = piece.arguments[len(self._calling) :]
+                    yield self._write_arguments(piece.position, rest)
+                case Called(position=position) if position >= known:
+                    self._record.calls += 1
+                    self._record.compiled += f"{piece.name} {piece.arguments}\n"[:2000]
+                    index = len(opened) - known + position
+                    call = {"index": index, **call_of(piece, texted)}
+                    yield self._write({"tool_calls": [call]})
+                case Called(position=position):
+                    call_begun = opened[position]
+                    if rest := call_begun.write_rest(json.loads(piece.arguments)):
+                        yield self._write_arguments(call_begun.position, rest)
+                case Over():
+                    self._record.repairs = piece.repairs
+                    yield piece
+
+    def _write_arguments(self, position: int, text: str) -> bytes:
+        piece = {"index": position, "function": {"arguments": text}}
+        return self._write({"tool_calls": [piece]})
+
+    def _write(self, delta: Event, finish: str | None = None) -> bytes:
+        head = {key: value for key, value in self._head.items() if key not in ("choices", "usage")}
+        choice = {"index": self._index, "delta": delta, "finish_reason": finish}
+        return line({**head, "choices": [choice]})

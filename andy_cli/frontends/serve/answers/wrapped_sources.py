@@ -1,0 +1,42 @@
+"""Sources of replies that add something to another one."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from andy_cli.frontends.serve.call_records import Record
+from andy_cli.frontends.serve.upstream.sources import Around
+from andy_cli.messages import Chunk, Request
+
+
+@dataclass(slots=True)
+class Heard(Around):
+    record: Record
+    begun: bool = False
+    """The model has begun to write."""
+    replies: int = 0
+
+    async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
+        self.replies += 1
+        if self.record.raw:
+            self.record.wrote("\n---\n")
+        async for chunk in self.source.reply(request, fields):
+            self.begun = True
+            self.record.wrote(chunk.text)
+            yield chunk
+
+
+@dataclass(slots=True)
+class Begun(Around):
+    """A source whose first reply has come already."""
+
+    chunks: Sequence[Chunk]
+    used: bool = False
+
+    async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
+        if not self.used:
+            self.used = True
+            for chunk in self.chunks:
+                yield chunk
+            return
+        async for chunk in self.source.reply(request, fields):
+            yield chunk

@@ -1,0 +1,194 @@
+"""The last calls, and figures of all: in memory alone, for the page and for /metrics."""
+
+import asyncio
+import json
+import time
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from andy_cli.frontends.serve.shared_stats import Board
+
+LAST = 50
+"""Calls that are remembered."""
+MODELS = 200
+"""Names of models that are counted on their own."""
+OTHERS = "(others)"
+BRIEF = 4_000
+"""The same, of calls that other processes show."""
+SHOWN_AFTER = 0.2
+"""Seconds until the other processes know of a call."""
+ROOM = 32_000
+"""Characters of what a model wrote, and of what was made of it, that are kept of a call."""
+
+
+@dataclass(slots=True)
+class Record:
+    """One call, while it goes on and afterwards."""
+
+    surface: str
+    model: str
+    way: str = ""
+    """passed: as it is; native: with the model's own calls; else the notation it was taught."""
+    began: float = field(default_factory=time.time)
+    seconds: float = 0.0
+    status: int = 0
+    asked: str = ""
+    """The last thing the client said."""
+    raw: str = ""
+    """What the model wrote."""
+    compiled: str = ""
+    """What the client got, as JSON."""
+    repairs: tuple[str, ...] = ()
+    calls: int = 0
+
+    def wrote(self, text: str) -> None:
+        if len(self.raw) < ROOM:
+            self.raw += text[: ROOM - len(self.raw)]
+
+
+Key = tuple[str, ...]
+"""requests SURFACE WAY STATUS | seconds SURFACE | open | calls | repaired
+| answers MODEL | with_calls MODEL | failed MODEL
+"""
+
+
+class Records:
+    """Of this process; with a board, of all processes of the server."""
+
+    def __init__(self, board: Board | None = None, sheet: int = 0) -> None:
+        self._board = board
+        self._sheet = sheet
+        self._due = False
+        self._last: deque[Record] = deque(maxlen=LAST)
+        self._open = 0
+        self._rows: dict[tuple[str, str, int, str], list[float]] = {}
+        """(surface, way, status, model) -> answers, seconds, calls, with calls, repaired."""
+        self._models: set[str] = set()
+
+    def begin(self, record: Record) -> Record:
+        self._open += 1
+        self._last.appendleft(record)
+        self._changed()
+        return record
+
+    def end(self, record: Record, status: int) -> None:
+        record.status = status
+        record.seconds = round(time.time() - record.began, 4)
+        self._open -= 1
+        key = record.surface, record.way, status, self._named(record.model)
+        row = self._rows.get(key) or self._rows.setdefault(key, [0.0] * 5)
+        row[0] += 1
+        row[1] += record.seconds
+        if record.calls:
+            row[2] += record.calls
+            row[3] += 1
+        if record.repairs:
+            row[4] += 1
+        self._changed()
+
+    def _changed(self) -> None:
+        if self._board is not None and not self._due:
+            self._due = True
+            asyncio.get_running_loop().call_later(SHOWN_AFTER, self._show)
+
+    def _named(self, model: str) -> str:
+        """Clients may call models whatever they like: so many names are kept, and no more."""
+        if model not in self._models:
+            if len(self._models) >= MODELS:
+                return OTHERS
+            self._models.add(model)
+        return model
+
+    def _show(self) -> None:
+        """To the other processes: as many of the last calls as there is room for."""
+        self._due = False
+        figures = [[*key, figure] for key, figure in self._own().items()]
+        calls = [told(each, BRIEF) for each in self._last]
+        while self._board is not None:
+            sheet = json.dumps({"figures": figures, "calls": calls}).encode()
+            if self._board.write(self._sheet, sheet) or not calls:
+                return
+            calls = calls[: len(calls) // 2]
+
+    def _sheets(self) -> Iterator[Mapping[str, Any]]:
+        """Of the other processes."""
+        if self._board is not None:
+            for sheet in range(self._board.sheets):
+                if sheet != self._sheet and (data := self._board.read(sheet)):
+                    yield json.loads(data)
+
+    def _own(self) -> defaultdict[Key, float]:
+        found: defaultdict[Key, float] = defaultdict(float, {("open",): self._open})
+        for (surface, way, status, model), row in self._rows.items():
+            answers, seconds, calls, with_calls, repaired = row
+            found["requests", surface, way, str(status)] += answers
+            found["seconds", surface] += seconds
+            found[("calls",)] += calls
+            found[("repaired",)] += repaired
+            found["answers", model] += answers
+            found["with_calls", model] += with_calls
+            found["failed", model] += answers if status >= 400 else 0
+        return found
+
+    def figures(self) -> Mapping[Key, float]:
+        found = self._own()
+        for sheet in self._sheets():
+            for *key, figure in sheet["figures"]:
+                found[tuple(key)] += figure
+        return found
+
+    def last(self) -> list[dict[str, Any]]:
+        """The last calls, newest first."""
+        found = [told(each, ROOM) for each in self._last]
+        for sheet in self._sheets():
+            found += sheet["calls"]
+        return sorted(found, key=lambda each: str(each["began"]), reverse=True)[:LAST]
+
+
+def told(record: Record, room: int) -> dict[str, Any]:
+    return {
+        "began": datetime.fromtimestamp(record.began, UTC).isoformat(timespec="milliseconds"),
+        "surface": record.surface,
+        "model": record.model,
+        "way": record.way,
+        "status": record.status,
+        "seconds": record.seconds,
+        "calls": record.calls,
+        "asked": record.asked,
+        "raw": record.raw[:room],
+        "compiled": record.compiled[:room],
+        "repairs": list(record.repairs),
+    }
+
+
+METRICS = (
+    ("requests", "andy_requests_total", "counter", ("surface", "way", "status")),
+    ("seconds", "andy_request_seconds_total", "counter", ("surface",)),
+    ("open", "andy_requests_open", "gauge", ()),
+    ("calls", "andy_tool_calls_total", "counter", ()),
+    ("repaired", "andy_repaired_total", "counter", ()),
+)
+
+
+def metrics(records: Records) -> str:
+    """In the text format of Prometheus."""
+    figures = records.figures()
+    lines = []
+    for kind, name, type, labels in METRICS:
+        lines.append(f"# TYPE {name} {type}")
+        rows = sorted((key[1:], value) for key, value in figures.items() if key[0] == kind)
+        for values, value in rows or ([((), 0.0)] if not labels else []):
+            shown = labelled(dict(zip(labels, values, strict=True))) if labels else ""
+            lines.append(f"{name}{shown} {value:.10g}")
+    return "\n".join(lines) + "\n"
+
+
+def labelled(labels: Mapping[str, str]) -> str:
+    quoted = {
+        name: value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        for name, value in labels.items()
+    }
+    return "{" + ",".join(f'{name}="{value}"' for name, value in quoted.items()) + "}"

@@ -1,0 +1,1 @@
+"""HTTP itself: connections, who may ask, bodies, and streams that are kept open."""

@@ -1,0 +1,106 @@
+"""One request and its answer on the wire: its body, its end, its client going away."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from time import monotonic
+from typing import Any
+
+from andy_cli.frontends.serve.http.client_connection import Connection
+from andy_cli.frontends.serve.http.keep_alive import Beat
+from andy_cli.frontends.serve.http.request_guard import LARGEST
+from andy_cli.frontends.serve.wires.answer_parts import Refused
+from andy_cli.frontends.serve.wires.chat_writer import dumped
+from andy_cli.frontends.serve.wires.wire import Surface
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+JSON = "application/json"
+NONE: dict[str, str] = {}
+
+
+class Exchange:
+    """One request and its answer on the wire."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.scope = scope
+        self.headers: Mapping[str, str] = {}
+        self.shared: dict[str, str] = {}
+        """Headers of every answer to it."""
+        self.begun = False
+        self.failed: Callable[[Refused], bytes] | None = None
+        """Who is writing the answer ends it, should it fail."""
+        self.gone = False
+        """Its client is; nobody is left to answer."""
+        self.beat: Beat | None = None
+        """Where its stream is kept alive."""
+        self._task: asyncio.Task[object] | None = None
+        self.receive = receive
+        self._send = send
+        self._connection: Connection = scope["state"]["connection"]
+
+    async def body(self) -> bytes:
+        """Raises Refused for one that is too large (413)."""
+        message = await self.receive()
+        if message["type"] == "http.request" and not message["more_body"]:
+            whole: bytes = message["body"]
+            return whole
+        data = bytearray()
+        while message["type"] == "http.request":
+            data += message["body"]
+            if len(data) > LARGEST:
+                raise Refused(413, f"The request is larger than {LARGEST // 2**20} MiB.")
+            if not message["more_body"]:
+                return bytes(data)
+            message = await self.receive()
+        raise Refused(400, "The client is gone.")
+
+    def attend(self) -> None:
+        """From now on this request's own work ends as soon as its client is gone."""
+        self._task = asyncio.current_task()
+        self._connection.gone = self._leave
+
+    def unattend(self) -> None:
+        self._connection.gone = None
+
+    def _leave(self) -> None:
+        self.gone = True
+        if self._task is not None:
+            self._task.cancel()
+
+    async def start(self, status: int, kind: str, headers: Mapping[str, str]) -> None:
+        self.begun = True
+        listed = [(b"content-type", kind.encode()), (b"cache-control", b"no-store")]
+        listed += [
+            (name.encode(), value.encode("latin-1", "replace"))
+            for name, value in (*self.shared.items(), *headers.items())
+        ]
+        await self._send({"type": "http.response.start", "status": status, "headers": listed})
+
+    async def write(self, data: bytes, more: bool = True) -> None:
+        if self.beat is not None:
+            self.beat.wrote = monotonic()
+        await self._send({"type": "http.response.body", "body": data, "more_body": more})
+
+    async def respond(
+        self, status: int, data: bytes, kind: str = JSON, headers: dict[str, str] = NONE
+    ) -> None:
+        length = str(len(data))
+        if status == 200 and self.scope["method"] == "POST":
+            head = f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n"
+            more = [f"{name}: {value}\r\n" for name, value in (self.shared | headers).items()]
+            told = "".join((head, *more, "cache-control: no-store\r\n\r\n"))
+            self.begun = True
+            if self._connection.answer(self.scope, told.encode("latin-1", "replace") + data):
+                return
+        await self.start(status, kind, {"content-length": length, **headers})
+        await self.write(data, more=False)
+
+    async def refuse(self, refused: Refused, surface: Surface) -> None:
+        """The error in the protocol's own shape: as the answer, or at the end of its stream."""
+        if self.begun:
+            failed = self.failed or surface.failed
+            await self.write(failed(refused), more=False)
+        else:
+            told = dumped(surface.error(refused))
+            await self.respond(refused.status, told, headers=refused.headers)

@@ -1,0 +1,64 @@
+"""Parse the JSON of a request strictly.
+
+What two programs would read in two ways is refused: a name that is there twice, and numbers that
+JSON does not know.
+"""
+
+import json
+import math
+
+from andy_cli.frontends.serve.wires.answer_parts import Refused
+
+DEEPEST = 128
+"""Lists and objects inside each other."""
+
+
+def parsed(body: bytes) -> object:
+    """Raises Refused (400)."""
+    try:
+        value: object = DECODER.decode(body.decode().removeprefix("\ufeff"))
+    except (ValueError, RecursionError) as error:
+        own = str(error) if isinstance(error, Twice) else "The request body is no JSON."
+        raise Refused(400, own) from None
+    if body.count(b"{") + body.count(b"[") > DEEPEST and _deep(value):
+        raise Refused(400, "The request body is nested too deeply.")
+    return value
+
+
+class Twice(ValueError):
+    """A name that is twice in one object."""
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise Twice("A name is twice in one object of the request body.")
+    return found
+
+
+def _unknown(name: str) -> float:
+    raise ValueError(name)
+
+
+def _finite(written: str) -> float:
+    number = float(written)
+    if not math.isfinite(number):
+        raise ValueError(written)
+    return number
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_unknown, parse_float=_finite)
+
+
+def _deep(value: object) -> bool:
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [
+            inner
+            for each in level
+            if isinstance(each, dict | list)
+            for inner in (each.values() if isinstance(each, dict) else each)
+        ]
+        if not level:
+            return False
+    return True

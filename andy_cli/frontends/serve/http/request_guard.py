@@ -1,0 +1,181 @@
+"""Who may ask: this machine's own programs, or whoever has the token; never a web page (P10).
+
+Looked at before a byte of a body is read.
+"""
+
+import hmac
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from itertools import chain
+
+from andy_cli.frontends.serve.wires.answer_parts import Refused
+
+LARGEST = 32 * 2**20
+"""Bytes of a request."""
+HEAD = 64 * 2**10
+"""Bytes of its headers."""
+OWN_NAMES = ("localhost", "127.0.0.1", "[::1]")
+ONCE = ("host", "content-length", "content-type", "authorization", "origin", "x-api-key")
+METHODS = ("GET", "HEAD", "POST", "OPTIONS")
+PAGE_HEADERS = (
+    "authorization",
+    "content-type",
+    "x-andy-dialect",
+    "x-andy-dry-run",
+    "x-api-key",
+    "anthropic-version",
+    "anthropic-beta",
+    "anthropic-dangerous-direct-browser-access",
+    "idempotency-key",
+)
+"""Headers that a page which may ask may send."""
+SDK_HEADER = re.compile(r"(?:x-stainless|openai|anthropic)-[a-z-]{1,60}")
+"""And those of the SDKs, whose names grow with their versions."""
+CLOSING = {"connection": "close"}
+"""After a request of which it is not sure where it ends."""
+Headers = Sequence[tuple[bytes, bytes]]
+"""With names in lower case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gatekeeper:
+    port: int
+    token: str = ""
+    hosts: tuple[str, ...] = ()
+    """More names under which it may be asked for."""
+    origins: tuple[str, ...] = ()
+    """Web pages that may ask."""
+    numbers: bool = False
+    """Any address will do as a name: it cannot be a trick with names, and others may ask anyway."""
+
+    _usual: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_usual", f"127.0.0.1:{self.port}")
+
+    def check(self, method: str, raw: Headers) -> Mapping[str, str]:
+        """The headers, if the request may be answered. Raises Refused."""
+        if sum(map(len, chain.from_iterable(raw))) + 4 * len(raw) > HEAD:
+            raise Refused(431, "The head of the request is too large.", headers=CLOSING)
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
+        if len(headers) < len(raw):
+            twice(raw)
+        self._length(headers)
+        if method not in METHODS:
+            raise Refused(405, "This is not how it is asked for.", headers=allowed(METHODS))
+        self._host(headers)
+        self._page(headers)
+        if method == "POST":
+            self._kind(headers)
+        return headers
+
+    def shared(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """Headers that let a web page read the answer: for those that may ask, and no other."""
+        origin = headers.get("origin", "")
+        if origin not in self.origins:
+            return {}
+        return {
+            "access-control-allow-origin": origin,
+            "access-control-allow-headers": ", ".join((*PAGE_HEADERS, *sdk_headers(headers))),
+            "access-control-allow-methods": ", ".join(METHODS),
+            "access-control-expose-headers": "x-andy-compiled",
+            "vary": "origin, access-control-request-headers",
+        }
+
+    def identify(self, headers: Mapping[str, str]) -> None:
+        """Raises Refused (401) without the token, if there is one."""
+        if not self.token:
+            return
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            given = headers.get("x-api-key", "")
+        if not hmac.compare_digest(given.strip().encode(), self.token.encode()):
+            raise Refused(
+                401,
+                "The token of this server is missing or wrong.",
+                "authentication_error",
+                "invalid_api_key",
+                {"www-authenticate": "Bearer"},
+            )
+
+    def _host(self, headers: Mapping[str, str]) -> None:
+        """A name that is not ours leads here by a trick with names (DNS rebinding)."""
+        host = headers.get("host", "").lower()
+        if host == self._usual:
+            return
+        if not host:
+            raise Refused(400, "The request names no host.")
+        name, port = parted(host)
+        # A port may be mapped to ours, as of a container: the name alone tells who is meant.
+        own = name in OWN_NAMES and (not port or is_port(port))
+        more = name in self.hosts or host in self.hosts or (self.numbers and is_address(name))
+        if not (own or (more and (not port or port.isdecimal()))):
+            raise Refused(403, "This server is not asked for by that name.")
+
+    def _page(self, headers: Mapping[str, str]) -> None:
+        """Pages of others are told by what a browser says of them; our own has our own name."""
+        origin = headers.get("origin")
+        if origin is not None and origin in self.origins:
+            return
+        host = headers["host"].lower()
+        foreign = origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}")
+        if foreign or headers.get("sec-fetch-site") in ("cross-site", "same-site"):
+            raise Refused(403, "Web pages may not ask this server.")
+
+    @staticmethod
+    def _length(headers: Mapping[str, str]) -> None:
+        if "content-length" in headers and "transfer-encoding" in headers:
+            raise Refused(400, "The request has two lengths.", headers=CLOSING)
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or len(length) > 20:
+            raise Refused(400, "The length of the request is no number.", headers=CLOSING)
+        if int(length) > LARGEST:
+            raise Refused(413, f"The request is larger than {LARGEST // 2**20} MiB.")
+
+    @staticmethod
+    def _kind(headers: Mapping[str, str]) -> None:
+        kind = headers.get("content-type", "application/json").partition(";")[0]
+        if kind.strip().lower() != "application/json":
+            raise Refused(415, "The request is not application/json.")
+        if headers.get("content-encoding", "identity").strip().lower() != "identity":
+            raise Refused(415, "The request is packed; send it as it is.")
+
+
+def twice(raw: Headers) -> None:
+    """Raises Refused for what may be there once only."""
+    names = [name.decode("latin-1") for name, _ in raw]
+    for each in ONCE:
+        if names.count(each) > 1:
+            raise Refused(400, f"There are two {each} headers.", headers=CLOSING)
+
+
+def parted(host: str) -> tuple[str, str]:
+    """Name and port of a Host header; `[::1]` is a name."""
+    name, colon, port = host.rpartition(":")
+    return (name, port) if colon and not host.endswith("]") else (host, "")
+
+
+def is_port(text: str) -> bool:
+    """Whether it is written as programs write the number of a port."""
+    decimal = text.isascii() and text.isdecimal() and len(text) <= 5
+    return decimal and str(int(text)) == text and 0 < int(text) < 2**16
+
+
+def sdk_headers(headers: Mapping[str, str]) -> list[str]:
+    """Those of the headers a page wants to send that the SDKs send of their own accord."""
+    wanted = headers.get("access-control-request-headers", "").lower().split(",")
+    return [name.strip() for name in wanted if SDK_HEADER.fullmatch(name.strip())]
+
+
+def is_address(name: str) -> bool:
+    try:
+        ip_address(name.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    return True
+
+
+def allowed(methods: Iterable[str]) -> dict[str, str]:
+    return {"allow": ", ".join(methods)}

@@ -1,0 +1,1 @@
+"""The models behind the server, and what is known of them."""

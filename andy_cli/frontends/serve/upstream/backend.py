@@ -1,0 +1,261 @@
+"""A model's server, and one request to it, by the shortest way that aiohttp has.
+
+aiohttp is most of what a request costs that is only passed on; what it would work out again for
+each (address, headers, two timers) is there before.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, replace
+from time import monotonic
+from types import TracebackType
+from typing import Self
+
+import aiohttp
+from multidict import CIMultiDict
+from yarl import URL
+
+from andy_cli.guard.redactor import redact_text
+from andy_cli.frontends.serve.wires.answer_parts import Refused
+from andy_cli.models.client import Endpoint
+from andy_cli.models.http.refusals import ServerRefusal, read_page, read_refusal, too_long
+
+JSON = "application/json"
+LARGEST = 32 * 2**20
+"""Bytes of an answer, unpacked."""
+LARGEST_FACTS = 4 * 2**20
+REFUSAL = 256 * 2**10
+BAD_REQUEST = "invalid_request_error"
+PASSED = (
+    "retry-after",
+    "retry-after-ms",
+    "x-should-retry",
+    "x-request-id",
+    "x-ratelimit-remaining-requests",
+)
+"""Headers of a refusal that a client can use."""
+
+
+CONNECTION_ENDED = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionError)
+"""A connection that was there ended before a word of the answer."""
+
+
+class Patience:
+    """How long servers of models may take: all requests are looked at once a second, since a timer
+    for each is a tenth of what it costs.
+    """
+
+    def __init__(self, whole: float, silence: float) -> None:
+        self._whole = whole
+        """Seconds for an answer in all."""
+        self._silence = silence
+        """Seconds without a word."""
+        self._waiting: set[Sent] = set()
+        self._clock: asyncio.TimerHandle | None = None
+
+    def begin(self, request: "Sent") -> None:
+        self._waiting.add(request)
+        if self._clock is None:
+            self._clock = asyncio.get_running_loop().call_later(1, self._look)
+
+    def end(self, request: "Sent") -> None:
+        self._waiting.discard(request)
+
+    def _look(self) -> None:
+        now = monotonic()
+        for each in self._waiting:
+            if now - each.heard > self._silence or now - each.began > self._whole:
+                each.give_up()
+        self._clock = None
+        if self._waiting:
+            self._clock = asyncio.get_running_loop().call_later(1, self._look)
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """Where it is, and what is said to it each time; `http` holds no cookies and no key."""
+
+    http: aiohttp.ClientSession
+    patience: Patience
+    url: URL
+    """Of its chat API."""
+    models: URL
+    """Of its list."""
+    headers: CIMultiDict[str]
+    """Ours alone: no header of a client is passed on, its key least of all (P10)."""
+
+    def send(self, body: bytes, address: str = "") -> "Sent":
+        """`address`: another than that of the chat completions API."""
+        return Sent(replace(self, url=URL(address)) if address else self, body)
+
+    async def fetch(self, method: str, url: str, body: Mapping[str, object] | None) -> bytes | None:
+        """A short answer to a question beside the requests; None unless it is a success."""
+        try:
+            async with self.http.request(
+                method, url, json=body, headers=self.headers, allow_redirects=False
+            ) as response:
+                data = bytearray()
+                async for piece in response.content.iter_any():
+                    data += piece
+                    if len(data) > LARGEST_FACTS:
+                        return None
+                return bytes(data) if response.ok else None
+        except (aiohttp.ClientError, OSError):
+            return None
+
+
+def backend(http: aiohttp.ClientSession, patience: Patience, endpoint: Endpoint) -> Backend:
+    headers = CIMultiDict({"content-type": JSON, "accept": "text/event-stream, */*"})
+    if endpoint.key:
+        headers["authorization"] = f"Bearer {endpoint.key}"
+    base = endpoint.base_url.rstrip("/")
+    return Backend(http, patience, URL(f"{base}/chat/completions"), URL(f"{base}/models"), headers)
+
+
+class Sent:
+    """`async with`: one request to a server and its answer, read or not at the end.
+
+    Raises Refused for a server that cannot be reached, breaks off or takes too long.
+    """
+
+    __slots__ = ("_backend", "_body", "_late", "_response", "_task", "began", "heard")
+
+    def __init__(self, backend: Backend, body: bytes) -> None:
+        self._backend = backend
+        self._body = body
+        self._late = False
+        self.began = self.heard = monotonic()
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.current_task()
+        self._backend.patience.begin(self)
+        try:
+            try:
+                self._response = await self._post()
+            except aiohttp.ClientConnectorError:
+                raise  # there was none yet
+            except CONNECTION_ENDED:
+                # llama.cpp says that it keeps a connection and ends it all the same: what is asked
+                # right after an answer, as the steps of an interview are, may meet that end.
+                self._response = await self._post()
+        except BaseException as error:
+            self._end(error)
+            raise
+        return self
+
+    async def _post(self) -> aiohttp.ClientResponse:
+        backend = self._backend
+        return await backend.http.post(
+            backend.url,
+            data=aiohttp.BytesPayload(self._body, content_type=JSON),
+            headers=backend.headers,
+            allow_redirects=False,
+        )
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._response.release()  # and ends the connection where something is left to be read
+        self._end(error)
+
+    def _end(self, error: BaseException | None) -> None:
+        self._backend.patience.end(self)
+        self._explain(error)
+
+    def _explain(self, error: BaseException | None) -> None:
+        if isinstance(error, asyncio.CancelledError) and self._late and self._task:
+            self._task.uncancel()
+            raise unreachable(TimeoutError()) from error
+        if isinstance(error, aiohttp.ClientError | TimeoutError | OSError):
+            raise unreachable(error) from error
+
+    def give_up(self) -> None:
+        if self._task is not None and not self._late:
+            self._late = True
+            self._task.cancel()
+
+    @property
+    def address(self) -> str:
+        return str(self._backend.url)
+
+    @property
+    def status(self) -> int:
+        return self._response.status
+
+    @property
+    def kind(self) -> str:
+        """Its media type; that of JSON where it says nothing."""
+        kind: str = self._response.headers.get("content-type", JSON)
+        return kind if kind.isascii() and kind.isprintable() else JSON
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """As they come, and unpacked. Raises Refused at the place where it breaks off."""
+        content = self._response.content
+        try:
+            while data := await content.readany():
+                self.heard = monotonic()
+                yield data
+        except (asyncio.CancelledError, aiohttp.ClientError, OSError) as error:
+            self._explain(error)
+            raise
+
+    async def whole(self) -> bytes:
+        """Raises Refused for an answer without end."""
+        content = self._response.content
+        first = await content.readany()
+        if content.at_eof():
+            return first
+        pieces, size = [first], len(first)
+        async for data in self.chunks():
+            pieces.append(data)
+            size += len(data)
+            if size > LARGEST:
+                raise Refused(502, "The model's reply is too long.", "upstream_error")
+        return b"".join(pieces)
+
+    async def refusal(self) -> Refused:
+        """What the server refused with, in its own words where they are JSON."""
+        response, data = self._response, b""
+        async for piece in self.chunks():
+            data += piece
+            if len(data) > REFUSAL:
+                break
+        refusal = parse_refusal(data)
+        headers = {name: response.headers[name] for name in PASSED if name in response.headers}
+        return refused_as(response.status, refusal, headers)
+
+
+def parse_refusal(data: bytes) -> ServerRefusal:
+    """What a server said, where it is JSON; the words of a page are for nobody."""
+    try:
+        return read_refusal(json.loads(data))
+    except (ValueError, RecursionError):
+        return read_page(data.decode("utf-8", "replace"))
+
+
+def refused_as(
+    status: int, refusal: ServerRefusal, headers: Mapping[str, str] | None = None
+) -> Refused:
+    """The refusal of a model's server as the client gets it."""
+    message = redact_text(refusal.message) or f"The model's server answered {status}."
+    # Whatever is wrong with our key is nothing the client's key can mend.
+    passed = status if 400 <= status < 600 and status not in (401, 403, 407) else 502
+    kind = refusal.type or (BAD_REQUEST if passed in (400, 413, 422) else "upstream_error")
+    code = refusal.name or None
+    if too_long(refusal):  # by this code clients know that shortening helps
+        passed, kind, code = 400, BAD_REQUEST, "context_length_exceeded"
+    if passed == 502 and status < 500:
+        headers = {**(headers or {}), "x-should-retry": "false"}
+    refused = Refused(passed, message, kind, code, headers)
+    refused.refusal = refusal
+    return refused
+
+
+def unreachable(error: Exception) -> Refused:
+    if isinstance(error, TimeoutError):
+        return Refused(504, "The model's server took too long to answer.", "upstream_error")
+    return Refused(502, "The model's server cannot be reached or broke off.", "upstream_error")

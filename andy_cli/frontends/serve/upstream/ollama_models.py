@@ -1,0 +1,126 @@
+"""What Ollama's API tells of models and of the server itself.
+
+    GET /api/tags  /api/ps  /api/version      POST /api/show  /api/pull
+
+Names carry a tag, as they do there: clients look a model up under `m:latest` that was asked for as
+`m`. Nothing is fetched, made or removed here.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from andy_cli.frontends.serve.upstream.model_list import fetch_models, list_names
+from andy_cli.frontends.serve.upstream.tool_support import GetFacts
+from andy_cli.frontends.serve.upstream.upstreams import Upstreams, renamed
+from andy_cli.frontends.serve.wires import field_checks
+from andy_cli.frontends.serve.wires.answer_parts import Refused
+from andy_cli.frontends.serve.wires.ollama.ollama_request import (
+    format_time,
+    read_model,
+    without_latest,
+)
+
+VERSION = "0.13.5"
+"""Of Ollama. Clients refuse older ones: codex needs 0.13.4, VS Code 0.6.4."""
+TEMPLATE = (
+    "{{ if .System }}{{ .System }}{{ end }}{{ if .Tools }}{{ .Tools }}{{ end }}"
+    "{{ range .Messages }}{{ .Role }}: {{ .Content }}{{ end }}"
+)
+"""Told where the model's own is not known or has no tools: clients look in it for `.Tools`."""
+OWN_CAPABILITIES = ("completion", "tools")
+OTHER_CAPABILITIES = ("vision", "thinking")
+"""Those that a model's server may add; what else it can do (insert, embedding) is not here."""
+ARCHITECTURE = "andy"
+KEPT = timedelta(minutes=5)
+NO_DETAILS: Mapping[str, object] = {
+    "parent_model": "",
+    "format": "gguf",
+    "family": "",
+    "families": [],
+    "parameter_size": "",
+    "quantization_level": "",
+}
+
+
+class OllamaModels:
+    def __init__(self, upstreams: Upstreams, get_facts: GetFacts) -> None:
+        self._upstreams = upstreams
+        self._get_facts = get_facts
+        self._started = datetime.now(UTC)
+
+    async def tags(self) -> dict[str, object]:
+        rows = [
+            {**render_row(name), "modified_at": format_time(self._started)}
+            for name in await self._names()
+        ]
+        return {"models": rows}
+
+    async def running(self) -> dict[str, object]:
+        """Those that are there: none has to be loaded."""
+        until = format_time(datetime.now(UTC) + KEPT)
+        rows = [
+            {**render_row(name), "expires_at": until, "size_vram": 0}
+            for name in await self._names()
+        ]
+        return {"models": rows}
+
+    async def show(self, value: object) -> dict[str, object]:
+        """What is known of a model. Raises Refused (404) where there is none of this name."""
+        name = read_model(field_checks.request(value))
+        upstream = self._upstreams.find(name)
+        facts = await self._get_facts(renamed(upstream, without_latest(name)).endpoint)
+        template = facts.template if "tools" in facts.template.lower() else TEMPLATE
+        more = [each for each in OTHER_CAPABILITIES if each in facts.capabilities]
+        info: dict[str, object] = {"general.architecture": ARCHITECTURE}
+        if facts.context:
+            info[f"{ARCHITECTURE}.context_length"] = facts.context
+        return {
+            "modelfile": f"FROM {name}\n",
+            "parameters": f"num_ctx {facts.context}" if facts.context else "",
+            "template": template,
+            "details": NO_DETAILS,
+            "model_info": info,
+            "capabilities": [*OWN_CAPABILITIES, *more],
+            "modified_at": format_time(self._started),
+        }
+
+    async def pull(self, value: object) -> dict[str, object]:
+        """Success for a model that is there. Raises Refused (404): no other can be fetched."""
+        name = read_model(field_checks.request(value))
+        self._upstreams.find(name)
+        names = await self._names()
+        if names and add_tag(name) not in names:
+            there = ", ".join(names)
+            raise Refused(
+                404, f"There is no model {name!r}, and none is fetched; there are: {there}."
+            )
+        return {"status": "success"}
+
+    async def _names(self) -> list[str]:
+        names = list_names(self._upstreams)
+        if not names:
+            rows = await fetch_models(self._upstreams.each[0])
+            names = [name for row in rows if isinstance(name := row.get("id"), str)]
+        return [add_tag(name) for name in names]
+
+
+def render_row(name: str) -> dict[str, Any]:
+    digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()
+    return {"name": name, "model": name, "size": 0, "digest": digest, "details": NO_DETAILS}
+
+
+def add_tag(name: str) -> str:
+    return name if ":" in name.rpartition("/")[2] else f"{name}:latest"
+
+
+NOT_OFFERED: Mapping[str, str] = {
+    "/api/embed": "Embeddings are not made here: ask the model's server for them.",
+    "/api/embeddings": "Embeddings are not made here: ask the model's server for them.",
+    "/api/create": "Models are not made here.",
+    "/api/copy": "Models are not copied here.",
+    "/api/push": "Models are not sent anywhere from here.",
+    "/api/delete": "Models are not removed here.",
+}
+"""Path of Ollama's API -> why there is nothing."""

@@ -1,0 +1,71 @@
+"""Whether an answer is one, and whole, before and after it is passed on.
+
+A server may answer 200 and then say nothing, no choice, an error, or show a page: what fails before
+it begins is an error, and may be asked again. Once anything of it was passed on, a client can only
+be told that it broke off.
+"""
+
+import re
+from collections.abc import AsyncIterator
+
+from andy_cli.errors import ModelError
+from andy_cli.models.http.wire import WireReader
+from andy_cli.frontends.serve.wires.answer_parts import Refused
+
+CHOICE = re.compile(rb'"choices"\s*:\s*\[\s*\{')
+END = re.compile(rb'"finish_reason"\s*:\s*"|"error"\s*:|\[DONE\]')
+MARK = 32
+"""Bytes of an end that may stand in the piece before."""
+PING = re.compile(rb"^:", re.MULTILINE)
+"""A comment: the server keeps the connection open, and so must we."""
+HELD = 2**16
+"""Bytes that are held back at most."""
+STATUSES = {"bad_request": 400, "context": 400, "filtered": 400, "rate_limit": 429, "quota": 429}
+"""How an error inside a 200 is told, by its kind; others are failures of the server (502)."""
+
+
+def has_choice(data: bytes) -> bool:
+    return CHOICE.search(data) is not None
+
+
+def has_end(data: bytes) -> bool:
+    return END.search(data) is not None
+
+
+def broken_off() -> Refused:
+    return Refused(502, "The model's server broke off its reply.", "upstream_error")
+
+
+async def begin_reply(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The same bytes, once a choice was seen in them. Raises Refused if there is none."""
+    held = b""
+    async for data in chunks:
+        held += data
+        if has_choice(held) or PING.search(held) or len(held) > HELD:
+            return _resume(held, chunks)
+    raise explain_no_choice(held)
+
+
+async def _resume(held: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield held
+    async for data in chunks:
+        yield data
+
+
+def explain_no_choice(data: bytes) -> Refused:
+    """Why an answer without a choice is none."""
+    reader = WireReader()
+    reader.feed(data)
+    reader.finish()
+    if reader.failure is None:
+        message = "The model's server ended its reply before it began."
+        return Refused(502, message, "upstream_error")
+    return explain_failure(reader.failure)
+
+
+def explain_failure(failure: ModelError) -> Refused:
+    """An error that stood inside a reply, as the client gets it."""
+    status = STATUSES.get(failure.kind, 502)
+    kind = "invalid_request_error" if status == 400 else "upstream_error"
+    code = "context_length_exceeded" if failure.kind == "context" else None
+    return Refused(status, str(failure), kind, code)

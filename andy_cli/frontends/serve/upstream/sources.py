@@ -1,0 +1,249 @@
+"""Where answers come from: a server that speaks the chat API or Ollama's own, or a model inside
+this process.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from andy_cli.errors import BadRequestError, ContextLengthError
+from andy_cli.frontends.serve.upstream.backend import LARGEST, Backend, Sent
+from andy_cli.frontends.serve.upstream.local_fields import refuse_unscored, understand_fields
+from andy_cli.frontends.serve.upstream.reply_start import broken_off, explain_failure
+from andy_cli.frontends.serve.wires.answer_parts import Refused, ToolsRefused
+from andy_cli.frontends.serve.wires.chat_fields import drop_unlimited
+from andy_cli.frontends.serve.wires.chat_writer import dumped
+from andy_cli.messages import Chunk, Request
+from andy_cli.models.client import Endpoint, ModelClient
+from andy_cli.models.http.adapting import Adapter, Body, adapt_body
+from andy_cli.models.http.constraints import FIELDS, is_wrapped, unwrap_answers, write_constraint
+from andy_cli.models.http.features import PASSING, STREAM, TOOLS, blames_value
+from andy_cli.models.http.ollama_wire import find_thinking, reader_at
+from andy_cli.models.memory import learn_without, recall_model
+from andy_cli.models.ollama_chat import OllamaChat
+from andy_cli.models.select import left_out
+from andy_cli.models.server.kind import ServerKind
+from andy_cli.settings import Settings
+
+
+class Source(Protocol):
+    """One model, asked for one reply at a time."""
+
+    @property
+    def endpoint(self) -> Endpoint: ...
+
+    @property
+    def guided(self) -> bool: ...
+
+    def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]: ...
+
+
+@dataclass(slots=True)
+class Around:
+    """A source that adds something to another one."""
+
+    source: Source
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return self.source.endpoint
+
+    @property
+    def guided(self) -> bool:
+        return self.source.guided
+
+
+class Adapters:
+    """What the server has refused, by model: clients choose the model where none was said."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._known: dict[str, Adapter] = {}
+        self._settings = settings
+
+    def find(self, endpoint: Endpoint) -> Adapter:
+        if endpoint.model not in self._known:  # what is remembered of a model is in a file
+            self._set(endpoint, Adapter(left_out(recall_model(endpoint), self._settings)))
+        return self._known[endpoint.model]
+
+    def keep(self, endpoint: Endpoint, adapter: Adapter) -> None:
+        self._set(endpoint, adapter)
+        if kept := adapter.learned - PASSING:
+            learn_without(endpoint, kept)
+
+    def _set(self, endpoint: Endpoint, adapter: Adapter) -> None:
+        self._known[endpoint.model] = adapter
+        if len(self._known) > MODELS:
+            del self._known[next(iter(self._known))]
+
+
+OLLAMAS = ("num_ctx", "think", "keep_alive")
+"""Fields of Ollama's clients that mean nothing to other servers."""
+
+CLIENTS_OWN = FIELDS | frozenset(
+    "format guided_json guided_regex guided_choice guided_grammar regex ebnf".split()
+)
+"""Fields by which a client holds the reply to something itself."""
+
+MODELS = 1000
+"""Of which it is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A server."""
+
+    endpoint: Endpoint
+    backend: Backend
+    adapters: Adapters
+    kind: ServerKind
+    guided: bool = False
+    ollama: OllamaChat | None = None
+    """It is an Ollama."""
+
+    @property
+    def passes(self) -> bool:
+        """Whether it speaks the chat completions API, of which bytes may go on as they are."""
+        return self.ollama is None or not self.ollama.speaks
+
+    def find_left_out(self, body: Mapping[str, object]) -> list[str]:
+        """What of a client's request its server is known to refuse, so that it went otherwise."""
+        learned = self.adapters.find(self.endpoint).learned
+        return sorted(each for each in learned if adapt_body(body, {each}) != body)
+
+    @asynccontextmanager
+    async def send(self, body: bytes) -> AsyncIterator[Sent]:
+        """The answer to a request of the chat completions API, without what the server refuses of
+        it; in the words of the API that it was sent to.
+
+        Raises Refused, and ToolsRefused for a request with tools that must be made otherwise.
+        """
+        adapter = self.adapters.find(self.endpoint)
+        if adapter.learned:
+            body = dumped(adapter.adapt(json.loads(body)))
+        while True:
+            async with await self._sent(body) as sent:
+                if sent.status == 200:
+                    yield sent
+                    return
+                refused = await sent.refusal()
+            asked = json.loads(body)
+            if not self._learns(sent.address, refused, asked):
+                body = dumped(self._changed(adapter, refused, asked))
+
+    async def _sent(self, body: bytes) -> Sent:
+        if self.ollama is None or not self.ollama.speaks:
+            return self.backend.send(body)
+        try:
+            written = await self.ollama.write(json.loads(body))
+        except BadRequestError as error:
+            raise Refused(400, str(error)) from error
+        return self.backend.send(dumped(written), self.ollama.address)
+
+    def _learns(self, address: str, refused: Refused, asked: Body) -> bool:
+        """Whether an Ollama, or what is none, may take the same request once more."""
+        if self.ollama is None or address != self.ollama.address:
+            return False
+        return self.ollama.learn(refused.status, refused.refusal, asked)
+
+    def _changed(self, adapter: Adapter, refused: Refused, asked: Body) -> Body:
+        before = set(adapter.learned)
+        changed = adapter.learn(refused.status, find_thinking(refused.refusal), asked)
+        if changed is None:
+            raise refused
+        if changed.get("stream") != asked.get("stream"):
+            adapter.learned.discard(STREAM)
+            raise refused  # the client waits for a stream
+        if blames_value(refused.refusal):
+            adapter.learned = before  # another request may have a better one
+        if "tools" in asked and "tools" not in changed:
+            adapter.learned.discard(TOOLS)  # the upstream knows it from now on
+            tools_refused = ToolsRefused(
+                refused.status, refused.message, refused.kind, refused.code
+            )
+            tools_refused.refusal = refused.refusal
+            raise tools_refused
+        self.adapters.keep(self.endpoint, adapter)
+        return changed
+
+    async def find_constraint(self, request: Request, fields: Mapping[str, object]) -> Body:
+        """What holds the reply to its constraint, unless its client holds it to one of its own."""
+        constraint = request.constraint
+        if constraint is None or constraint.free_text or not CLIENTS_OWN.isdisjoint(fields):
+            return {}
+        learned = self.adapters.find(self.endpoint).learned
+        return write_constraint(await self.kind.find(), constraint, learned)
+
+    def _body(self, request: Request, fields: Mapping[str, object]) -> Body:
+        if not self.passes:
+            refuse_unscored(fields)
+        foreign = () if self.ollama else OLLAMAS
+        known = {name: value for name, value in fields.items() if name not in foreign}
+        body: dict[str, object] = {
+            **drop_unlimited(known),
+            "model": self.endpoint.model,
+            "messages": list(request.messages),
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        if request.tools:
+            body["tools"] = list(request.tools)
+        if request.stop:
+            given = body.get("stop") or []
+            own = given if isinstance(given, list) else [given]
+            body["stop"] = list(dict.fromkeys([*own, *request.stop]))[:4]
+        return body
+
+    async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
+        held = await self.find_constraint(request, fields)
+        chunks = self._reply(json.dumps({**self._body(request, fields), **held}).encode())
+        async with aclosing(unwrap_answers(chunks) if is_wrapped(held) else chunks) as said:
+            async for chunk in said:
+                yield chunk
+
+    async def _reply(self, body: bytes) -> AsyncGenerator[Chunk, None]:
+        size, ended = 0, False
+        async with self.send(body) as sent:
+            reader = reader_at(sent.address)
+            async for data in sent.chunks():
+                size += len(data)
+                for chunk in reader.feed(data):
+                    ended = ended or bool(chunk.finish)
+                    yield chunk
+                if reader.failure or reader.done or size > LARGEST:
+                    break
+            for chunk in reader.finish():
+                ended = ended or bool(chunk.finish)
+                yield chunk
+        if reader.failure:
+            raise explain_failure(reader.failure)
+        if not (ended or reader.done):
+            raise broken_off()
+        if size > LARGEST:
+            raise Refused(502, "The model's reply is too long.", "upstream_error")
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """A model in this process: one reply after the other."""
+
+    endpoint: Endpoint
+    client: ModelClient
+    turn: asyncio.Lock
+
+    @property
+    def guided(self) -> bool:
+        return self.client.guided
+
+    async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
+        wanted = understand_fields(request, fields)
+        async with self.turn:
+            try:
+                async for chunk in self.client.reply(wanted):
+                    yield chunk
+            except ContextLengthError as error:
+                raise Refused(400, str(error), code="context_length_exceeded") from error
+            except BadRequestError as error:
+                raise Refused(400, str(error)) from error

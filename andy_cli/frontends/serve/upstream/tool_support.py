@@ -1,0 +1,116 @@
+"""Whether a model is sent the client's tools: what its server tells, refuses and shows.
+
+A server that refuses some tools may take others: only one that takes none, or has refused two
+different sets, is not sent any more. What one client sends never decides for all.
+"""
+
+import json
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from andy_cli.agent.compression import size
+from andy_cli.compiler.dialect import Tools
+from andy_cli.frontends.serve.wires.chat_request import Asked
+from andy_cli.models.client import Endpoint
+from andy_cli.models.memory import learn_called, learn_refusal
+from andy_cli.models.presets import presets
+from andy_cli.models.server.facts import ServerFacts
+from andy_cli.models.server.observed_tools import ObservedTools, Prompt
+from andy_cli.models.token_count import tokens
+
+
+class GetFacts(Protocol):
+    """Asks a server about a model; `sure` as models/server/facts.py has it."""
+
+    async def __call__(self, endpoint: Endpoint, sure: bool = False) -> ServerFacts: ...
+
+
+async def no_facts(endpoint: Endpoint, sure: bool = False) -> ServerFacts:
+    """What is known of a server that is not asked."""
+    return ServerFacts()
+
+
+TOLD = "its server says that it takes no tools"
+REFUSED = "its server refused tools"
+IGNORED = "its server leaves out the tools that it is sent"
+
+MOST_SETS = 100
+"""Sets of tools of one model that are remembered as refused."""
+
+
+@dataclass(slots=True)
+class ToolSupport:
+    """What is known of one model."""
+
+    endpoint: Endpoint
+    instead: str
+    """The dialect it is taught where it is not sent tools."""
+    native: bool
+    sure: bool = False
+    """It was seen to call natively."""
+    observed: ObservedTools = field(default_factory=ObservedTools)
+    asked: bool = False
+    """Its server was asked what it takes."""
+    refused: set[int] = field(default_factory=set)
+    """Sets of tools that its server refused."""
+
+    async def ask(self, get_facts: GetFacts) -> None:
+        """Ask its server once, unless it is a provider's or enough was seen of it."""
+        preset = presets().get(self.endpoint.provider)
+        hosted = preset is not None and preset.is_hosted(self.endpoint.base_url)
+        if self.asked or self.sure or hosted or not self.native:
+            return
+        self.asked = True
+        told = (await get_facts(self.endpoint, sure=True)).capabilities
+        if told and "tools" not in told:
+            self._give_up(TOLD)
+
+    def takes(self, tools: Tools) -> bool:
+        """Whether these tools are sent to it in the next request."""
+        if not self.native or self.observed.trial:
+            return False
+        return not self.refused or hash_tools(tools) not in self.refused
+
+    def note_refusal(self, tools: Tools, wholly: bool) -> None:
+        """Note that its server refused these tools; `wholly`: as it would any."""
+        if len(self.refused) >= MOST_SETS:
+            self.refused.clear()
+        self.refused.add(hash_tools(tools))
+        if wholly or (len(self.refused) > 1 and not self.sure):
+            self._give_up(REFUSED)
+
+    def note_native(self, asked: Asked, called: bool, counted: int) -> bool:
+        """Note a complete reply to a request with tools; returns whether they were left out of it.
+
+        `counted`: the tokens of the prompt, as its server counts them.
+        """
+        if self.sure or not self.native:
+            return False
+        if called:
+            self.sure = True
+            learn_called(self.endpoint)
+        self.observed.note_reply(called, estimate(asked, counted))
+        if self.observed.ignored:
+            self._give_up(IGNORED)
+        return self.observed.ignored
+
+    def note_taught(self, called: bool) -> None:
+        """Note how it replied when it was taught tools, if that was a trial."""
+        if self.native and self.observed.trial:
+            self.observed.note_trial(called)
+            if self.observed.ignored:
+                self._give_up(IGNORED)
+
+    def _give_up(self, why: str) -> None:
+        self.native = False
+        learn_refusal(self.endpoint, self.instead, why)
+
+
+def estimate(asked: Asked, counted: int) -> Prompt:
+    """The size of a request in tokens."""
+    schemas = sum(tokens(json.dumps(each, ensure_ascii=False)) for each in asked.tools.values())
+    return Prompt(sum(map(size, asked.history)), schemas, counted)
+
+
+def hash_tools(tools: Tools) -> int:
+    return hash(json.dumps(tools, sort_keys=True, default=str))

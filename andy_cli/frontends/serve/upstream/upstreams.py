@@ -1,0 +1,206 @@
+"""The models behind the server: which there are, which is meant, how each is spoken to."""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from urllib.parse import urlsplit
+
+from andy_cli.compiler.detect import NATIVE, Template, chosen, told
+from andy_cli.compiler.dialect import Dialect, Tools
+from andy_cli.errors import UsageError
+from andy_cli.frontends.serve.upstream.backend import Backend
+from andy_cli.frontends.serve.upstream.sources import Adapters, Inside, Remote, Source
+from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, Taught, taught
+from andy_cli.frontends.serve.upstream.tool_support import GetFacts, ToolSupport, no_facts
+from andy_cli.frontends.serve.wires.answer_parts import Refused
+from andy_cli.frontends.serve.wires.chat_request import Asked
+from andy_cli.frontends.serve.wires.ollama.ollama_request import without_latest
+from andy_cli.models.client import Endpoint, Provider
+from andy_cli.models.discovery import ollama_address
+from andy_cli.models.http.addresses import check_base_url
+from andy_cli.models.memory import recall_model
+from andy_cli.models.ollama_chat import OllamaChat
+from andy_cli.models.presets import presets
+from andy_cli.models.select import OLLAMA_PORT, parse_name
+from andy_cli.models.server.facts import ServerFacts
+from andy_cli.models.server.kind import ServerKind
+from andy_cli.settings import Settings
+
+
+@dataclass(slots=True)
+class Upstream:
+    """One model; what is learned of it (that it takes no tools) concerns the model alone."""
+
+    name: str
+    """Under which clients ask for it; empty: whatever they ask for."""
+    source: Source
+    dialect: str
+    """As said; `auto`: as found out."""
+    takes_tools: bool = True
+    thinks_first: set[str] = field(default_factory=set)
+    """Its models whose replies were seen to begin inside reasoning."""
+    get_facts: GetFacts = no_facts
+    _support: dict[str, ToolSupport] = field(default_factory=dict)
+
+    def model_for(self, wanted: str) -> str:
+        return self.source.endpoint.model or wanted
+
+    async def sends_tools(self, asked: Asked) -> bool:
+        """Whether the model is sent the client's tools."""
+        if self.dialect != "auto":
+            return self.dialect == NATIVE
+        support = self.support(asked.model)
+        await support.ask(self.get_facts)
+        return support.takes(asked.tools)
+
+    def support(self, wanted: str) -> ToolSupport:
+        model = self.model_for(wanted)
+        if model not in self._support:  # what is remembered of a model is in a file
+            if len(self._support) >= MODELS:
+                self._support.clear()  # clients choose the names
+            endpoint = replace(self.source.endpoint, model=model)
+            instead = self._found(model, native=False).name
+            native = self._found(model).name == NATIVE
+            sure = native and recall_model(endpoint).native is True
+            self._support[model] = ToolSupport(endpoint, instead, native, sure)
+        return self._support[model]
+
+    def taught(self, tools: Tools, wanted: str, dialect: str = "") -> Taught:
+        """How it is told of tools, where it takes none; `dialect` as this request wants it."""
+        named = dialect or self.dialect
+        if named != "auto":
+            return taught(told(named, "--dialect", DIALECTS).dialect, tools)
+        return taught(self._found(self.model_for(wanted), native=False), tools)
+
+    def _found(self, model: str, native: bool = True) -> Dialect:
+        if self.source.guided:
+            return DIALECTS["andybot"]
+        takes = ("tools",) if self.takes_tools and native else ()
+        known = recall_model(replace(self.source.endpoint, model=model))
+        if not native and known.dialect == NATIVE:
+            known = known._replace(dialect="")
+        return chosen(model, Template(), takes, DIALECTS.values(), known).dialect
+
+
+MODELS = 1000
+"""Of which it is kept what is known of them."""
+
+
+@dataclass(slots=True)
+class Upstreams:
+    each: list[Upstream]
+
+    def find(self, model: str) -> Upstream:
+        """The one a request means. Raises Refused (404) where several are there and none is."""
+        named = [each for each in self.each if each.name == model]
+        short = without_latest(model)
+        named = named or [each for each in self.each if without_latest(each.name) == short]
+        if named:
+            return named[0]
+        if len(self.each) == 1:
+            return self.each[0]
+        there = ", ".join(each.name for each in self.each)
+        raise Refused(
+            404, f"There is no model {model!r}; there are: {there}.", code="model_not_found"
+        )
+
+
+Opened = Callable[[Endpoint, Provider | None], Source]
+
+
+def upstreams(
+    given: Sequence[str],
+    model: str,
+    dialect: str,
+    behind: Callable[[Endpoint], Backend],
+    settings: Settings,
+    environment: Mapping[str, str] = os.environ,
+    get_facts: GetFacts = no_facts,
+) -> Upstreams:
+    """`[NAME=][ollama+]URL|PROVIDER:MODEL|local:MODEL`, each. Raises UsageError."""
+    if dialect != "auto":
+        told(dialect, "--dialect", DIALECTS)
+    found = []
+    for each in given:
+        name, equals, place = each.partition("=")
+        if not equals or "://" in name or ":" in name:
+            name, place = "", each
+        opening = Opening(model, dialect, behind, settings, environment, get_facts)
+        found.append(opening.upstream(name, place))
+    for upstream in found:
+        upstream.get_facts = get_facts
+    if len(found) > 1:
+        for upstream, written in zip(found, given, strict=True):
+            upstream.name = upstream.name or upstream.source.endpoint.model
+            if not upstream.name:
+                raise UsageError(
+                    f"{written} has no name.", "With several, each is NAME=URL or PROVIDER:MODEL."
+                )
+    return Upstreams(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What was said of all upstreams."""
+
+    model: str
+    dialect: str
+    behind: Callable[[Endpoint], Backend]
+    settings: Settings
+    environment: Mapping[str, str]
+    get_facts: GetFacts
+
+    def upstream(self, name: str, place: str) -> Upstream:
+        """One of them. Raises UsageError."""
+        if "://" in place:
+            named, url = read_address(place)
+            key = self.environment.get(self.settings.text("api_key_env") or "OPENAI_API_KEY", "")
+            return Upstream(name, self._remote(Endpoint(named, self.model, url, key)), self.dialect)
+        provider, wanted = parse_name(place)
+        if not provider:
+            raise UsageError(
+                f"{place!r} is no upstream.", "Give a URL, PROVIDER:MODEL, or local:smollm2."
+            )
+        preset = presets()[provider]
+        names = [each for each in preset.key_names if self.environment.get(each)]
+        key = self.environment[names[0]] if names else ""
+        model = wanted or self.model or preset.default_model
+        endpoint = Endpoint(provider, model, preset.base_url, key)
+        if preset.connect is not None:
+            client = preset.connect(endpoint, self.settings)
+            source = Inside(endpoint, client, asyncio.Lock())
+            return Upstream(name, source, self.dialect, False)
+        return Upstream(name, self._remote(endpoint), self.dialect, preset.tools)
+
+    def _remote(self, endpoint: Endpoint) -> Remote:
+        async def ask(model: str) -> ServerFacts:
+            return await self.get_facts(replace(endpoint, model=model))
+
+        ollama = None
+        if endpoint.provider == "ollama":
+            context = self.settings.whole("limits.context")
+            ollama = OllamaChat(endpoint.base_url, context, ask)
+        kind = ServerKind(endpoint, lambda: self.get_facts(endpoint, sure=True))
+        adapters = Adapters(self.settings)
+        return Remote(endpoint, self.behind(endpoint), adapters, kind, ollama=ollama)
+
+
+def read_address(place: str) -> tuple[str, str]:
+    """Who is at an address, and its base URL: `ollama+http://HOST:PORT`, or any at Ollama's port,
+    is an Ollama, and every other a server of the chat completions API. Raises UsageError.
+    """
+    if place.startswith("ollama+"):
+        return "ollama", ollama_address(check_base_url(place.removeprefix("ollama+")))
+    url = check_base_url(place)
+    if urlsplit(url).port == OLLAMA_PORT:
+        return "ollama", ollama_address(url)
+    return "openai", url
+
+
+def renamed(upstream: Upstream, model: str) -> Source:
+    """The source, asked for the model the client wants where none was said."""
+    source = upstream.source
+    if isinstance(source, Remote) and not source.endpoint.model:
+        return replace(source, endpoint=replace(source.endpoint, model=model))
+    return source

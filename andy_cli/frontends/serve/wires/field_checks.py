@@ -1,0 +1,103 @@
+"""Fields of a request, checked: what has the wrong type is refused in words that name the field."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from andy_cli.frontends.serve.wires.answer_parts import Refused
+
+DEEPEST = 100
+"""Levels of lists and objects in a request."""
+MOST = 2**31
+LARGEST = 2**64
+"""Of numbers: a seed may be as large."""
+Check = Callable[[object, str], object]
+
+
+def wrong(where: str, wanted: str) -> Refused:
+    return Refused(400, f"{where} is {wanted}.", code="invalid_type")
+
+
+def mapping(value: object, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise wrong(where, "an object")
+    return value
+
+
+def sequence(value: object, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise wrong(where, "a list")
+    return value
+
+
+def text(value: object, where: str) -> str:
+    if not isinstance(value, str):
+        raise wrong(where, "a text")
+    return value
+
+
+def name(value: object, where: str) -> str:
+    if not isinstance(value, str) or not 0 < len(value) <= 256:
+        raise wrong(where, "a name")
+    return value
+
+
+def switch(value: object, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise wrong(where, "true or false")
+    return value
+
+
+def number(value: object, where: str) -> float:
+    # A larger whole number may have no float at all; NaN and infinity are none of these either.
+    if (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and -LARGEST <= value <= LARGEST
+    ):
+        return value
+    raise wrong(where, "a number")
+
+
+def amount(value: object, where: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST:
+        raise wrong(where, f"a whole number from 1 to {MOST}")
+    return value
+
+
+def limit(value: object, where: str) -> int:
+    """-1 is none."""
+    return -1 if value == -1 and not isinstance(value, bool) else amount(value, where)
+
+
+def texts(value: object, where: str) -> list[str]:
+    return [text(each, f"{where}[{at}]") for at, each in enumerate(sequence(value, where))]
+
+
+def taken(body: Mapping[str, object], wanted: Mapping[str, tuple[str, Check]]) -> dict[str, object]:
+    """Fields by the names the chat API has for them, without those that are null.
+
+    `wanted` is name -> name there, and the check; Refused says what is wrong.
+    """
+    return {
+        there: check(body[here], here)
+        for here, (there, check) in wanted.items()
+        if body.get(here) is not None
+    }
+
+
+def request(body: object) -> Mapping[str, Any]:
+    """The body as an object. Raises Refused where it is none or goes too deep to be worked with."""
+    if not isinstance(body, dict):
+        raise Refused(400, "The request body is no JSON object.")
+    level: list[object] = [body]
+    for _ in range(DEEPEST):
+        level = [inner for each in level for inner in inside(each)]
+        if not level:
+            return body
+    raise Refused(400, f"The request has more than {DEEPEST} levels of lists and objects.")
+
+
+def inside(value: object) -> list[object]:
+    """The lists and objects that a list or an object holds."""
+    held = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [each for each in held if isinstance(each, dict | list)]

@@ -1,0 +1,35 @@
+"""Tools that take a text and no arguments, as functions: a text is their one parameter."""
+
+import json
+from collections.abc import Mapping
+
+from andy_cli.messages import Arguments
+
+INPUT = "input"
+
+
+def parameters(syntax: object = None, grammar: str = "") -> dict[str, object]:
+    """`grammar` is what the text has to follow."""
+    taken = {"type": "string"}
+    if grammar:
+        taken["description"] = f"the whole text, by this grammar ({syntax}):\n{grammar}"
+    return {"type": "object", "properties": {INPUT: taken}, "required": [INPUT]}
+
+
+def arguments(text: str) -> dict[str, object]:
+    return {INPUT: text}
+
+
+def text_of(arguments: Arguments | Mapping[str, object]) -> str:
+    value = arguments.get(INPUT, "")
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def texted_tools(tools: object) -> frozenset[str]:
+    """Names of those that take a text; `tools` is what a request has that was understood."""
+    custom = [
+        each.get("custom")
+        for each in (tools if isinstance(tools, list) else ())
+        if isinstance(each, dict) and each.get("type") == "custom"
+    ]
+    return frozenset(str(each.get("name")) for each in custom if isinstance(each, dict))

@@ -1,0 +1,96 @@
+"""The legacy form of calls in the chat API: `functions` and `function_call`.
+
+    {"functions": [{"name", "parameters"}], "function_call": "auto" | "none" | {"name"}}
+    history:  {"role": "assistant", "function_call": {"name", "arguments"}}
+              {"role": "function", "name", "content"}
+
+A request is read as one with tools; its answer has one call at most, in the legacy form.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from andy_cli.frontends.serve.wires.answer_parts import Called, Piece
+from andy_cli.frontends.serve.wires.chat_request import Asked, asked
+from andy_cli.frontends.serve.wires.chat_writer import ChatWriter, write_message
+
+
+def is_legacy(body: object) -> bool:
+    """Whether a client knows functions and no tools."""
+    if not isinstance(body, dict) or body.get("tools") is not None:
+        return False
+    messages = body.get("messages")
+    history = messages if isinstance(messages, list) else []
+    return body.get("functions") is not None or any(map(is_legacy_message, history))
+
+
+def is_legacy_message(message: object) -> bool:
+    if not isinstance(message, dict):
+        return False
+    called = isinstance(message.get("function_call"), dict) and not message.get("tool_calls")
+    return called or message.get("role") == "function"
+
+
+def asked_legacy(body: object) -> Asked:
+    """Raises Refused (400) that names the field."""
+    if not isinstance(body, dict):
+        return asked(body)
+    made = asked(body)  # what is wrong is said in the words of the legacy form
+    modern = asked(with_tools(body))
+    return modern._replace(parallel=False, choice=made.choice)
+
+
+def with_tools(body: Mapping[str, object]) -> dict[str, object]:
+    """The same request with tools; `body` was found right."""
+    modern = {key: value for key, value in body.items() if key not in LEGACY}
+    functions, choice = body.get("functions"), body.get("function_call")
+    messages = body.get("messages")
+    if isinstance(functions, list) and functions:
+        modern["tools"] = [{"type": "function", "function": function} for function in functions]
+    if choice is not None:
+        named = {"type": "function", "function": choice}
+        modern["tool_choice"] = named if isinstance(choice, dict) else choice
+    modern["messages"] = with_tool_calls(messages if isinstance(messages, list) else [])
+    return modern
+
+
+LEGACY = ("functions", "function_call")
+
+
+def with_tool_calls(messages: Sequence[object]) -> list[object]:
+    """The history with ids, by which a result belongs to its call."""
+    waiting = ""
+    found: list[object] = []
+    for at, message in enumerate(messages):
+        if not isinstance(message, dict) or not is_legacy_message(message):
+            found.append(message)
+        elif message.get("role") == "function":
+            found.append({**message, "role": "tool", "tool_call_id": waiting or f"call_{at}"})
+            waiting = ""
+        else:
+            waiting = f"call_{at}"
+            call = {"id": waiting, "type": "function", "function": message["function_call"]}
+            kept = {key: value for key, value in message.items() if key != "function_call"}
+            found.append({**kept, "tool_calls": [call]})
+    return found
+
+
+class LegacyWriter(ChatWriter):
+    """Writes the one call of an answer as `function_call`."""
+
+    calls_reason = "function_call"
+
+    def streams_call(self, name: str) -> bool:
+        return False
+
+    def _call_deltas(self, piece: Called) -> list[dict[str, object]]:
+        opened = {"name": piece.name, "arguments": ""}
+        return [{"function_call": opened}, {"function_call": {"arguments": piece.arguments}}]
+
+    def _message(self, pieces: Sequence[Piece]) -> dict[str, object]:
+        words = [piece for piece in pieces if not isinstance(piece, Called)]
+        message = write_message(words, ())
+        for piece in pieces:
+            if isinstance(piece, Called):
+                message["function_call"] = {"name": piece.name, "arguments": piece.arguments}
+                message["content"] = message["content"] or None
+        return message

@@ -1,0 +1,142 @@
+"""Answers on the wire of Anthropic's Messages API, whole and streamed.
+
+Whole or streamed, an answer is made of the same blocks; a stream tells of each change of them.
+"""
+
+import secrets
+from collections.abc import Mapping, Sequence
+
+from andy_cli.frontends.serve.wires.answer_parts import Called, Calling, Over, Piece, Refused, Said
+from andy_cli.frontends.serve.wires.chat_request import Asked, arguments_of
+from andy_cli.frontends.serve.wires.chat_writer import dumped
+from andy_cli.frontends.serve.wires.messages.messages_request import thinks
+
+REASONS = {"length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}
+KINDS = {
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    503: "overloaded_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
+"""Status -> type of an error; what is not here is the client's below 500, the server's above."""
+
+
+class MessagesWriter:
+    def __init__(self, asked: Asked, model: str) -> None:
+        self._thinks = thinks(asked)
+        self._blocks: list[dict[str, object]] = []
+        self._texts: list[str] = []
+        """Of the block that is open."""
+        self._open = ""
+        self._message: dict[str, object] = {
+            "id": f"msg_{secrets.token_hex(12)}",
+            "type": "message",
+            "role": "assistant",
+            "model": model,
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": {"input_tokens": 0, "output_tokens": 0},
+        }
+        self._begun = False
+        self._calling = ""
+        """The arguments that went on of a call that is being written."""
+
+    def streams_call(self, name: str) -> bool:
+        """Arguments of every tool go on in pieces."""
+        return True
+
+    def event(self, piece: Piece) -> bytes:
+        begun, self._begun = self._begun, True
+        first = b"" if begun else event("message_start", message=self._message) + event("ping")
+        if isinstance(piece, Over):
+            return first + self._closed() + self._end(piece)
+        if isinstance(piece, Calling):
+            return first + self._calling_piece(piece)
+        if isinstance(piece, Called):
+            return first + self._call(piece)
+        if isinstance(piece, Said):
+            return first + self._grown("text", "text_delta", "text", piece.text)
+        if not self._thinks:
+            return first
+        return first + self._grown("thinking", "thinking_delta", "thinking", piece.text)
+
+    def whole(self, pieces: Sequence[Piece]) -> bytes:
+        for each in pieces:
+            self.event(each)
+        return dumped({**self._message, "content": self._blocks})
+
+    @staticmethod
+    def failed(refused: Refused) -> bytes:
+        """An error in a stream that has begun."""
+        return event("error", error=error(refused)["error"])
+
+    def _grown(self, kind: str, delta: str, key: str, text: str) -> bytes:
+        """A piece of a block, which is opened where it is not."""
+        first = b"" if self._open == kind else self._closed() + self._opened(kind, key)
+        self._texts.append(text)
+        return first + self._delta({"type": delta, key: text})
+
+    def _opened(self, kind: str, key: str) -> bytes:
+        more = {"signature": ""} if kind == "thinking" else {}
+        self._blocks.append({"type": kind, key: "", **more})
+        self._open = kind
+        return self._start(self._blocks[-1])
+
+    def _closed(self) -> bytes:
+        if not self._open:
+            return b""
+        self._blocks[-1][self._open] = "".join(self._texts)
+        self._texts, self._open = [], ""
+        return event("content_block_stop", index=len(self._blocks) - 1)
+
+    def _calling_piece(self, piece: Calling) -> bytes:
+        """More of a call that is being written."""
+        first = b"" if self._calling else self._open_call(piece)
+        self._calling += piece.text
+        return first + self._delta({"type": "input_json_delta", "partial_json": piece.text})
+
+    def _open_call(self, piece: Called | Calling) -> bytes:
+        closed = self._closed()
+        self._blocks.append({"type": "tool_use", "id": piece.id, "name": piece.name, "input": {}})
+        return closed + self._start(self._blocks[-1])
+
+    def _call(self, piece: Called) -> bytes:
+        first = b"" if self._calling else self._open_call(piece)
+        text, self._calling = piece.arguments[len(self._calling) :], ""
+        self._blocks[-1] = {**self._blocks[-1], "input": arguments_of(piece.arguments)}
+        delta = {"type": "input_json_delta", "partial_json": text}
+        stop = event("content_block_stop", index=len(self._blocks) - 1)
+        return first + self._delta(delta) + stop
+
+    def _start(self, block: Mapping[str, object]) -> bytes:
+        return event("content_block_start", index=len(self._blocks) - 1, content_block=block)
+
+    def _delta(self, delta: Mapping[str, object]) -> bytes:
+        return event("content_block_delta", index=len(self._blocks) - 1, delta=delta)
+
+    def _end(self, over: Over) -> bytes:
+        reason = REASONS.get(over.reason, "stop_sequence" if over.stopped_at else "end_turn")
+        ended = {"stop_reason": reason, "stop_sequence": over.stopped_at or None}
+        usage = {"input_tokens": over.input_tokens, "output_tokens": over.output_tokens}
+        self._message = {**self._message, **ended, "usage": usage}
+        return event("message_delta", delta=ended, usage=usage) + event("message_stop")
+
+
+def error(refused: Refused) -> dict[str, object]:
+    kind = KINDS.get(
+        refused.status, "invalid_request_error" if refused.status < 500 else "api_error"
+    )
+    told: dict[str, object] = {"type": kind, "message": refused.message}
+    if refused.details:
+        told["details"] = refused.details
+    return {"type": "error", "error": told}
+
+
+def event(type: str, **more: object) -> bytes:
+    return f"event: {type}\ndata: ".encode() + dumped({"type": type, **more}) + b"\n\n"

@@ -1,0 +1,95 @@
+"""Reads the messages of Ollama's chat API, whose calls have no ids, for the chat completions API.
+
+A result names its call by `tool_call_id` where a client and its server have one, else by the tool
+(`tool_name`, or `name`), else by its place: the first call that has no result yet.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from andy_cli.frontends.serve.wires import field_checks
+from andy_cli.frontends.serve.wires.answer_parts import Refused
+from andy_cli.frontends.serve.wires.transcript import Part, Transcript, pictured, said
+
+ROLES = ("system", "user", "assistant", "tool")
+IMAGE_KINDS = {"iVBOR": "png", "/9j/": "jpeg", "R0lGOD": "gif", "UklGR": "webp", "Qk": "bmp"}
+"""How the base64 of a picture begins -> its kind."""
+
+
+def read_messages(value: object) -> list[Mapping[str, object]]:
+    """Read a list of messages. Raises Refused (400) that names the field."""
+    conversation = Conversation()
+    for at, message in enumerate(field_checks.sequence(value, "messages")):
+        where = f"messages[{at}]"
+        conversation.add(field_checks.mapping(message, where), where)
+    return conversation.transcript.messages()
+
+
+class Conversation:
+    """A transcript, and which of its calls wait for a result."""
+
+    def __init__(self) -> None:
+        self.transcript = Transcript()
+        self._waiting: dict[str, str] = {}
+        """Id of a call without a result -> its tool, in the order of the calls."""
+        self._calls = 0
+
+    def add(self, message: Mapping[str, Any], where: str) -> None:
+        role = message.get("role")
+        if role not in ROLES:
+            raise Refused(400, f"{where}.role is one of {', '.join(ROLES)}.")
+        text = message.get("content")
+        parts = [] if not text else [said(field_checks.text(text, f"{where}.content"))]
+        parts += read_images(message.get("images"), f"{where}.images")
+        if role == "tool":
+            self.transcript.result(self._find_call(message, where), parts, where)
+            return
+        calls = message.get("tool_calls") if role == "assistant" else None
+        if parts or not calls:
+            self.transcript.say(str(role), parts)
+        if calls is not None:
+            listed = field_checks.sequence(calls, f"{where}.tool_calls")
+            for at, call in enumerate(listed):
+                self._add_call(call, f"{where}.tool_calls[{at}]")
+
+    def _add_call(self, value: object, where: str) -> None:
+        call = field_checks.mapping(value, where)
+        function = field_checks.mapping(call.get("function"), f"{where}.function")
+        name = field_checks.name(function.get("name"), f"{where}.function.name")
+        arguments = function.get("arguments")
+        if arguments is not None and not isinstance(arguments, str):
+            field_checks.mapping(arguments, f"{where}.function.arguments")
+        self._calls += 1
+        id = call.get("id")
+        if not isinstance(id, str) or not id or id in self._waiting:
+            id = f"call_{self._calls}"
+        self._waiting[id] = name
+        self.transcript.call(id, name, arguments or {})
+
+    def _find_call(self, message: Mapping[str, Any], where: str) -> str:
+        """The id of the call a result belongs to, which waits no more."""
+        id = message.get("tool_call_id")
+        if not isinstance(id, str) or id not in self._waiting:
+            # Also for an unknown id: some clients make up ids that they send with results alone.
+            tool = message.get("tool_name") or message.get("name")
+            of_tool = (each for each, name in self._waiting.items() if name == tool)
+            id = next(of_tool, next(iter(self._waiting), None))
+        if id is None:
+            raise Refused(400, f"{where} is a tool's result, and no call before it waits for one.")
+        del self._waiting[id]
+        return id
+
+
+def read_images(value: object, where: str) -> list[Part]:
+    """Read a list of pictures in base64."""
+    if value is None:
+        return []
+    return [pictured(image_url(data)) for data in field_checks.texts(value, where)]
+
+
+def image_url(data: str) -> str:
+    """A data URL for the base64 of a picture; its kind is told by its first bytes."""
+    if data.startswith("data:"):
+        return data
+    kinds = (kind for start, kind in IMAGE_KINDS.items() if data.startswith(start))
+    return f"data:image/{next(kinds, 'jpeg')};base64,{data}"

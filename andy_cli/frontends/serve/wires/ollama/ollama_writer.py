@@ -1,0 +1,109 @@
+"""Answers on Ollama's own wire, whole and streamed: each line of a stream is a JSON object.
+
+Times are nanoseconds. Of a streamed answer the time to its first piece is that of the prompt; of a
+whole one they are not known apart, and Ollama too leaves out what it did not measure.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from time import perf_counter_ns
+
+from andy_cli.frontends.serve.wires.answer_parts import Called, Over, Piece, Refused, Said, Thought
+from andy_cli.frontends.serve.wires.chat_request import Asked
+from andy_cli.frontends.serve.wires.chat_writer import dumped
+from andy_cli.frontends.serve.wires.ollama.ollama_request import format_time, is_thinking_shown
+
+LINES = "application/x-ndjson"
+
+
+class OllamaChatWriter:
+    """Writes one answer of /api/chat."""
+
+    def __init__(self, asked: Asked, model: str) -> None:
+        self._model = asked.body.get("model") or model
+        self._thinks = is_thinking_shown(asked.body)
+        self._began = perf_counter_ns()
+        self._first = 0
+        """When the first piece came."""
+
+    def streams_call(self, name: str) -> bool:
+        """Arguments are objects here, and come whole."""
+        return False
+
+    def event(self, piece: Piece) -> bytes:
+        if piece != Said(""):  # which only keeps the stream alive
+            self._first = self._first or perf_counter_ns()
+        if isinstance(piece, Over):
+            spent = self._first - self._began
+            return dump_line({**self._render([]), **self._end(piece, spent)})
+        if isinstance(piece, Thought) and not self._thinks:
+            return b""
+        return dump_line({**self._render([piece]), "done": False})
+
+    def whole(self, pieces: Sequence[Piece]) -> bytes:
+        over = next(piece for piece in pieces if isinstance(piece, Over))
+        return dumped({**self._render(pieces), **self._end(over)})
+
+    @staticmethod
+    def failed(refused: Refused) -> bytes:
+        """An error in a stream that has begun."""
+        return dump_line(render_error(refused))
+
+    def _render(self, pieces: Sequence[Piece]) -> dict[str, object]:
+        """The head of an answer, and what the pieces say."""
+        head = {"model": self._model, "created_at": format_time(datetime.now(UTC))}
+        text = "".join(piece.text for piece in pieces if isinstance(piece, Said))
+        thoughts = [piece.text for piece in pieces if isinstance(piece, Thought)]
+        thinking = "".join(thoughts) if self._thinks else ""
+        calls = [render_call(piece) for piece in pieces if isinstance(piece, Called)]
+        return {**head, **self._render_content(text, thinking, calls)}
+
+    def _render_content(
+        self, text: str, thinking: str, calls: Sequence[Mapping[str, object]]
+    ) -> dict[str, object]:
+        message: dict[str, object] = {"role": "assistant", "content": text}
+        if thinking:
+            message["thinking"] = thinking
+        if calls:
+            message["tool_calls"] = calls
+        return {"message": message}
+
+    def _end(self, over: Over, prompt_time: int = 0) -> dict[str, object]:
+        """What the last line has; `prompt_time`: nanoseconds, 0 if not known."""
+        total = perf_counter_ns() - self._began
+        prompt = {"prompt_eval_duration": prompt_time} if prompt_time else {}
+        return {
+            "done": True,
+            "done_reason": "length" if over.reason == "length" else "stop",
+            "total_duration": total,
+            "load_duration": 0,
+            "prompt_eval_count": over.input_tokens,
+            **prompt,
+            "eval_count": over.output_tokens,
+            "eval_duration": total - prompt_time,
+        }
+
+
+class OllamaGenerateWriter(OllamaChatWriter):
+    """Writes one answer of /api/generate, which makes no calls."""
+
+    def _render_content(
+        self, text: str, thinking: str, calls: Sequence[Mapping[str, object]]
+    ) -> dict[str, object]:
+        return {"response": text, "thinking": thinking} if thinking else {"response": text}
+
+
+def render_call(call: Called) -> dict[str, object]:
+    """A call; its id is there for clients that know ids."""
+    arguments: object = json.loads(call.arguments)
+    function = {"index": call.position, "name": call.name, "arguments": arguments}
+    return {"id": call.id, "function": function}
+
+
+def render_error(refused: Refused) -> dict[str, object]:
+    return {"error": refused.message}
+
+
+def dump_line(value: object) -> bytes:
+    return dumped(value) + b"\n"

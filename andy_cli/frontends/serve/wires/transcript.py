@@ -1,0 +1,75 @@
+"""The messages of a request, put together for the chat API from the pieces other APIs have.
+
+There, what an assistant says and the calls it makes are one message, and results follow it at once,
+in messages of their own. Elsewhere they are items or blocks in an order that clients choose.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from andy_cli.frontends.serve.wires.answer_parts import Refused
+
+Part = Mapping[str, object]
+"""A text, a picture or a file, in the chat API's form."""
+
+
+@dataclass(slots=True)
+class Entry:
+    role: str
+    parts: list[Part]
+    calls: list[Mapping[str, object]] = field(default_factory=list)
+    results: list[Mapping[str, object]] = field(default_factory=list)
+
+
+class Transcript:
+    def __init__(self) -> None:
+        self._entries: list[Entry] = []
+        self._open: dict[str, Entry] = {}
+        """Id of a call without a result -> the entry that made it."""
+
+    def say(self, role: str, parts: Sequence[Part]) -> None:
+        """What an assistant says in several pieces is one message."""
+        last = self._entries[-1] if self._entries else None
+        if role == "assistant" and last is not None and last.role == role and not last.results:
+            last.parts += parts
+        else:
+            self._entries.append(Entry(role, list(parts)))
+
+    def call(self, id: str, name: str, arguments: object) -> None:
+        self.say("assistant", ())
+        function = {"name": name, "arguments": arguments}
+        self._entries[-1].calls.append({"id": id, "type": "function", "function": function})
+        self._open[id] = self._entries[-1]
+
+    def result(self, id: str, parts: Sequence[Part], where: str) -> None:
+        """Raises Refused where no call has this id, or it has its result already."""
+        entry = self._open.pop(id, None)
+        if entry is None:
+            raise Refused(
+                400, f"{where} is the result of {id!r}, and no call with this id waits for one."
+            )
+        entry.results.append({"role": "tool", "tool_call_id": id, "content": list(parts)})
+
+    def messages(self) -> list[Mapping[str, object]]:
+        return [message for entry in self._entries for message in written(entry)]
+
+
+def written(entry: Entry) -> list[Mapping[str, object]]:
+    message: dict[str, object] = {"role": entry.role, "content": entry.parts}
+    if entry.calls:
+        message["tool_calls"] = entry.calls
+    return [message, *entry.results]
+
+
+def said(text: str) -> Part:
+    return {"type": "text", "text": text}
+
+
+def pictured(url: str, detail: object = None) -> Part:
+    image = {"url": url, "detail": detail} if isinstance(detail, str) else {"url": url}
+    return {"type": "image_url", "image_url": image}
+
+
+def attached(data: str, filename: str) -> Part:
+    """A file; `data` is a data URL."""
+    return {"type": "file", "file": {"file_data": data, "filename": filename}}
