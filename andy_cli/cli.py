@@ -611,10 +611,10 @@ def serve(
     set_: Set = None,
 ) -> None:
     """Serve the wires of OpenAI, Anthropic and Ollama: real tool calls, from any model."""
-    from andy_cli.frontends.serve.command import Serving
-    from andy_cli.frontends.serve.command import serve as start
+    from andy_cli.frontends.serve.command import ServeOptions
+    from andy_cli.frontends.serve.command import start_server as start
 
-    serving = Serving(
+    serving = ServeOptions(
         upstream or (),
         model,
         dialect,

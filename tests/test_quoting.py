@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.agent.injection import is_quoted
-from andy_cli.frontends.serve.answers.quote_aware_parser import REREAD, Quoting
-from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, taught
+from andy_cli.frontends.serve.answers.quote_aware_parser import REREAD, QuoteAwareParser
+from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, make_tool_prompt
 from andy_cli.messages import Chunk, ToolRequest
 
 TOOLS = {
@@ -33,7 +33,7 @@ def is_text(request: ToolRequest, raw: str) -> bool:
 
 
 def read(pieces: list[str]) -> tuple[str, list[str]]:
-    reader = Quoting(taught(DIALECTS["hermes"], TOOLS).compiler, is_text)
+    reader = QuoteAwareParser(make_tool_prompt(DIALECTS["hermes"], TOOLS).compiler, is_text)
     shown = [reader.take(Chunk(each)).text for each in pieces]
     last, reply = reader.finish()
     text = "".join([*shown, last.text])
@@ -63,7 +63,7 @@ def test_a_call_beside_a_quotation_is_a_call() -> None:
 
 def test_any_number_of_quotations_stays_where_it_stands() -> None:
     many = "".join(f'{at}:\n"{CALL}"\n> {CALL}\n' for at in range(REREAD + 4))
-    reader = Quoting(taught(DIALECTS["hermes"], TOOLS).compiler, is_text)
+    reader = QuoteAwareParser(make_tool_prompt(DIALECTS["hermes"], TOOLS).compiler, is_text)
     shown = "".join([reader.take(Chunk(each)).text for each in many])
     last, reply = reader.finish()
     assert (shown + last.text, reply.requests) == (many, ())

@@ -23,7 +23,7 @@ from andy_cli.errors import AndyError, ToolError
 from andy_cli.frontends import recorded, replay, tool_files
 from andy_cli.frontends.serve.http import json_body
 from andy_cli.frontends.serve.wires import chat_request
-from andy_cli.frontends.serve.wires.answer_parts import Refused
+from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.frontends.serve.wires.messages import messages_request
 from andy_cli.frontends.serve.wires.responses import responses_request
 from andy_cli.guard import archives
@@ -60,7 +60,7 @@ from tests.cases import loop_over, quick_every
 from tests.foreign import NASTY, as_bytes, foreign_bytes, foreign_json
 
 HERE = Endpoint("openai", "m", "http://127.0.0.1:9/v1")
-CLEAR = (AndyError, ToolError, Refused)
+CLEAR = (AndyError, ToolError, ApiError)
 ROOT = Path(__file__).parents[1]
 
 
@@ -419,17 +419,21 @@ READERS = {
     "reply": Reader(of_bytes(read_reply), b'data: {"choices": []}\n\n', EVENT),
     "event of a reply": Reader(of_bytes(read_event), json.dumps(EVENT).encode(), EVENT),
     "chat request": Reader(
-        of_bytes(lambda data: chat_request.asked(json_body.parsed(data))),
+        of_bytes(lambda data: chat_request.read_chat_request(json_body.parse_json_body(data))),
         json.dumps(ASKED).encode(),
         ASKED,
     ),
     "messages request": Reader(
-        of_bytes(lambda data: messages_request.asked_messages(json_body.parsed(data))),
+        of_bytes(
+            lambda data: messages_request.read_messages_request(json_body.parse_json_body(data))
+        ),
         json.dumps(MESSAGES).encode(),
         MESSAGES,
     ),
     "responses request": Reader(
-        of_bytes(lambda data: responses_request.asked_responses(json_body.parsed(data))),
+        of_bytes(
+            lambda data: responses_request.read_responses_request(json_body.parse_json_body(data))
+        ),
         json.dumps(RESPONSES).encode(),
         RESPONSES,
     ),

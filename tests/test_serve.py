@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, taught
+from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, make_tool_prompt
 from andy_cli.messages import Message, ToolCall
 from tests.model_server import (
     ModelServer,
@@ -526,7 +526,7 @@ def test_an_answer_that_looks_like_a_call_and_names_no_tool_is_the_answer(home: 
 
 @pytest.mark.parametrize("name", sorted(DIALECTS.keys() - {"andybot"}))  # A11
 def test_words_before_a_call_and_the_call_are_both_shown_to_the_model(name: str) -> None:
-    lesson = taught(DIALECTS[name], {each["function"]["name"]: each for each in MP3S})
+    lesson = make_tool_prompt(DIALECTS[name], {each["function"]["name"]: each for each in MP3S})
     call = ToolCall("c1", "list_mp3s", {"path": "~/mp3"})
     history = [
         Message("user", "play one"),

@@ -8,8 +8,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from andy_cli.frontends.serve.wires.answer_parts import Refused
-from andy_cli.frontends.serve.wires.legacy_functions import asked_legacy, is_legacy
+from andy_cli.frontends.serve.wires.answer_parts import ApiError
+from andy_cli.frontends.serve.wires.legacy_functions import is_legacy, read_legacy_request
 from tests.model_server import ModelServer, event, status, streamed
 from tests.served import ANSWER, CALLS, SCHEMAS, TASK, behind, result_of, schema, serving
 
@@ -102,7 +102,7 @@ def test_a_model_that_takes_tools_gets_tools_and_one_call_is_answered(tmp_path: 
 
 def test_results_belong_to_the_calls_before_them() -> None:
     again = [*HISTORY, *HISTORY[1:], {"role": "function", "name": "list_mp3s", "content": "x"}]
-    made = asked_legacy({"messages": again, "functions": FUNCTIONS, "function_call": "none"})
+    made = read_legacy_request({"messages": again, "functions": FUNCTIONS, "function_call": "none"})
     calls = [call.id for message in made.history for call in message.calls]
     results = [message.call_id for message in made.history if message.role == "tool"]
     assert results[:2] == calls
@@ -116,8 +116,8 @@ def test_what_is_wrong_is_said_in_the_words_of_the_client() -> None:
         ({"messages": HISTORY, "functions": FUNCTIONS, "function_call": {"name": "x"}}, "'x'"),
         ({"messages": [5], "functions": FUNCTIONS}, "messages"),
     ):
-        with pytest.raises(Refused, match=words):
-            asked_legacy(body)
+        with pytest.raises(ApiError, match=words):
+            read_legacy_request(body)
 
 
 def test_who_knows_tools_is_answered_with_tools() -> None:

@@ -13,10 +13,17 @@ import ollama
 import pytest
 
 from andy_cli.frontends.serve.upstream.ollama_models import OllamaModels
-from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, taught
+from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, make_tool_prompt
 from andy_cli.frontends.serve.upstream.upstreams import Upstream, Upstreams
-from andy_cli.frontends.serve.wires.answer_parts import Called, Over, Piece, Refused, Said, Thought
-from andy_cli.frontends.serve.wires.chat_request import Asked
+from andy_cli.frontends.serve.wires.answer_parts import (
+    AnswerPart,
+    ApiError,
+    CompletedCall,
+    Finish,
+    ReasoningDelta,
+    TextDelta,
+)
+from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.frontends.serve.wires.ollama.ollama_request import (
     answer_chat_load,
     answer_generate_load,
@@ -90,14 +97,14 @@ FULL_GENERATE: Mapping[str, Any] = {
     "stream": False,
     "options": {"stop": "END", "num_predict": -1},
 }
-PIECES: tuple[Piece, ...] = (
-    Thought("Hm"),
-    Thought("m."),
-    Said("I "),
-    Said("look."),
-    Called(0, "call_1", "list_mp3s", '{"path": "~/mp3"}'),
-    Called(1, "call_2", "now", "{}"),
-    Over("tool_calls", 20, 5),
+PIECES: tuple[AnswerPart, ...] = (
+    ReasoningDelta("Hm"),
+    ReasoningDelta("m."),
+    TextDelta("I "),
+    TextDelta("look."),
+    CompletedCall(0, "call_1", "list_mp3s", '{"path": "~/mp3"}'),
+    CompletedCall(1, "call_2", "now", "{}"),
+    Finish("tool_calls", 20, 5),
 )
 
 
@@ -255,12 +262,12 @@ def test_any_request_is_understood_or_refused(full: Mapping[str, Any]) -> None:
         try:
             answer_alone(body)
             asked = read(body)
-        except Refused:
+        except ApiError:
             continue
         understood += 1
         OllamaChatWriter(asked, "m").whole(PIECES)
         for dialect in ("hermes", "native"):
-            taught(DIALECTS[dialect], asked.tools).messages(asked.history, asked.parts)
+            make_tool_prompt(DIALECTS[dialect], asked.tools).messages(asked.history, asked.parts)
     assert understood > 100
 
 
@@ -270,7 +277,7 @@ def written(writer: OllamaChatWriter) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
-def asked_for(**more: object) -> Asked:
+def asked_for(**more: object) -> ChatRequest:
     return read_ollama_chat({"model": "m:latest", "messages": SAID, **more})
 
 
@@ -325,7 +332,9 @@ def test_a_prompt_is_answered_with_a_text() -> None:
 
 
 def test_an_answer_that_was_cut_off_says_so() -> None:
-    made = json.loads(OllamaChatWriter(asked_for(), "m").whole([Said("I"), Over("length", 1, 1)]))
+    made = json.loads(
+        OllamaChatWriter(asked_for(), "m").whole([TextDelta("I"), Finish("length", 1, 1)])
+    )
     assert made["done_reason"] == "length"
 
 

@@ -8,14 +8,14 @@ from collections.abc import AsyncIterator, Mapping
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from andy_cli.frontends.serve.answers.passthrough import Watching
-from andy_cli.frontends.serve.answers.rewritten_answer import read_back
-from andy_cli.frontends.serve.answers.tool_dialogue import Dialogue
-from andy_cli.frontends.serve.call_records import Record
+from andy_cli.frontends.serve.answers.passthrough import PassthroughRewriter
+from andy_cli.frontends.serve.answers.rewritten_answer import rewrite_answer
+from andy_cli.frontends.serve.answers.tool_dialogue import ToolDialogue
+from andy_cli.frontends.serve.call_records import CallRecord
 from andy_cli.frontends.serve.upstream.reply_start import begin_reply
-from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, taught
-from andy_cli.frontends.serve.wires.answer_parts import Refused
-from andy_cli.frontends.serve.wires.chat_request import asked
+from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, make_tool_prompt
+from andy_cli.frontends.serve.wires.answer_parts import ApiError
+from andy_cli.frontends.serve.wires.chat_request import read_chat_request
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.wire import WireReader
@@ -33,8 +33,8 @@ class Silent:
         yield Chunk()
 
 
-ASKED = asked({"model": "m", "messages": [USER], "tools": MP3S, "stream": True})
-TAUGHT = taught(DIALECTS["native"], ASKED.tools)
+ASKED = read_chat_request({"model": "m", "messages": [USER], "tools": MP3S, "stream": True})
+TAUGHT = make_tool_prompt(DIALECTS["native"], ASKED.tools)
 
 
 def event(delta: Mapping[str, object], finish: str | None = None) -> bytes:
@@ -75,7 +75,9 @@ async def _each(pieces: list[bytes]) -> AsyncIterator[bytes]:
 
 def passed(pieces: list[bytes]) -> tuple[bytes, bool]:
     async def run() -> tuple[bytes, bool]:
-        watching = Watching(lambda: Dialogue(ASKED, Silent(), TAUGHT), Record("chat", "m"))
+        watching = PassthroughRewriter(
+            lambda: ToolDialogue(ASKED, Silent(), TAUGHT), CallRecord("chat", "m")
+        )
         out = [watching.take(piece) for piece in pieces]
         said = b"".join([*out, *[data async for data in watching.end()]])
         return re.sub(rb'"call_\w+"', b'"call"', said), watching.ended
@@ -108,14 +110,14 @@ def test_the_beginning_is_held_back_and_not_lost(said: bytes, draw: st.DataObjec
     async def run() -> bytes | None:
         try:
             return b"".join([data async for data in await begin_reply(_each(cut(said, places)))])
-        except Refused:
+        except ApiError:
             return None
 
     assert asyncio.run(run()) in (said, None)
 
 
 def read(data: bytes) -> bytes:
-    return asyncio.run(read_back(data, lambda: Dialogue(ASKED, Silent(), TAUGHT))).data
+    return asyncio.run(rewrite_answer(data, lambda: ToolDialogue(ASKED, Silent(), TAUGHT))).data
 
 
 @given(st.binary(max_size=60) | json_values.map(lambda each: json.dumps(each).encode()))

@@ -15,8 +15,8 @@ from typing import Any
 import anthropic
 import pytest
 
-from andy_cli.frontends.serve.call_records import Record, Records
-from andy_cli.frontends.serve.shared_stats import Board
+from andy_cli.frontends.serve.call_records import CallRecord, CallRecords
+from andy_cli.frontends.serve.shared_stats import SharedStats
 from tests.cases import Row, loop_over, name, rows
 from tests.model_server import (
     Answer,
@@ -558,12 +558,12 @@ def test_models_may_be_called_anything_and_only_so_many_names_are_kept(tmp_path:
 
 @pytest.mark.slow
 def test_a_process_shows_the_others_as_many_calls_as_there_is_room_for() -> None:
-    board = Board(2)
-    mine, others = Records(board, 0), Records(board, 1)
+    board = SharedStats(2)
+    mine, others = CallRecords(board, 0), CallRecords(board, 1)
 
     async def work() -> None:
         for number in range(50):
-            record = mine.begin(Record("chat", "m", asked=f"{number}", raw="\ud7ff" * 30_000))
+            record = mine.begin(CallRecord("chat", "m", asked=f"{number}", raw="\ud7ff" * 30_000))
             record.compiled = record.raw
             mine.end(record, 200)
             await asyncio.sleep(0.001)

@@ -8,16 +8,23 @@ from typing import Any
 
 import pytest
 
-from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, taught
-from andy_cli.frontends.serve.wires.answer_parts import Called, Over, Piece, Refused, Said, Thought
-from andy_cli.frontends.serve.wires.chat_request import Asked
-from andy_cli.frontends.serve.wires.chat_request import asked as asked_chat
+from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, make_tool_prompt
+from andy_cli.frontends.serve.wires.answer_parts import (
+    AnswerPart,
+    ApiError,
+    CompletedCall,
+    Finish,
+    ReasoningDelta,
+    TextDelta,
+)
+from andy_cli.frontends.serve.wires.chat_request import ChatRequest
+from andy_cli.frontends.serve.wires.chat_request import read_chat_request as asked_chat
 from andy_cli.frontends.serve.wires.chat_writer import ChatWriter
-from andy_cli.frontends.serve.wires.messages.messages_request import asked_messages
+from andy_cli.frontends.serve.wires.client_wire import AnswerWriter
+from andy_cli.frontends.serve.wires.messages.messages_request import read_messages_request
 from andy_cli.frontends.serve.wires.messages.messages_writer import MessagesWriter
-from andy_cli.frontends.serve.wires.responses.responses_request import asked_responses
+from andy_cli.frontends.serve.wires.responses.responses_request import read_responses_request
 from andy_cli.frontends.serve.wires.responses.responses_writer import ResponsesWriter
-from andy_cli.frontends.serve.wires.wire import Writer
 from tests.cases import loop_over
 from tests.model_server import Answer, ModelServer, Received, event, refused, status
 from tests.served import behind, hermes, replied, serving
@@ -44,14 +51,14 @@ from tests.wrong_requests import (
 )
 
 PICTURE = "iVBORw0KGgo="
-PIECES: tuple[Piece, ...] = (
-    Thought("Hm"),
-    Thought("m."),
-    Said("I "),
-    Said("look."),
-    Called(0, "call_1", "list_mp3s", '{"path": "~/mp3"}'),
-    Called(1, "call_2", "now", "{}"),
-    Over("tool_calls", 20, 5),
+PIECES: tuple[AnswerPart, ...] = (
+    ReasoningDelta("Hm"),
+    ReasoningDelta("m."),
+    TextDelta("I "),
+    TextDelta("look."),
+    CompletedCall(0, "call_1", "list_mp3s", '{"path": "~/mp3"}'),
+    CompletedCall(1, "call_2", "now", "{}"),
+    Finish("tool_calls", 20, 5),
 )
 
 
@@ -98,24 +105,26 @@ def test_what_is_wrong_with_a_request_is_said(address: str, path: str, body: obj
 @pytest.mark.parametrize(
     ("read", "write", "full"),
     [
-        (asked_messages, MessagesWriter, FULL_MESSAGES),
-        (asked_responses, ResponsesWriter, FULL_RESPONSES),
+        (read_messages_request, MessagesWriter, FULL_MESSAGES),
+        (read_responses_request, ResponsesWriter, FULL_RESPONSES),
     ],
 )
 def test_any_request_is_understood_or_refused(
-    read: Callable[[object], Asked],
-    write: Callable[[Asked, str], Writer],
+    read: Callable[[object], ChatRequest],
+    write: Callable[[ChatRequest, str], AnswerWriter],
     full: Mapping[str, object],
 ) -> None:
     assert read(full).tools
     understood = 0
     for body in broken(full):
-        with contextlib.suppress(Refused):
+        with contextlib.suppress(ApiError):
             asked = read(body)
             understood += 1
             write(asked, "m").whole(PIECES)
             for dialect in ("hermes", "andybot", "native"):
-                taught(DIALECTS[dialect], asked.tools).messages(asked.history, asked.parts)
+                make_tool_prompt(DIALECTS[dialect], asked.tools).messages(
+                    asked.history, asked.parts
+                )
     assert understood > 100
 
 
@@ -141,7 +150,7 @@ def test_a_huge_request_is_too_large(address: str) -> None:
 def test_many_calls_are_read_in_no_time() -> None:
     calls = [{**CALL, "call_id": f"c{at}"} for at in range(30_000)]
     results = [{**OUTPUT, "call_id": f"c{at}"} for at in range(30_000)]
-    made = asked_responses({**RESPONSE, "input": [*calls, *results]})
+    made = read_responses_request({**RESPONSE, "input": [*calls, *results]})
     assert len(made.history) == 30_001
 
 
@@ -166,7 +175,7 @@ def test_messages_become_a_history() -> None:
             RESULT,
         ],
     )
-    made = asked_messages(
+    made = read_messages_request(
         {
             **MESSAGE,
             **said,
@@ -198,7 +207,7 @@ def test_messages_become_a_history() -> None:
 
 
 def test_items_become_a_history() -> None:
-    made = asked_responses(
+    made = read_responses_request(
         {
             **RESPONSE,
             "instructions": "Be brief.",
@@ -274,26 +283,26 @@ CALLS_MADE: list[Mapping[str, object]] = [
 
 
 def test_each_kind_of_tool_is_a_function_to_the_model() -> None:
-    asked = asked_responses(
+    asked = read_responses_request(
         {**FULL_RESPONSES} | {"tools": [FUNCTION, *KINDS], "tool_choice": "auto"}
     )
     assert {*asked.tools} == {*GIVEN}
     edit = asked.tools["edit"]["function"]["parameters"]
     assert edit["required"] == ["input"]
     assert "start: x" in edit["properties"]["input"]["description"]
-    pieces: list[Piece] = [
+    pieces: list[AnswerPart] = [
         *(
-            Called(at, f"e{at}", name, json.dumps(each))
+            CompletedCall(at, f"e{at}", name, json.dumps(each))
             for at, (name, each) in enumerate(GIVEN.items())
         ),
-        Over("tool_calls"),
+        Finish("tool_calls"),
     ]
     made = json.loads(ResponsesWriter(asked, "m").whole(pieces))["output"]
     for at, (item, wanted) in enumerate(zip(made, CALLS_MADE, strict=True)):
         assert item.pop("id")
         assert item == {**wanted, "call_id": f"e{at}", "status": "completed"}
     before = FULL_RESPONSES["input"]
-    asked = asked_responses({**FULL_RESPONSES, "input": [*before, *made]})
+    asked = read_responses_request({**FULL_RESPONSES, "input": [*before, *made]})
     calls = asked.history[-1].calls
     assert [each.name for each in calls] == [*GIVEN]
     assert {each.name: {**GIVEN[each.name], **each.arguments} for each in calls} == {
@@ -302,7 +311,7 @@ def test_each_kind_of_tool_is_a_function_to_the_model() -> None:
 
 
 def test_results_of_each_kind_are_told() -> None:
-    asked = asked_responses({**FULL_RESPONSES, "input": CALLED})
+    asked = read_responses_request({**FULL_RESPONSES, "input": CALLED})
     assert [each.content for each in asked.history if each.role == "tool"] == [
         "done",
         "found: found",
@@ -321,13 +330,16 @@ def test_results_of_each_kind_are_told() -> None:
     ],
 )
 def test_a_tool_of_each_kind_can_be_wanted(choice: Mapping[str, str], name: str) -> None:
-    asked = asked_responses({**RESPONSE, "tools": KINDS, "tool_choice": choice})
+    asked = read_responses_request({**RESPONSE, "tools": KINDS, "tool_choice": choice})
     assert (asked.choice.how, asked.choice.name) == ("required", name)
 
 
 def test_a_stream_tells_of_a_call_with_a_text() -> None:
-    writer = ResponsesWriter(asked_responses({**RESPONSE, "tools": KINDS}), "m")
-    pieces: list[Piece] = [Called(0, "c1", "edit", '{"input": "x"}'), Over("tool_calls")]
+    writer = ResponsesWriter(read_responses_request({**RESPONSE, "tools": KINDS}), "m")
+    pieces: list[AnswerPart] = [
+        CompletedCall(0, "c1", "edit", '{"input": "x"}'),
+        Finish("tool_calls"),
+    ]
     told = events(b"".join(map(writer.event, pieces)))[2:-1]
     assert [each["type"].removeprefix("response.") for each in told] == [
         "output_item.added",
@@ -355,7 +367,10 @@ def test_a_tool_of_the_chat_api_may_take_a_text() -> None:
     asked = asked_chat(body)
     assert asked.choice.name == "edit"
     assert asked.history[1].calls[0].arguments == {"input": "x"}
-    pieces: list[Piece] = [Called(0, "c1", "edit", '{"input": "x"}'), Over("tool_calls")]
+    pieces: list[AnswerPart] = [
+        CompletedCall(0, "c1", "edit", '{"input": "x"}'),
+        Finish("tool_calls"),
+    ]
     message = json.loads(ChatWriter(asked, "m").whole(pieces))["choices"][0]["message"]
     assert message["tool_calls"] == [made]
     told = ChatWriter(asked, "m").event(pieces[0]).decode().removeprefix("data: ")
@@ -372,7 +387,7 @@ def test_a_tool_of_the_chat_api_may_take_a_text() -> None:
     ],
 )
 def test_tools_that_need_no_schema_have_one(type: str, commands: list[str]) -> None:
-    asked = asked_messages({**MESSAGE, "tools": [{"type": type, "name": "mine"}]})
+    asked = read_messages_request({**MESSAGE, "tools": [{"type": type, "name": "mine"}]})
     parameters = asked.tools["mine"]["function"]["parameters"]
     command = parameters["properties"]["command"]
     assert [*command.get("enum", [])] == commands
@@ -392,7 +407,7 @@ def events(data: bytes) -> list[dict[str, Any]]:
 
 
 def test_blocks_of_an_answer() -> None:
-    asked = asked_messages({**MESSAGE, "thinking": {"type": "adaptive"}})
+    asked = read_messages_request({**MESSAGE, "thinking": {"type": "adaptive"}})
     made = json.loads(MessagesWriter(asked, "m").whole(PIECES))
     assert made["content"] == [
         {"type": "thinking", "thinking": "Hmm.", "signature": ""},
@@ -405,7 +420,7 @@ def test_blocks_of_an_answer() -> None:
 
 
 def test_thoughts_are_for_those_who_asked_for_them() -> None:
-    made = json.loads(MessagesWriter(asked_messages(MESSAGE), "m").whole(PIECES))
+    made = json.loads(MessagesWriter(read_messages_request(MESSAGE), "m").whole(PIECES))
     assert [each["type"] for each in made["content"]] == ["text", "tool_use", "tool_use"]
 
 
@@ -419,10 +434,10 @@ def test_thoughts_are_for_those_who_asked_for_them() -> None:
     ],
 )
 def test_why_an_answer_ended(reason: str, stop: str, state: str) -> None:
-    pieces = (Said("Hello"), Over(reason))
-    made = json.loads(MessagesWriter(asked_messages(MESSAGE), "m").whole(pieces))
+    pieces = (TextDelta("Hello"), Finish(reason))
+    made = json.loads(MessagesWriter(read_messages_request(MESSAGE), "m").whole(pieces))
     assert made["stop_reason"] == stop
-    response = json.loads(ResponsesWriter(asked_responses(RESPONSE), "m").whole(pieces))
+    response = json.loads(ResponsesWriter(read_responses_request(RESPONSE), "m").whole(pieces))
     assert (response["status"], bool(response["incomplete_details"])) == (
         state,
         state == "incomplete",
@@ -455,7 +470,7 @@ def test_the_stop_sequence_that_ended_an_answer_is_told_where_the_server_tells(
 
 
 def test_events_of_messages() -> None:
-    writer = MessagesWriter(asked_messages(MESSAGE), "m")
+    writer = MessagesWriter(read_messages_request(MESSAGE), "m")
     told = events(b"".join(map(writer.event, PIECES)))
     block = ["content_block_start", "content_block_delta", "content_block_stop"]
     assert [each["type"] for each in told] == [
@@ -471,7 +486,7 @@ def test_events_of_messages() -> None:
 
 
 def test_events_of_responses() -> None:
-    writer = ResponsesWriter(asked_responses(RESPONSE), "m")
+    writer = ResponsesWriter(read_responses_request(RESPONSE), "m")
     told = events(b"".join(map(writer.event, PIECES)))
     assert [each["sequence_number"] for each in told] == [*range(len(told))]
     added, done = "output_item.added", "output_item.done"
@@ -493,9 +508,9 @@ def test_events_of_responses() -> None:
 
 
 def test_a_stream_of_responses_that_fails_keeps_its_id() -> None:
-    writer = ResponsesWriter(asked_responses(RESPONSE), "m")
-    first, *_ = events(writer.event(Said("Hel")))
-    failed, error = events(writer.failed(Refused(502, "It broke off.")))
+    writer = ResponsesWriter(read_responses_request(RESPONSE), "m")
+    first, *_ = events(writer.event(TextDelta("Hel")))
+    failed, error = events(writer.failed(ApiError(502, "It broke off.")))
     assert failed["response"]["id"] == first["response"]["id"]
     assert (failed["type"], failed["response"]["status"]) == ("response.failed", "failed")
     assert (error["message"], error["error"]["message"]) == ("It broke off.", "It broke off.")
@@ -590,6 +605,6 @@ def test_an_item_that_is_not_there_is_not_found(
 def test_a_reference_to_an_item_of_the_same_input_is_no_second_item() -> None:
     item = {"type": "message", "id": "msg_1", "role": "assistant", "content": "I look."}
     named = {"type": "item_reference", "id": "msg_1"}
-    whole = asked_responses({**RESPONSE, "input": [*SAID, item, *SAID]}).history
+    whole = read_responses_request({**RESPONSE, "input": [*SAID, item, *SAID]}).history
     for items in ([*SAID, item, named, *SAID], [*SAID, named, item, *SAID]):
-        assert asked_responses({**RESPONSE, "input": items}).history == whole
+        assert read_responses_request({**RESPONSE, "input": items}).history == whole

@@ -5,8 +5,8 @@
     GET  /v1/models  /v1/models/NAME  /health  /metrics  /
 
 Without tools, or for a model that takes them, bytes go through as they are. With tools that a model
-cannot take, `emulation` leads the dialogue. What is the same for all requests: who may ask, how
-large a request is, how an error looks.
+cannot take, `answers.tool_dialogue` leads the dialogue. What is the same for all requests: who may
+ask, how large a request is, how an error looks.
 """
 
 import asyncio
@@ -17,11 +17,11 @@ from typing import NamedTuple
 from andy_cli.errors import AndyError
 from andy_cli.frontends.serve import page
 from andy_cli.frontends.serve.answers.multiple_answers import answer_call
-from andy_cli.frontends.serve.answers.request_handler import Call
-from andy_cli.frontends.serve.call_records import Record, Records, metrics
-from andy_cli.frontends.serve.http.http_exchange import JSON, Exchange, Receive, Scope, Send
-from andy_cli.frontends.serve.http.json_body import parsed
-from andy_cli.frontends.serve.http.request_guard import Gatekeeper, allowed
+from andy_cli.frontends.serve.answers.request_handler import RequestHandler
+from andy_cli.frontends.serve.call_records import CallRecord, CallRecords, render_metrics
+from andy_cli.frontends.serve.http.http_exchange import JSON, HttpExchange, Receive, Scope, Send
+from andy_cli.frontends.serve.http.json_body import parse_json_body
+from andy_cli.frontends.serve.http.request_guard import RequestGuard, allow_header
 from andy_cli.frontends.serve.upstream.model_list import (
     anthropic_list,
     anthropic_row,
@@ -31,21 +31,25 @@ from andy_cli.frontends.serve.upstream.model_list import (
 )
 from andy_cli.guard.redactor import redact_text
 from andy_cli.frontends.serve.upstream.ollama_models import NOT_OFFERED, VERSION, OllamaModels
-from andy_cli.frontends.serve.upstream.sources import Remote
+from andy_cli.frontends.serve.upstream.sources import RemoteSource
 from andy_cli.frontends.serve.upstream.tool_support import GetFacts
 from andy_cli.frontends.serve.upstream.upstreams import Upstreams
-from andy_cli.frontends.serve.wires import wire
-from andy_cli.frontends.serve.wires.answer_parts import Refused
+from andy_cli.frontends.serve.wires import client_wire
+from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.frontends.serve.wires.chat_fields import drop_unlimited, has_unlimited
-from andy_cli.frontends.serve.wires.chat_request import Asked
-from andy_cli.frontends.serve.wires.chat_writer import dumped
+from andy_cli.frontends.serve.wires.chat_request import ChatRequest
+from andy_cli.frontends.serve.wires.chat_writer import dump_json
+from andy_cli.frontends.serve.wires.client_wire import ClientWire
 from andy_cli.frontends.serve.wires.ollama.ollama_writer import LINES, dump_line
-from andy_cli.frontends.serve.wires.wire import Surface
 
 
 class App:
     def __init__(
-        self, upstreams: Upstreams, gatekeeper: Gatekeeper, records: Records, get_facts: GetFacts
+        self,
+        upstreams: Upstreams,
+        gatekeeper: RequestGuard,
+        records: CallRecords,
+        get_facts: GetFacts,
     ) -> None:
         self._upstreams = upstreams
         self._ollama = OllamaModels(upstreams, get_facts)
@@ -56,35 +60,35 @@ class App:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        exchange = Exchange(scope, receive, send)
-        scope["path"] = wire.complete_path(scope["path"])
-        surface = wire.find_surface(scope["path"], scope["headers"])
+        exchange = HttpExchange(scope, receive, send)
+        scope["path"] = client_wire.complete_path(scope["path"])
+        surface = client_wire.find_wire(scope["path"], scope["headers"])
         try:
             exchange.headers = self._gatekeeper.check(scope["method"], scope["headers"])
             exchange.shared = self._gatekeeper.shared(exchange.headers)
             await self._answer(exchange)
-        except Refused as refused:
+        except ApiError as refused:
             # A model's server may quote the key it was given.
             refused.message = redact_text(refused.message, self._keys)
             await exchange.refuse(refused, surface)
         except AndyError as error:
-            await exchange.refuse(Refused(502, str(error), "upstream_error"), surface)
+            await exchange.refuse(ApiError(502, str(error), "upstream_error"), surface)
         except asyncio.CancelledError:
             if not exchange.gone:
-                ending = Refused(503, "This server is ending; ask again.", "server_error")
+                ending = ApiError(503, "This server is ending; ask again.", "server_error")
                 await exchange.refuse(ending, surface)
 
-    async def _answer(self, exchange: Exchange) -> None:
+    async def _answer(self, exchange: HttpExchange) -> None:
         method, path = exchange.scope["method"], exchange.scope["path"]
-        surface = wire.BY_PATH.get(path)
-        page = None if surface else find_page(path)
+        surface = client_wire.BY_PATH.get(path)
+        page = None if surface else find_route(path)
         methods = page.methods if page else POSTED
         if method == "OPTIONS":
-            await exchange.start(204, JSON, allowed((*methods, "OPTIONS")))
+            await exchange.start(204, JSON, allow_header((*methods, "OPTIONS")))
             await exchange.write(b"", more=False)
             return
         if method not in methods:
-            raise Refused(405, "This is not how it is asked for.", headers=allowed(methods))
+            raise ApiError(405, "This is not how it is asked for.", headers=allow_header(methods))
         if path not in OPEN:
             self._gatekeeper.identify(exchange.headers)
         if page is not None:
@@ -92,29 +96,35 @@ class App:
         elif surface is not None:
             await self._converse(exchange, surface)
 
-    async def _converse(self, exchange: Exchange, surface: Surface) -> None:
+    async def _converse(self, exchange: HttpExchange, surface: ClientWire) -> None:
         body = await exchange.body()
-        value = parsed(body)
+        value = parse_json_body(body)
         if surface.answer_alone is not None and (alone := surface.answer_alone(value)):
             model, answer = alone
             if model:
                 self._upstreams.find(model)
             await exchange.respond(200, answer)
             return
-        surface = wire.fit_surface(surface, value)
+        surface = client_wire.fit_wire(surface, value)
         asked = surface.asked(value)
         upstream = self._upstreams.find(asked.model)
-        if surface.passes and has_unlimited(asked.body) and isinstance(upstream.source, Remote):
+        if (
+            surface.passes
+            and has_unlimited(asked.body)
+            and isinstance(upstream.source, RemoteSource)
+        ):
             asked = asked._replace(body=drop_unlimited(asked.body))
-            body = dumped(asked.body)
+            body = dump_json(asked.body)
         record = self._records.begin(
-            Record(surface.name, upstream.model_for(asked.model), asked=last_words(asked))
+            CallRecord(surface.name, upstream.model_for(asked.model), asked=find_last_words(asked))
         )
         status = 500
         try:
             exchange.attend()
-            status = await answer_call(Call(exchange, surface, asked, body, upstream, record))
-        except Refused as refused:
+            status = await answer_call(
+                RequestHandler(exchange, surface, asked, body, upstream, record)
+            )
+        except ApiError as refused:
             status = refused.status
             raise
         except asyncio.CancelledError:
@@ -124,55 +134,59 @@ class App:
             exchange.unattend()
             self._records.end(record, status)
 
-    async def models(self, exchange: Exchange) -> None:
+    async def models(self, exchange: HttpExchange) -> None:
         rows = await list_models(self._upstreams)
         listed = {"object": "list", "data": rows}
         own = anthropic_list(rows) if speaks_anthropic(exchange.headers) else listed
-        await exchange.respond(200, dumped(own))
+        await exchange.respond(200, dump_json(own))
 
-    async def model(self, exchange: Exchange) -> None:
+    async def model(self, exchange: HttpExchange) -> None:
         name = exchange.scope["path"].removeprefix(MODEL)
         row = find_model(await list_models(self._upstreams), name)
         own = anthropic_row(row) if speaks_anthropic(exchange.headers) else row
-        await exchange.respond(200, dumped(own))
+        await exchange.respond(200, dump_json(own))
 
-    async def metrics(self, exchange: Exchange) -> None:
+    async def metrics(self, exchange: HttpExchange) -> None:
         kind = "text/plain; version=0.0.4"
-        await exchange.respond(200, metrics(self._records).encode(), kind)
+        await exchange.respond(200, render_metrics(self._records).encode(), kind)
 
-    async def health(self, exchange: Exchange) -> None:
-        await exchange.respond(200, dumped({"status": "ok"}))
+    async def health(self, exchange: HttpExchange) -> None:
+        await exchange.respond(200, dump_json({"status": "ok"}))
 
-    async def page(self, exchange: Exchange) -> None:
-        await exchange.respond(200, page.text(), "text/html; charset=utf-8", page.headers())
+    async def page(self, exchange: HttpExchange) -> None:
+        await exchange.respond(
+            200, page.page_html(), "text/html; charset=utf-8", page.page_headers()
+        )
 
-    async def calls(self, exchange: Exchange) -> None:
-        await exchange.respond(200, dumped(page.calls(self._records)))
+    async def calls(self, exchange: HttpExchange) -> None:
+        await exchange.respond(200, dump_json(page.list_calls(self._records)))
 
-    async def ollama_tags(self, exchange: Exchange) -> None:
-        await exchange.respond(200, dumped(await self._ollama.tags()))
+    async def ollama_tags(self, exchange: HttpExchange) -> None:
+        await exchange.respond(200, dump_json(await self._ollama.tags()))
 
-    async def ollama_running(self, exchange: Exchange) -> None:
-        await exchange.respond(200, dumped(await self._ollama.running()))
+    async def ollama_running(self, exchange: HttpExchange) -> None:
+        await exchange.respond(200, dump_json(await self._ollama.running()))
 
-    async def ollama_version(self, exchange: Exchange) -> None:
-        await exchange.respond(200, dumped({"version": VERSION}))
+    async def ollama_version(self, exchange: HttpExchange) -> None:
+        await exchange.respond(200, dump_json({"version": VERSION}))
 
-    async def ollama_show(self, exchange: Exchange) -> None:
-        await exchange.respond(200, dumped(await self._ollama.show(parsed(await exchange.body()))))
+    async def ollama_show(self, exchange: HttpExchange) -> None:
+        await exchange.respond(
+            200, dump_json(await self._ollama.show(parse_json_body(await exchange.body())))
+        )
 
-    async def ollama_pull(self, exchange: Exchange) -> None:
-        told = await self._ollama.pull(parsed(await exchange.body()))
+    async def ollama_pull(self, exchange: HttpExchange) -> None:
+        told = await self._ollama.pull(parse_json_body(await exchange.body()))
         await exchange.respond(200, dump_line(told), LINES)
 
-    async def ollama_refusal(self, exchange: Exchange) -> None:
-        raise Refused(501, NOT_OFFERED[exchange.scope["path"]])
+    async def ollama_refusal(self, exchange: HttpExchange) -> None:
+        raise ApiError(501, NOT_OFFERED[exchange.scope["path"]])
 
 
-class Page(NamedTuple):
+class Route(NamedTuple):
     """What is answered without a model's words."""
 
-    answer: Callable[[App, Exchange], Awaitable[None]]
+    answer: Callable[[App, HttpExchange], Awaitable[None]]
     methods: tuple[str, ...] = ("GET", "HEAD")
 
 
@@ -180,30 +194,30 @@ POSTED = ("POST",)
 MODEL = "/v1/models/"
 OPEN = ("/", "/health")
 """For everybody: there is nothing of anybody in them."""
-PAGES: Mapping[str, Page] = {
-    "/": Page(App.page),
-    "/health": Page(App.health),
-    "/calls.json": Page(App.calls),
-    "/v1/models": Page(App.models),
-    "/metrics": Page(App.metrics),
-    "/api/tags": Page(App.ollama_tags),
-    "/api/ps": Page(App.ollama_running),
-    "/api/version": Page(App.ollama_version),
-    "/api/show": Page(App.ollama_show, POSTED),
-    "/api/pull": Page(App.ollama_pull, POSTED),
-    **dict.fromkeys(NOT_OFFERED, Page(App.ollama_refusal, POSTED)),
+ROUTES: Mapping[str, Route] = {
+    "/": Route(App.page),
+    "/health": Route(App.health),
+    "/calls.json": Route(App.calls),
+    "/v1/models": Route(App.models),
+    "/metrics": Route(App.metrics),
+    "/api/tags": Route(App.ollama_tags),
+    "/api/ps": Route(App.ollama_running),
+    "/api/version": Route(App.ollama_version),
+    "/api/show": Route(App.ollama_show, POSTED),
+    "/api/pull": Route(App.ollama_pull, POSTED),
+    **dict.fromkeys(NOT_OFFERED, Route(App.ollama_refusal, POSTED)),
 }
 
 
-def find_page(path: str) -> Page:
-    """Raises Refused (404) where there is none."""
-    page = Page(App.model) if path.startswith(MODEL) else PAGES.get(path)
+def find_route(path: str) -> Route:
+    """Raises ApiError (404) where there is none."""
+    page = Route(App.model) if path.startswith(MODEL) else ROUTES.get(path)
     if page is None:
-        raise Refused(404, "There is nothing here.", code="not_found")
+        raise ApiError(404, "There is nothing here.", code="not_found")
     return page
 
 
-def last_words(asked: Asked) -> str:
+def find_last_words(asked: ChatRequest) -> str:
     for each in reversed(asked.history):
         if each.role == "user":
             return MARK.sub("[...]", each.content)[:500]

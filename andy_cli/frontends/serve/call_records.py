@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from andy_cli.frontends.serve.shared_stats import Board
+from andy_cli.frontends.serve.shared_stats import SharedStats
 
 LAST = 50
 """Calls that are remembered."""
@@ -25,7 +25,7 @@ ROOM = 32_000
 
 
 @dataclass(slots=True)
-class Record:
+class CallRecord:
     """One call, while it goes on and afterwards."""
 
     surface: str
@@ -55,26 +55,26 @@ Key = tuple[str, ...]
 """
 
 
-class Records:
+class CallRecords:
     """Of this process; with a board, of all processes of the server."""
 
-    def __init__(self, board: Board | None = None, sheet: int = 0) -> None:
+    def __init__(self, board: SharedStats | None = None, sheet: int = 0) -> None:
         self._board = board
         self._sheet = sheet
         self._due = False
-        self._last: deque[Record] = deque(maxlen=LAST)
+        self._last: deque[CallRecord] = deque(maxlen=LAST)
         self._open = 0
         self._rows: dict[tuple[str, str, int, str], list[float]] = {}
         """(surface, way, status, model) -> answers, seconds, calls, with calls, repaired."""
         self._models: set[str] = set()
 
-    def begin(self, record: Record) -> Record:
+    def begin(self, record: CallRecord) -> CallRecord:
         self._open += 1
         self._last.appendleft(record)
         self._changed()
         return record
 
-    def end(self, record: Record, status: int) -> None:
+    def end(self, record: CallRecord, status: int) -> None:
         record.status = status
         record.seconds = round(time.time() - record.began, 4)
         self._open -= 1
@@ -106,7 +106,7 @@ class Records:
         """To the other processes: as many of the last calls as there is room for."""
         self._due = False
         figures = [[*key, figure] for key, figure in self._own().items()]
-        calls = [told(each, BRIEF) for each in self._last]
+        calls = [render_record(each, BRIEF) for each in self._last]
         while self._board is not None:
             sheet = json.dumps({"figures": figures, "calls": calls}).encode()
             if self._board.write(self._sheet, sheet) or not calls:
@@ -142,13 +142,13 @@ class Records:
 
     def last(self) -> list[dict[str, Any]]:
         """The last calls, newest first."""
-        found = [told(each, ROOM) for each in self._last]
+        found = [render_record(each, ROOM) for each in self._last]
         for sheet in self._sheets():
             found += sheet["calls"]
         return sorted(found, key=lambda each: str(each["began"]), reverse=True)[:LAST]
 
 
-def told(record: Record, room: int) -> dict[str, Any]:
+def render_record(record: CallRecord, room: int) -> dict[str, Any]:
     return {
         "began": datetime.fromtimestamp(record.began, UTC).isoformat(timespec="milliseconds"),
         "surface": record.surface,
@@ -173,7 +173,7 @@ METRICS = (
 )
 
 
-def metrics(records: Records) -> str:
+def render_metrics(records: CallRecords) -> str:
     """In the text format of Prometheus."""
     figures = records.figures()
     lines = []
@@ -181,12 +181,12 @@ def metrics(records: Records) -> str:
         lines.append(f"# TYPE {name} {type}")
         rows = sorted((key[1:], value) for key, value in figures.items() if key[0] == kind)
         for values, value in rows or ([((), 0.0)] if not labels else []):
-            shown = labelled(dict(zip(labels, values, strict=True))) if labels else ""
+            shown = render_labels(dict(zip(labels, values, strict=True))) if labels else ""
             lines.append(f"{name}{shown} {value:.10g}")
     return "\n".join(lines) + "\n"
 
 
-def labelled(labels: Mapping[str, str]) -> str:
+def render_labels(labels: Mapping[str, str]) -> str:
     quoted = {
         name: value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
         for name, value in labels.items()

@@ -12,12 +12,12 @@ from ipaddress import ip_address
 from typing import ClassVar, NamedTuple, NoReturn
 
 from andy_cli.errors import UsageError
-from andy_cli.frontends.serve.shared_stats import Board
+from andy_cli.frontends.serve.shared_stats import SharedStats
 from andy_cli.settings import Settings, load
 
 
 @dataclass(frozen=True, slots=True)
-class Serving:
+class ServeOptions:
     """What the command line says."""
 
     upstream: Sequence[str]
@@ -34,11 +34,11 @@ class Serving:
     set: Sequence[str] = ()
 
 
-def serve(serving: Serving) -> int:
+def start_server(serving: ServeOptions) -> int:
     """Serve until a signal ends it; returns the exit code. Raises UsageError."""
     settings = load(serving.set)
     token = serving.token or os.environ.get("ANDY_SERVE_TOKEN", "")
-    if not loopback(serving.host) and not token:
+    if not is_loopback(serving.host) and not token:
         raise UsageError(
             f"{serving.host} can be reached from elsewhere, so a token is needed.",
             f"Give --token, for example --token {secrets.token_urlsafe(24)}, or stay at 127.0.0.1.",
@@ -48,16 +48,18 @@ def serve(serving: Serving) -> int:
             "There is no upstream.", "Give --upstream URL, PROVIDER:MODEL, or local:smollm2."
         )
     for each in serving.upstream:
-        known(each)
-    listening = listen(serving.host, serving.port)
-    signals = Signals()
+        check_upstream(each)
+    listening = open_listening_socket(serving.host, serving.port)
+    signals = SignalRelay()
     port = listening.getsockname()[1]
-    sys.stderr.write(f"andy serves at http://{shown(serving.host)}:{port}/v1 (Ctrl-C ends it)\n")
+    sys.stderr.write(
+        f"andy serves at http://{format_host(serving.host)}:{port}/v1 (Ctrl-C ends it)\n"
+    )
     sys.stderr.flush()
-    return run(serving, settings, token, listening, signals)
+    return run_processes(serving, settings, token, listening, signals)
 
 
-def known(upstream: str) -> None:
+def check_upstream(upstream: str) -> None:
     """Raises UsageError for what names no model and no server, before anybody is told of a port."""
     # With the presets of all providers.
     from andy_cli.models.select import parse_name
@@ -69,18 +71,18 @@ def known(upstream: str) -> None:
         )
 
 
-def loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False
 
 
-def shown(host: str) -> str:
+def format_host(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def listen(host: str, port: int) -> socket.socket:
+def open_listening_socket(host: str, port: int) -> socket.socket:
     """Raises UsageError for a port that is taken; it is shared with nobody."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Named as TCP, or asyncio leaves Nagle's algorithm on: 40 ms an answer.
@@ -101,7 +103,7 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-class Signals:
+class SignalRelay:
     """Signals that end the server in good order, from before anybody is told of its port.
 
     A second one ends the process at once.
@@ -130,7 +132,7 @@ class Signals:
             self._told(self._code)
 
 
-class Leash(NamedTuple):
+class ShutdownPipe(NamedTuple):
     """A pipe between the processes of a server: all end when the first one pulls, or is gone."""
 
     held: int = -1
@@ -154,22 +156,26 @@ class Leash(NamedTuple):
             loop.add_reader(self.watched, end)
 
 
-class Seat(NamedTuple):
+class WorkerContext(NamedTuple):
     """What a process of a server shares with the others."""
 
-    leash: Leash
-    signals: Signals
-    board: Board | None = None
+    leash: ShutdownPipe
+    signals: SignalRelay
+    board: SharedStats | None = None
     sheet: int = 0
     """Its own on the board."""
 
 
-def run(
-    serving: Serving, settings: Settings, token: str, listening: socket.socket, signals: Signals
+def run_processes(
+    serving: ServeOptions,
+    settings: Settings,
+    token: str,
+    listening: socket.socket,
+    signals: SignalRelay,
 ) -> int:
     try:
         # 0.2 s, and only this command needs it.
-        from andy_cli.frontends.serve.process import work
+        from andy_cli.frontends.serve.process import run_worker
     except ImportError as error:
         raise UsageError(
             f"The server needs {error.name}: pip install 'andy-cli[serve]'."
@@ -177,25 +183,25 @@ def run(
     if serving.workers > 1 and not hasattr(os, "fork"):
         raise UsageError("This system has no --workers.", "Start several servers instead.")
     watched, held = os.pipe()
-    board = Board(serving.workers) if serving.workers > 1 else None
+    board = SharedStats(serving.workers) if serving.workers > 1 else None
     children = []
     for sheet in range(1, serving.workers):
         child = os.fork()
         if not child:
             os.close(held)
-            seat = Seat(Leash(watched=watched), signals, board, sheet)
-            be_another(serving, settings, token, listening, seat)
+            seat = WorkerContext(ShutdownPipe(watched=watched), signals, board, sheet)
+            run_child(serving, settings, token, listening, seat)
         children.append(child)
     try:
-        seat = Seat(Leash(held=held), signals, board)
-        return in_loop(work(serving, settings, token, listening, seat))
+        seat = WorkerContext(ShutdownPipe(held=held), signals, board)
+        return run_in_loop(run_worker(serving, settings, token, listening, seat))
     finally:
         os.close(held)
         for child in children:
             os.waitpid(child, 0)
 
 
-def in_loop(work: Coroutine[None, None, int]) -> int:
+def run_in_loop(work: Coroutine[None, None, int]) -> int:
     """Run it in the quickest loop there is: uvloop writes what belongs together at once."""
     try:
         import uvloop  # not there on Windows
@@ -205,14 +211,18 @@ def in_loop(work: Coroutine[None, None, int]) -> int:
         return runner.run(work)
 
 
-def be_another(
-    serving: Serving, settings: Settings, token: str, listening: socket.socket, seat: Seat
+def run_child(
+    serving: ServeOptions,
+    settings: Settings,
+    token: str,
+    listening: socket.socket,
+    seat: WorkerContext,
 ) -> NoReturn:
     """What another process at the same socket does, all its life."""
-    from andy_cli.frontends.serve.process import work
+    from andy_cli.frontends.serve.process import run_worker
 
     code = 1
     try:
-        code = in_loop(work(serving, settings, token, listening, seat))
+        code = run_in_loop(run_worker(serving, settings, token, listening, seat))
     finally:
         os._exit(code)

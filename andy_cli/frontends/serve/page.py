@@ -6,21 +6,21 @@ import re
 from functools import cache
 from pathlib import Path
 
-from andy_cli.frontends.serve.call_records import Records
+from andy_cli.frontends.serve.call_records import CallRecords
 
 
 @cache
-def text() -> bytes:
+def page_html() -> bytes:
     return (Path(__file__).parent / "page.html").read_bytes()
 
 
 @cache
-def headers() -> dict[str, str]:
+def page_headers() -> dict[str, str]:
     """Nothing runs or is loaded but what is in the page itself, byte for byte."""
     policy = [
         "default-src 'none'",
-        f"script-src {_hashed('script')}",
-        f"style-src {_hashed('style')}",
+        f"script-src {_hash_content('script')}",
+        f"style-src {_hash_content('style')}",
         "connect-src 'self'",
         "base-uri 'none'",
         "form-action 'none'",
@@ -34,13 +34,13 @@ def headers() -> dict[str, str]:
     }
 
 
-def _hashed(tag: str) -> str:
-    inside = re.findall(rf"<{tag}>(.*?)</{tag}>".encode(), text(), re.DOTALL)
+def _hash_content(tag: str) -> str:
+    inside = re.findall(rf"<{tag}>(.*?)</{tag}>".encode(), page_html(), re.DOTALL)
     hashes = (base64.b64encode(hashlib.sha256(each).digest()).decode() for each in inside)
     return " ".join(f"'sha256-{each}'" for each in hashes)
 
 
-def calls(records: Records) -> dict[str, object]:
+def list_calls(records: CallRecords) -> dict[str, object]:
     """The last calls, newest first, and how often each model succeeded."""
     figures = records.figures()
     models = [

@@ -13,12 +13,12 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from andy_cli.frontends.serve.app import App
-from andy_cli.frontends.serve.call_records import Records
-from andy_cli.frontends.serve.command import Seat, Serving, loopback
-from andy_cli.frontends.serve.http.client_connection import Connection
-from andy_cli.frontends.serve.http.request_guard import Gatekeeper
-from andy_cli.frontends.serve.upstream.backend import Patience, backend
-from andy_cli.frontends.serve.upstream.upstreams import upstreams
+from andy_cli.frontends.serve.call_records import CallRecords
+from andy_cli.frontends.serve.command import ServeOptions, WorkerContext, is_loopback
+from andy_cli.frontends.serve.http.client_connection import ClientConnection
+from andy_cli.frontends.serve.http.request_guard import RequestGuard
+from andy_cli.frontends.serve.upstream.backend import TimeoutMonitor, make_backend
+from andy_cli.frontends.serve.upstream.upstreams import open_upstreams
 from andy_cli.models.client import Endpoint
 from andy_cli.models.server.facts import ServerFacts, facts
 from andy_cli.settings import Settings
@@ -31,12 +31,16 @@ KEPT = 75
 """Seconds that an idle connection stays open: longer than proxies keep theirs (60)."""
 
 
-async def work(
-    serving: Serving, settings: Settings, token: str, listening: socket.socket, seat: Seat
+async def run_worker(
+    serving: ServeOptions,
+    settings: Settings,
+    token: str,
+    listening: socket.socket,
+    seat: WorkerContext,
 ) -> int:
     """Serve until a signal; returns the exit code. Raises UsageError."""
-    quiet()
-    patience = Patience(
+    configure_logging()
+    patience = TimeoutMonitor(
         settings.number("network.total_timeout"), settings.number("network.idle_timeout") * 5
     )
     connecting = settings.number("network.connect_timeout")
@@ -48,12 +52,12 @@ async def work(
         auto_decompress=True,
         trust_env=False,
     ) as http:
-        reached = partial(backend, http, patience)
+        reached = partial(make_backend, http, patience)
 
         async def get_facts(endpoint: Endpoint, sure: bool = False) -> ServerFacts:
             return await facts(endpoint, settings, reached(endpoint).fetch, sure)
 
-        behind = upstreams(
+        behind = open_upstreams(
             serving.upstream,
             serving.model,
             serving.dialect,
@@ -61,18 +65,18 @@ async def work(
             settings,
             get_facts=get_facts,
         )
-        gatekeeper = Gatekeeper(
+        gatekeeper = RequestGuard(
             listening.getsockname()[1],
             token,
             tuple(each.lower() for each in serving.hosts),
             tuple(serving.origins),
-            not loopback(serving.host),
+            not is_loopback(serving.host),
         )
-        return await until_told(
+        return await serve_until_stopped(
             App(
                 behind,
                 gatekeeper,
-                Records(seat.board, seat.sheet),
+                CallRecords(seat.board, seat.sheet),
                 get_facts,
             ),
             listening,
@@ -81,7 +85,9 @@ async def work(
         )
 
 
-async def until_told(app: App, listening: socket.socket, seat: Seat, drain: int) -> int:
+async def serve_until_stopped(
+    app: App, listening: socket.socket, seat: WorkerContext, drain: int
+) -> int:
     """Answer until a signal or the leash says to end; 130 after Ctrl-C."""
     config = Config(
         app,
@@ -97,23 +103,23 @@ async def until_told(app: App, listening: socket.socket, seat: Seat, drain: int)
     config.load()
     state = ServerState()
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(partial(Connection, config, state), sock=listening)
+    server = await loop.create_server(partial(ClientConnection, config, state), sock=listening)
     # The door switched it off; what is loaded by now stays and need not be looked at again.
     gc.freeze()
     gc.set_threshold(GARBAGE, *gc.get_threshold()[1:])
     gc.enable()
     try:
-        code = await told_to_end(seat)
+        code = await wait_for_stop(seat)
     finally:
         server.close()
         seat.leash.pull()
     for connection in list(state.connections):
         connection.shutdown()
-    await ended(state, drain)
+    await drain_connections(state, drain)
     return code
 
 
-async def told_to_end(seat: Seat) -> int:
+async def wait_for_stop(seat: WorkerContext) -> int:
     """The exit code, once a signal or the leash says to end."""
     loop = asyncio.get_running_loop()
     told: asyncio.Future[int] = loop.create_future()
@@ -127,42 +133,42 @@ async def told_to_end(seat: Seat) -> int:
     return await told
 
 
-async def ended(state: ServerState, drain: int) -> None:
+async def drain_connections(state: ServerState, drain: int) -> None:
     """Open answers may end within `drain` seconds; the others are ended, and their clients told."""
     try:
         async with asyncio.timeout(drain):
-            await nobody(state)
+            await wait_until_idle(state)
     except TimeoutError:
         for task in state.tasks:
             task.cancel()
     try:
         async with asyncio.timeout(FAREWELL):
-            await nobody(state)
+            await wait_until_idle(state)
     except TimeoutError:
         for connection in list(state.connections):
             connection.transport.abort()
 
 
-async def nobody(state: ServerState) -> None:
+async def wait_until_idle(state: ServerState) -> None:
     while state.tasks or state.connections:
         await asyncio.sleep(0.02)
 
 
-def quiet() -> None:
+def configure_logging() -> None:
     """What the libraries have to say is a line, and no traceback: those could hold what was asked.
 
     What is no error is not said at all.
     """
     handler = logging.StreamHandler()
     handler.setLevel(logging.ERROR)
-    handler.addFilter(in_a_line)
+    handler.addFilter(shorten_record)
     for name in ("uvicorn", "asyncio", "aiohttp"):
         logger = logging.getLogger(name)
         logger.handlers = [handler]
         logger.propagate = False
 
 
-def in_a_line(record: logging.LogRecord) -> bool:
+def shorten_record(record: logging.LogRecord) -> bool:
     error = record.exc_info[1] if record.exc_info else None
     if isinstance(error, asyncio.CancelledError):
         return False

@@ -12,7 +12,7 @@ HEAD = struct.Struct("=QQ")
 """How often it was written, odd while it is; the length of what is on it."""
 
 
-class Board:
+class SharedStats:
     def __init__(self, sheets: int) -> None:
         self.sheets = sheets
         self._memory = mmap.mmap(-1, sheets * SHEET)

@@ -9,16 +9,21 @@ from collections.abc import Callable, MutableMapping
 from dataclasses import replace
 from typing import Any
 
-from andy_cli.frontends.serve.answers.request_handler import Call, ToolsUnseen
-from andy_cli.frontends.serve.http.http_exchange import Exchange
-from andy_cli.frontends.serve.wires.chat_request import Asked
-from andy_cli.frontends.serve.wires.chat_writer import ChatWriter, Place, dumped, new_answer_id
+from andy_cli.frontends.serve.answers.request_handler import RequestHandler, ToolsIgnored
+from andy_cli.frontends.serve.http.http_exchange import HttpExchange
+from andy_cli.frontends.serve.wires.chat_request import ChatRequest
+from andy_cli.frontends.serve.wires.chat_writer import (
+    AnswerPosition,
+    ChatWriter,
+    dump_json,
+    new_answer_id,
+)
 from andy_cli.messages import Usage
 
-PlacedWriter = Callable[[Asked, str, Place], ChatWriter]
+PlacedWriter = Callable[[ChatRequest, str, AnswerPosition], ChatWriter]
 
 
-async def count_answers(call: Call) -> int:
+async def count_answers(call: RequestHandler) -> int:
     """How many are to be made here: a server that is asked for several makes them itself."""
     number = call.asked.fields.get("n")
     if not isinstance(number, int) or call.dry or call.surface.placed is None:
@@ -26,22 +31,22 @@ async def count_answers(call: Call) -> int:
     return 1 if await call.find_passing() else number
 
 
-async def answer_call(call: Call) -> int:
-    """Write the answer, or the answers; returns the status. Raises Refused."""
+async def answer_call(call: RequestHandler) -> int:
+    """Write the answer, or the answers; returns the status. Raises ApiError."""
     while True:
         try:
             number = await count_answers(call)
             if number < 2 or call.surface.placed is None:
                 return await call.answer()
-            return await Several(call, number, call.surface.placed).answer()
-        except ToolsUnseen:
+            return await MultipleAnswers(call, number, call.surface.placed).answer()
+        except ToolsIgnored:
             continue  # it is known from now on, and the request made otherwise
 
 
-class Several:
+class MultipleAnswers:
     """The answers to one request while they are made."""
 
-    def __init__(self, call: Call, number: int, make: PlacedWriter) -> None:
+    def __init__(self, call: RequestHandler, number: int, make: PlacedWriter) -> None:
         self._call = call
         self._number = number
         self._make = make
@@ -63,22 +68,22 @@ class Several:
         if self._call.asked.stream:
             await self._call.exchange.write(b"", more=False)
         else:
-            await self._call.exchange.respond(200, dumped({**whole, "choices": choices}))
+            await self._call.exchange.respond(200, dump_json({**whole, "choices": choices}))
         return 200
 
-    def _one(self, index: int) -> Call:
+    def _one(self, index: int) -> RequestHandler:
         """The call that makes one of the answers."""
         call = self._call
-        inner = Exchange(dict(call.exchange.scope), call.exchange.receive, self._send)
+        inner = HttpExchange(dict(call.exchange.scope), call.exchange.receive, self._send)
         inner.headers = call.exchange.headers
 
-        def make(asked: Asked, model: str) -> ChatWriter:
+        def make(asked: ChatRequest, model: str) -> ChatWriter:
             del self._writers[index:]  # of an answer that was begun and is made otherwise
             used = [writer.used for writer in self._writers]
             before = Usage(
                 used[0].input_tokens if used else 0, sum(each.output_tokens for each in used)
             )
-            place = Place(index, index == self._number - 1, before, self._id)
+            place = AnswerPosition(index, index == self._number - 1, before, self._id)
             self._writers.append(self._make(asked, model, place))
             return self._writers[-1]
 
@@ -100,7 +105,7 @@ class Several:
             await exchange.start(message["status"], kind, headers)
 
 
-def ask_for_one(asked: Asked, index: int) -> Asked:
+def ask_for_one(asked: ChatRequest, index: int) -> ChatRequest:
     """With a seed of its own, or all answers would be the same."""
     fields = {name: value for name, value in asked.fields.items() if name != "n"}
     seed = fields.get("seed")

@@ -16,7 +16,7 @@ from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.mapper.schemas import parameters
 from andy_cli.compiler.open_calls import OpenCall
 from andy_cli.frontends.serve.answers.sure_arguments import SureArguments
-from andy_cli.frontends.serve.wires.answer_parts import Called, Calling
+from andy_cli.frontends.serve.wires.answer_parts import CompletedCall, ToolCallDelta
 from andy_cli.messages import ToolRequest
 
 GROWTH = 16
@@ -25,7 +25,7 @@ SOON = 0.05
 """... after so many seconds."""
 
 
-class Reading(Protocol):
+class OpenCallReader(Protocol):
     """What a compiler tells of a call that is being written."""
 
     @property
@@ -55,7 +55,7 @@ class OpeningCall:
         """Its client knows of it."""
         return bool(self.name)
 
-    def look(self, reading: Reading) -> Calling | None:
+    def look(self, reading: OpenCallReader) -> ToolCallDelta | None:
         """What more of it may go on, after the model has written on."""
         size = reading.open_size
         if not size or (size < self._next_size and monotonic() < self._next_time):
@@ -71,7 +71,7 @@ class OpeningCall:
         request = ToolRequest("", span=(0, len(written)))
         return bool(self._results) and is_copied(request, written, self._results)
 
-    def _grow(self, found: OpenCall) -> Calling | None:
+    def _grow(self, found: OpenCall) -> ToolCallDelta | None:
         if not self.begun:
             self._arguments = SureArguments(parameters(self._tools[found.name]))
         before = self._arguments.text
@@ -85,15 +85,15 @@ class OpeningCall:
             return None
         self.name = found.name
         self._sent = sure
-        return Calling(0, self.id, self.name, text)
+        return ToolCallDelta(0, self.id, self.name, text)
 
-    def note_unfit(self, calls: Sequence[Called]) -> None:
+    def note_unfit(self, calls: Sequence[CompletedCall]) -> None:
         """Keep the call as the model wrote it first, should nothing better come of it."""
         for call in calls[:1]:
             if call.name == self.name and call.arguments.startswith(self._text):
                 self._unfit = self._unfit or call.arguments
 
-    def complete(self, calls: tuple[Called, ...]) -> tuple[Called, ...]:
+    def complete(self, calls: tuple[CompletedCall, ...]) -> tuple[CompletedCall, ...]:
         """The calls of the answer, this one first and so that it begins as its client knows it.
 
         Without one it stays as it is, which no client takes for whole.
@@ -101,7 +101,7 @@ class OpeningCall:
         same = [call.arguments for call in calls[:1] if call.name == self.name]
         text = next(filter(None, map(self._fit, same)), "")
         others = calls[1:] if text else calls
-        whole = Called(0, self.id, self.name, text or self._unfit or self._text)
+        whole = CompletedCall(0, self.id, self.name, text or self._unfit or self._text)
         return (whole, *(call._replace(position=at) for at, call in enumerate(others, 1)))
 
     def _fit(self, arguments: str) -> str:

@@ -9,18 +9,18 @@ import re
 from collections.abc import AsyncIterator, Callable
 
 from andy_cli.frontends.serve.answers.rewritten_answer import read_prompt_tokens
-from andy_cli.frontends.serve.answers.tool_dialogue import Dialogue
+from andy_cli.frontends.serve.answers.tool_dialogue import ToolDialogue
 from andy_cli.frontends.serve.answers.watched_choice import WatchedChoice
-from andy_cli.frontends.serve.call_records import Record
-from andy_cli.frontends.serve.wires.chat_request import Asked
-from andy_cli.frontends.serve.wires.chat_writer import dumped
+from andy_cli.frontends.serve.call_records import CallRecord
+from andy_cli.frontends.serve.wires.chat_request import ChatRequest
+from andy_cli.frontends.serve.wires.chat_writer import dump_json
 
 
-def plain_body(asked: Asked, body: bytes, model: str) -> bytes:
+def plain_body(asked: ChatRequest, body: bytes, model: str) -> bytes:
     """The request as it came, unless the model is called otherwise here."""
     if not model or asked.model == model:
         return body
-    return dumped({**asked.body, "model": model})
+    return dump_json({**asked.body, "model": model})
 
 
 DONE = b"data: [DONE]"
@@ -36,10 +36,10 @@ def split_events(block: bytes) -> list[bytes]:
     return lines if whole else [block]
 
 
-class Watching:
+class PassthroughRewriter:
     """Reads along with one streamed answer; says of each event whether it may go on as it is."""
 
-    def __init__(self, make: Callable[[], Dialogue], record: Record) -> None:
+    def __init__(self, make: Callable[[], ToolDialogue], record: CallRecord) -> None:
         """`make` begins the dialogue that a choice goes on with, should it have to."""
         self._make = make
         self._record = record

@@ -11,7 +11,7 @@ REREAD = 8
 """How often a reply is read once more at most, for each stretch of quotations in it."""
 
 
-class Quoting:
+class QuoteAwareParser:
     """Reads a reply as a `Compiler` does; what `is_text` says is a quotation is text.
 
     That is known only behind it. Then all so far is read once more, with what was a quotation as

@@ -6,83 +6,83 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
 from andy_cli.compiler.detect import NATIVE
-from andy_cli.frontends.serve.answers.passthrough import Watching, plain_body
-from andy_cli.frontends.serve.answers.rewritten_answer import read_back
-from andy_cli.frontends.serve.answers.tool_dialogue import Dialogue, emulated, next_step
-from andy_cli.frontends.serve.answers.wrapped_sources import Heard
-from andy_cli.frontends.serve.call_records import ROOM, Record
-from andy_cli.frontends.serve.http.http_exchange import Exchange
-from andy_cli.frontends.serve.http.keep_alive import PULSE
+from andy_cli.frontends.serve.answers.passthrough import PassthroughRewriter, plain_body
+from andy_cli.frontends.serve.answers.rewritten_answer import rewrite_answer
+from andy_cli.frontends.serve.answers.tool_dialogue import ToolDialogue, next_step, stream_answer
+from andy_cli.frontends.serve.answers.wrapped_sources import RecordingSource
+from andy_cli.frontends.serve.call_records import ROOM, CallRecord
+from andy_cli.frontends.serve.http.http_exchange import HttpExchange
+from andy_cli.frontends.serve.http.keep_alive import KEEP_ALIVE
 from andy_cli.frontends.serve.upstream.reply_start import (
     MARK,
     begin_reply,
-    broken_off,
     explain_no_choice,
     has_choice,
     has_end,
+    interrupted_error,
 )
-from andy_cli.frontends.serve.upstream.sources import Remote, Source
-from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, Taught
-from andy_cli.frontends.serve.upstream.upstreams import Upstream, renamed
+from andy_cli.frontends.serve.upstream.sources import RemoteSource, ReplySource
+from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, ToolPrompt
+from andy_cli.frontends.serve.upstream.upstreams import Upstream, select_source
 from andy_cli.frontends.serve.wires.answer_parts import (
-    Called,
-    Calling,
-    Over,
-    Piece,
-    Refused,
-    Retracted,
-    Said,
-    ToolsRefused,
+    AnswerPart,
+    ApiError,
+    CompletedCall,
+    Finish,
+    TextDelta,
+    TextRetracted,
+    ToolCallDelta,
+    ToolsNotSupported,
 )
-from andy_cli.frontends.serve.wires.chat_request import Asked
-from andy_cli.frontends.serve.wires.chat_writer import dumped
-from andy_cli.frontends.serve.wires.wire import Surface, Writer
+from andy_cli.frontends.serve.wires.chat_request import ChatRequest
+from andy_cli.frontends.serve.wires.chat_writer import dump_json
+from andy_cli.frontends.serve.wires.client_wire import AnswerWriter, ClientWire
 from andy_cli.models.http.features import refuses_any_tools
 
 
-class ToolsUnseen(Exception):
+class ToolsIgnored(Exception):
     """The model did not see the tools, and nothing was answered yet: now it is taught them."""
 
 
-Pieces = AsyncGenerator[Piece | Retracted, None]
+AnswerParts = AsyncGenerator[AnswerPart | TextRetracted, None]
 
 
 @dataclass(slots=True)
-class Call:
+class RequestHandler:
     """One request for an answer, and all that is known about it."""
 
-    exchange: Exchange
-    surface: Surface
-    asked: Asked
+    exchange: HttpExchange
+    surface: ClientWire
+    asked: ChatRequest
     body: bytes
     upstream: Upstream
-    record: Record
+    record: CallRecord
 
     async def answer(self) -> int:
-        """Write the answer; returns its status. Raises Refused, ToolsUnseen."""
+        """Write the answer; returns its status. Raises ApiError, ToolsIgnored."""
         source = self.source
-        if self.asked.parts and not isinstance(source, Remote):
-            raise Refused(400, "This model reads text alone; the request holds something else.")
+        if self.asked.parts and not isinstance(source, RemoteSource):
+            raise ApiError(400, "This model reads text alone; the request holds something else.")
         try:
             return await self._answer_from(source)
-        except ToolsRefused as refused:
+        except ToolsNotSupported as refused:
             if self.dialect or self.exchange.begun or self.upstream.dialect != "auto":
                 raise
             support = self.upstream.support(self.asked.model)
             support.note_refusal(self.asked.tools, refuses_any_tools(refused.refusal))
-            raise ToolsUnseen from refused
+            raise ToolsIgnored from refused
 
     @property
-    def source(self) -> Source:
-        return renamed(self.upstream, self.asked.model)
+    def source(self) -> ReplySource:
+        return select_source(self.upstream, self.asked.model)
 
     @property
     def dialect(self) -> str:
-        """The dialect of this request, if its client names one. Raises Refused."""
+        """The dialect of this request, if its client names one. Raises ApiError."""
         wanted = self.exchange.headers.get("x-andy-dialect", "")
         if wanted and wanted not in DIALECTS:
             known = ", ".join(sorted(DIALECTS))
-            raise Refused(400, f"X-Andy-Dialect: there is no {wanted!r}; there are: {known}.")
+            raise ApiError(400, f"X-Andy-Dialect: there is no {wanted!r}; there are: {known}.")
         return wanted
 
     @property
@@ -99,15 +99,15 @@ class Call:
             return False
         return await self.upstream.sends_tools(self.asked)
 
-    async def find_passing(self) -> Remote | None:
+    async def find_passing(self) -> RemoteSource | None:
         """The server whose answer may go on as it comes; None where it is made here."""
         source = self.source
-        if not (self.surface.passes and isinstance(source, Remote) and source.passes):
+        if not (self.surface.passes and isinstance(source, RemoteSource) and source.passes):
             return None
         return source if not self._with_tools or await self._sends_tools() else None
 
-    async def _answer_from(self, source: Source) -> int:
-        """As above. Raises ToolsRefused too."""
+    async def _answer_from(self, source: ReplySource) -> int:
+        """As above. Raises ToolsNotSupported too."""
         wanted = self.dialect
         if passing := await self.find_passing():
             if self.dry:
@@ -115,26 +115,26 @@ class Call:
                 return await self._shown(source.endpoint.model, told)
             return await self._pass(passing, self._with_tools)
         # A server that is only asked for words is taught nothing: no stop sequences either.
-        plain = isinstance(source, Remote) and not self._with_tools
+        plain = isinstance(source, RemoteSource) and not self._with_tools
         named = wanted or (NATIVE if plain or await self._sends_tools() else "")
         taught = self.upstream.taught(self.asked.tools, self.asked.model, named)
         self.record.way = taught.dialect.name
         if self.dry:
-            dialogue = Dialogue(self.asked, source, taught)
+            dialogue = ToolDialogue(self.asked, source, taught)
             request = dialogue.request(constraint=next_step(dialogue))
             fields = {**self.asked.fields, "messages": list(request.messages), "stop": request.stop}
-            if isinstance(source, Remote):
+            if isinstance(source, RemoteSource):
                 fields |= await source.find_constraint(request, self.asked.fields)
             return await self._shown(source.endpoint.model, fields)
-        heard, thinkers = Heard(source, self.record), self.upstream.thinks_first
+        heard, thinkers = RecordingSource(source, self.record), self.upstream.thinks_first
         writer = self.surface.writer(self.asked, self.asked.model or self.record.model)
-        made = emulated(self.asked, heard, taught, thinkers, writer.streams_call)
+        made = stream_answer(self.asked, heard, taught, thinkers, writer.streams_call)
         return await self._compile(made, writer, heard)
 
     def _note_reply(self, called: bool, counted: int) -> None:
         """Note what a complete reply shows of whether the model sees tools that are sent to it.
 
-        Raises ToolsUnseen if they were left out and the client has nothing of the answer yet.
+        Raises ToolsIgnored if they were left out and the client has nothing of the answer yet.
         """
         if not self.asked.tools or self.asked.choice.how == "none":
             return
@@ -142,25 +142,25 @@ class Call:
         if self.record.way not in ("passed", NATIVE):
             support.note_taught(called)
         elif support.note_native(self.asked, called, counted) and not self.exchange.begun:
-            raise ToolsUnseen
+            raise ToolsIgnored
 
     def _told(self, made: str) -> dict[str, str]:
         """The header that says how the answer was made, and what its server did not take."""
-        source = renamed(self.upstream, self.asked.model)
-        left_out = source.find_left_out(self.asked.body) if isinstance(source, Remote) else []
+        source = select_source(self.upstream, self.asked.model)
+        left_out = source.find_left_out(self.asked.body) if isinstance(source, RemoteSource) else []
         without = f";without={','.join(left_out)}" if left_out else ""
         return {"x-andy-compiled": made + without}
 
     async def _shown(self, model: str, request: Mapping[str, object]) -> int:
         """A dry run: what would be sent, and nothing is."""
         told = {**request, "model": model or self.asked.model}
-        await self.exchange.respond(200, dumped({"dry_run": True, "request": told}))
+        await self.exchange.respond(200, dump_json({"dry_run": True, "request": told}))
         return 200
 
-    def _passed(self, source: Remote) -> bytes:
+    def _passed(self, source: RemoteSource) -> bytes:
         return plain_body(self.asked, self.body, source.endpoint.model)
 
-    async def _pass(self, source: Remote, tools: bool) -> int:
+    async def _pass(self, source: RemoteSource, tools: bool) -> int:
         """Bytes as they come; with tools the text is read along."""
         self.record.way = "passed"
         async with source.send(self._passed(source)) as sent:
@@ -179,30 +179,30 @@ class Call:
             await self.exchange.write(b"", more=False)
         return 200
 
-    async def _read_back(self, data: bytes, kind: str, source: Remote, tools: bool) -> int:
+    async def _read_back(self, data: bytes, kind: str, source: RemoteSource, tools: bool) -> int:
         """A whole answer: as it came, unless its client has to have another."""
         made = "native;repairs=0"
         if tools:
-            data, over, called, counted = await read_back(data, lambda: self._begin(source))
+            data, over, called, counted = await rewrite_answer(data, lambda: self._begin(source))
             self._note_reply(called, counted)
             if over is not None:
-                made = how(over)
+                made = summarize_compilation(over)
                 self.record.repairs, self.record.compiled = over.repairs, data.decode()[:ROOM]
                 self.record.calls += over.reason == "tool_calls"
         await self.exchange.respond(200, data, kind, self._told(made))
         return 200
 
-    def _begin(self, source: Remote) -> Dialogue:
+    def _begin(self, source: RemoteSource) -> ToolDialogue:
         """A dialogue with a model that is sent the client's tools."""
         taught, thinkers = self._taught_native(), self.upstream.thinks_first
-        return Dialogue(self.asked, source, taught, thinkers)
+        return ToolDialogue(self.asked, source, taught, thinkers)
 
-    def _taught_native(self) -> Taught:
+    def _taught_native(self) -> ToolPrompt:
         return self.upstream.taught(self.asked.tools, self.asked.model, "native")
 
-    async def _watched(self, chunks: AsyncIterator[bytes], source: Remote) -> None:
-        watching = Watching(lambda: self._begin(source), self.record)
-        failure: Refused | None = None
+    async def _watched(self, chunks: AsyncIterator[bytes], source: RemoteSource) -> None:
+        watching = PassthroughRewriter(lambda: self._begin(source), self.record)
+        failure: ApiError | None = None
 
         async def keep_alive() -> None:
             await self.exchange.write(self.surface.comment)
@@ -212,23 +212,23 @@ class Call:
                 async for data in chunks:
                     if out := watching.take(data):
                         await self.exchange.write(out)
-            except Refused as refused:
+            except ApiError as refused:
                 failure = refused
             async for out in watching.end():
                 await self.exchange.write(out)
         if failure or not watching.ended:
-            raise failure or broken_off()
+            raise failure or interrupted_error()
         self._note_reply(watching.called, watching.counted)
 
     @asynccontextmanager
     async def _kept_alive(self, show: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
         """A sign of life each second in which nothing else is written."""
-        self.exchange.beat = beat = PULSE.begin(show)
+        self.exchange.beat = beat = KEEP_ALIVE.begin(show)
         try:
             yield
         finally:
             self.exchange.beat = None
-            PULSE.end(beat)
+            KEEP_ALIVE.end(beat)
 
     async def _unwatched(self, chunks: AsyncIterator[bytes]) -> None:
         ended, rest = False, b""
@@ -238,27 +238,31 @@ class Call:
             ended = ended or has_end(rest + data)
             rest = data[-MARK:]
         if not ended:
-            raise broken_off()
+            raise interrupted_error()
 
-    async def _compile(self, pieces: Pieces, writer: Writer, heard: Heard) -> int:
+    async def _compile(
+        self, pieces: AnswerParts, writer: AnswerWriter, heard: RecordingSource
+    ) -> int:
         if self.asked.stream:
             return await self._streamed(pieces, writer, heard)
-        made: list[Piece] = []
+        made: list[AnswerPart] = []
         async with aclosing(pieces):
             async for piece in pieces:
-                if isinstance(piece, Retracted):
-                    made = [each for each in made if not isinstance(each, Said)]
+                if isinstance(piece, TextRetracted):
+                    made = [each for each in made if not isinstance(each, TextDelta)]
                     continue
                 made.append(piece)
                 self._note(piece)
-        over = next(each for each in made if isinstance(each, Over))
+        over = next(each for each in made if isinstance(each, Finish))
         self._note_reply(self.record.calls > 0, over.input_tokens if heard.replies == 1 else 0)
         data = writer.whole(made)
         self.record.compiled = data.decode()[:ROOM]
-        await self.exchange.respond(200, data, headers=self._told(how(over)))
+        await self.exchange.respond(200, data, headers=self._told(summarize_compilation(over)))
         return 200
 
-    async def _streamed(self, pieces: Pieces, writer: Writer, heard: Heard) -> int:
+    async def _streamed(
+        self, pieces: AnswerParts, writer: AnswerWriter, heard: RecordingSource
+    ) -> int:
         """Events as they are made; an error before the first of them is an answer of its own."""
         self.exchange.failed = writer.failed
 
@@ -268,34 +272,34 @@ class Call:
                     200, self.surface.streamed_as, self._told(self.record.way)
                 )
             if self.exchange.begun:
-                await self.exchange.write(self.surface.comment or writer.event(Said("")))
+                await self.exchange.write(self.surface.comment or writer.event(TextDelta("")))
 
         async with aclosing(pieces), self._kept_alive(keep_alive):
             async for made in pieces:
                 # What was sent was sent: the answer is a new paragraph.
-                piece = Said("\n\n") if isinstance(made, Retracted) else made
+                piece = TextDelta("\n\n") if isinstance(made, TextRetracted) else made
                 self._note(piece)
                 if not self.exchange.begun:
                     await self.exchange.start(
                         200, self.surface.streamed_as, self._told(self.record.way)
                     )
                 await self.exchange.write(writer.event(piece))
-                if isinstance(piece, Over):
+                if isinstance(piece, Finish):
                     once = heard.replies == 1
                     self._note_reply(self.record.calls > 0, piece.input_tokens if once else 0)
         await self.exchange.write(b"", more=False)
         return 200
 
-    def _note(self, piece: Piece) -> None:
-        if isinstance(piece, Called):
+    def _note(self, piece: AnswerPart) -> None:
+        if isinstance(piece, CompletedCall):
             self.record.calls += 1
             self.record.compiled += f"{piece.name} {piece.arguments}\n"[:2000]
-        elif isinstance(piece, Over):
+        elif isinstance(piece, Finish):
             self.record.repairs = piece.repairs
-        elif not isinstance(piece, Calling):
+        elif not isinstance(piece, ToolCallDelta):
             self.record.compiled = (self.record.compiled + piece.text)[:ROOM]
 
 
-def how(over: Over) -> str:
+def summarize_compilation(over: Finish) -> str:
     """`hermes;repairs=1`."""
     return f"{over.dialect or 'text'};repairs={len(over.repairs)}"

@@ -29,20 +29,20 @@ from andy_cli.compiler.detect import NATIVE
 from andy_cli.compiler.dialect import Question
 from andy_cli.compiler.markers import Markers
 from andy_cli.compiler.requested import asks_for_code
-from andy_cli.frontends.serve.answers.opening_call import OpeningCall, Reading
-from andy_cli.frontends.serve.answers.quote_aware_parser import Quoting
-from andy_cli.frontends.serve.upstream.sources import Source
-from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, Taught
+from andy_cli.frontends.serve.answers.opening_call import OpenCallReader, OpeningCall
+from andy_cli.frontends.serve.answers.quote_aware_parser import QuoteAwareParser
+from andy_cli.frontends.serve.upstream.sources import ReplySource
+from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, ToolPrompt
 from andy_cli.frontends.serve.wires.answer_parts import (
-    Called,
-    Over,
-    Piece,
-    Refused,
-    Retracted,
-    Said,
-    Thought,
+    AnswerPart,
+    ApiError,
+    CompletedCall,
+    Finish,
+    ReasoningDelta,
+    TextDelta,
+    TextRetracted,
 )
-from andy_cli.frontends.serve.wires.chat_request import Asked
+from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.messages import (
     Arguments,
     CallDelta,
@@ -66,12 +66,12 @@ NOTHING_USED = Usage()
 
 
 @dataclass(slots=True)
-class Dialogue:
+class ToolDialogue:
     """One answer while it is made."""
 
-    asked: Asked
-    source: Source
-    taught: Taught
+    asked: ChatRequest
+    source: ReplySource
+    taught: ToolPrompt
     thinks_first: set[str] = field(default_factory=set)
     """Models whose replies begin inside reasoning that the prompt opened, as far as was seen."""
     usage: Usage = NOTHING_USED
@@ -152,28 +152,28 @@ class Dialogue:
             self.usage.output_tokens + usage.output_tokens,
         )
 
-    def over(self, reason: str, dialect: str = "") -> Over:
-        return Over(reason, *self.usage, dialect=dialect, repairs=self.repairs)
+    def over(self, reason: str, dialect: str = "") -> Finish:
+        return Finish(reason, *self.usage, dialect=dialect, repairs=self.repairs)
 
 
-async def emulated(
-    asked: Asked,
-    source: Source,
-    taught: Taught,
+async def stream_answer(
+    asked: ChatRequest,
+    source: ReplySource,
+    taught: ToolPrompt,
     thinks_first: set[str],
     streams_call: Callable[[str], bool],
-) -> AsyncGenerator[Piece | Retracted, None]:
-    """The answer, in pieces as it is made. Raises Refused.
+) -> AsyncGenerator[AnswerPart | TextRetracted, None]:
+    """The answer, in pieces as it is made. Raises ApiError.
 
     `streams_call`: whether the client can be shown a call of this tool while it is written.
     """
-    dialogue = Dialogue(asked, source, taught, thinks_first)
+    dialogue = ToolDialogue(asked, source, taught, thinks_first)
     dialogue.opening = open_call(dialogue, streams_call)
-    async for piece in converse(dialogue):
+    async for piece in continue_dialogue(dialogue):
         yield piece
 
 
-def open_call(dialogue: Dialogue, streams_call: Callable[[str], bool]) -> OpeningCall | None:
+def open_call(dialogue: ToolDialogue, streams_call: Callable[[str], bool]) -> OpeningCall | None:
     """What shows a call while it is written; None where one has to be whole first."""
     asked = dialogue.asked
     if not (asked.stream and asked.tools) or asked.choice.how == "none" or dialogue.source.guided:
@@ -183,31 +183,31 @@ def open_call(dialogue: Dialogue, streams_call: Callable[[str], bool]) -> Openin
     return OpeningCall(tools, dialogue.results)
 
 
-async def converse(
-    dialogue: Dialogue, tries: int = TRIES
-) -> AsyncGenerator[Piece | Retracted, None]:
+async def continue_dialogue(
+    dialogue: ToolDialogue, tries: int = TRIES
+) -> AsyncGenerator[AnswerPart | TextRetracted, None]:
     """As above, for a dialogue of which something may have been said already."""
     asked, source = dialogue.asked, dialogue.source
-    behind: list[Piece] = []
+    behind: list[AnswerPart] = []
     """What is said behind a call that is being written: its client gets one after the other."""
     for attempt in range(1, tries + 1):
         last = attempt == tries
         # Said once, the same in other words is not said again.
         silent = dialogue.said or (dialogue.must and not last)
-        reading = reader(dialogue)
+        reading = make_reader(dialogue)
         reply = Reply(
             source.reply(dialogue.request(constraint=next_step(dialogue)), dialogue.fields),
             reading,
             room=WHOLE,
         )
-        async for piece in words_of(dialogue, reply, silent, reading):
-            if dialogue.opened and isinstance(piece, Said | Thought):
+        async for piece in stream_words(dialogue, reply, silent, reading):
+            if dialogue.opened and isinstance(piece, TextDelta | ReasoningDelta):
                 behind.append(piece)
             else:
                 yield piece
         note_reply(dialogue, reply, silent)
         compiled, raw = find_in_reasoning(dialogue, reply)
-        found = await understood(dialogue, compiled, raw)
+        found = await understand_reply(dialogue, compiled, raw)
         note = found.note or (dialogue.demand if dialogue.must else "")
         calls = found.calls or (found.unfit if last else ())
         if calls or last or not note:
@@ -224,10 +224,12 @@ async def converse(
     if calls:
         yield dialogue.over("tool_calls", found.dialect)
     else:
-        yield dialogue.over(ended(reply))._replace(stopped_at=stopped_at(asked, reply))
+        yield dialogue.over(find_finish_reason(reply))._replace(
+            stopped_at=find_stop_sequence(asked, reply)
+        )
 
 
-def note_reply(dialogue: Dialogue, reply: Reply, silent: bool) -> None:
+def note_reply(dialogue: ToolDialogue, reply: Reply, silent: bool) -> None:
     """Note what a reply said, and how; `silent`: its client saw none of its words."""
     dialogue.count(reply.usage)
     if reply.compiled.thought_first:
@@ -239,7 +241,7 @@ def note_reply(dialogue: Dialogue, reply: Reply, silent: bool) -> None:
         dialogue.unsaid = [words]
 
 
-def find_in_reasoning(dialogue: Dialogue, reply: Reply) -> tuple[CompiledReply, str]:
+def find_in_reasoning(dialogue: ToolDialogue, reply: Reply) -> tuple[CompiledReply, str]:
     """The reply and its text; where it says nothing and asks for nothing, what its reasoning does.
 
     A server that knows no end of the reasoning takes the calls behind it for a part of it.
@@ -247,7 +249,7 @@ def find_in_reasoning(dialogue: Dialogue, reply: Reply) -> tuple[CompiledReply, 
     compiled = reply.compiled
     silent = not (compiled.requests or compiled.text.strip())
     if silent and compiled.reasoning and may_ask(reply.finish) and dialogue.asked.tools:
-        again = reader(dialogue)
+        again = make_reader(dialogue)
         again.take(Chunk(compiled.reasoning))
         _, found = again.finish()
         if found.requests:
@@ -260,10 +262,13 @@ WHOLE = 2**25
 
 
 def closing_pieces(
-    dialogue: Dialogue, found: "Understood", calls: tuple[Called, ...], behind: Sequence[Piece]
-) -> Iterator[Piece]:
+    dialogue: ToolDialogue,
+    found: "UnderstoodReply",
+    calls: tuple[CompletedCall, ...],
+    behind: Sequence[AnswerPart],
+) -> Iterator[AnswerPart]:
     """The calls, and what of the answer was not said while it came."""
-    words = [*behind, *map(Said, closing_words(dialogue, found))]
+    words = [*behind, *map(TextDelta, closing_words(dialogue, found))]
     if dialogue.opened:
         yield from dialogue.opened.complete(calls)
     yield from words
@@ -271,7 +276,7 @@ def closing_pieces(
         yield from calls
 
 
-def closing_words(dialogue: Dialogue, found: "Understood") -> Iterator[str]:
+def closing_words(dialogue: ToolDialogue, found: "UnderstoodReply") -> Iterator[str]:
     """What of an answer was not said while it came."""
     yield from found.shown
     if found.calls or found.unfit:
@@ -284,7 +289,7 @@ def closing_words(dialogue: Dialogue, found: "Understood") -> Iterator[str]:
         yield from found.foreign or words[-1:]
 
 
-def reader(dialogue: Dialogue) -> Compiler | Quoting:
+def make_reader(dialogue: ToolDialogue) -> Compiler | QuoteAwareParser:
     opened: Opened = "likely" if dialogue.source.endpoint.model in dialogue.thinks_first else ""
     if not dialogue.asked.tools:
         return Compiler(Markers([]), reasoning_open=opened)  # nothing is a request
@@ -292,66 +297,68 @@ def reader(dialogue: Dialogue) -> Compiler | Quoting:
     make = partial(
         dialogue.taught.compiler, wants_code=asks_for_code("".join(words[-1:])), opened=opened
     )
-    return Quoting(make, partial(is_text, dialogue))
+    return QuoteAwareParser(make, partial(is_text, dialogue))
 
 
-async def words_of(
-    dialogue: Dialogue, reply: Reply, silent: bool, reading: Reading
-) -> AsyncIterator[Piece | Retracted]:
+async def stream_words(
+    dialogue: ToolDialogue, reply: Reply, silent: bool, reading: OpenCallReader
+) -> AsyncIterator[AnswerPart | TextRetracted]:
     """What of a reply may be shown, as it comes; `silent`: words are not what was asked for.
 
     `reading` is who reads the reply.
     """
-    failure: Refused | None = None
+    failure: ApiError | None = None
     try:
         async for visible in reply:
             if visible.retracted and not dialogue.side:
-                yield Retracted()
+                yield TextRetracted()
             if visible.reasoning and not dialogue.side:
-                yield Thought(visible.reasoning)
+                yield ReasoningDelta(visible.reasoning)
             if visible.text and not silent:
                 dialogue.said = True
-                yield Said(visible.text)
+                yield TextDelta(visible.text)
             if dialogue.opening and (more := dialogue.opening.look(reading)):
                 yield more
-    except Refused as refused:
+    except ApiError as refused:
         failure = refused
     if failure is not None:
         if dialogue.said and not silent and reply.rest.text:
-            yield Said(reply.rest.text)  # what was held back when it broke off
+            yield TextDelta(reply.rest.text)  # what was held back when it broke off
         raise failure
 
 
-def ended(reply: Reply) -> str:
+def find_finish_reason(reply: Reply) -> str:
     """Why the reply ended, as far as the client may know: a call that was cut off is no call."""
     if reply.finish in ("length", "content_filter"):
         return reply.finish
     return "stop"
 
 
-def stopped_at(asked: Asked, reply: Reply) -> str:
+def find_stop_sequence(asked: ChatRequest, reply: Reply) -> str:
     """The stop sequence that ended it, if the client gave it: notations have some of their own."""
     given = asked.fields.get("stop")
     own = given if isinstance(given, list) else [given]
     return reply.stopped_at if reply.stopped_at in own else ""
 
 
-class Understood(NamedTuple):
+class UnderstoodReply(NamedTuple):
     """What a reply asks for."""
 
-    calls: tuple[Called, ...] = ()
+    calls: tuple[CompletedCall, ...] = ()
     shown: tuple[str, ...] = ()
     """Texts of requests that are none: quotations, and what the protocol says aloud."""
     dialect: str = ""
     note: str = ""
     """What the model is told if there is nothing to use."""
-    unfit: tuple[Called, ...] = ()
+    unfit: tuple[CompletedCall, ...] = ()
     """Calls with arguments that do not fit, as the client may see for itself."""
     foreign: tuple[str, ...] = ()
     """Texts of requests that name no tool."""
 
 
-async def understood(dialogue: Dialogue, compiled: CompiledReply, raw: str) -> Understood:
+async def understand_reply(
+    dialogue: ToolDialogue, compiled: CompiledReply, raw: str
+) -> UnderstoodReply:
     """`raw` is the reply as it was written."""
     asked = dialogue.asked
     shown: list[str] = []
@@ -359,16 +366,16 @@ async def understood(dialogue: Dialogue, compiled: CompiledReply, raw: str) -> U
     note = compiled.fault
     found: list[Resolved] = []
     for request in compiled.requests:
-        if is_aloud(dialogue, request):
-            shown.append(aloud(request))
+        if is_spoken(dialogue, request):
+            shown.append(find_spoken_text(request))
         elif is_text(dialogue, request, raw):
             shown.append(raw[slice(*request.span)])
         elif asked.choice.how == "none":
             note = note if dialogue.said else WORDS
         else:
-            made = await resolved(dialogue, request, compiled.dialect)
+            made = await resolve_request(dialogue, request, compiled.dialect)
             unknown = all(each.fault and each.call.name not in asked.tools for each in made)
-            if unknown and unmarked(request, raw):
+            if unknown and is_unmarked(request, raw):
                 foreign.append(raw[slice(*request.span)])
             found += made
     wanted = [asked.choice.name] if asked.choice.name else asked.tools
@@ -377,22 +384,22 @@ async def understood(dialogue: Dialogue, compiled: CompiledReply, raw: str) -> U
     most = None if asked.parallel else 1
     for each in fitting[:most]:
         dialogue.repairs += each.changes
-    return Understood(
-        called(fitting[:most]),
+    return UnderstoodReply(
+        make_calls(fitting[:most]),
         tuple(filter(None, shown)),
         compiled.dialect,
         next((each.fault for each in found if each.fault), note),
-        called([each for each in known if each.fault][:most]),
+        make_calls([each for each in known if each.fault][:most]),
         tuple(filter(None, foreign)),
     )
 
 
-async def understand_call(dialogue: Dialogue, delta: CallDelta) -> Arguments | None:
+async def understand_call(dialogue: ToolDialogue, delta: CallDelta) -> Arguments | None:
     """The arguments that were meant by one native call; None if they do not fit."""
-    compiler = reader(dialogue)
+    compiler = make_reader(dialogue)
     compiler.take(Chunk(call=delta))
     _, compiled = compiler.finish()
-    found = await understood(dialogue, compiled, "")
+    found = await understand_reply(dialogue, compiled, "")
     return json.loads(found.calls[0].arguments) if len(found.calls) == 1 else None
 
 
@@ -400,45 +407,47 @@ ALOUD = ("send_chat", "write", "end_turn")
 """Requests of a protocol in which everything is one: they are the answer, and its end."""
 
 
-def aloud(request: ToolRequest) -> str:
+def find_spoken_text(request: ToolRequest) -> str:
     text = (request.arguments or {}).get("content")
     return text if isinstance(text, str) and request.name != "end_turn" else ""
 
 
-def is_aloud(dialogue: Dialogue, request: ToolRequest) -> bool:
+def is_spoken(dialogue: ToolDialogue, request: ToolRequest) -> bool:
     return dialogue.taught.dialect.carries_all and request.name.lower() in ALOUD
 
 
-def is_text(dialogue: Dialogue, request: ToolRequest, raw: str) -> bool:
+def is_text(dialogue: ToolDialogue, request: ToolRequest, raw: str) -> bool:
     """Whether a request is a quotation, or no call is wanted: then its text is text (P9).
 
     What merely resembles a result is a call: nothing is run here, and who runs it can ask.
     """
     dialect = dialogue.taught.dialect
     framed = dialect.letter is not None or dialect.carries_all
-    return not is_aloud(dialogue, request) and (
-        (dialogue.asked.choice.how == "none" and unmarked(request, raw))
+    return not is_spoken(dialogue, request) and (
+        (dialogue.asked.choice.how == "none" and is_unmarked(request, raw))
         or (request.quoted and not framed)
         or is_quoted(request, raw)
         or is_copied(request, raw, dialogue.results)
     )
 
 
-def unmarked(request: ToolRequest, raw: str) -> bool:
+def is_unmarked(request: ToolRequest, raw: str) -> bool:
     """Whether it is JSON or code, and may be an answer; with markers it is no text for anybody."""
     return raw[slice(*request.span)].lstrip("`").startswith(("{", "[{", "json", "python", "\n"))
 
 
-async def resolved(dialogue: Dialogue, request: ToolRequest, dialect: str) -> tuple[Resolved, ...]:
+async def resolve_request(
+    dialogue: ToolDialogue, request: ToolRequest, dialect: str
+) -> tuple[Resolved, ...]:
     named = request._replace(id=new_id(), arguments=unescape_control_tokens(request.arguments))
     written_in = DIALECTS.get(dialect, dialogue.taught.dialect)
     offer = Offer(dialogue.taught.tools, lambda name: False)
-    return await resolve(named, written_in, offer, interviewer(dialogue, named))
+    return await resolve(named, written_in, offer, make_interviewer(dialogue, named))
 
 
-def called(resolved: Sequence[Resolved]) -> tuple[Called, ...]:
+def make_calls(resolved: Sequence[Resolved]) -> tuple[CompletedCall, ...]:
     return tuple(
-        Called(
+        CompletedCall(
             at,
             f"call_{each.call.id}",
             each.call.name,
@@ -448,13 +457,15 @@ def called(resolved: Sequence[Resolved]) -> tuple[Called, ...]:
     )
 
 
-def interviewer(dialogue: Dialogue, request: ToolRequest) -> Callable[[Question], Awaitable[str]]:
+def make_interviewer(
+    dialogue: ToolDialogue, request: ToolRequest
+) -> Callable[[Question], Awaitable[str]]:
     """Puts questions to the model; the side conversation grows (A18)."""
     side: list[Wire] = [{"role": "assistant", "content": dialogue.taught.dialect.write(request)}]
 
     async def ask(question: Question) -> str:
         side.append({"role": "user", "content": question.text})
-        request = dialogue.request(side, what_fits(dialogue, question))
+        request = dialogue.request(side, constrain_answer(dialogue, question))
         fields = {key: each for key, each in dialogue.asked.fields.items() if key in KEPT}
         reply = Reply(dialogue.source.reply(request, fields), Compiler(Markers([])))
         async for _ in reply:
@@ -473,7 +484,7 @@ KEPT = frozenset("temperature top_p seed frequency_penalty presence_penalty user
 # What a reply may be.
 
 
-def next_step(dialogue: Dialogue) -> Constraint | None:
+def next_step(dialogue: ToolDialogue) -> Constraint | None:
     """What the next reply may be, for sources that can hold a model to it."""
     dialect = dialogue.taught.dialect
     choice = dialogue.asked.choice
@@ -485,15 +496,15 @@ def next_step(dialogue: Dialogue) -> Constraint | None:
     base = dialect.constraint({choice.name: tools[choice.name]} if choice.name else tools)
     if base.schema:
         return base
-    results, _ = heard(dialogue.asked.history)
-    earlier, _ = heard(dialogue.asked.history, everything=True)
+    results, _ = collect_results(dialogue.asked.history)
+    earlier, _ = collect_results(dialogue.asked.history, everything=True)
     # What is due is asked for first, and only then what is due of commands alone.
     free = choice.how != "required" or not dialogue.side
     past = earlier[: len(earlier) - len(results)]
     return base._replace(free_text=free, results=(*results,), earlier=(*past,))
 
 
-def next_reply(dialogue: Dialogue) -> Constraint | None:
+def next_reply(dialogue: ToolDialogue) -> Constraint | None:
     """The same for a model that writes by itself: words stay free unless a call is due."""
     asked, taught = dialogue.asked, dialogue.taught
     if dialogue.native or not asked.tools or asked.choice.how == "none":
@@ -507,11 +518,13 @@ def next_reply(dialogue: Dialogue) -> Constraint | None:
     return call_constraint(tools) if due else None
 
 
-def what_fits(dialogue: Dialogue, question: Question) -> Constraint | None:
+def constrain_answer(dialogue: ToolDialogue, question: Question) -> Constraint | None:
     return None if dialogue.source.guided else question.constraint
 
 
-def heard(history: Sequence[Message], everything: bool = False) -> tuple[list[str], list[str]]:
+def collect_results(
+    history: Sequence[Message], everything: bool = False
+) -> tuple[list[str], list[str]]:
     """What tools returned since the user spoke last (or ever), and what users said."""
     words = [each.content for each in history if each.role == "user"]
     start = (

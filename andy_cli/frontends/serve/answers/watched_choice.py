@@ -12,17 +12,22 @@ from andy_cli.compiler.compiler import CompiledReply
 from andy_cli.frontends.serve.answers.streamed_calls import StreamedCalls, rename_calls
 from andy_cli.frontends.serve.answers.tool_dialogue import (
     TRIES,
-    Dialogue,
-    converse,
+    ToolDialogue,
+    continue_dialogue,
+    make_reader,
     open_call,
-    reader,
     understand_call,
 )
-from andy_cli.frontends.serve.answers.wrapped_sources import Begun
-from andy_cli.frontends.serve.call_records import Record
-from andy_cli.frontends.serve.wires.answer_parts import Called, Calling, Over, Said
-from andy_cli.frontends.serve.wires.chat_writer import call_of, line
-from andy_cli.frontends.serve.wires.freeform_tools import texted_tools
+from andy_cli.frontends.serve.answers.wrapped_sources import BegunSource
+from andy_cli.frontends.serve.call_records import CallRecord
+from andy_cli.frontends.serve.wires.answer_parts import (
+    CompletedCall,
+    Finish,
+    TextDelta,
+    ToolCallDelta,
+)
+from andy_cli.frontends.serve.wires.chat_writer import write_call, write_data_event
+from andy_cli.frontends.serve.wires.freeform_tools import list_freeform_tools
 from andy_cli.messages import Chunk
 from andy_cli.models.http.choices import plain_finish
 
@@ -30,11 +35,11 @@ Event = dict[str, object]
 
 
 class WatchedChoice:
-    def __init__(self, index: int, dialogue: Dialogue, record: Record) -> None:
+    def __init__(self, index: int, dialogue: ToolDialogue, record: CallRecord) -> None:
         self._index = index
         self._dialogue = dialogue
         self._record = record
-        self._reader = reader(dialogue)
+        self._reader = make_reader(dialogue)
         self._calls = StreamedCalls(dialogue.taught.tools)
         self._opening = dialogue.opening = open_call(dialogue, self._streams_call)
         self._calling = ""
@@ -61,18 +66,22 @@ class WatchedChoice:
             if renamed := rename_calls(delta, self._dialogue.taught.tools):
                 choice["delta"] = delta = renamed
                 pieces = delta["tool_calls"]
-                whole = line(event)
+                whole = write_data_event(event)
             if finish:
-                whole = line({**event, "choices": [{**choice, "finish_reason": None}]})
+                whole = write_data_event({**event, "choices": [{**choice, "finish_reason": None}]})
             out = self._calls.take(pieces if isinstance(pieces, list) else [], whole)
-            whole = line({**event, "choices": [{**choice, "delta": {}}]}) if finish else b""
+            whole = (
+                write_data_event({**event, "choices": [{**choice, "delta": {}}]}) if finish else b""
+            )
         if isinstance(text, str) and text and (shown := self._show(text)) != text:
             if (shown or len(delta) > 1) and not pieces:
                 begun = {**choice, "delta": {**delta, "content": shown}, "finish_reason": None}
-                out += line({**event, "choices": [begun]})
+                out += write_data_event({**event, "choices": [begun]})
             out += self._show_call()
             # What is held back of it comes before the end.
-            whole = line({**event, "choices": [{**choice, "delta": {}}]}) if finish else b""
+            whole = (
+                write_data_event({**event, "choices": [{**choice, "delta": {}}]}) if finish else b""
+            )
         if not finish:
             return out or whole
         self.finish = {**event, "choices": [choice]}
@@ -97,7 +106,7 @@ class WatchedChoice:
         return shown
 
     def _streams_call(self, name: str) -> bool:
-        return name not in texted_tools(self._dialogue.asked.body.get("tools"))
+        return name not in list_freeform_tools(self._dialogue.asked.body.get("tools"))
 
     def _show_call(self) -> bytes:
         """What may go on of a call that is being written in the text."""
@@ -105,8 +114,8 @@ class WatchedChoice:
             return b""
         return self._write_calling(more)
 
-    def _write_calling(self, more: Calling) -> bytes:
-        opened = {"index": 0, **call_of(Called(0, more.id, more.name, ""), ())}
+    def _write_calling(self, more: ToolCallDelta) -> bytes:
+        opened = {"index": 0, **write_call(CompletedCall(0, more.id, more.name, ""), ())}
         first = b"" if self._calling else self._write({"tool_calls": [opened]})
         self._calling += more.text
         return first + self._write_arguments(more.position, more.text)
@@ -172,7 +181,7 @@ class WatchedChoice:
         reason = "tool_calls"
         if not opened or self._calls.mixed_up or len(opened) < len([*self._calls]):
             async for out in self._converse():
-                if not isinstance(out, Over):
+                if not isinstance(out, Finish):
                     yield out
                 elif not opened:
                     reason = out.reason
@@ -188,37 +197,37 @@ class WatchedChoice:
         end = Chunk(finish=self._reason)
         return [*calls, end] if self._calls.opened else [words, *calls, end]
 
-    async def _converse(self) -> AsyncIterator[bytes | Over]:
+    async def _converse(self) -> AsyncIterator[bytes | Finish]:
         """What becomes of it; the model is asked again only where no call went on before."""
         opened, dialogue = self._calls.opened, self._dialogue
         if self._calls:
             dialogue.opening = None  # the server's own calls went on as they came
-        dialogue.source = Begun(dialogue.source, self._first_reply())
+        dialogue.source = BegunSource(dialogue.source, self._first_reply())
         dialogue.said = self._shown_any or bool(opened)
         known = len(opened) if self._calls.mixed_up else 0
         """So many of what comes have gone on before, or have begun to."""
-        texted = texted_tools(dialogue.asked.body.get("tools"))
-        async for piece in converse(dialogue, 1 if opened else TRIES):
+        texted = list_freeform_tools(dialogue.asked.body.get("tools"))
+        async for piece in continue_dialogue(dialogue, 1 if opened else TRIES):
             match piece:
-                case Said(text):
+                case TextDelta(text):
                     yield self._write({"content": text})
-                case Calling():
+                case ToolCallDelta():
                     yield self._write_calling(piece)
-                case Called() if piece.id == self._opened_id:
+                case CompletedCall() if piece.id == self._opened_id:
                     self._record.calls += 1
                     rest = piece.arguments[len(self._calling) :]
                     yield self._write_arguments(piece.position, rest)
-                case Called(position=position) if position >= known:
+                case CompletedCall(position=position) if position >= known:
                     self._record.calls += 1
                     self._record.compiled += f"{piece.name} {piece.arguments}\n"[:2000]
                     index = len(opened) - known + position
-                    call = {"index": index, **call_of(piece, texted)}
+                    call = {"index": index, **write_call(piece, texted)}
                     yield self._write({"tool_calls": [call]})
-                case Called(position=position):
+                case CompletedCall(position=position):
                     call_begun = opened[position]
                     if rest := call_begun.write_rest(json.loads(piece.arguments)):
                         yield self._write_arguments(call_begun.position, rest)
-                case Over():
+                case Finish():
                     self._record.repairs = piece.repairs
                     yield piece
 
@@ -229,4 +238,4 @@ class WatchedChoice:
     def _write(self, delta: Event, finish: str | None = None) -> bytes:
         head = {key: value for key, value in self._head.items() if key not in ("choices", "usage")}
         choice = {"index": self._index, "delta": delta, "finish_reason": finish}
-        return line({**head, "choices": [choice]})
+        return write_data_event({**head, "choices": [choice]})

@@ -3,14 +3,14 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from andy_cli.frontends.serve.call_records import Record
-from andy_cli.frontends.serve.upstream.sources import Around
+from andy_cli.frontends.serve.call_records import CallRecord
+from andy_cli.frontends.serve.upstream.sources import SourceWrapper
 from andy_cli.messages import Chunk, Request
 
 
 @dataclass(slots=True)
-class Heard(Around):
-    record: Record
+class RecordingSource(SourceWrapper):
+    record: CallRecord
     begun: bool = False
     """The model has begun to write."""
     replies: int = 0
@@ -26,7 +26,7 @@ class Heard(Around):
 
 
 @dataclass(slots=True)
-class Begun(Around):
+class BegunSource(SourceWrapper):
     """A source whose first reply has come already."""
 
     chunks: Sequence[Chunk]

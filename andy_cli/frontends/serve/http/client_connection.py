@@ -13,8 +13,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from andy_cli.frontends.serve.http.request_guard import HEAD, METHODS
-from andy_cli.frontends.serve.wires.answer_parts import Refused
-from andy_cli.frontends.serve.wires.chat_writer import dumped, error
+from andy_cli.frontends.serve.wires.answer_parts import ApiError
+from andy_cli.frontends.serve.wires.chat_writer import dump_json, write_error
 
 PATIENCE = 25.0
 """Seconds for a request, from its first byte to its last."""
@@ -22,17 +22,17 @@ UPGRADES = (b"connection", b"upgrade", b"http2-settings")
 FIRST_LINE = re.compile(rb"(?:\A|\r\n)([!-~]+) [!-~]+ HTTP/1\.[01]\r\n")
 
 
-class Dropped(list[tuple[bytes, bytes]]):
+class DroppedTrailers(list[tuple[bytes, bytes]]):
     """Headers behind a body: nobody looks at them, and they are not kept."""
 
     def append(self, header: tuple[bytes, bytes], /) -> None:
         pass
 
 
-DROPPED = Dropped()
+DROPPED = DroppedTrailers()
 
 
-class Connection(HttpToolsProtocol):
+class ClientConnection(HttpToolsProtocol):
     """The app finds it as `scope["state"]["connection"]`."""
 
     def __init__(self, config: Config, state: ServerState) -> None:
@@ -61,13 +61,13 @@ class Connection(HttpToolsProtocol):
         try:
             self._feed(data)
         except httptools.HttpParserError:
-            self._refuse(unreadable(data))
+            self._refuse(explain_unreadable(data))
             return
         # The first head is waited for, or one is under way: then there is no method yet.
         in_head = self.scope is None or "method" not in self.scope
         self._head = self._head + len(data) if in_head and self._head >= 0 else 0
         if self._head > HEAD:
-            self._refuse(Refused(431, "The head of the request is too large."))
+            self._refuse(ApiError(431, "The head of the request is too large."))
         elif in_head or self._in_body:
             self._clock = self._clock or self.loop.call_later(PATIENCE, self._late)
         else:
@@ -137,9 +137,9 @@ class Connection(HttpToolsProtocol):
             self._clock = None
 
     def _late(self) -> None:
-        self._refuse(Refused(408, "The request took too long to arrive."))
+        self._refuse(ApiError(408, "The request took too long to arrive."))
 
-    def _refuse(self, refused: Refused) -> None:
+    def _refuse(self, refused: ApiError) -> None:
         """Says why and ends the connection; an answer that is under way may end before."""
         self._stop()
         cycle = self.cycle
@@ -151,7 +151,7 @@ class Connection(HttpToolsProtocol):
             cycle.disconnected = True
             cycle.message_event.set()
         if cycle is None or cycle.response_complete or not cycle.response_started:
-            body = dumped(error(refused))
+            body = dump_json(write_error(refused))
             head = (
                 f"HTTP/1.1 {refused.status} \r\ncontent-type: application/json\r\n"
                 f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
@@ -160,9 +160,9 @@ class Connection(HttpToolsProtocol):
         self.transport.close()
 
 
-def unreadable(data: bytes) -> Refused:
+def explain_unreadable(data: bytes) -> ApiError:
     """What is wrong with bytes that the parser does not take."""
     line = FIRST_LINE.search(data)
     if line and line[1].decode() not in METHODS:
-        return Refused(405, "This is not how it is asked for.")
-    return Refused(400, "This is no HTTP request that can be read.")
+        return ApiError(405, "This is not how it is asked for.")
+    return ApiError(400, "This is no HTTP request that can be read.")

@@ -5,12 +5,12 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from time import monotonic
 from typing import Any
 
-from andy_cli.frontends.serve.http.client_connection import Connection
-from andy_cli.frontends.serve.http.keep_alive import Beat
+from andy_cli.frontends.serve.http.client_connection import ClientConnection
+from andy_cli.frontends.serve.http.keep_alive import KeptStream
 from andy_cli.frontends.serve.http.request_guard import LARGEST
-from andy_cli.frontends.serve.wires.answer_parts import Refused
-from andy_cli.frontends.serve.wires.chat_writer import dumped
-from andy_cli.frontends.serve.wires.wire import Surface
+from andy_cli.frontends.serve.wires.answer_parts import ApiError
+from andy_cli.frontends.serve.wires.chat_writer import dump_json
+from andy_cli.frontends.serve.wires.client_wire import ClientWire
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -19,7 +19,7 @@ JSON = "application/json"
 NONE: dict[str, str] = {}
 
 
-class Exchange:
+class HttpExchange:
     """One request and its answer on the wire."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -28,19 +28,19 @@ class Exchange:
         self.shared: dict[str, str] = {}
         """Headers of every answer to it."""
         self.begun = False
-        self.failed: Callable[[Refused], bytes] | None = None
+        self.failed: Callable[[ApiError], bytes] | None = None
         """Who is writing the answer ends it, should it fail."""
         self.gone = False
         """Its client is; nobody is left to answer."""
-        self.beat: Beat | None = None
+        self.beat: KeptStream | None = None
         """Where its stream is kept alive."""
         self._task: asyncio.Task[object] | None = None
         self.receive = receive
         self._send = send
-        self._connection: Connection = scope["state"]["connection"]
+        self._connection: ClientConnection = scope["state"]["connection"]
 
     async def body(self) -> bytes:
-        """Raises Refused for one that is too large (413)."""
+        """Raises ApiError for one that is too large (413)."""
         message = await self.receive()
         if message["type"] == "http.request" and not message["more_body"]:
             whole: bytes = message["body"]
@@ -49,11 +49,11 @@ class Exchange:
         while message["type"] == "http.request":
             data += message["body"]
             if len(data) > LARGEST:
-                raise Refused(413, f"The request is larger than {LARGEST // 2**20} MiB.")
+                raise ApiError(413, f"The request is larger than {LARGEST // 2**20} MiB.")
             if not message["more_body"]:
                 return bytes(data)
             message = await self.receive()
-        raise Refused(400, "The client is gone.")
+        raise ApiError(400, "The client is gone.")
 
     def attend(self) -> None:
         """From now on this request's own work ends as soon as its client is gone."""
@@ -96,11 +96,11 @@ class Exchange:
         await self.start(status, kind, {"content-length": length, **headers})
         await self.write(data, more=False)
 
-    async def refuse(self, refused: Refused, surface: Surface) -> None:
+    async def refuse(self, refused: ApiError, surface: ClientWire) -> None:
         """The error in the protocol's own shape: as the answer, or at the end of its stream."""
         if self.begun:
             failed = self.failed or surface.failed
             await self.write(failed(refused), more=False)
         else:
-            told = dumped(surface.error(refused))
+            told = dump_json(surface.error(refused))
             await self.respond(refused.status, told, headers=refused.headers)

@@ -7,50 +7,52 @@ JSON does not know.
 import json
 import math
 
-from andy_cli.frontends.serve.wires.answer_parts import Refused
+from andy_cli.frontends.serve.wires.answer_parts import ApiError
 
 DEEPEST = 128
 """Lists and objects inside each other."""
 
 
-def parsed(body: bytes) -> object:
-    """Raises Refused (400)."""
+def parse_json_body(body: bytes) -> object:
+    """Raises ApiError (400)."""
     try:
         value: object = DECODER.decode(body.decode().removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
-        own = str(error) if isinstance(error, Twice) else "The request body is no JSON."
-        raise Refused(400, own) from None
-    if body.count(b"{") + body.count(b"[") > DEEPEST and _deep(value):
-        raise Refused(400, "The request body is nested too deeply.")
+        own = str(error) if isinstance(error, DuplicateKey) else "The request body is no JSON."
+        raise ApiError(400, own) from None
+    if body.count(b"{") + body.count(b"[") > DEEPEST and _is_too_deep(value):
+        raise ApiError(400, "The request body is nested too deeply.")
     return value
 
 
-class Twice(ValueError):
+class DuplicateKey(ValueError):
     """A name that is twice in one object."""
 
 
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _refuse_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise Twice("A name is twice in one object of the request body.")
+        raise DuplicateKey("A name is twice in one object of the request body.")
     return found
 
 
-def _unknown(name: str) -> float:
+def _refuse_constant(name: str) -> float:
     raise ValueError(name)
 
 
-def _finite(written: str) -> float:
+def _parse_finite(written: str) -> float:
     number = float(written)
     if not math.isfinite(number):
         raise ValueError(written)
     return number
 
 
-DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_unknown, parse_float=_finite)
+DECODER = json.JSONDecoder(
+    object_pairs_hook=_refuse_duplicates, parse_constant=_refuse_constant, parse_float=_parse_finite
+)
 
 
-def _deep(value: object) -> bool:
+def _is_too_deep(value: object) -> bool:
     level = [value]
     for _ in range(DEEPEST):
         level = [

@@ -17,7 +17,7 @@ COMMENT = b": still writing\n\n"
 
 
 @dataclass(eq=False, slots=True)
-class Beat:
+class KeptStream:
     """One stream: when something was last written, and how a sign of life is."""
 
     show: Callable[[], Awaitable[None]]
@@ -25,19 +25,19 @@ class Beat:
     showing: asyncio.Task[None] | None = None
 
 
-class Pulse:
+class KeepAlive:
     def __init__(self) -> None:
-        self._beats: set[Beat] = set()
+        self._beats: set[KeptStream] = set()
         self._clock: asyncio.TimerHandle | None = None
 
-    def begin(self, show: Callable[[], Awaitable[None]]) -> Beat:
-        beat = Beat(show, monotonic())
+    def begin(self, show: Callable[[], Awaitable[None]]) -> KeptStream:
+        beat = KeptStream(show, monotonic())
         self._beats.add(beat)
         if self._clock is None:
             self._clock = asyncio.get_running_loop().call_later(SECOND, self._look)
         return beat
 
-    def end(self, beat: Beat) -> None:
+    def end(self, beat: KeptStream) -> None:
         self._beats.discard(beat)
         if beat.showing is not None:
             beat.showing.cancel()
@@ -48,16 +48,16 @@ class Pulse:
             waiting = beat.showing is not None and not beat.showing.done()
             if now - beat.wrote >= SECOND * 0.9 and not waiting:
                 beat.wrote = now
-                beat.showing = asyncio.get_running_loop().create_task(_show(beat))
+                beat.showing = asyncio.get_running_loop().create_task(_send_sign(beat))
         self._clock = None
         if self._beats:
             self._clock = asyncio.get_running_loop().call_later(SECOND, self._look)
 
 
-async def _show(beat: Beat) -> None:
+async def _send_sign(beat: KeptStream) -> None:
     with suppress(OSError):  # the client is gone, as whoever writes to it will find out
         await beat.show()
 
 
-PULSE = Pulse()
+KEEP_ALIVE = KeepAlive()
 """Of this process."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from itertools import chain
 
-from andy_cli.frontends.serve.wires.answer_parts import Refused
+from andy_cli.frontends.serve.wires.answer_parts import ApiError
 
 LARGEST = 32 * 2**20
 """Bytes of a request."""
@@ -40,7 +40,7 @@ Headers = Sequence[tuple[bytes, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
-class Gatekeeper:
+class RequestGuard:
     port: int
     token: str = ""
     hosts: tuple[str, ...] = ()
@@ -56,15 +56,15 @@ class Gatekeeper:
         object.__setattr__(self, "_usual", f"127.0.0.1:{self.port}")
 
     def check(self, method: str, raw: Headers) -> Mapping[str, str]:
-        """The headers, if the request may be answered. Raises Refused."""
+        """The headers, if the request may be answered. Raises ApiError."""
         if sum(map(len, chain.from_iterable(raw))) + 4 * len(raw) > HEAD:
-            raise Refused(431, "The head of the request is too large.", headers=CLOSING)
+            raise ApiError(431, "The head of the request is too large.", headers=CLOSING)
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
         if len(headers) < len(raw):
-            twice(raw)
+            refuse_duplicates(raw)
         self._length(headers)
         if method not in METHODS:
-            raise Refused(405, "This is not how it is asked for.", headers=allowed(METHODS))
+            raise ApiError(405, "This is not how it is asked for.", headers=allow_header(METHODS))
         self._host(headers)
         self._page(headers)
         if method == "POST":
@@ -85,14 +85,14 @@ class Gatekeeper:
         }
 
     def identify(self, headers: Mapping[str, str]) -> None:
-        """Raises Refused (401) without the token, if there is one."""
+        """Raises ApiError (401) without the token, if there is one."""
         if not self.token:
             return
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             given = headers.get("x-api-key", "")
         if not hmac.compare_digest(given.strip().encode(), self.token.encode()):
-            raise Refused(
+            raise ApiError(
                 401,
                 "The token of this server is missing or wrong.",
                 "authentication_error",
@@ -106,13 +106,13 @@ class Gatekeeper:
         if host == self._usual:
             return
         if not host:
-            raise Refused(400, "The request names no host.")
-        name, port = parted(host)
+            raise ApiError(400, "The request names no host.")
+        name, port = split_host(host)
         # A port may be mapped to ours, as of a container: the name alone tells who is meant.
         own = name in OWN_NAMES and (not port or is_port(port))
         more = name in self.hosts or host in self.hosts or (self.numbers and is_address(name))
         if not (own or (more and (not port or port.isdecimal()))):
-            raise Refused(403, "This server is not asked for by that name.")
+            raise ApiError(403, "This server is not asked for by that name.")
 
     def _page(self, headers: Mapping[str, str]) -> None:
         """Pages of others are told by what a browser says of them; our own has our own name."""
@@ -122,36 +122,36 @@ class Gatekeeper:
         host = headers["host"].lower()
         foreign = origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}")
         if foreign or headers.get("sec-fetch-site") in ("cross-site", "same-site"):
-            raise Refused(403, "Web pages may not ask this server.")
+            raise ApiError(403, "Web pages may not ask this server.")
 
     @staticmethod
     def _length(headers: Mapping[str, str]) -> None:
         if "content-length" in headers and "transfer-encoding" in headers:
-            raise Refused(400, "The request has two lengths.", headers=CLOSING)
+            raise ApiError(400, "The request has two lengths.", headers=CLOSING)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > 20:
-            raise Refused(400, "The length of the request is no number.", headers=CLOSING)
+            raise ApiError(400, "The length of the request is no number.", headers=CLOSING)
         if int(length) > LARGEST:
-            raise Refused(413, f"The request is larger than {LARGEST // 2**20} MiB.")
+            raise ApiError(413, f"The request is larger than {LARGEST // 2**20} MiB.")
 
     @staticmethod
     def _kind(headers: Mapping[str, str]) -> None:
         kind = headers.get("content-type", "application/json").partition(";")[0]
         if kind.strip().lower() != "application/json":
-            raise Refused(415, "The request is not application/json.")
+            raise ApiError(415, "The request is not application/json.")
         if headers.get("content-encoding", "identity").strip().lower() != "identity":
-            raise Refused(415, "The request is packed; send it as it is.")
+            raise ApiError(415, "The request is packed; send it as it is.")
 
 
-def twice(raw: Headers) -> None:
-    """Raises Refused for what may be there once only."""
+def refuse_duplicates(raw: Headers) -> None:
+    """Raises ApiError for what may be there once only."""
     names = [name.decode("latin-1") for name, _ in raw]
     for each in ONCE:
         if names.count(each) > 1:
-            raise Refused(400, f"There are two {each} headers.", headers=CLOSING)
+            raise ApiError(400, f"There are two {each} headers.", headers=CLOSING)
 
 
-def parted(host: str) -> tuple[str, str]:
+def split_host(host: str) -> tuple[str, str]:
     """Name and port of a Host header; `[::1]` is a name."""
     name, colon, port = host.rpartition(":")
     return (name, port) if colon and not host.endswith("]") else (host, "")
@@ -177,5 +177,5 @@ def is_address(name: str) -> bool:
     return True
 
 
-def allowed(methods: Iterable[str]) -> dict[str, str]:
+def allow_header(methods: Iterable[str]) -> dict[str, str]:
     return {"allow": ", ".join(methods)}

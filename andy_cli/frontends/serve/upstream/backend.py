@@ -17,7 +17,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from andy_cli.guard.redactor import redact_text
-from andy_cli.frontends.serve.wires.answer_parts import Refused
+from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.refusals import ServerRefusal, read_page, read_refusal, too_long
 
@@ -41,7 +41,7 @@ CONNECTION_ENDED = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, Conn
 """A connection that was there ended before a word of the answer."""
 
 
-class Patience:
+class TimeoutMonitor:
     """How long servers of models may take: all requests are looked at once a second, since a timer
     for each is a tenth of what it costs.
     """
@@ -51,15 +51,15 @@ class Patience:
         """Seconds for an answer in all."""
         self._silence = silence
         """Seconds without a word."""
-        self._waiting: set[Sent] = set()
+        self._waiting: set[UpstreamRequest] = set()
         self._clock: asyncio.TimerHandle | None = None
 
-    def begin(self, request: "Sent") -> None:
+    def begin(self, request: "UpstreamRequest") -> None:
         self._waiting.add(request)
         if self._clock is None:
             self._clock = asyncio.get_running_loop().call_later(1, self._look)
 
-    def end(self, request: "Sent") -> None:
+    def end(self, request: "UpstreamRequest") -> None:
         self._waiting.discard(request)
 
     def _look(self) -> None:
@@ -77,7 +77,7 @@ class Backend:
     """Where it is, and what is said to it each time; `http` holds no cookies and no key."""
 
     http: aiohttp.ClientSession
-    patience: Patience
+    patience: TimeoutMonitor
     url: URL
     """Of its chat API."""
     models: URL
@@ -85,9 +85,9 @@ class Backend:
     headers: CIMultiDict[str]
     """Ours alone: no header of a client is passed on, its key least of all (P10)."""
 
-    def send(self, body: bytes, address: str = "") -> "Sent":
+    def send(self, body: bytes, address: str = "") -> "UpstreamRequest":
         """`address`: another than that of the chat completions API."""
-        return Sent(replace(self, url=URL(address)) if address else self, body)
+        return UpstreamRequest(replace(self, url=URL(address)) if address else self, body)
 
     async def fetch(self, method: str, url: str, body: Mapping[str, object] | None) -> bytes | None:
         """A short answer to a question beside the requests; None unless it is a success."""
@@ -105,7 +105,9 @@ class Backend:
             return None
 
 
-def backend(http: aiohttp.ClientSession, patience: Patience, endpoint: Endpoint) -> Backend:
+def make_backend(
+    http: aiohttp.ClientSession, patience: TimeoutMonitor, endpoint: Endpoint
+) -> Backend:
     headers = CIMultiDict({"content-type": JSON, "accept": "text/event-stream, */*"})
     if endpoint.key:
         headers["authorization"] = f"Bearer {endpoint.key}"
@@ -113,10 +115,10 @@ def backend(http: aiohttp.ClientSession, patience: Patience, endpoint: Endpoint)
     return Backend(http, patience, URL(f"{base}/chat/completions"), URL(f"{base}/models"), headers)
 
 
-class Sent:
+class UpstreamRequest:
     """`async with`: one request to a server and its answer, read or not at the end.
 
-    Raises Refused for a server that cannot be reached, breaks off or takes too long.
+    Raises ApiError for a server that cannot be reached, breaks off or takes too long.
     """
 
     __slots__ = ("_backend", "_body", "_late", "_response", "_task", "began", "heard")
@@ -169,9 +171,9 @@ class Sent:
     def _explain(self, error: BaseException | None) -> None:
         if isinstance(error, asyncio.CancelledError) and self._late and self._task:
             self._task.uncancel()
-            raise unreachable(TimeoutError()) from error
+            raise unreachable_error(TimeoutError()) from error
         if isinstance(error, aiohttp.ClientError | TimeoutError | OSError):
-            raise unreachable(error) from error
+            raise unreachable_error(error) from error
 
     def give_up(self) -> None:
         if self._task is not None and not self._late:
@@ -193,7 +195,7 @@ class Sent:
         return kind if kind.isascii() and kind.isprintable() else JSON
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """As they come, and unpacked. Raises Refused at the place where it breaks off."""
+        """As they come, and unpacked. Raises ApiError at the place where it breaks off."""
         content = self._response.content
         try:
             while data := await content.readany():
@@ -204,7 +206,7 @@ class Sent:
             raise
 
     async def whole(self) -> bytes:
-        """Raises Refused for an answer without end."""
+        """Raises ApiError for an answer without end."""
         content = self._response.content
         first = await content.readany()
         if content.at_eof():
@@ -214,10 +216,10 @@ class Sent:
             pieces.append(data)
             size += len(data)
             if size > LARGEST:
-                raise Refused(502, "The model's reply is too long.", "upstream_error")
+                raise ApiError(502, "The model's reply is too long.", "upstream_error")
         return b"".join(pieces)
 
-    async def refusal(self) -> Refused:
+    async def refusal(self) -> ApiError:
         """What the server refused with, in its own words where they are JSON."""
         response, data = self._response, b""
         async for piece in self.chunks():
@@ -226,7 +228,7 @@ class Sent:
                 break
         refusal = parse_refusal(data)
         headers = {name: response.headers[name] for name in PASSED if name in response.headers}
-        return refused_as(response.status, refusal, headers)
+        return translate_refusal(response.status, refusal, headers)
 
 
 def parse_refusal(data: bytes) -> ServerRefusal:
@@ -237,9 +239,9 @@ def parse_refusal(data: bytes) -> ServerRefusal:
         return read_page(data.decode("utf-8", "replace"))
 
 
-def refused_as(
-    status: int, refusal: ServerRefusal, headers: Mapping[str, str] | None = None
-) -> Refused:
+def translate_refusal(
+    status: int, refusal: Refusal, headers: Mapping[str, str] | None = None
+) -> ApiError:
     """The refusal of a model's server as the client gets it."""
     message = redact_text(refusal.message) or f"The model's server answered {status}."
     # Whatever is wrong with our key is nothing the client's key can mend.
@@ -250,12 +252,12 @@ def refused_as(
         passed, kind, code = 400, BAD_REQUEST, "context_length_exceeded"
     if passed == 502 and status < 500:
         headers = {**(headers or {}), "x-should-retry": "false"}
-    refused = Refused(passed, message, kind, code, headers)
+    refused = ApiError(passed, message, kind, code, headers)
     refused.refusal = refusal
     return refused
 
 
-def unreachable(error: Exception) -> Refused:
+def unreachable_error(error: Exception) -> ApiError:
     if isinstance(error, TimeoutError):
-        return Refused(504, "The model's server took too long to answer.", "upstream_error")
-    return Refused(502, "The model's server cannot be reached or broke off.", "upstream_error")
+        return ApiError(504, "The model's server took too long to answer.", "upstream_error")
+    return ApiError(502, "The model's server cannot be reached or broke off.", "upstream_error")

@@ -5,12 +5,12 @@ A server reads them itself; here they become a `Request`, which `LocalClient` ke
 
 from collections.abc import Mapping
 
-from andy_cli.frontends.serve.wires.answer_parts import Refused
+from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.messages import Constraint, Request, Sampling, Schema
 
 
 def understand_fields(request: Request, fields: Mapping[str, object]) -> Request:
-    """The request with what the fields of the chat API say of it. Raises Refused (400)."""
+    """The request with what the fields of the chat API say of it. Raises ApiError (400)."""
     refuse_unscored(fields)
     most = fields.get("max_completion_tokens") or fields.get("max_tokens")
     schema = read_response_format(fields.get("response_format"))
@@ -37,10 +37,10 @@ UNSCORED = ("logprobs", "top_logprobs", "logit_bias")
 
 
 def refuse_unscored(fields: Mapping[str, object]) -> None:
-    """Raise Refused (400) for a field that could only be passed over."""
+    """Raise ApiError (400) for a field that could only be passed over."""
     for name in UNSCORED:
         if fields.get(name):
-            raise Refused(
+            raise ApiError(
                 400,
                 f"{name} is not there for this model: the scores of its tokens are not told.",
                 code="unsupported_parameter",
@@ -69,7 +69,7 @@ def stop_sequences(fields: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def read_response_format(value: object) -> Schema | None:
-    """The schema of the answer; None where it may be any text. Raises Refused (400)."""
+    """The schema of the answer; None where it may be any text. Raises ApiError (400)."""
     if not isinstance(value, dict) or value.get("type") == "text":
         return None
     if value.get("type") == "json_object":
@@ -77,7 +77,7 @@ def read_response_format(value: object) -> Schema | None:
     named = value.get("json_schema")
     schema = named.get("schema") if isinstance(named, dict) else None
     if value.get("type") != "json_schema" or not isinstance(schema, dict):
-        raise Refused(
+        raise ApiError(
             400,
             "response_format is text, json_object, or json_schema with a name and a schema.",
             param="response_format",

@@ -13,9 +13,9 @@ from typing import Any
 
 import aiohttp
 
-from andy_cli.frontends.serve.upstream.sources import Remote
+from andy_cli.frontends.serve.upstream.sources import RemoteSource
 from andy_cli.frontends.serve.upstream.upstreams import Upstream, Upstreams
-from andy_cli.frontends.serve.wires.answer_parts import Refused
+from andy_cli.frontends.serve.wires.answer_parts import ApiError
 
 ModelRow = Mapping[str, object]
 """A model as OpenAI's API lists it; with whatever else the model's server says of it."""
@@ -35,13 +35,13 @@ def model_row(name: str) -> ModelRow:
 
 
 def find_model(rows: Sequence[ModelRow], name: str) -> ModelRow:
-    """One of them; where no names are known any name is one. Raises Refused (404)."""
+    """One of them; where no names are known any name is one. Raises ApiError (404)."""
     if not rows:
         return model_row(name)
     for row in rows:
         if row.get("id") == name:
             return row
-    raise Refused(
+    raise ApiError(
         404, f"The model {name!r} does not exist here.", code="model_not_found", param="model"
     )
 
@@ -78,7 +78,7 @@ def list_names(upstreams: Upstreams) -> list[str]:
 async def fetch_models(upstream: Upstream) -> list[dict[str, Any]]:
     """What the model's server lists; empty whenever it does not say."""
     source = upstream.source
-    if not isinstance(source, Remote):
+    if not isinstance(source, RemoteSource):
         return []
     try:
         behind = source.backend

@@ -13,13 +13,13 @@ from typing import Any
 
 from andy_cli.frontends.serve.upstream.model_list import fetch_models, list_names
 from andy_cli.frontends.serve.upstream.tool_support import GetFacts
-from andy_cli.frontends.serve.upstream.upstreams import Upstreams, renamed
-from andy_cli.frontends.serve.wires import field_checks
-from andy_cli.frontends.serve.wires.answer_parts import Refused
+from andy_cli.frontends.serve.upstream.upstreams import Upstreams, select_source
+from andy_cli.frontends.serve.wires.answer_parts import ApiError
+from andy_cli.frontends.serve.wires.field_checks import check_body
 from andy_cli.frontends.serve.wires.ollama.ollama_request import (
     format_time,
     read_model,
-    without_latest,
+    strip_latest_tag,
 )
 
 VERSION = "0.13.5"
@@ -67,10 +67,10 @@ class OllamaModels:
         return {"models": rows}
 
     async def show(self, value: object) -> dict[str, object]:
-        """What is known of a model. Raises Refused (404) where there is none of this name."""
-        name = read_model(field_checks.request(value))
+        """What is known of a model. Raises ApiError (404) where there is none of this name."""
+        name = read_model(check_body(value))
         upstream = self._upstreams.find(name)
-        facts = await self._get_facts(renamed(upstream, without_latest(name)).endpoint)
+        facts = await self._get_facts(select_source(upstream, strip_latest_tag(name)).endpoint)
         template = facts.template if "tools" in facts.template.lower() else TEMPLATE
         more = [each for each in OTHER_CAPABILITIES if each in facts.capabilities]
         info: dict[str, object] = {"general.architecture": ARCHITECTURE}
@@ -87,13 +87,13 @@ class OllamaModels:
         }
 
     async def pull(self, value: object) -> dict[str, object]:
-        """Success for a model that is there. Raises Refused (404): no other can be fetched."""
-        name = read_model(field_checks.request(value))
+        """Success for a model that is there. Raises ApiError (404): no other can be fetched."""
+        name = read_model(check_body(value))
         self._upstreams.find(name)
         names = await self._names()
         if names and add_tag(name) not in names:
             there = ", ".join(names)
-            raise Refused(
+            raise ApiError(
                 404, f"There is no model {name!r}, and none is fetched; there are: {there}."
             )
         return {"status": "success"}

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 
 from andy_cli.errors import ModelError
 from andy_cli.models.http.wire import WireReader
-from andy_cli.frontends.serve.wires.answer_parts import Refused
+from andy_cli.frontends.serve.wires.answer_parts import ApiError
 
 CHOICE = re.compile(rb'"choices"\s*:\s*\[\s*\{')
 END = re.compile(rb'"finish_reason"\s*:\s*"|"error"\s*:|\[DONE\]')
@@ -32,40 +32,40 @@ def has_end(data: bytes) -> bool:
     return END.search(data) is not None
 
 
-def broken_off() -> Refused:
-    return Refused(502, "The model's server broke off its reply.", "upstream_error")
+def interrupted_error() -> ApiError:
+    return ApiError(502, "The model's server broke off its reply.", "upstream_error")
 
 
 async def begin_reply(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The same bytes, once a choice was seen in them. Raises Refused if there is none."""
+    """The same bytes, once a choice was seen in them. Raises ApiError if there is none."""
     held = b""
     async for data in chunks:
         held += data
         if has_choice(held) or PING.search(held) or len(held) > HELD:
-            return _resume(held, chunks)
+            return _resume_chunks(held, chunks)
     raise explain_no_choice(held)
 
 
-async def _resume(held: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _resume_chunks(held: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield held
     async for data in chunks:
         yield data
 
 
-def explain_no_choice(data: bytes) -> Refused:
+def explain_no_choice(data: bytes) -> ApiError:
     """Why an answer without a choice is none."""
     reader = WireReader()
     reader.feed(data)
     reader.finish()
     if reader.failure is None:
         message = "The model's server ended its reply before it began."
-        return Refused(502, message, "upstream_error")
+        return ApiError(502, message, "upstream_error")
     return explain_failure(reader.failure)
 
 
-def explain_failure(failure: ModelError) -> Refused:
+def explain_failure(failure: ModelError) -> ApiError:
     """An error that stood inside a reply, as the client gets it."""
     status = STATUSES.get(failure.kind, 502)
     kind = "invalid_request_error" if status == 400 else "upstream_error"
     code = "context_length_exceeded" if failure.kind == "context" else None
-    return Refused(status, str(failure), kind, code)
+    return ApiError(status, str(failure), kind, code)

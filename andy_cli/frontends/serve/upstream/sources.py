@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from andy_cli.errors import BadRequestError, ContextLengthError
-from andy_cli.frontends.serve.upstream.backend import LARGEST, Backend, Sent
+from andy_cli.frontends.serve.upstream.backend import LARGEST, Backend, UpstreamRequest
 from andy_cli.frontends.serve.upstream.local_fields import refuse_unscored, understand_fields
-from andy_cli.frontends.serve.upstream.reply_start import broken_off, explain_failure
-from andy_cli.frontends.serve.wires.answer_parts import Refused, ToolsRefused
+from andy_cli.frontends.serve.upstream.reply_start import explain_failure, interrupted_error
+from andy_cli.frontends.serve.wires.answer_parts import ApiError, ToolsNotSupported
 from andy_cli.frontends.serve.wires.chat_fields import drop_unlimited
-from andy_cli.frontends.serve.wires.chat_writer import dumped
+from andy_cli.frontends.serve.wires.chat_writer import dump_json
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint, ModelClient
 from andy_cli.models.http.adapting import Adapter, Body, adapt_body
@@ -29,7 +29,7 @@ from andy_cli.models.server.kind import ServerKind
 from andy_cli.settings import Settings
 
 
-class Source(Protocol):
+class ReplySource(Protocol):
     """One model, asked for one reply at a time."""
 
     @property
@@ -42,10 +42,10 @@ class Source(Protocol):
 
 
 @dataclass(slots=True)
-class Around:
+class SourceWrapper:
     """A source that adds something to another one."""
 
-    source: Source
+    source: ReplySource
 
     @property
     def endpoint(self) -> Endpoint:
@@ -56,7 +56,7 @@ class Around:
         return self.source.guided
 
 
-class Adapters:
+class UpstreamAdapters:
     """What the server has refused, by model: clients choose the model where none was said."""
 
     def __init__(self, settings: Settings) -> None:
@@ -92,12 +92,12 @@ MODELS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Remote:
+class RemoteSource:
     """A server."""
 
     endpoint: Endpoint
     backend: Backend
-    adapters: Adapters
+    adapters: UpstreamAdapters
     kind: ServerKind
     guided: bool = False
     ollama: OllamaChat | None = None
@@ -114,15 +114,15 @@ class Remote:
         return sorted(each for each in learned if adapt_body(body, {each}) != body)
 
     @asynccontextmanager
-    async def send(self, body: bytes) -> AsyncIterator[Sent]:
+    async def send(self, body: bytes) -> AsyncIterator[UpstreamRequest]:
         """The answer to a request of the chat completions API, without what the server refuses of
         it; in the words of the API that it was sent to.
 
-        Raises Refused, and ToolsRefused for a request with tools that must be made otherwise.
+        Raises ApiError, and ToolsNotSupported for a request with tools that must be made otherwise.
         """
         adapter = self.adapters.find(self.endpoint)
         if adapter.learned:
-            body = dumped(adapter.adapt(json.loads(body)))
+            body = dump_json(adapter.adapt(json.loads(body)))
         while True:
             async with await self._sent(body) as sent:
                 if sent.status == 200:
@@ -131,24 +131,24 @@ class Remote:
                 refused = await sent.refusal()
             asked = json.loads(body)
             if not self._learns(sent.address, refused, asked):
-                body = dumped(self._changed(adapter, refused, asked))
+                body = dump_json(self._changed(adapter, refused, asked))
 
-    async def _sent(self, body: bytes) -> Sent:
+    async def _sent(self, body: bytes) -> UpstreamRequest:
         if self.ollama is None or not self.ollama.speaks:
             return self.backend.send(body)
         try:
             written = await self.ollama.write(json.loads(body))
         except BadRequestError as error:
-            raise Refused(400, str(error)) from error
-        return self.backend.send(dumped(written), self.ollama.address)
+            raise ApiError(400, str(error)) from error
+        return self.backend.send(dump_json(written), self.ollama.address)
 
-    def _learns(self, address: str, refused: Refused, asked: Body) -> bool:
+    def _learns(self, address: str, refused: ApiError, asked: Body) -> bool:
         """Whether an Ollama, or what is none, may take the same request once more."""
         if self.ollama is None or address != self.ollama.address:
             return False
         return self.ollama.learn(refused.status, refused.refusal, asked)
 
-    def _changed(self, adapter: Adapter, refused: Refused, asked: Body) -> Body:
+    def _changed(self, adapter: Adapter, refused: ApiError, asked: Body) -> Body:
         before = set(adapter.learned)
         changed = adapter.learn(refused.status, find_thinking(refused.refusal), asked)
         if changed is None:
@@ -160,7 +160,7 @@ class Remote:
             adapter.learned = before  # another request may have a better one
         if "tools" in asked and "tools" not in changed:
             adapter.learned.discard(TOOLS)  # the upstream knows it from now on
-            tools_refused = ToolsRefused(
+            tools_refused = ToolsNotSupported(
                 refused.status, refused.message, refused.kind, refused.code
             )
             tools_refused.refusal = refused.refusal
@@ -220,13 +220,13 @@ class Remote:
         if reader.failure:
             raise explain_failure(reader.failure)
         if not (ended or reader.done):
-            raise broken_off()
+            raise interrupted_error()
         if size > LARGEST:
-            raise Refused(502, "The model's reply is too long.", "upstream_error")
+            raise ApiError(502, "The model's reply is too long.", "upstream_error")
 
 
 @dataclass(frozen=True, slots=True)
-class Inside:
+class LocalSource:
     """A model in this process: one reply after the other."""
 
     endpoint: Endpoint
@@ -244,6 +244,6 @@ class Inside:
                 async for chunk in self.client.reply(wanted):
                     yield chunk
             except ContextLengthError as error:
-                raise Refused(400, str(error), code="context_length_exceeded") from error
+                raise ApiError(400, str(error), code="context_length_exceeded") from error
             except BadRequestError as error:
-                raise Refused(400, str(error)) from error
+                raise ApiError(400, str(error)) from error

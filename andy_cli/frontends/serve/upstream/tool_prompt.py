@@ -24,7 +24,7 @@ DIALECTS: Mapping[str, Dialect] = dialects_by_name()
 
 
 @dataclass(frozen=True)
-class Taught:
+class ToolPrompt:
     dialect: Dialect
     tools: Tools
 
@@ -62,30 +62,30 @@ class Taught:
 
         Unless it shall not `teach`, since no tool may be used now.
         """
-        told = [_data(each) for each in history if each.role != "system"]
+        told = [_escape_result(each) for each in history if each.role != "system"]
         system = "\n\n".join(each.content for each in history if each.role == "system")
         if teach and self.lesson and self.lesson not in system:
             system = "\n\n".join(filter(None, [system, self.lesson]))
         system = "\n\n".join(filter(None, [system, more]))
         head = [Message("system", system)] if system else []
         wires = self.dialect.render(renamed(paired([*head, *told]), self.dialect.id_form))
-        return tuple(_with_parts(wire, parts) for wire in wires)
+        return tuple(_restore_parts(wire, parts) for wire in wires)
 
 
-def _data(message: Message) -> Message:
+def _escape_result(message: Message) -> Message:
     """Results are data: what would be a marker in them is broken (P9)."""
     if message.role != "tool":
         return message
     return message._replace(content=escape_control_tokens(message.content))
 
 
-def _with_parts(wire: Wire, parts: Mapping[str, object]) -> Wire:
+def _restore_parts(wire: Wire, parts: Mapping[str, object]) -> Wire:
     """Pictures back in their places."""
     content = wire.get("content")
     if not parts or not isinstance(content, str) or "\ufdd0" not in content:
         return wire
     pieces: list[Any] = []
-    for text in _split(content, parts):
+    for text in _split_at_marks(content, parts):
         if text in parts:
             pieces.append(parts[text])
         elif text.strip():
@@ -93,7 +93,7 @@ def _with_parts(wire: Wire, parts: Mapping[str, object]) -> Wire:
     return {**wire, "content": pieces}
 
 
-def _split(content: str, marks: Iterable[str]) -> list[str]:
+def _split_at_marks(content: str, marks: Iterable[str]) -> list[str]:
     texts = [content]
     for mark in marks:
         texts = [
@@ -106,13 +106,13 @@ def _split(content: str, marks: Iterable[str]) -> list[str]:
 
 
 @lru_cache(maxsize=64)
-def _kept(dialect: str, tools: str) -> Taught:
+def _cached_prompt(dialect: str, tools: str) -> ToolPrompt:
     import json
 
-    return Taught(DIALECTS[dialect], json.loads(tools))
+    return ToolPrompt(DIALECTS[dialect], json.loads(tools))
 
 
-def taught(dialect: Dialect, tools: Tools) -> Taught:
+def make_tool_prompt(dialect: Dialect, tools: Tools) -> ToolPrompt:
     import json
 
-    return _kept(dialect.name, json.dumps(tools))
+    return _cached_prompt(dialect.name, json.dumps(tools))

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from andy_cli.agent.compression import size
 from andy_cli.compiler.dialect import Tools
-from andy_cli.frontends.serve.wires.chat_request import Asked
+from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.models.client import Endpoint
 from andy_cli.models.memory import learn_called, learn_refusal
 from andy_cli.models.presets import presets
@@ -79,7 +79,7 @@ class ToolSupport:
         if wholly or (len(self.refused) > 1 and not self.sure):
             self._give_up(REFUSED)
 
-    def note_native(self, asked: Asked, called: bool, counted: int) -> bool:
+    def note_native(self, asked: ChatRequest, called: bool, counted: int) -> bool:
         """Note a complete reply to a request with tools; returns whether they were left out of it.
 
         `counted`: the tokens of the prompt, as its server counts them.
@@ -106,7 +106,7 @@ class ToolSupport:
         learn_refusal(self.endpoint, self.instead, why)
 
 
-def estimate(asked: Asked, counted: int) -> Prompt:
+def estimate(asked: ChatRequest, counted: int) -> Prompt:
     """The size of a request in tokens."""
     schemas = sum(tokens(json.dumps(each, ensure_ascii=False)) for each in asked.tools.values())
     return Prompt(sum(map(size, asked.history)), schemas, counted)

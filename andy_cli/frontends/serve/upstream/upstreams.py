@@ -10,12 +10,17 @@ from andy_cli.compiler.detect import NATIVE, Template, chosen, told
 from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.errors import UsageError
 from andy_cli.frontends.serve.upstream.backend import Backend
-from andy_cli.frontends.serve.upstream.sources import Adapters, Inside, Remote, Source
-from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, Taught, taught
+from andy_cli.frontends.serve.upstream.sources import (
+    LocalSource,
+    RemoteSource,
+    ReplySource,
+    UpstreamAdapters,
+)
+from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, ToolPrompt, make_tool_prompt
 from andy_cli.frontends.serve.upstream.tool_support import GetFacts, ToolSupport, no_facts
-from andy_cli.frontends.serve.wires.answer_parts import Refused
-from andy_cli.frontends.serve.wires.chat_request import Asked
-from andy_cli.frontends.serve.wires.ollama.ollama_request import without_latest
+from andy_cli.frontends.serve.wires.answer_parts import ApiError
+from andy_cli.frontends.serve.wires.chat_request import ChatRequest
+from andy_cli.frontends.serve.wires.ollama.ollama_request import strip_latest_tag
 from andy_cli.models.client import Endpoint, Provider
 from andy_cli.models.discovery import ollama_address
 from andy_cli.models.http.addresses import check_base_url
@@ -34,7 +39,7 @@ class Upstream:
 
     name: str
     """Under which clients ask for it; empty: whatever they ask for."""
-    source: Source
+    source: ReplySource
     dialect: str
     """As said; `auto`: as found out."""
     takes_tools: bool = True
@@ -46,7 +51,7 @@ class Upstream:
     def model_for(self, wanted: str) -> str:
         return self.source.endpoint.model or wanted
 
-    async def sends_tools(self, asked: Asked) -> bool:
+    async def sends_tools(self, asked: ChatRequest) -> bool:
         """Whether the model is sent the client's tools."""
         if self.dialect != "auto":
             return self.dialect == NATIVE
@@ -66,12 +71,12 @@ class Upstream:
             self._support[model] = ToolSupport(endpoint, instead, native, sure)
         return self._support[model]
 
-    def taught(self, tools: Tools, wanted: str, dialect: str = "") -> Taught:
+    def taught(self, tools: Tools, wanted: str, dialect: str = "") -> ToolPrompt:
         """How it is told of tools, where it takes none; `dialect` as this request wants it."""
         named = dialect or self.dialect
         if named != "auto":
-            return taught(told(named, "--dialect", DIALECTS).dialect, tools)
-        return taught(self._found(self.model_for(wanted), native=False), tools)
+            return make_tool_prompt(told(named, "--dialect", DIALECTS).dialect, tools)
+        return make_tool_prompt(self._found(self.model_for(wanted), native=False), tools)
 
     def _found(self, model: str, native: bool = True) -> Dialect:
         if self.source.guided:
@@ -92,24 +97,24 @@ class Upstreams:
     each: list[Upstream]
 
     def find(self, model: str) -> Upstream:
-        """The one a request means. Raises Refused (404) where several are there and none is."""
+        """The one a request means. Raises ApiError (404) where several are there and none is."""
         named = [each for each in self.each if each.name == model]
-        short = without_latest(model)
-        named = named or [each for each in self.each if without_latest(each.name) == short]
+        short = strip_latest_tag(model)
+        named = named or [each for each in self.each if strip_latest_tag(each.name) == short]
         if named:
             return named[0]
         if len(self.each) == 1:
             return self.each[0]
         there = ", ".join(each.name for each in self.each)
-        raise Refused(
+        raise ApiError(
             404, f"There is no model {model!r}; there are: {there}.", code="model_not_found"
         )
 
 
-Opened = Callable[[Endpoint, Provider | None], Source]
+SourceOpener = Callable[[Endpoint, Provider | None], ReplySource]
 
 
-def upstreams(
+def open_upstreams(
     given: Sequence[str],
     model: str,
     dialect: str,
@@ -126,7 +131,7 @@ def upstreams(
         name, equals, place = each.partition("=")
         if not equals or "://" in name or ":" in name:
             name, place = "", each
-        opening = Opening(model, dialect, behind, settings, environment, get_facts)
+        opening = UpstreamOpener(model, dialect, behind, settings, environment, get_facts)
         found.append(opening.upstream(name, place))
     for upstream in found:
         upstream.get_facts = get_facts
@@ -141,7 +146,7 @@ def upstreams(
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class UpstreamOpener:
     """What was said of all upstreams."""
 
     model: str
@@ -169,12 +174,12 @@ class Opening:
         endpoint = Endpoint(provider, model, preset.base_url, key)
         if preset.connect is not None:
             client = preset.connect(endpoint, self.settings)
-            source = Inside(endpoint, client, asyncio.Lock())
+            source = LocalSource(endpoint, client, asyncio.Lock())
             return Upstream(name, source, self.dialect, False)
         return Upstream(name, self._remote(endpoint), self.dialect, preset.tools)
 
-    def _remote(self, endpoint: Endpoint) -> Remote:
-        async def ask(model: str) -> ServerFacts:
+    def _remote(self, endpoint: Endpoint) -> RemoteSource:
+        async def ask(model: str) -> Facts:
             return await self.get_facts(replace(endpoint, model=model))
 
         ollama = None
@@ -182,8 +187,8 @@ class Opening:
             context = self.settings.whole("limits.context")
             ollama = OllamaChat(endpoint.base_url, context, ask)
         kind = ServerKind(endpoint, lambda: self.get_facts(endpoint, sure=True))
-        adapters = Adapters(self.settings)
-        return Remote(endpoint, self.behind(endpoint), adapters, kind, ollama=ollama)
+        adapters = UpstreamAdapters(self.settings)
+        return RemoteSource(endpoint, self.behind(endpoint), adapters, kind, ollama=ollama)
 
 
 def read_address(place: str) -> tuple[str, str]:
@@ -198,9 +203,9 @@ def read_address(place: str) -> tuple[str, str]:
     return "openai", url
 
 
-def renamed(upstream: Upstream, model: str) -> Source:
+def select_source(upstream: Upstream, model: str) -> ReplySource:
     """The source, asked for the model the client wants where none was said."""
     source = upstream.source
-    if isinstance(source, Remote) and not source.endpoint.model:
+    if isinstance(source, RemoteSource) and not source.endpoint.model:
         return replace(source, endpoint=replace(source.endpoint, model=model))
     return source

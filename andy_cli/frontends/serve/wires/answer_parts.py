@@ -1,6 +1,6 @@
 """What an answer is made of, whatever wire it is written on.
 
-(Thought | Said | Calling | Called)* Over        or a Refused, at any point
+(ReasoningDelta | TextDelta | ToolCallDelta | CompletedCall)* Finish       or ApiError, anywhere
 """
 
 from collections.abc import Mapping
@@ -10,22 +10,22 @@ from typing import NamedTuple
 from andy_cli.models.http.refusals import ServerRefusal
 
 
-class Said(NamedTuple):
+class TextDelta(NamedTuple):
     text: str
 
 
-class Thought(NamedTuple):
+class ReasoningDelta(NamedTuple):
     text: str
 
 
-class Retracted(NamedTuple):
+class TextRetracted(NamedTuple):
     """All that was said before has turned out to be thought; a stream cannot take it back."""
 
 
-class Calling(NamedTuple):
+class ToolCallDelta(NamedTuple):
     """More of the arguments of a call that is being written; the first one announces it.
 
-    A `Called` with its id follows, whose arguments begin with all that came before.
+    A `CompletedCall` with its id follows, whose arguments begin with all that came before.
     """
 
     position: int
@@ -34,7 +34,7 @@ class Calling(NamedTuple):
     text: str
 
 
-class Called(NamedTuple):
+class CompletedCall(NamedTuple):
     """A whole call; `arguments` is a JSON text."""
 
     position: int
@@ -43,7 +43,7 @@ class Called(NamedTuple):
     arguments: str
 
 
-class Over(NamedTuple):
+class Finish(NamedTuple):
     reason: str
     """stop, length, tool_calls, content_filter."""
     input_tokens: int = 0
@@ -56,7 +56,7 @@ class Over(NamedTuple):
     """The stop sequence of the client that ended it, where the model's server tells."""
 
 
-class Refused(Exception):
+class ApiError(Exception):
     """An error as the client gets it: the status, and a message in the protocol's own words."""
 
     refusal = ServerRefusal()
@@ -82,8 +82,8 @@ class Refused(Exception):
         self.param = param
 
 
-class ToolsRefused(Refused):
+class ToolsNotSupported(ApiError):
     """The model's server takes no tools."""
 
 
-Piece = Said | Thought | Calling | Called | Over
+AnswerPart = TextDelta | ReasoningDelta | ToolCallDelta | CompletedCall | Finish

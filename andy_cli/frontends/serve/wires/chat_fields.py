@@ -6,7 +6,7 @@ Some clients write that there is no limit as `max_tokens: -1`.
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from andy_cli.frontends.serve.wires.answer_parts import Refused
+from andy_cli.frontends.serve.wires.answer_parts import ApiError
 
 MOST = 128
 """Tools, and answers to one request, at most."""
@@ -14,14 +14,14 @@ WRONG = "invalid_type"
 LIMITS = ("max_tokens", "max_completion_tokens")
 
 
-class Fit(NamedTuple):
+class FieldRule(NamedTuple):
     """What a field may be."""
 
     fits: Callable[[object], bool]
     words: str
 
 
-def whole(low: int, high: int = 2**53) -> Fit:
+def whole_number(low: int, high: int = 2**53) -> FieldRule:
     above = f"a whole number of at least {low}"
     words = above if high == 2**53 else f"a whole number from {low} to {high}"
 
@@ -30,47 +30,49 @@ def whole(low: int, high: int = 2**53) -> Fit:
             return False
         return low <= value <= high
 
-    return Fit(fits, words)
+    return FieldRule(fits, words)
 
 
-def number(low: float, high: float) -> Fit:
+def number_between(low: float, high: float) -> FieldRule:
     def fits(value: object) -> bool:
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
         return low <= value <= high
 
-    return Fit(fits, f"a number from {low} to {high}")
+    return FieldRule(fits, f"a number from {low} to {high}")
 
 
-def texts(value: object) -> bool:
+def is_text_list(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
-YES_OR_NO = Fit(lambda value: isinstance(value, bool), "true or false")
-OBJECT = Fit(lambda value: isinstance(value, dict), "an object")
-TEXT = Fit(lambda value: isinstance(value, str), "a text")
-STOP = Fit(lambda value: isinstance(value, str) or texts(value), "a text or a list of texts")
-LIMIT = Fit(
-    lambda value: is_unlimited(value) or whole(1).fits(value),
+YES_OR_NO = FieldRule(lambda value: isinstance(value, bool), "true or false")
+OBJECT = FieldRule(lambda value: isinstance(value, dict), "an object")
+TEXT = FieldRule(lambda value: isinstance(value, str), "a text")
+STOP = FieldRule(
+    lambda value: isinstance(value, str) or is_text_list(value), "a text or a list of texts"
+)
+LIMIT = FieldRule(
+    lambda value: is_unlimited(value) or whole_number(1).fits(value),
     "a whole number of at least 1, or -1 for no limit",
 )
-FIELDS: Mapping[str, Fit] = {
-    "n": whole(1, MOST),
+FIELDS: Mapping[str, FieldRule] = {
+    "n": whole_number(1, MOST),
     "stream": YES_OR_NO,
     "stream_options": OBJECT,
     "parallel_tool_calls": YES_OR_NO,
-    "temperature": number(0, 2),
-    "top_p": number(0, 1),
-    "presence_penalty": number(-2, 2),
-    "frequency_penalty": number(-2, 2),
+    "temperature": number_between(0, 2),
+    "top_p": number_between(0, 1),
+    "presence_penalty": number_between(-2, 2),
+    "frequency_penalty": number_between(-2, 2),
     "max_tokens": LIMIT,
-    "max_completion_tokens": whole(1),
-    "seed": whole(-(2**63), 2**64),
+    "max_completion_tokens": whole_number(1),
+    "seed": whole_number(-(2**63), 2**64),
     "stop": STOP,
     "user": TEXT,
     "logit_bias": OBJECT,
     "logprobs": YES_OR_NO,
-    "top_logprobs": whole(0, 20),
+    "top_logprobs": whole_number(0, 20),
     "response_format": OBJECT,
     "metadata": OBJECT,
 }
@@ -80,12 +82,12 @@ Fields that are not here are the model's server's own.
 """
 
 
-def fitting(body: Mapping[str, object], fields: Mapping[str, Fit]) -> None:
-    """Raises Refused (400) that names the field. null is as good as nothing."""
+def check_fields(body: Mapping[str, object], fields: Mapping[str, FieldRule]) -> None:
+    """Raises ApiError (400) that names the field. null is as good as nothing."""
     for name, value in body.items():
         fit = fields.get(name)
         if fit and value is not None and not fit.fits(value):
-            raise Refused(400, f"{name} is {fit.words}.", code=WRONG)
+            raise ApiError(400, f"{name} is {fit.words}.", code=WRONG)
 
 
 def has_unlimited(fields: Mapping[str, object]) -> bool:

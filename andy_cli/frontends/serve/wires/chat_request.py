@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from andy_cli.compiler.dialect import Tools
-from andy_cli.frontends.serve.wires import freeform_tools
-from andy_cli.frontends.serve.wires.answer_parts import Refused
-from andy_cli.frontends.serve.wires.chat_fields import FIELDS, MOST, WRONG, fitting
+from andy_cli.frontends.serve.wires.answer_parts import ApiError
+from andy_cli.frontends.serve.wires.chat_fields import FIELDS, MOST, WRONG, check_fields
+from andy_cli.frontends.serve.wires.freeform_tools import freeform_arguments, freeform_parameters
 from andy_cli.messages import Arguments, Message, Role, Schema, ToolCall
 
 OWN = frozenset(
@@ -31,20 +31,20 @@ ROLES: Mapping[str, Role] = {
 }
 
 
-class Choice(NamedTuple):
+class ToolChoice(NamedTuple):
     """`tool_choice`: whether a call may, must or must not be made, and of which tool."""
 
     how: Literal["auto", "none", "required"] = "auto"
     name: str = ""
 
 
-class Asked(NamedTuple):
+class ChatRequest(NamedTuple):
     model: str
     history: tuple[Message, ...]
     tools: Tools
     """Name -> function tool. Where a client leaves them out in later requests of a conversation,
     those its history shows were there."""
-    choice: Choice = Choice()
+    choice: ToolChoice = ToolChoice()
     parallel: bool = True
     stream: bool = False
     usage: bool = False
@@ -57,20 +57,20 @@ class Asked(NamedTuple):
     """Pictures and the like, by the mark that stands for them in the history."""
 
 
-def asked(body: object) -> Asked:
-    """Raises Refused (400) that names the field."""
+def read_chat_request(body: object) -> ChatRequest:
+    """Raises ApiError (400) that names the field."""
     if not isinstance(body, dict):
-        raise Refused(400, "The request body is no JSON object.")
-    fitting(body, FIELDS)
+        raise ApiError(400, "The request body is no JSON object.")
+    check_fields(body, FIELDS)
     parts: dict[str, object] = {}
-    history = tuple(_history(body.get("messages"), parts))
-    tools = _allowed(body, _tools(body) or _shown(history))
+    history = tuple(_read_history(body.get("messages"), parts))
+    tools = _keep_allowed(body, _read_tools(body) or _infer_tools(history))
     options = body.get("stream_options")
-    return Asked(
-        model=_model(body.get("model")),
+    return ChatRequest(
+        model=_read_model(body.get("model")),
         history=history,
         tools=tools,
-        choice=_choice(body, tools),
+        choice=_read_choice(body, tools),
         parallel=body.get("parallel_tool_calls") is not False,
         stream=body.get("stream") is True,
         usage=isinstance(options, dict) and options.get("include_usage") is True,
@@ -80,28 +80,28 @@ def asked(body: object) -> Asked:
     )
 
 
-def _model(value: object) -> str:
+def _read_model(value: object) -> str:
     if value is None:
         return ""
     if not isinstance(value, str) or len(value) > 256 or not value.isprintable():
-        raise Refused(400, "model is a name.", code=WRONG)
+        raise ApiError(400, "model is a name.", code=WRONG)
     if ".." in value or value.startswith(("/", "~", "\\")):
-        raise Refused(400, "model is a name and no path.", code="model_not_found")
+        raise ApiError(400, "model is a name and no path.", code="model_not_found")
     return value
 
 
-def _history(messages: object, parts: dict[str, object]) -> list[Message]:
+def _read_history(messages: object, parts: dict[str, object]) -> list[Message]:
     if not isinstance(messages, list) or not messages:
-        raise Refused(400, "messages is a list of at least one message.", code=WRONG)
+        raise ApiError(400, "messages is a list of at least one message.", code=WRONG)
     names: dict[str, str] = {}
     found: list[Message] = []
     for at, each in enumerate(messages):
         role = ROLES.get(str(each.get("role"))) if isinstance(each, dict) else None
         if role is None:
-            raise Refused(400, f"messages[{at}] has no role that is known.", code="invalid_value")
-        text = text_of(each.get("content"), parts, at)
+            raise ApiError(400, f"messages[{at}] has no role that is known.", code="invalid_value")
+        text = read_content(each.get("content"), parts, at)
         if role == "assistant":
-            calls = tuple(_calls(each, at))
+            calls = tuple(_read_calls(each, at))
             names |= {call.id: call.name for call in calls}
             found.append(Message(role, text, calls))
         elif role == "tool":
@@ -113,14 +113,14 @@ def _history(messages: object, parts: dict[str, object]) -> list[Message]:
     return found
 
 
-def text_of(content: object, parts: dict[str, object], at: int) -> str:
+def read_content(content: object, parts: dict[str, object], at: int) -> str:
     """The text of a message; for what is no text a mark that `parts` knows."""
     if content is None:
         return ""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
-        raise Refused(400, f"messages[{at}].content is a text or a list.", code=WRONG)
+        raise ApiError(400, f"messages[{at}].content is a text or a list.", code=WRONG)
     texts = []
     for each in content:
         if isinstance(each, str):
@@ -130,7 +130,7 @@ def text_of(content: object, parts: dict[str, object], at: int) -> str:
         elif isinstance(each, dict) and each.get("type") == "refusal":
             texts.append(str(each.get("refusal") or ""))
         elif not isinstance(each, dict) or each.get("type") in (None, "text"):
-            raise Refused(400, f"messages[{at}].content holds no text and no part with a type.")
+            raise ApiError(400, f"messages[{at}].content holds no text and no part with a type.")
         else:
             mark = f"\ufdd0{len(parts)}\ufdd1"
             parts[mark] = each
@@ -138,28 +138,28 @@ def text_of(content: object, parts: dict[str, object], at: int) -> str:
     return "\n".join(texts)
 
 
-def _calls(message: Mapping[str, object], at: int) -> list[ToolCall]:
+def _read_calls(message: Mapping[str, object], at: int) -> list[ToolCall]:
     listed = message.get("tool_calls")
     old = message.get("function_call")
     if isinstance(old, dict):
         listed = [{"id": "", "function": old}]
     if listed is not None and not isinstance(listed, list):
-        raise Refused(400, f"messages[{at}].tool_calls is a list of calls.", code=WRONG)
+        raise ApiError(400, f"messages[{at}].tool_calls is a list of calls.", code=WRONG)
     found: list[ToolCall] = []
     for each in listed or ():
         custom = isinstance(each, dict) and each.get("type") == "custom"
         function = each.get("custom" if custom else "function") if isinstance(each, dict) else None
         name = function.get("name") if isinstance(function, dict) else None
         if not isinstance(function, dict) or not isinstance(name, str):
-            raise Refused(400, f"messages[{at}].tool_calls holds no calls.")
+            raise ApiError(400, f"messages[{at}].tool_calls holds no calls.")
         written = function.get("arguments")
         if custom:
-            written = freeform_tools.arguments(str(function.get("input") or ""))
-        found.append(ToolCall(str(each.get("id") or ""), name, arguments_of(written)))
+            written = freeform_arguments(str(function.get("input") or ""))
+        found.append(ToolCall(str(each.get("id") or ""), name, read_arguments(written)))
     return found
 
 
-def arguments_of(written: object) -> Arguments:
+def read_arguments(written: object) -> Arguments:
     """Arguments of an earlier call: a JSON text, or the object itself."""
     if isinstance(written, dict):
         return written
@@ -170,50 +170,50 @@ def arguments_of(written: object) -> Arguments:
     return value if isinstance(value, dict) else {"arguments": value}
 
 
-def _tools(body: Mapping[str, object]) -> dict[str, Schema]:
+def _read_tools(body: Mapping[str, object]) -> dict[str, Schema]:
     listed = body.get("tools")
     old = body.get("functions")
     if listed is None and old is not None:
         if not isinstance(old, list):
-            raise Refused(400, "functions is a list of functions.", code=WRONG)
+            raise ApiError(400, "functions is a list of functions.", code=WRONG)
         listed = [{"type": "function", "function": each} for each in old]
     if listed is None:
         return {}
     if not isinstance(listed, list) or len(listed) > MOST * 8:
-        raise Refused(400, "tools is a list of tools.", code=WRONG)
+        raise ApiError(400, "tools is a list of tools.", code=WRONG)
     found: dict[str, Schema] = {}
     for at, each in enumerate(listed):
         function = each.get("function") if isinstance(each, dict) else None
         if isinstance(each, dict) and each.get("type") == "custom":
-            function = _texted(each.get("custom"), at)
+            function = _read_freeform_tool(each.get("custom"), at)
         name = function.get("name") if isinstance(function, dict) else None
         if not isinstance(function, dict) or not isinstance(name, str) or not name:
-            raise Refused(400, f"tools[{at}] is no function with a name.", code="invalid_value")
+            raise ApiError(400, f"tools[{at}] is no function with a name.", code="invalid_value")
         if not isinstance(function.get("parameters"), dict | None):
-            raise Refused(400, f"tools[{at}].function.parameters is no schema.", code=WRONG)
+            raise ApiError(400, f"tools[{at}].function.parameters is no schema.", code=WRONG)
         if not isinstance(function.get("description"), str | None):
-            raise Refused(400, f"tools[{at}].function.description is no text.", code=WRONG)
-        found[name] = {"type": "function", "function": _plain(function)}
+            raise ApiError(400, f"tools[{at}].function.description is no text.", code=WRONG)
+        found[name] = {"type": "function", "function": _complete_function(function)}
     return found
 
 
-def _texted(custom: object, at: int) -> dict[str, object] | None:
+def _read_freeform_tool(custom: object, at: int) -> dict[str, object] | None:
     """A tool that takes a text, as a function."""
     if not isinstance(custom, dict):
         return None
     form = custom.get("format")
     grammar = form.get("grammar") if isinstance(form, dict) else None
     if grammar is None:
-        parameters = freeform_tools.parameters()
+        parameters = freeform_parameters()
     elif isinstance(grammar, dict) and isinstance(grammar.get("definition"), str):
-        parameters = freeform_tools.parameters(grammar.get("syntax"), grammar["definition"])
+        parameters = freeform_parameters(grammar.get("syntax"), grammar["definition"])
     else:
-        raise Refused(400, f"tools[{at}].custom.format.grammar has no definition.", code=WRONG)
+        raise ApiError(400, f"tools[{at}].custom.format.grammar has no definition.", code=WRONG)
     named = {key: custom.get(key) for key in ("name", "description")}
     return {**named, "parameters": parameters}
 
 
-def _plain(function: Mapping[str, object]) -> dict[str, object]:
+def _complete_function(function: Mapping[str, object]) -> dict[str, object]:
     """With parameters that are the schema of an object; others say nothing."""
     parameters = function.get("parameters")
     if not isinstance(parameters, dict):
@@ -229,7 +229,7 @@ def _plain(function: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def _shown(history: Sequence[Message]) -> dict[str, Schema]:
+def _infer_tools(history: Sequence[Message]) -> dict[str, Schema]:
     """Tools that a client offered earlier in this conversation, from the calls in it (case 12)."""
     found: dict[str, Schema] = {}
     for call in (call for message in history for call in message.calls):
@@ -241,27 +241,27 @@ def _shown(history: Sequence[Message]) -> dict[str, Schema]:
     return found
 
 
-def _allowed(body: Mapping[str, object], tools: dict[str, Schema]) -> dict[str, Schema]:
+def _keep_allowed(body: Mapping[str, object], tools: dict[str, Schema]) -> dict[str, Schema]:
     """Those that may be called now, where `tool_choice` lists them."""
-    choice = wanted(body)
+    choice = find_tool_choice(body)
     if not isinstance(choice, dict) or choice.get("type") != "allowed_tools":
         return tools
     allowed = choice.get("allowed_tools")
     listed = allowed.get("tools") if isinstance(allowed, dict) else None
     if not isinstance(listed, list) or not listed:
-        raise Refused(400, "tool_choice.allowed_tools.tools is a list of tools.", code=WRONG)
-    names = [named(each) for each in listed]
+        raise ApiError(400, "tool_choice.allowed_tools.tools is a list of tools.", code=WRONG)
+    names = [find_tool_name(each) for each in listed]
     for name in names:
         if name not in tools:
-            raise Refused(400, f"tool_choice allows {name!r}, which is none of the tools.")
+            raise ApiError(400, f"tool_choice allows {name!r}, which is none of the tools.")
     return {name: each for name, each in tools.items() if name in names}
 
 
-def wanted(body: Mapping[str, object]) -> object:
+def find_tool_choice(body: Mapping[str, object]) -> object:
     return body.get("tool_choice", body.get("function_call"))
 
 
-def named(tool: object) -> str:
+def find_tool_name(tool: object) -> str:
     """The name of a tool that is only named."""
     function = tool.get("function", tool.get("custom")) if isinstance(tool, dict) else None
     name = function.get("name") if isinstance(function, dict) else None
@@ -270,19 +270,19 @@ def named(tool: object) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _choice(body: Mapping[str, object], tools: Tools) -> Choice:
-    value = wanted(body)
+def _read_choice(body: Mapping[str, object], tools: Tools) -> ToolChoice:
+    value = find_tool_choice(body)
     if isinstance(value, dict) and value.get("type") == "allowed_tools":
         value = value["allowed_tools"].get("mode", "auto")
     if value in (None, "auto"):
-        return Choice()
+        return ToolChoice()
     if value == "none":
-        return Choice("none")
+        return ToolChoice("none")
     if value in ("required", "any"):
-        return Choice("required")
+        return ToolChoice("required")
     if isinstance(value, dict):
-        name = named(value)
+        name = find_tool_name(value)
         if name in tools:
-            return Choice("required", name)
-        raise Refused(400, f"tool_choice names {name!r}, which is none of the tools.")
-    raise Refused(400, "tool_choice is auto, none, required or a function.", code="invalid_value")
+            return ToolChoice("required", name)
+        raise ApiError(400, f"tool_choice names {name!r}, which is none of the tools.")
+    raise ApiError(400, "tool_choice is auto, none, required or a function.", code="invalid_value")

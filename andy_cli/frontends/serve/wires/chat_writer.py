@@ -7,22 +7,22 @@ from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 from andy_cli.frontends.serve.wires.answer_parts import (
-    Called,
-    Calling,
-    Over,
-    Piece,
-    Refused,
-    Said,
-    Thought,
+    AnswerPart,
+    ApiError,
+    CompletedCall,
+    Finish,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallDelta,
 )
-from andy_cli.frontends.serve.wires.chat_request import Asked, arguments_of
-from andy_cli.frontends.serve.wires.freeform_tools import text_of, texted_tools
+from andy_cli.frontends.serve.wires.chat_request import ChatRequest, read_arguments
+from andy_cli.frontends.serve.wires.freeform_tools import list_freeform_tools, read_freeform_text
 from andy_cli.messages import Usage
 
 DONE = b"data: [DONE]\n\n"
 
 
-class Place(NamedTuple):
+class AnswerPosition(NamedTuple):
     """Which of several answers to a request is written, and how the last of them ends."""
 
     number: int = 0
@@ -33,7 +33,7 @@ class Place(NamedTuple):
     """Of all of them; empty: one of its own."""
 
 
-ALONE = Place()
+ALONE = AnswerPosition()
 
 
 class ChatWriter:
@@ -42,7 +42,7 @@ class ChatWriter:
     calls_reason = "tool_calls"
     """The finish reason of an answer with calls."""
 
-    def __init__(self, asked: Asked, model: str, place: Place = ALONE) -> None:
+    def __init__(self, asked: ChatRequest, model: str, place: AnswerPosition = ALONE) -> None:
         self._asked = asked
         self._place = place
         self._head = {
@@ -55,42 +55,42 @@ class ChatWriter:
         self._begun = False
         self._calling = ""
         """The arguments that went on of a call that is being written."""
-        self._texted = texted_tools(asked.body.get("tools"))
+        self._texted = list_freeform_tools(asked.body.get("tools"))
 
     def streams_call(self, name: str) -> bool:
         """Whether its arguments go on in pieces: those of a tool that takes a text do not."""
         return name not in self._texted
 
-    def event(self, piece: Piece) -> bytes:
-        if isinstance(piece, Over):
+    def event(self, piece: AnswerPart) -> bytes:
+        if isinstance(piece, Finish):
             return self._end(piece)
-        if isinstance(piece, Said):
+        if isinstance(piece, TextDelta):
             delta: dict[str, object] = {"content": piece.text}
-        elif isinstance(piece, Thought):
+        elif isinstance(piece, ReasoningDelta):
             delta = {"reasoning_content": piece.text}
-        elif isinstance(piece, Calling):
+        elif isinstance(piece, ToolCallDelta):
             return b"".join(self._chunk(delta) for delta in self._calling_deltas(piece))
         else:
             return b"".join(self._chunk(delta) for delta in self._call_deltas(piece))
         return self._chunk(delta)
 
-    def _calling_deltas(self, piece: Calling) -> list[dict[str, object]]:
+    def _calling_deltas(self, piece: ToolCallDelta) -> list[dict[str, object]]:
         """More of a call that is being written."""
         deltas = [] if self._calling else [self._opened(piece)]
         self._calling += piece.text
         deltas.append({"index": piece.position, "function": {"arguments": piece.text}})
         return [{"tool_calls": [delta]} for delta in deltas]
 
-    def _call_deltas(self, piece: Called) -> list[dict[str, object]]:
+    def _call_deltas(self, piece: CompletedCall) -> list[dict[str, object]]:
         if piece.name in self._texted:
-            whole = {"index": piece.position, **call_of(piece, self._texted)}
+            whole = {"index": piece.position, **write_call(piece, self._texted)}
             return [{"tool_calls": [whole]}]
         deltas = [] if self._calling else [self._opened(piece)]
         text, self._calling = piece.arguments[len(self._calling) :], ""
         deltas.append({"index": piece.position, "function": {"arguments": text}})
         return [{"tool_calls": [delta]} for delta in deltas]
 
-    def _opened(self, piece: Called | Calling) -> dict[str, object]:
+    def _opened(self, piece: CompletedCall | ToolCallDelta) -> dict[str, object]:
         """Index, id and name first; the arguments follow."""
         return {
             "index": piece.position,
@@ -105,45 +105,45 @@ class ChatWriter:
             delta = {"role": "assistant", "content": "", **delta}
         choice: dict[str, object] = {"index": self._place.number, "delta": delta}
         choice |= {"logprobs": None, "finish_reason": finish}
-        return line({**self._head, "choices": [choice]})
+        return write_data_event({**self._head, "choices": [choice]})
 
-    def _end(self, over: Over) -> bytes:
+    def _end(self, over: Finish) -> bytes:
         self.used = Usage(over.input_tokens, over.output_tokens)
         last = self._chunk({}, self._reason(over))
         if not self._place.last:
             return last
         if self._asked.usage:
-            last += line({**self._head, "choices": [], "usage": self._usage(over)})
+            last += write_data_event({**self._head, "choices": [], "usage": self._usage(over)})
         return last + DONE
 
-    def _reason(self, over: Over) -> str:
+    def _reason(self, over: Finish) -> str:
         return self.calls_reason if over.reason == "tool_calls" else over.reason
 
-    def _usage(self, over: Over) -> dict[str, int]:
+    def _usage(self, over: Finish) -> dict[str, int]:
         """Of all answers up to this one; they share one prompt."""
         before = self._place.before
         prompt = before.input_tokens or over.input_tokens
-        return usage(
+        return write_usage(
             over._replace(
                 input_tokens=prompt, output_tokens=before.output_tokens + over.output_tokens
             )
         )
 
     @staticmethod
-    def failed(refused: Refused) -> bytes:
+    def failed(refused: ApiError) -> bytes:
         """An error in a stream that has begun: the client is told, and that it is over."""
-        return line(error(refused)) + DONE
+        return write_data_event(write_error(refused)) + DONE
 
-    def whole(self, pieces: Sequence[Piece]) -> bytes:
-        over = next(each for each in pieces if isinstance(each, Over))
+    def whole(self, pieces: Sequence[AnswerPart]) -> bytes:
+        over = next(each for each in pieces if isinstance(each, Finish))
         self.used = Usage(over.input_tokens, over.output_tokens)
         message = {"role": "assistant", "refusal": None, **self._message(pieces)}
         choice: dict[str, object] = {"index": self._place.number, "message": message}
         choice |= {"logprobs": None, "finish_reason": self._reason(over)}
         made = {**self._head, "object": "chat.completion", "choices": [choice]}
-        return dumped({**made, "usage": self._usage(over)})
+        return dump_json({**made, "usage": self._usage(over)})
 
-    def _message(self, pieces: Sequence[Piece]) -> dict[str, object]:
+    def _message(self, pieces: Sequence[AnswerPart]) -> dict[str, object]:
         return write_message(pieces, self._texted)
 
 
@@ -151,31 +151,31 @@ def new_answer_id() -> str:
     return f"chatcmpl-{secrets.token_hex(12)}"
 
 
-def write_message(pieces: Sequence[Piece], texted: Container[str]) -> dict[str, object]:
+def write_message(pieces: Sequence[AnswerPart], texted: Container[str]) -> dict[str, object]:
     """The text, thoughts and calls of a whole message; `texted` are tools that take a text."""
-    calls = [each for each in pieces if isinstance(each, Called)]
-    thought = "".join(each.text for each in pieces if isinstance(each, Thought))
+    calls = [each for each in pieces if isinstance(each, CompletedCall)]
+    thought = "".join(each.text for each in pieces if isinstance(each, ReasoningDelta))
     message: dict[str, object] = {
-        "content": "".join(each.text for each in pieces if isinstance(each, Said))
+        "content": "".join(each.text for each in pieces if isinstance(each, TextDelta))
     }
     if thought:
         message["reasoning_content"] = thought
     if calls:
-        message["tool_calls"] = [call_of(each, texted) for each in calls]
+        message["tool_calls"] = [write_call(each, texted) for each in calls]
     return message
 
 
-def call_of(piece: Called, texted: Container[str]) -> dict[str, object]:
+def write_call(piece: CompletedCall, texted: Container[str]) -> dict[str, object]:
     """A whole call; `texted` are the names of tools that take a text."""
     if piece.name in texted:
-        text = text_of(arguments_of(piece.arguments))
+        text = read_freeform_text(read_arguments(piece.arguments))
         kind, made = "custom", {"name": piece.name, "input": text}
     else:
         kind, made = "function", {"name": piece.name, "arguments": piece.arguments}
     return {"id": piece.id, "type": kind, kind: made}
 
 
-def usage(over: Over) -> dict[str, int]:
+def write_usage(over: Finish) -> dict[str, int]:
     return {
         "prompt_tokens": over.input_tokens,
         "completion_tokens": over.output_tokens,
@@ -183,14 +183,14 @@ def usage(over: Over) -> dict[str, int]:
     }
 
 
-def error(refused: Refused) -> dict[str, object]:
+def write_error(refused: ApiError) -> dict[str, object]:
     told = {"message": refused.message, "type": refused.kind}
     return {"error": {**told, "param": refused.param, "code": refused.code}}
 
 
-def dumped(value: object) -> bytes:
+def dump_json(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
-def line(value: object) -> bytes:
-    return b"data: " + dumped(value) + b"\n\n"
+def write_data_event(value: object) -> bytes:
+    return b"data: " + dump_json(value) + b"\n\n"

@@ -8,7 +8,7 @@ from andy_cli.messages import Arguments
 INPUT = "input"
 
 
-def parameters(syntax: object = None, grammar: str = "") -> dict[str, object]:
+def freeform_parameters(syntax: object = None, grammar: str = "") -> dict[str, object]:
     """`grammar` is what the text has to follow."""
     taken = {"type": "string"}
     if grammar:
@@ -16,16 +16,16 @@ def parameters(syntax: object = None, grammar: str = "") -> dict[str, object]:
     return {"type": "object", "properties": {INPUT: taken}, "required": [INPUT]}
 
 
-def arguments(text: str) -> dict[str, object]:
+def freeform_arguments(text: str) -> dict[str, object]:
     return {INPUT: text}
 
 
-def text_of(arguments: Arguments | Mapping[str, object]) -> str:
+def read_freeform_text(arguments: Arguments | Mapping[str, object]) -> str:
     value = arguments.get(INPUT, "")
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def texted_tools(tools: object) -> frozenset[str]:
+def list_freeform_tools(tools: object) -> frozenset[str]:
     """Names of those that take a text; `tools` is what a request has that was understood."""
     custom = [
         each.get("custom")

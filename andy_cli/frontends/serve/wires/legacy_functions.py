@@ -9,8 +9,8 @@ A request is read as one with tools; its answer has one call at most, in the leg
 
 from collections.abc import Mapping, Sequence
 
-from andy_cli.frontends.serve.wires.answer_parts import Called, Piece
-from andy_cli.frontends.serve.wires.chat_request import Asked, asked
+from andy_cli.frontends.serve.wires.answer_parts import AnswerPart, CompletedCall
+from andy_cli.frontends.serve.wires.chat_request import ChatRequest, read_chat_request
 from andy_cli.frontends.serve.wires.chat_writer import ChatWriter, write_message
 
 
@@ -30,12 +30,12 @@ def is_legacy_message(message: object) -> bool:
     return called or message.get("role") == "function"
 
 
-def asked_legacy(body: object) -> Asked:
-    """Raises Refused (400) that names the field."""
+def read_legacy_request(body: object) -> ChatRequest:
+    """Raises ApiError (400) that names the field."""
     if not isinstance(body, dict):
-        return asked(body)
-    made = asked(body)  # what is wrong is said in the words of the legacy form
-    modern = asked(with_tools(body))
+        return read_chat_request(body)
+    made = read_chat_request(body)  # what is wrong is said in the words of the legacy form
+    modern = read_chat_request(with_tools(body))
     return modern._replace(parallel=False, choice=made.choice)
 
 
@@ -82,15 +82,15 @@ class LegacyWriter(ChatWriter):
     def streams_call(self, name: str) -> bool:
         return False
 
-    def _call_deltas(self, piece: Called) -> list[dict[str, object]]:
+    def _call_deltas(self, piece: CompletedCall) -> list[dict[str, object]]:
         opened = {"name": piece.name, "arguments": ""}
         return [{"function_call": opened}, {"function_call": {"arguments": piece.arguments}}]
 
-    def _message(self, pieces: Sequence[Piece]) -> dict[str, object]:
-        words = [piece for piece in pieces if not isinstance(piece, Called)]
+    def _message(self, pieces: Sequence[AnswerPart]) -> dict[str, object]:
+        words = [piece for piece in pieces if not isinstance(piece, CompletedCall)]
         message = write_message(words, ())
         for piece in pieces:
-            if isinstance(piece, Called):
+            if isinstance(piece, CompletedCall):
                 message["function_call"] = {"name": piece.name, "arguments": piece.arguments}
                 message["content"] = message["content"] or None
         return message

@@ -7,33 +7,33 @@ in messages of their own. Elsewhere they are items or blocks in an order that cl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from andy_cli.frontends.serve.wires.answer_parts import Refused
+from andy_cli.frontends.serve.wires.answer_parts import ApiError
 
-Part = Mapping[str, object]
+ContentPart = Mapping[str, object]
 """A text, a picture or a file, in the chat API's form."""
 
 
 @dataclass(slots=True)
-class Entry:
+class TranscriptEntry:
     role: str
-    parts: list[Part]
+    parts: list[ContentPart]
     calls: list[Mapping[str, object]] = field(default_factory=list)
     results: list[Mapping[str, object]] = field(default_factory=list)
 
 
 class Transcript:
     def __init__(self) -> None:
-        self._entries: list[Entry] = []
-        self._open: dict[str, Entry] = {}
+        self._entries: list[TranscriptEntry] = []
+        self._open: dict[str, TranscriptEntry] = {}
         """Id of a call without a result -> the entry that made it."""
 
-    def say(self, role: str, parts: Sequence[Part]) -> None:
+    def say(self, role: str, parts: Sequence[ContentPart]) -> None:
         """What an assistant says in several pieces is one message."""
         last = self._entries[-1] if self._entries else None
         if role == "assistant" and last is not None and last.role == role and not last.results:
             last.parts += parts
         else:
-            self._entries.append(Entry(role, list(parts)))
+            self._entries.append(TranscriptEntry(role, list(parts)))
 
     def call(self, id: str, name: str, arguments: object) -> None:
         self.say("assistant", ())
@@ -41,35 +41,35 @@ class Transcript:
         self._entries[-1].calls.append({"id": id, "type": "function", "function": function})
         self._open[id] = self._entries[-1]
 
-    def result(self, id: str, parts: Sequence[Part], where: str) -> None:
-        """Raises Refused where no call has this id, or it has its result already."""
+    def result(self, id: str, parts: Sequence[ContentPart], where: str) -> None:
+        """Raises ApiError where no call has this id, or it has its result already."""
         entry = self._open.pop(id, None)
         if entry is None:
-            raise Refused(
+            raise ApiError(
                 400, f"{where} is the result of {id!r}, and no call with this id waits for one."
             )
         entry.results.append({"role": "tool", "tool_call_id": id, "content": list(parts)})
 
     def messages(self) -> list[Mapping[str, object]]:
-        return [message for entry in self._entries for message in written(entry)]
+        return [message for entry in self._entries for message in write_entry(entry)]
 
 
-def written(entry: Entry) -> list[Mapping[str, object]]:
+def write_entry(entry: TranscriptEntry) -> list[Mapping[str, object]]:
     message: dict[str, object] = {"role": entry.role, "content": entry.parts}
     if entry.calls:
         message["tool_calls"] = entry.calls
     return [message, *entry.results]
 
 
-def said(text: str) -> Part:
+def text_part(text: str) -> ContentPart:
     return {"type": "text", "text": text}
 
 
-def pictured(url: str, detail: object = None) -> Part:
+def image_part(url: str, detail: object = None) -> ContentPart:
     image = {"url": url, "detail": detail} if isinstance(detail, str) else {"url": url}
     return {"type": "image_url", "image_url": image}
 
 
-def attached(data: str, filename: str) -> Part:
+def file_part(data: str, filename: str) -> ContentPart:
     """A file; `data` is a data URL."""
     return {"type": "file", "file": {"file_data": data, "filename": filename}}

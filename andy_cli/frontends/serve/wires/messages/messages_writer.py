@@ -6,10 +6,17 @@ Whole or streamed, an answer is made of the same blocks; a stream tells of each 
 import secrets
 from collections.abc import Mapping, Sequence
 
-from andy_cli.frontends.serve.wires.answer_parts import Called, Calling, Over, Piece, Refused, Said
-from andy_cli.frontends.serve.wires.chat_request import Asked, arguments_of
-from andy_cli.frontends.serve.wires.chat_writer import dumped
-from andy_cli.frontends.serve.wires.messages.messages_request import thinks
+from andy_cli.frontends.serve.wires.answer_parts import (
+    AnswerPart,
+    ApiError,
+    CompletedCall,
+    Finish,
+    TextDelta,
+    ToolCallDelta,
+)
+from andy_cli.frontends.serve.wires.chat_request import ChatRequest, read_arguments
+from andy_cli.frontends.serve.wires.chat_writer import dump_json
+from andy_cli.frontends.serve.wires.messages.messages_request import shows_thinking
 
 REASONS = {"length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}
 KINDS = {
@@ -27,8 +34,8 @@ KINDS = {
 
 
 class MessagesWriter:
-    def __init__(self, asked: Asked, model: str) -> None:
-        self._thinks = thinks(asked)
+    def __init__(self, asked: ChatRequest, model: str) -> None:
+        self._thinks = shows_thinking(asked)
         self._blocks: list[dict[str, object]] = []
         self._texts: list[str] = []
         """Of the block that is open."""
@@ -51,30 +58,35 @@ class MessagesWriter:
         """Arguments of every tool go on in pieces."""
         return True
 
-    def event(self, piece: Piece) -> bytes:
+    def event(self, piece: AnswerPart) -> bytes:
         begun, self._begun = self._begun, True
-        first = b"" if begun else event("message_start", message=self._message) + event("ping")
-        if isinstance(piece, Over):
+        first = (
+            b""
+            if begun
+            else write_messages_event("message_start", message=self._message)
+            + write_messages_event("ping")
+        )
+        if isinstance(piece, Finish):
             return first + self._closed() + self._end(piece)
-        if isinstance(piece, Calling):
+        if isinstance(piece, ToolCallDelta):
             return first + self._calling_piece(piece)
-        if isinstance(piece, Called):
+        if isinstance(piece, CompletedCall):
             return first + self._call(piece)
-        if isinstance(piece, Said):
+        if isinstance(piece, TextDelta):
             return first + self._grown("text", "text_delta", "text", piece.text)
         if not self._thinks:
             return first
         return first + self._grown("thinking", "thinking_delta", "thinking", piece.text)
 
-    def whole(self, pieces: Sequence[Piece]) -> bytes:
+    def whole(self, pieces: Sequence[AnswerPart]) -> bytes:
         for each in pieces:
             self.event(each)
-        return dumped({**self._message, "content": self._blocks})
+        return dump_json({**self._message, "content": self._blocks})
 
     @staticmethod
-    def failed(refused: Refused) -> bytes:
+    def failed(refused: ApiError) -> bytes:
         """An error in a stream that has begun."""
-        return event("error", error=error(refused)["error"])
+        return write_messages_event("error", error=write_messages_error(refused)["error"])
 
     def _grown(self, kind: str, delta: str, key: str, text: str) -> bytes:
         """A piece of a block, which is opened where it is not."""
@@ -93,42 +105,46 @@ class MessagesWriter:
             return b""
         self._blocks[-1][self._open] = "".join(self._texts)
         self._texts, self._open = [], ""
-        return event("content_block_stop", index=len(self._blocks) - 1)
+        return write_messages_event("content_block_stop", index=len(self._blocks) - 1)
 
-    def _calling_piece(self, piece: Calling) -> bytes:
+    def _calling_piece(self, piece: ToolCallDelta) -> bytes:
         """More of a call that is being written."""
         first = b"" if self._calling else self._open_call(piece)
         self._calling += piece.text
         return first + self._delta({"type": "input_json_delta", "partial_json": piece.text})
 
-    def _open_call(self, piece: Called | Calling) -> bytes:
+    def _open_call(self, piece: CompletedCall | ToolCallDelta) -> bytes:
         closed = self._closed()
         self._blocks.append({"type": "tool_use", "id": piece.id, "name": piece.name, "input": {}})
         return closed + self._start(self._blocks[-1])
 
-    def _call(self, piece: Called) -> bytes:
+    def _call(self, piece: CompletedCall) -> bytes:
         first = b"" if self._calling else self._open_call(piece)
         text, self._calling = piece.arguments[len(self._calling) :], ""
-        self._blocks[-1] = {**self._blocks[-1], "input": arguments_of(piece.arguments)}
+        self._blocks[-1] = {**self._blocks[-1], "input": read_arguments(piece.arguments)}
         delta = {"type": "input_json_delta", "partial_json": text}
-        stop = event("content_block_stop", index=len(self._blocks) - 1)
+        stop = write_messages_event("content_block_stop", index=len(self._blocks) - 1)
         return first + self._delta(delta) + stop
 
     def _start(self, block: Mapping[str, object]) -> bytes:
-        return event("content_block_start", index=len(self._blocks) - 1, content_block=block)
+        return write_messages_event(
+            "content_block_start", index=len(self._blocks) - 1, content_block=block
+        )
 
     def _delta(self, delta: Mapping[str, object]) -> bytes:
-        return event("content_block_delta", index=len(self._blocks) - 1, delta=delta)
+        return write_messages_event("content_block_delta", index=len(self._blocks) - 1, delta=delta)
 
-    def _end(self, over: Over) -> bytes:
+    def _end(self, over: Finish) -> bytes:
         reason = REASONS.get(over.reason, "stop_sequence" if over.stopped_at else "end_turn")
         ended = {"stop_reason": reason, "stop_sequence": over.stopped_at or None}
         usage = {"input_tokens": over.input_tokens, "output_tokens": over.output_tokens}
         self._message = {**self._message, **ended, "usage": usage}
-        return event("message_delta", delta=ended, usage=usage) + event("message_stop")
+        return write_messages_event(
+            "message_delta", delta=ended, usage=usage
+        ) + write_messages_event("message_stop")
 
 
-def error(refused: Refused) -> dict[str, object]:
+def write_messages_error(refused: ApiError) -> dict[str, object]:
     kind = KINDS.get(
         refused.status, "invalid_request_error" if refused.status < 500 else "api_error"
     )
@@ -138,5 +154,5 @@ def error(refused: Refused) -> dict[str, object]:
     return {"type": "error", "error": told}
 
 
-def event(type: str, **more: object) -> bytes:
-    return f"event: {type}\ndata: ".encode() + dumped({"type": type, **more}) + b"\n\n"
+def write_messages_event(type: str, **more: object) -> bytes:
+    return f"event: {type}\ndata: ".encode() + dump_json({"type": type, **more}) + b"\n\n"

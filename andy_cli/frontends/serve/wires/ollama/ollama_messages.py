@@ -7,9 +7,15 @@ A result names its call by `tool_call_id` where a client and its server have one
 from collections.abc import Mapping
 from typing import Any
 
-from andy_cli.frontends.serve.wires import field_checks
-from andy_cli.frontends.serve.wires.answer_parts import Refused
-from andy_cli.frontends.serve.wires.transcript import Part, Transcript, pictured, said
+from andy_cli.frontends.serve.wires.answer_parts import ApiError
+from andy_cli.frontends.serve.wires.field_checks import (
+    check_list,
+    check_name,
+    check_object,
+    check_text,
+    check_texts,
+)
+from andy_cli.frontends.serve.wires.transcript import ContentPart, Transcript, image_part, text_part
 
 ROLES = ("system", "user", "assistant", "tool")
 IMAGE_KINDS = {"iVBOR": "png", "/9j/": "jpeg", "R0lGOD": "gif", "UklGR": "webp", "Qk": "bmp"}
@@ -17,15 +23,15 @@ IMAGE_KINDS = {"iVBOR": "png", "/9j/": "jpeg", "R0lGOD": "gif", "UklGR": "webp",
 
 
 def read_messages(value: object) -> list[Mapping[str, object]]:
-    """Read a list of messages. Raises Refused (400) that names the field."""
-    conversation = Conversation()
-    for at, message in enumerate(field_checks.sequence(value, "messages")):
+    """Read a list of messages. Raises ApiError (400) that names the field."""
+    conversation = OllamaConversation()
+    for at, message in enumerate(check_list(value, "messages")):
         where = f"messages[{at}]"
-        conversation.add(field_checks.mapping(message, where), where)
+        conversation.add(check_object(message, where), where)
     return conversation.transcript.messages()
 
 
-class Conversation:
+class OllamaConversation:
     """A transcript, and which of its calls wait for a result."""
 
     def __init__(self) -> None:
@@ -37,9 +43,9 @@ class Conversation:
     def add(self, message: Mapping[str, Any], where: str) -> None:
         role = message.get("role")
         if role not in ROLES:
-            raise Refused(400, f"{where}.role is one of {', '.join(ROLES)}.")
+            raise ApiError(400, f"{where}.role is one of {', '.join(ROLES)}.")
         text = message.get("content")
-        parts = [] if not text else [said(field_checks.text(text, f"{where}.content"))]
+        parts = [] if not text else [text_part(check_text(text, f"{where}.content"))]
         parts += read_images(message.get("images"), f"{where}.images")
         if role == "tool":
             self.transcript.result(self._find_call(message, where), parts, where)
@@ -48,17 +54,17 @@ class Conversation:
         if parts or not calls:
             self.transcript.say(str(role), parts)
         if calls is not None:
-            listed = field_checks.sequence(calls, f"{where}.tool_calls")
+            listed = check_list(calls, f"{where}.tool_calls")
             for at, call in enumerate(listed):
                 self._add_call(call, f"{where}.tool_calls[{at}]")
 
     def _add_call(self, value: object, where: str) -> None:
-        call = field_checks.mapping(value, where)
-        function = field_checks.mapping(call.get("function"), f"{where}.function")
-        name = field_checks.name(function.get("name"), f"{where}.function.name")
+        call = check_object(value, where)
+        function = check_object(call.get("function"), f"{where}.function")
+        name = check_name(function.get("name"), f"{where}.function.name")
         arguments = function.get("arguments")
         if arguments is not None and not isinstance(arguments, str):
-            field_checks.mapping(arguments, f"{where}.function.arguments")
+            check_object(arguments, f"{where}.function.arguments")
         self._calls += 1
         id = call.get("id")
         if not isinstance(id, str) or not id or id in self._waiting:
@@ -75,16 +81,16 @@ class Conversation:
             of_tool = (each for each, name in self._waiting.items() if name == tool)
             id = next(of_tool, next(iter(self._waiting), None))
         if id is None:
-            raise Refused(400, f"{where} is a tool's result, and no call before it waits for one.")
+            raise ApiError(400, f"{where} is a tool's result, and no call before it waits for one.")
         del self._waiting[id]
         return id
 
 
-def read_images(value: object, where: str) -> list[Part]:
+def read_images(value: object, where: str) -> list[ContentPart]:
     """Read a list of pictures in base64."""
     if value is None:
         return []
-    return [pictured(image_url(data)) for data in field_checks.texts(value, where)]
+    return [image_part(image_url(data)) for data in check_texts(value, where)]
 
 
 def image_url(data: str) -> str:

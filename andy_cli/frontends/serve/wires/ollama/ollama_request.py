@@ -3,8 +3,8 @@
     POST /api/chat      {"model", "messages", "tools", "format", "options", "stream", "think"}
     POST /api/generate  {"model", "prompt", "system", "images", "format", "options", "stream"}
 
-What is put together here is a request of the chat API, which `asked` reads. Options that only
-Ollama knows (num_ctx, mirostat, ...) are accepted, and mean nothing to the model's server.
+What is put together here is a request of the chat API, which `chat_request` reads. Options that
+only Ollama knows (num_ctx, mirostat, ...) are accepted, and mean nothing to the model's server.
 """
 
 import re
@@ -12,60 +12,71 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from andy_cli.frontends.serve.wires import field_checks
-from andy_cli.frontends.serve.wires.answer_parts import Refused
-from andy_cli.frontends.serve.wires.chat_request import Asked, Choice, asked
-from andy_cli.frontends.serve.wires.chat_writer import dumped
+from andy_cli.frontends.serve.wires.answer_parts import ApiError
+from andy_cli.frontends.serve.wires.chat_request import ChatRequest, ToolChoice, read_chat_request
+from andy_cli.frontends.serve.wires.chat_writer import dump_json
+from andy_cli.frontends.serve.wires.field_checks import (
+    check_body,
+    check_flag,
+    check_list,
+    check_name,
+    check_number,
+    check_object,
+    check_text,
+    check_texts,
+    map_fields,
+    wrong_type,
+)
 from andy_cli.frontends.serve.wires.ollama.ollama_messages import read_images, read_messages
-from andy_cli.frontends.serve.wires.transcript import said
+from andy_cli.frontends.serve.wires.transcript import text_part
 
 EFFORTS = ("low", "medium", "high")
 NO_TIME = re.compile(r"-?0+(\.0*)?[a-z]*")
 """A duration of nothing: "0", "0s", "0m"."""
 
 
-def read_ollama_chat(value: object) -> Asked:
-    """Read a request to /api/chat. Raises Refused (400) that names the field."""
-    body = field_checks.request(value)
+def read_ollama_chat(value: object) -> ChatRequest:
+    """Read a request to /api/chat. Raises ApiError (400) that names the field."""
+    body = check_body(value)
     tools = body.get("tools")
     request: dict[str, object] = {"messages": read_messages(body.get("messages"))}
     if tools:
-        request["tools"] = field_checks.sequence(tools, "tools")
+        request["tools"] = check_list(tools, "tools")
     return read_request(body, request)
 
 
-def read_ollama_generate(value: object) -> Asked:
-    """Read a request to /api/generate. Raises Refused (400) that names the field."""
-    body = field_checks.request(value)
+def read_ollama_generate(value: object) -> ChatRequest:
+    """Read a request to /api/generate. Raises ApiError (400) that names the field."""
+    body = check_body(value)
     if body.get("suffix"):
-        raise Refused(
+        raise ApiError(
             400, "Nothing is filled in between prompt and suffix here: the model reads chats alone."
         )
     messages: list[Mapping[str, object]] = []
     if system := body.get("system"):
-        messages.append({"role": "system", "content": field_checks.text(system, "system")})
-    prompt = said(field_checks.text(body.get("prompt"), "prompt"))
+        messages.append({"role": "system", "content": check_text(system, "system")})
+    prompt = text_part(check_text(body.get("prompt"), "prompt"))
     images = read_images(body.get("images"), "images")
     messages.append({"role": "user", "content": [prompt, *images]})
     return read_request(body, {"messages": messages})
 
 
-def read_request(body: Mapping[str, Any], request: Mapping[str, object]) -> Asked:
+def read_request(body: Mapping[str, Any], request: Mapping[str, object]) -> ChatRequest:
     """Read what both kinds of requests have; `request` has the messages."""
     stream = body.get("stream")
-    made = asked(
+    made = read_chat_request(
         {
             **request,
             **read_options(body.get("options")),
             **read_format(body.get("format")),
             **read_effort(body.get("think")),
             **read_keep_alive(body.get("keep_alive")),
-            "model": without_latest(read_model(body)),
-            "stream": True if stream is None else field_checks.switch(stream, "stream"),
+            "model": strip_latest_tag(read_model(body)),
+            "stream": True if stream is None else check_flag(stream, "stream"),
         }
     )
     # Without tools whatever the model writes is text.
-    choice = made.choice if made.tools else Choice("none")
+    choice = made.choice if made.tools else ToolChoice("none")
     return made._replace(choice=choice, body=body)
 
 
@@ -73,15 +84,15 @@ def read_model(body: Mapping[str, Any]) -> str:
     """The model's name; old clients call the field `name`."""
     name = body.get("model") or body.get("name")
     if not name:
-        raise Refused(400, "model is required")
-    return field_checks.name(name, "model")
+        raise ApiError(400, "model is required")
+    return check_name(name, "model")
 
 
 def read_options(value: object) -> dict[str, object]:
     """The options that the chat API has too, by its names."""
     if value is None:
         return {}
-    found = field_checks.taken(field_checks.mapping(value, "options"), OPTIONS)
+    found = map_fields(check_object(value, "options"), OPTIONS)
     return {name: option for name, option in found.items() if option is not None}
 
 
@@ -91,7 +102,7 @@ def read_format(value: object) -> dict[str, object]:
     if value == "json":
         return {"response_format": {"type": "json_object"}}
     if not isinstance(value, dict):
-        raise Refused(400, 'format is "json" or a schema.')
+        raise ApiError(400, 'format is "json" or a schema.')
     named = {"name": "answer", "schema": value}
     return {"response_format": {"type": "json_schema", "json_schema": named}}
 
@@ -103,7 +114,7 @@ def read_effort(think: object) -> dict[str, object]:
     if isinstance(think, bool):
         return {"think": think}
     if think not in EFFORTS:
-        raise Refused(400, f"think is true, false, {', '.join(EFFORTS)}.")
+        raise ApiError(400, f"think is true, false, {', '.join(EFFORTS)}.")
     return {"reasoning_effort": think}
 
 
@@ -113,9 +124,9 @@ def read_keep_alive(value: object) -> dict[str, object]:
 
 
 def read_whole_number(value: object, where: str) -> int:
-    number = field_checks.number(value, where)
+    number = check_number(value, where)
     if number != int(number):
-        raise field_checks.wrong(where, "a whole number")
+        raise wrong_type(where, "a whole number")
     return int(number)
 
 
@@ -126,20 +137,20 @@ def read_limit(value: object, where: str) -> int:
 
 
 def read_stop(value: object, where: str) -> list[str] | None:
-    found = [value] if isinstance(value, str) else field_checks.texts(value, where)
+    found = [value] if isinstance(value, str) else check_texts(value, where)
     return found or None
 
 
 OPTIONS: Mapping[str, tuple[str, Callable[[object, str], object]]] = {
-    "temperature": ("temperature", field_checks.number),
-    "top_p": ("top_p", field_checks.number),
+    "temperature": ("temperature", check_number),
+    "top_p": ("top_p", check_number),
     "top_k": ("top_k", read_whole_number),
     "seed": ("seed", read_whole_number),
     "num_predict": ("max_tokens", read_limit),
     "num_ctx": ("num_ctx", read_whole_number),
     "stop": ("stop", read_stop),
-    "presence_penalty": ("presence_penalty", field_checks.number),
-    "frequency_penalty": ("frequency_penalty", field_checks.number),
+    "presence_penalty": ("presence_penalty", check_number),
+    "frequency_penalty": ("frequency_penalty", check_number),
 }
 """Option -> the field of the chat API that means the same; `num_ctx` is for an Ollama behind."""
 
@@ -154,7 +165,7 @@ def is_thinking_shown(body: Mapping[str, object]) -> bool:
 
 def answer_chat_load(value: object) -> tuple[str, bytes] | None:
     """The model that is asked for and the answer; None for a request with messages."""
-    body = field_checks.request(value)
+    body = check_body(value)
     if body.get("messages"):
         return None
     message = {"role": "assistant", "content": ""}
@@ -163,7 +174,7 @@ def answer_chat_load(value: object) -> tuple[str, bytes] | None:
 
 def answer_generate_load(value: object) -> tuple[str, bytes] | None:
     """The model that is asked for and the answer; None for a request with a prompt."""
-    body = field_checks.request(value)
+    body = check_body(value)
     return None if body.get("prompt") else answer_load(body, {"response": ""})
 
 
@@ -173,7 +184,7 @@ def answer_load(body: Mapping[str, Any], empty: Mapping[str, object]) -> tuple[s
     unloads = keep is not None and NO_TIME.fullmatch(str(keep)) is not None
     reason = "unload" if unloads else "load"
     head = {"model": name, "created_at": format_time(datetime.now(UTC))}
-    return name, dumped({**head, **empty, "done": True, "done_reason": reason})
+    return name, dump_json({**head, **empty, "done": True, "done_reason": reason})
 
 
 def format_time(moment: datetime) -> str:
@@ -181,6 +192,6 @@ def format_time(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def without_latest(name: str) -> str:
+def strip_latest_tag(name: str) -> str:
     """The name without the tag that Ollama's clients add where none was given."""
     return name.removesuffix(":latest") or name

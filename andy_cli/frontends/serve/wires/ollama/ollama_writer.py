@@ -9,9 +9,16 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from time import perf_counter_ns
 
-from andy_cli.frontends.serve.wires.answer_parts import Called, Over, Piece, Refused, Said, Thought
-from andy_cli.frontends.serve.wires.chat_request import Asked
-from andy_cli.frontends.serve.wires.chat_writer import dumped
+from andy_cli.frontends.serve.wires.answer_parts import (
+    AnswerPart,
+    ApiError,
+    CompletedCall,
+    Finish,
+    ReasoningDelta,
+    TextDelta,
+)
+from andy_cli.frontends.serve.wires.chat_request import ChatRequest
+from andy_cli.frontends.serve.wires.chat_writer import dump_json
 from andy_cli.frontends.serve.wires.ollama.ollama_request import format_time, is_thinking_shown
 
 LINES = "application/x-ndjson"
@@ -20,7 +27,7 @@ LINES = "application/x-ndjson"
 class OllamaChatWriter:
     """Writes one answer of /api/chat."""
 
-    def __init__(self, asked: Asked, model: str) -> None:
+    def __init__(self, asked: ChatRequest, model: str) -> None:
         self._model = asked.body.get("model") or model
         self._thinks = is_thinking_shown(asked.body)
         self._began = perf_counter_ns()
@@ -31,32 +38,32 @@ class OllamaChatWriter:
         """Arguments are objects here, and come whole."""
         return False
 
-    def event(self, piece: Piece) -> bytes:
-        if piece != Said(""):  # which only keeps the stream alive
+    def event(self, piece: AnswerPart) -> bytes:
+        if piece != TextDelta(""):  # which only keeps the stream alive
             self._first = self._first or perf_counter_ns()
-        if isinstance(piece, Over):
+        if isinstance(piece, Finish):
             spent = self._first - self._began
             return dump_line({**self._render([]), **self._end(piece, spent)})
-        if isinstance(piece, Thought) and not self._thinks:
+        if isinstance(piece, ReasoningDelta) and not self._thinks:
             return b""
         return dump_line({**self._render([piece]), "done": False})
 
-    def whole(self, pieces: Sequence[Piece]) -> bytes:
-        over = next(piece for piece in pieces if isinstance(piece, Over))
-        return dumped({**self._render(pieces), **self._end(over)})
+    def whole(self, pieces: Sequence[AnswerPart]) -> bytes:
+        over = next(piece for piece in pieces if isinstance(piece, Finish))
+        return dump_json({**self._render(pieces), **self._end(over)})
 
     @staticmethod
-    def failed(refused: Refused) -> bytes:
+    def failed(refused: ApiError) -> bytes:
         """An error in a stream that has begun."""
         return dump_line(render_error(refused))
 
-    def _render(self, pieces: Sequence[Piece]) -> dict[str, object]:
+    def _render(self, pieces: Sequence[AnswerPart]) -> dict[str, object]:
         """The head of an answer, and what the pieces say."""
         head = {"model": self._model, "created_at": format_time(datetime.now(UTC))}
-        text = "".join(piece.text for piece in pieces if isinstance(piece, Said))
-        thoughts = [piece.text for piece in pieces if isinstance(piece, Thought)]
+        text = "".join(piece.text for piece in pieces if isinstance(piece, TextDelta))
+        thoughts = [piece.text for piece in pieces if isinstance(piece, ReasoningDelta)]
         thinking = "".join(thoughts) if self._thinks else ""
-        calls = [render_call(piece) for piece in pieces if isinstance(piece, Called)]
+        calls = [render_call(piece) for piece in pieces if isinstance(piece, CompletedCall)]
         return {**head, **self._render_content(text, thinking, calls)}
 
     def _render_content(
@@ -69,7 +76,7 @@ class OllamaChatWriter:
             message["tool_calls"] = calls
         return {"message": message}
 
-    def _end(self, over: Over, prompt_time: int = 0) -> dict[str, object]:
+    def _end(self, over: Finish, prompt_time: int = 0) -> dict[str, object]:
         """What the last line has; `prompt_time`: nanoseconds, 0 if not known."""
         total = perf_counter_ns() - self._began
         prompt = {"prompt_eval_duration": prompt_time} if prompt_time else {}
@@ -94,16 +101,16 @@ class OllamaGenerateWriter(OllamaChatWriter):
         return {"response": text, "thinking": thinking} if thinking else {"response": text}
 
 
-def render_call(call: Called) -> dict[str, object]:
+def render_call(call: CompletedCall) -> dict[str, object]:
     """A call; its id is there for clients that know ids."""
     arguments: object = json.loads(call.arguments)
     function = {"index": call.position, "name": call.name, "arguments": arguments}
     return {"id": call.id, "function": function}
 
 
-def render_error(refused: Refused) -> dict[str, object]:
+def render_error(refused: ApiError) -> dict[str, object]:
     return {"error": refused.message}
 
 
 def dump_line(value: object) -> bytes:
-    return dumped(value) + b"\n"
+    return dump_json(value) + b"\n"

@@ -9,12 +9,23 @@ OpenAI's servers run are left out.
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from andy_cli.frontends.serve.wires import field_checks, freeform_tools
-from andy_cli.frontends.serve.wires.answer_parts import Called, Refused
-from andy_cli.frontends.serve.wires.chat_request import arguments_of
+from andy_cli.frontends.serve.wires.answer_parts import ApiError, CompletedCall
+from andy_cli.frontends.serve.wires.chat_request import read_arguments
+from andy_cli.frontends.serve.wires.field_checks import (
+    check_flag,
+    check_list,
+    check_name,
+    check_object,
+    check_text,
+)
+from andy_cli.frontends.serve.wires.freeform_tools import (
+    freeform_arguments,
+    freeform_parameters,
+    read_freeform_text,
+)
 
 
-class Form(NamedTuple):
+class CallForm(NamedTuple):
     """What calls of a kind of tool look like."""
 
     item: str
@@ -23,25 +34,27 @@ class Form(NamedTuple):
     id: str
 
 
-FORMS: Mapping[str, Form] = {
-    "function": Form("function_call", "arguments", "fc"),
-    "custom": Form("custom_tool_call", "input", "ctc"),
-    "tool_search": Form("tool_search_call", "arguments", "tsc"),
-    "local_shell": Form("local_shell_call", "action", "lsh"),
-    "shell": Form("shell_call", "action", "sh"),
-    "apply_patch": Form("apply_patch_call", "operation", "apc"),
+FORMS: Mapping[str, CallForm] = {
+    "function": CallForm("function_call", "arguments", "fc"),
+    "custom": CallForm("custom_tool_call", "input", "ctc"),
+    "tool_search": CallForm("tool_search_call", "arguments", "tsc"),
+    "local_shell": CallForm("local_shell_call", "action", "lsh"),
+    "shell": CallForm("shell_call", "action", "sh"),
+    "apply_patch": CallForm("apply_patch_call", "operation", "apc"),
 }
 BROUGHT = ("additional_tools", "tool_search_output")
 """Items of the input that bring tools along."""
 
 
-def _takes(about: str, required: str, **properties: Mapping[str, object]) -> Mapping[str, object]:
+def _function_schema(
+    about: str, required: str, **properties: Mapping[str, object]
+) -> Mapping[str, object]:
     parameters = {"type": "object", "properties": properties, "required": required.split()}
     return {"description": about, "parameters": parameters}
 
 
 KNOWN: Mapping[str, Mapping[str, object]] = {
-    "local_shell": _takes(
+    "local_shell": _function_schema(
         "Run a command on the user's computer.",
         "command",
         command={
@@ -52,14 +65,14 @@ KNOWN: Mapping[str, Mapping[str, object]] = {
         working_directory={"type": "string"},
         timeout_ms={"type": "integer"},
     ),
-    "shell": _takes(
+    "shell": _function_schema(
         "Run shell commands on the user's computer.",
         "commands",
         commands={"type": "array", "items": {"type": "string"}, "description": "command lines"},
         timeout_ms={"type": "integer"},
         max_output_length={"type": "integer"},
     ),
-    "apply_patch": _takes(
+    "apply_patch": _function_schema(
         "Create, change or delete a file.",
         "type path",
         type={"type": "string", "enum": ["create_file", "update_file", "delete_file"]},
@@ -76,7 +89,7 @@ HOSTED = ("container_auto", "container_reference")
 """Environments in which OpenAI's servers run a shell."""
 
 
-class Offered(NamedTuple):
+class OfferedTool(NamedTuple):
     kind: str
     name: str
     """In its namespace."""
@@ -84,18 +97,20 @@ class Offered(NamedTuple):
     function: Mapping[str, object]
 
 
-def offers(body: Mapping[str, Any]) -> dict[str, Offered]:
+def read_offered_tools(body: Mapping[str, Any]) -> dict[str, OfferedTool]:
     """By the names under which models know them: those in no namespace keep theirs.
 
-    Raises Refused, also if only such are there as cannot be run from here: then nothing of what is
+    Raises ApiError, also if only such are there as cannot be run from here: then nothing of what is
     wanted could be done.
     """
-    found: dict[tuple[str, str], Offered] = {}
-    for tool, where in _listed(body):
-        found |= {(each.namespace, each.name): each for each in _read(tool, where)}
+    found: dict[tuple[str, str], OfferedTool] = {}
+    for tool, where in _list_tools(body):
+        found |= {(each.namespace, each.name): each for each in _read_tool(tool, where)}
     if body.get("tools") and not found:
-        raise Refused(400, "tools holds none that the client runs; others cannot be run from here.")
-    named: dict[str, Offered] = {}
+        raise ApiError(
+            400, "tools holds none that the client runs; others cannot be run from here."
+        )
+    named: dict[str, OfferedTool] = {}
     for each in sorted(found.values(), key=lambda each: bool(each.namespace)):
         name = each.name if each.name not in named else f"{each.namespace}__{each.name}"
         while name in named:
@@ -104,87 +119,85 @@ def offers(body: Mapping[str, Any]) -> dict[str, Offered]:
     return named
 
 
-def names(named: Mapping[str, Offered]) -> dict[tuple[str, str], str]:
+def index_names(named: Mapping[str, OfferedTool]) -> dict[tuple[str, str], str]:
     """(namespace, name) -> the name under which models know it."""
     return {(each.namespace, each.name): name for name, each in named.items()}
 
 
-def as_function(name: str, tool: Offered) -> Mapping[str, object]:
+def as_function(name: str, tool: OfferedTool) -> Mapping[str, object]:
     """As the chat API has it."""
     return {"type": "function", "function": {"name": name, **tool.function}}
 
 
-def _listed(body: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
+def _list_tools(body: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
     lists = [(body.get("tools"), "tools")]
     items = body.get("input")
     for at, item in enumerate(items if isinstance(items, list) else ()):
         if isinstance(item, dict) and item.get("type") in BROUGHT:
             lists.append((item.get("tools"), f"input[{at}].tools"))
     for listed, where in lists:
-        for at, each in enumerate(() if listed is None else field_checks.sequence(listed, where)):
-            yield field_checks.mapping(each, f"{where}[{at}]"), f"{where}[{at}]"
+        for at, each in enumerate(() if listed is None else check_list(listed, where)):
+            yield check_object(each, f"{where}[{at}]"), f"{where}[{at}]"
 
 
-def _read(tool: Mapping[str, Any], where: str, namespace: str = "") -> Iterator[Offered]:
-    kind = field_checks.text(tool.get("type"), f"{where}.type")
+def _read_tool(tool: Mapping[str, Any], where: str, namespace: str = "") -> Iterator[OfferedTool]:
+    kind = check_text(tool.get("type"), f"{where}.type")
     if kind == "namespace" and not namespace:
-        name = field_checks.name(tool.get("name"), f"{where}.name")
-        for at, each in enumerate(field_checks.sequence(tool.get("tools"), f"{where}.tools")):
+        name = check_name(tool.get("name"), f"{where}.name")
+        for at, each in enumerate(check_list(tool.get("tools"), f"{where}.tools")):
             place = f"{where}.tools[{at}]"
-            yield from _read(field_checks.mapping(each, place), place, name)
+            yield from _read_tool(check_object(each, place), place, name)
     elif kind in ("function", "custom"):
-        name = field_checks.name(tool.get("name"), f"{where}.name")
-        made = _function(tool, where) if kind == "function" else _texted(tool, where)
-        yield Offered(kind, name, namespace, made)
+        name = check_name(tool.get("name"), f"{where}.name")
+        made = _read_function(tool, where) if kind == "function" else _read_freeform(tool, where)
+        yield OfferedTool(kind, name, namespace, made)
     elif kind == "tool_search" and tool.get("execution") == "client":
-        yield Offered(kind, kind, "", _function(tool, where))
-    elif kind in KNOWN and not _hosted(tool):
-        yield Offered(kind, kind, "", KNOWN[kind])
+        yield OfferedTool(kind, kind, "", _read_function(tool, where))
+    elif kind in KNOWN and not _is_hosted(tool):
+        yield OfferedTool(kind, kind, "", KNOWN[kind])
 
 
-def _hosted(tool: Mapping[str, Any]) -> bool:
+def _is_hosted(tool: Mapping[str, Any]) -> bool:
     place = tool.get("environment")
     return isinstance(place, dict) and place.get("type") in HOSTED
 
 
-def _function(tool: Mapping[str, Any], where: str) -> dict[str, object]:
-    function = _described(tool, where)
+def _read_function(tool: Mapping[str, Any], where: str) -> dict[str, object]:
+    function = _read_description(tool, where)
     if tool.get("parameters") is not None:
-        function["parameters"] = field_checks.mapping(tool["parameters"], f"{where}.parameters")
+        function["parameters"] = check_object(tool["parameters"], f"{where}.parameters")
     if tool.get("strict") is not None:
-        function["strict"] = field_checks.switch(tool["strict"], f"{where}.strict")
+        function["strict"] = check_flag(tool["strict"], f"{where}.strict")
     return function
 
 
-def _described(tool: Mapping[str, Any], where: str) -> dict[str, object]:
+def _read_description(tool: Mapping[str, Any], where: str) -> dict[str, object]:
     about = tool.get("description")
-    return (
-        {} if about is None else {"description": field_checks.text(about, f"{where}.description")}
-    )
+    return {} if about is None else {"description": check_text(about, f"{where}.description")}
 
 
-def _texted(tool: Mapping[str, Any], where: str) -> dict[str, object]:
+def _read_freeform(tool: Mapping[str, Any], where: str) -> dict[str, object]:
     """A tool that takes a text, perhaps by a grammar."""
-    about = _described(tool, where)
-    form = field_checks.mapping(tool.get("format") or {}, f"{where}.format")
+    about = _read_description(tool, where)
+    form = check_object(tool.get("format") or {}, f"{where}.format")
     if form.get("type") != "grammar":
-        return {**about, "parameters": freeform_tools.parameters()}
-    grammar = field_checks.text(form.get("definition"), f"{where}.format.definition")
-    return {**about, "parameters": freeform_tools.parameters(form.get("syntax"), grammar)}
+        return {**about, "parameters": freeform_parameters()}
+    grammar = check_text(form.get("definition"), f"{where}.format.definition")
+    return {**about, "parameters": freeform_parameters(form.get("syntax"), grammar)}
 
 
-def given(kind: str, item: Mapping[str, Any], where: str) -> object:
+def read_call_input(kind: str, item: Mapping[str, Any], where: str) -> object:
     """The arguments of an earlier call, as the function has them."""
     field = FORMS[kind].given
     value, place = item.get(field), f"{where}.{field}"
     if kind == "function":
-        return field_checks.text(value, place)
+        return check_text(value, place)
     if kind == "custom":
-        return freeform_tools.arguments(field_checks.text(value, place))
-    return {**field_checks.mapping(value, place)}
+        return freeform_arguments(check_text(value, place))
+    return {**check_object(value, place)}
 
 
-def called(tool: Offered, call: Called, id: str) -> dict[str, object]:
+def write_call_item(tool: OfferedTool, call: CompletedCall, id: str) -> dict[str, object]:
     """A call as the client gets it."""
     form = FORMS[tool.kind]
     head: dict[str, object] = {"type": form.item, "id": f"{form.id}_{id}", "call_id": call.id}
@@ -192,15 +205,15 @@ def called(tool: Offered, call: Called, id: str) -> dict[str, object]:
         head |= {"name": tool.name} | ({"namespace": tool.namespace} if tool.namespace else {})
     if tool.kind == "tool_search":
         head |= {"execution": "client"}
-    return {**head, form.given: _taken(tool.kind, call.arguments), "status": "completed"}
+    return {**head, form.given: _write_call_input(tool.kind, call.arguments), "status": "completed"}
 
 
-def _taken(kind: str, arguments: str) -> object:
+def _write_call_input(kind: str, arguments: str) -> object:
     if kind == "function":
         return arguments
-    taken = arguments_of(arguments)
+    taken = read_arguments(arguments)
     if kind == "custom":
-        return freeform_tools.text_of(taken)
+        return read_freeform_text(taken)
     if kind == "local_shell":
         return {"env": {}, **taken, "type": "exec"}
     return taken

@@ -11,10 +11,22 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from andy_cli.frontends.serve.wires.answer_parts import Called, Calling, Over, Piece, Refused, Said
-from andy_cli.frontends.serve.wires.chat_request import Asked
-from andy_cli.frontends.serve.wires.chat_writer import dumped, error
-from andy_cli.frontends.serve.wires.responses.responses_tools import FORMS, Offered, called, offers
+from andy_cli.frontends.serve.wires.answer_parts import (
+    AnswerPart,
+    ApiError,
+    CompletedCall,
+    Finish,
+    TextDelta,
+    ToolCallDelta,
+)
+from andy_cli.frontends.serve.wires.chat_request import ChatRequest
+from andy_cli.frontends.serve.wires.chat_writer import dump_json, write_error
+from andy_cli.frontends.serve.wires.responses.responses_tools import (
+    FORMS,
+    OfferedTool,
+    read_offered_tools,
+    write_call_item,
+)
 
 ECHOED = """instructions max_output_tokens metadata reasoning store temperature text tool_choice
 tools top_p truncation user""".split()
@@ -42,7 +54,7 @@ CUT = {"length": "max_output_tokens", "content_filter": "content_filter"}
 """Why an answer ended too early -> the API's word for it."""
 
 
-class Kind(NamedTuple):
+class ItemKind(NamedTuple):
     """An item that grows: what its parts and events are called."""
 
     item: str
@@ -50,12 +62,12 @@ class Kind(NamedTuple):
     part: str
 
 
-MESSAGE = Kind("message", "msg", "output_text")
-REASONING = Kind("reasoning", "rs", "reasoning_text")
+MESSAGE = ItemKind("message", "msg", "output_text")
+REASONING = ItemKind("reasoning", "rs", "reasoning_text")
 
 
 class ResponsesWriter:
-    def __init__(self, asked: Asked, model: str) -> None:
+    def __init__(self, asked: ChatRequest, model: str) -> None:
         self._response: dict[str, object] = {
             "id": f"resp_{secrets.token_hex(12)}",
             "object": "response",
@@ -73,9 +85,9 @@ class ResponsesWriter:
             "store": False,
             "usage": None,
         }
-        self._tools = offers(asked.body)
+        self._tools = read_offered_tools(asked.body)
         self._items: list[dict[str, object]] = []
-        self._open: Kind | None = None
+        self._open: ItemKind | None = None
         self._texts: list[str] = []
         """Of the item that is open."""
         self._calling = ""
@@ -88,27 +100,29 @@ class ResponsesWriter:
         tool = self._tools.get(name)
         return tool is None or tool.kind == "function"
 
-    def event(self, piece: Piece) -> bytes:
+    def event(self, piece: AnswerPart) -> bytes:
         first = b"" if self._count else self._began()
-        if isinstance(piece, Over):
+        if isinstance(piece, Finish):
             return first + self._closed() + self._end(piece)
-        if isinstance(piece, Calling):
+        if isinstance(piece, ToolCallDelta):
             return first + self._calling_piece(piece)
-        if isinstance(piece, Called):
+        if isinstance(piece, CompletedCall):
             return first + self._call(piece)
-        return first + self._grown(MESSAGE if isinstance(piece, Said) else REASONING, piece.text)
+        return first + self._grown(
+            MESSAGE if isinstance(piece, TextDelta) else REASONING, piece.text
+        )
 
-    def whole(self, pieces: Sequence[Piece]) -> bytes:
+    def whole(self, pieces: Sequence[AnswerPart]) -> bytes:
         for each in pieces:
             self.event(each)
-        return dumped(self._response)
+        return dump_json(self._response)
 
-    def failed(self, refused: Refused) -> bytes:
+    def failed(self, refused: ApiError) -> bytes:
         """The end of a stream that failed: as the API tells of it, and as its clients raise it."""
         told = {"code": refused.code or "server_error", "message": refused.message}
         self._response |= {"status": "failed", "error": told, "output": self._items}
         return self._told("response.failed", response=self._response) + self._told(
-            "error", **told, param=None, **error(refused)
+            "error", **told, param=None, **write_error(refused)
         )
 
     def _began(self) -> bytes:
@@ -118,7 +132,7 @@ class ResponsesWriter:
     def _told(self, type: str, **more: object) -> bytes:
         value = {"type": type, "sequence_number": self._count, **more}
         self._count += 1
-        return f"event: {type}\ndata: ".encode() + dumped(value) + b"\n\n"
+        return f"event: {type}\ndata: ".encode() + dump_json(value) + b"\n\n"
 
     @property
     def _place(self) -> dict[str, object]:
@@ -129,7 +143,7 @@ class ResponsesWriter:
     def _at(self) -> int:
         return len(self._items) - 1
 
-    def _grown(self, kind: Kind, text: str) -> bytes:
+    def _grown(self, kind: ItemKind, text: str) -> bytes:
         """A piece of an item, which is opened where it is not."""
         first = b"" if self._open is kind else self._closed() + self._opened(kind)
         self._texts.append(text)
@@ -138,49 +152,49 @@ class ResponsesWriter:
             f"response.{kind.part}.delta", **place, delta=text, **likely(kind)
         )
 
-    def _opened(self, kind: Kind) -> bytes:
+    def _opened(self, kind: ItemKind) -> bytes:
         self._open = kind
-        self._items.append(item(kind, f"{kind.id}_{secrets.token_hex(12)}"))
+        self._items.append(write_item(kind, f"{kind.id}_{secrets.token_hex(12)}"))
         added = self._told(
             "response.output_item.added", output_index=self._at, item=self._items[-1]
         )
         place = {**self._place, "content_index": 0}
-        return added + self._told("response.content_part.added", **place, part=part(kind, ""))
+        return added + self._told("response.content_part.added", **place, part=write_part(kind, ""))
 
     def _closed(self) -> bytes:
         if self._open is None:
             return b""
         kind, text = self._open, "".join(self._texts)
         self._open, self._texts = None, []
-        self._items[-1] |= {"status": "completed", "content": [part(kind, text)]}
+        self._items[-1] |= {"status": "completed", "content": [write_part(kind, text)]}
         place = {**self._place, "content_index": 0}
         return (
             self._told(f"response.{kind.part}.done", **place, text=text, **likely(kind))
-            + self._told("response.content_part.done", **place, part=part(kind, text))
+            + self._told("response.content_part.done", **place, part=write_part(kind, text))
             + self._done()
         )
 
     def _done(self) -> bytes:
         return self._told("response.output_item.done", output_index=self._at, item=self._items[-1])
 
-    def _calling_piece(self, piece: Calling) -> bytes:
+    def _calling_piece(self, piece: ToolCallDelta) -> bytes:
         """More of a call of a function that is being written."""
-        data = b"" if self._calling else self._open_call(Called(*piece[:3], ""))
+        data = b"" if self._calling else self._open_call(CompletedCall(*piece[:3], ""))
         self._calling += piece.text
         return data + self._told(f"{DELTAS['function']}.delta", **self._place, delta=piece.text)
 
-    def _open_call(self, piece: Called) -> bytes:
+    def _open_call(self, piece: CompletedCall) -> bytes:
         closed, tool = self._closed(), self._tool(piece.name)
-        made = called(tool, piece, secrets.token_hex(12)) | {"status": "in_progress"}
+        made = write_call_item(tool, piece, secrets.token_hex(12)) | {"status": "in_progress"}
         self._items.append(made)
         begun = made | ({FORMS[tool.kind].given: ""} if tool.kind in DELTAS else {})
         added = self._told("response.output_item.added", output_index=self._at, item=begun)
         return closed + added
 
-    def _call(self, piece: Called) -> bytes:
+    def _call(self, piece: CompletedCall) -> bytes:
         data = b"" if self._calling else self._open_call(piece)
         tool, item_id = self._tool(piece.name), str(self._items[-1]["id"])
-        self._items[-1] = made = called(tool, piece, "") | {"id": item_id}
+        self._items[-1] = made = write_call_item(tool, piece, "") | {"id": item_id}
         field, grows = FORMS[tool.kind].given, DELTAS.get(tool.kind)
         if grows:
             text, named = str(made[field]), {"name": tool.name} if tool.kind == "function" else {}
@@ -189,38 +203,38 @@ class ResponsesWriter:
             data += self._told(f"{grows}.done", **self._place, **named, **{field: text})
         return data + self._done()
 
-    def _tool(self, name: str) -> Offered:
-        return self._tools.get(name, Offered("function", name, "", {}))
+    def _tool(self, name: str) -> OfferedTool:
+        return self._tools.get(name, OfferedTool("function", name, "", {}))
 
-    def _end(self, over: Over) -> bytes:
+    def _end(self, over: Finish) -> bytes:
         cut = CUT.get(over.reason)
         status = "incomplete" if cut else "completed"
         self._response |= {
             "status": status,
             "incomplete_details": {"reason": cut} if cut else None,
             "output": self._items,
-            "usage": usage(over),
+            "usage": write_responses_usage(over),
         }
         return self._told(f"response.{status}", response=self._response)
 
 
-def item(kind: Kind, id: str) -> dict[str, object]:
+def write_item(kind: ItemKind, id: str) -> dict[str, object]:
     """An item without content yet."""
     more: dict[str, object] = {"role": "assistant"} if kind is MESSAGE else {"summary": []}
     return {"type": kind.item, "id": id, "status": "in_progress", "content": [], **more}
 
 
-def part(kind: Kind, text: str) -> dict[str, object]:
+def write_part(kind: ItemKind, text: str) -> dict[str, object]:
     noted: dict[str, object] = {"annotations": []} if kind is MESSAGE else {}
     return {"type": kind.part, "text": text, **noted, **likely(kind)}
 
 
-def likely(kind: Kind) -> dict[str, object]:
+def likely(kind: ItemKind) -> dict[str, object]:
     """A message's likelihoods, which are not known."""
     return {"logprobs": []} if kind is MESSAGE else {}
 
 
-def usage(over: Over) -> dict[str, object]:
+def write_responses_usage(over: Finish) -> dict[str, object]:
     return {
         "input_tokens": over.input_tokens,
         "input_tokens_details": {"cached_tokens": 0},

@@ -1,16 +1,25 @@
-"""The wires on which clients speak: each makes an `Asked` of a request and an answer of pieces."""
+"""The APIs clients speak: each reads a `ChatRequest` from a body and writes an answer of parts."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from andy_cli.frontends.serve.http.keep_alive import COMMENT
-from andy_cli.frontends.serve.wires.answer_parts import Piece, Refused
-from andy_cli.frontends.serve.wires.chat_request import Asked, asked
-from andy_cli.frontends.serve.wires.chat_writer import ChatWriter, Place, error
-from andy_cli.frontends.serve.wires.legacy_functions import LegacyWriter, asked_legacy, is_legacy
-from andy_cli.frontends.serve.wires.messages.messages_request import asked_messages, counted
+from andy_cli.frontends.serve.wires.answer_parts import AnswerPart, ApiError
+from andy_cli.frontends.serve.wires.chat_request import ChatRequest, read_chat_request
+from andy_cli.frontends.serve.wires.chat_writer import AnswerPosition, ChatWriter, write_error
+from andy_cli.frontends.serve.wires.legacy_functions import (
+    LegacyWriter,
+    is_legacy,
+    read_legacy_request,
+)
+from andy_cli.frontends.serve.wires.messages.messages_request import (
+    answer_token_count,
+    read_messages_request,
+)
 from andy_cli.frontends.serve.wires.messages.messages_writer import MessagesWriter
-from andy_cli.frontends.serve.wires.messages.messages_writer import error as messages_error
+from andy_cli.frontends.serve.wires.messages.messages_writer import (
+    write_messages_error as messages_error,
+)
 from andy_cli.frontends.serve.wires.ollama.ollama_request import (
     answer_chat_load,
     answer_generate_load,
@@ -23,79 +32,83 @@ from andy_cli.frontends.serve.wires.ollama.ollama_writer import (
     OllamaGenerateWriter,
     render_error,
 )
-from andy_cli.frontends.serve.wires.responses.responses_request import asked_responses
+from andy_cli.frontends.serve.wires.responses.responses_request import read_responses_request
 from andy_cli.frontends.serve.wires.responses.responses_writer import ResponsesWriter
 
 EVENTS = "text/event-stream; charset=utf-8"
 
 
-class Writer(Protocol):
+class AnswerWriter(Protocol):
     def streams_call(self, name: str) -> bool:
         """Whether the arguments of a call of this tool can go on in pieces."""
         ...
 
     """Writes one answer."""
 
-    def event(self, piece: Piece) -> bytes:
-        """What goes on the wire of a stream for a piece; the end of it with `Over`."""
+    def event(self, piece: AnswerPart) -> bytes:
+        """What goes on the wire of a stream for a piece; the end of it with `Finish`."""
         ...
 
-    def whole(self, pieces: Sequence[Piece]) -> bytes:
+    def whole(self, pieces: Sequence[AnswerPart]) -> bytes:
         """The answer that is not streamed."""
         ...
 
-    def failed(self, refused: Refused) -> bytes:
+    def failed(self, refused: ApiError) -> bytes:
         """What ends a stream that failed in the middle."""
         ...
 
 
-class Surface(NamedTuple):
+class ClientWire(NamedTuple):
     name: str
     path: str
-    asked: Callable[[object], Asked]
-    """The parsed body of a request -> what is asked for. Raises Refused."""
-    writer: Callable[[Asked, str], Writer]
+    asked: Callable[[object], ChatRequest]
+    """The parsed body of a request -> what is asked for. Raises ApiError."""
+    writer: Callable[[ChatRequest, str], AnswerWriter]
     """(what is asked for, the model's name) -> who writes the answer."""
-    error: Callable[[Refused], Mapping[str, object]]
+    error: Callable[[ApiError], Mapping[str, object]]
     """The body of an error."""
-    failed: Callable[[Refused], bytes] = ChatWriter.failed
+    failed: Callable[[ApiError], bytes] = ChatWriter.failed
     """What ends a stream that was passed on and failed in the middle."""
     comment: bytes = COMMENT
     """What keeps a stream alive; empty where the wire has nothing for that but an empty text."""
     passes: bool = False
     """Whether it is the wire of the models' servers: then bytes can be passed on."""
-    placed: Callable[[Asked, str, Place], ChatWriter] | None = None
+    placed: Callable[[ChatRequest, str, AnswerPosition], ChatWriter] | None = None
     """Who writes one of several answers, where a client may ask for several."""
     answer_alone: Callable[[object], tuple[str, bytes] | None] | None = None
     """The parsed body -> the model that has to be there (empty: any) and the answer, or None where
-    a model has to be asked. Raises Refused."""
+    a model has to be asked. Raises ApiError."""
     streamed_as: str = EVENTS
     """The media type of its streams."""
 
 
-CHAT = Surface(
+CHAT = ClientWire(
     "chat",
     "/v1/chat/completions",
-    asked,
+    read_chat_request,
     ChatWriter,
-    error,
+    write_error,
     passes=True,
     placed=ChatWriter,
 )
-LEGACY = CHAT._replace(asked=asked_legacy, writer=LegacyWriter, passes=False, placed=LegacyWriter)
+LEGACY = CHAT._replace(
+    asked=read_legacy_request, writer=LegacyWriter, passes=False, placed=LegacyWriter
+)
 """The same for clients that know functions and no tools."""
-RESPONSES = Surface("responses", "/v1/responses", asked_responses, ResponsesWriter, error)
-MESSAGES = Surface(
+RESPONSES = ClientWire(
+    "responses", "/v1/responses", read_responses_request, ResponsesWriter, write_error
+)
+MESSAGES = ClientWire(
     "messages",
     "/v1/messages",
-    asked_messages,
+    read_messages_request,
     MessagesWriter,
     messages_error,
 )
 COUNT = MESSAGES._replace(
-    path="/v1/messages/count_tokens", answer_alone=lambda value: ("", counted(value))
+    path="/v1/messages/count_tokens", answer_alone=lambda value: ("", answer_token_count(value))
 )
-OLLAMA_CHAT = Surface(
+OLLAMA_CHAT = ClientWire(
     "ollama_chat",
     "/api/chat",
     read_ollama_chat,
@@ -112,13 +125,13 @@ OLLAMA_GENERATE = OLLAMA_CHAT._replace(
     writer=OllamaGenerateWriter,
     answer_alone=answer_generate_load,
 )
-SURFACES = (CHAT, RESPONSES, MESSAGES, COUNT, OLLAMA_CHAT, OLLAMA_GENERATE)
-BY_PATH: Mapping[str, Surface] = {each.path: each for each in SURFACES}
+WIRES = (CHAT, RESPONSES, MESSAGES, COUNT, OLLAMA_CHAT, OLLAMA_GENERATE)
+BY_PATH: Mapping[str, ClientWire] = {each.path: each for each in WIRES}
 WITHOUT_VERSION = (*(each.path for each in (CHAT, RESPONSES, MESSAGES, COUNT)), "/v1/models")
 """Paths that are the same without `/v1`: clients differ in what they take for the address."""
 
 
-def fit_surface(surface: Surface, body: object) -> Surface:
+def fit_wire(surface: ClientWire, body: object) -> ClientWire:
     """The wire that a request is written for: one path may have two."""
     return LEGACY if surface is CHAT and is_legacy(body) else surface
 
@@ -129,7 +142,7 @@ def complete_path(path: str) -> str:
     return whole if whole in WITHOUT_VERSION or path.startswith("/models/") else path
 
 
-def find_surface(path: str, headers: Iterable[tuple[bytes, bytes]]) -> Surface:
+def find_wire(path: str, headers: Iterable[tuple[bytes, bytes]]) -> ClientWire:
     """The wire whose errors a client understands, whatever it asks for."""
     if path in BY_PATH:
         return BY_PATH[path]
