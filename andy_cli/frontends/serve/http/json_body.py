@@ -8,6 +8,7 @@ import json
 import math
 
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
+from andy_cli.frontends.serve.wires.field_checks import is_nested_deeper
 
 DEEPEST = 128
 """Lists and objects inside each other."""
@@ -20,7 +21,7 @@ def parse_json_body(body: bytes) -> object:
     except (ValueError, RecursionError) as error:
         own = str(error) if isinstance(error, DuplicateKey) else "The request body is no JSON."
         raise ApiError(400, own) from None
-    if body.count(b"{") + body.count(b"[") > DEEPEST and _is_too_deep(value):
+    if body.count(b"{") + body.count(b"[") > DEEPEST and is_nested_deeper(value, DEEPEST):
         raise ApiError(400, "The request body is nested too deeply.")
     return value
 
@@ -50,17 +51,3 @@ def _parse_finite(written: str) -> float:
 DECODER = json.JSONDecoder(
     object_pairs_hook=_refuse_duplicates, parse_constant=_refuse_constant, parse_float=_parse_finite
 )
-
-
-def _is_too_deep(value: object) -> bool:
-    level = [value]
-    for _ in range(DEEPEST):
-        level = [
-            inner
-            for each in level
-            if isinstance(each, dict | list)
-            for inner in (each.values() if isinstance(each, dict) else each)
-        ]
-        if not level:
-            return False
-    return True

@@ -3,91 +3,67 @@
 Some clients write that there is no limit as `max_tokens: -1`.
 """
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Mapping
 
-from andy_cli.frontends.serve.wires.answer_parts import ApiError
+from andy_cli.frontends.serve.wires.field_checks import (
+    LARGEST_WHOLE,
+    Check,
+    check_flag,
+    check_object,
+    check_text,
+    number_between,
+    whole_number,
+    wrong_type,
+)
 
 MOST = 128
 """Tools, and answers to one request, at most."""
-WRONG = "invalid_type"
 LIMITS = ("max_tokens", "max_completion_tokens")
 
 
-class FieldRule(NamedTuple):
-    """What a field may be."""
-
-    fits: Callable[[object], bool]
-    words: str
-
-
-def whole_number(low: int, high: int = 2**53) -> FieldRule:
-    above = f"a whole number of at least {low}"
-    words = above if high == 2**53 else f"a whole number from {low} to {high}"
-
-    def fits(value: object) -> bool:
-        if isinstance(value, bool) or not isinstance(value, int):
-            return False
-        return low <= value <= high
-
-    return FieldRule(fits, words)
+def check_stop(value: object, where: str) -> object:
+    texts = value if isinstance(value, list) else [value]
+    if not all(isinstance(text, str) for text in texts):
+        raise wrong_type(where, "a text or a list of texts")
+    return value
 
 
-def number_between(low: float, high: float) -> FieldRule:
-    def fits(value: object) -> bool:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return False
-        return low <= value <= high
-
-    return FieldRule(fits, f"a number from {low} to {high}")
+def check_token_limit(value: object, where: str) -> object:
+    fits = type(value) is int and (value == -1 or 1 <= value <= LARGEST_WHOLE)
+    if not fits:
+        raise wrong_type(where, "a whole number of at least 1, or -1 for no limit")
+    return value
 
 
-def is_text_list(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
-
-
-YES_OR_NO = FieldRule(lambda value: isinstance(value, bool), "true or false")
-OBJECT = FieldRule(lambda value: isinstance(value, dict), "an object")
-TEXT = FieldRule(lambda value: isinstance(value, str), "a text")
-STOP = FieldRule(
-    lambda value: isinstance(value, str) or is_text_list(value), "a text or a list of texts"
-)
-LIMIT = FieldRule(
-    lambda value: is_unlimited(value) or whole_number(1).fits(value),
-    "a whole number of at least 1, or -1 for no limit",
-)
-FIELDS: Mapping[str, FieldRule] = {
+FIELDS: Mapping[str, Check] = {
     "n": whole_number(1, MOST),
-    "stream": YES_OR_NO,
-    "stream_options": OBJECT,
-    "parallel_tool_calls": YES_OR_NO,
+    "stream": check_flag,
+    "stream_options": check_object,
+    "parallel_tool_calls": check_flag,
     "temperature": number_between(0, 2),
     "top_p": number_between(0, 1),
     "presence_penalty": number_between(-2, 2),
     "frequency_penalty": number_between(-2, 2),
-    "max_tokens": LIMIT,
+    "max_tokens": check_token_limit,
     "max_completion_tokens": whole_number(1),
     "seed": whole_number(-(2**63), 2**64),
-    "stop": STOP,
-    "user": TEXT,
-    "logit_bias": OBJECT,
-    "logprobs": YES_OR_NO,
+    "stop": check_stop,
+    "user": check_text,
+    "logit_bias": check_object,
+    "logprobs": check_flag,
     "top_logprobs": whole_number(0, 20),
-    "response_format": OBJECT,
-    "metadata": OBJECT,
+    "response_format": check_object,
+    "metadata": check_object,
 }
-"""Of the chat completions API, where some clients say -1 for no limit.
-
-Fields that are not here are the model's server's own.
-"""
+"""Field -> its check. A field that is not here is the model's server's own."""
 
 
-def check_fields(body: Mapping[str, object], fields: Mapping[str, FieldRule]) -> None:
+def check_fields(body: Mapping[str, object]) -> None:
     """Raises ApiError (400) that names the field. null is as good as nothing."""
     for name, value in body.items():
-        fit = fields.get(name)
-        if fit and value is not None and not fit.fits(value):
-            raise ApiError(400, f"{name} is {fit.words}.", code=WRONG)
+        check = FIELDS.get(name)
+        if check is not None and value is not None:
+            check(value, name)
 
 
 def has_unlimited(fields: Mapping[str, object]) -> bool:

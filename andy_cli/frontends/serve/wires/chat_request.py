@@ -11,7 +11,8 @@ from typing import Literal, NamedTuple
 
 from andy_cli.compiler.dialect import Tools
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
-from andy_cli.frontends.serve.wires.chat_fields import FIELDS, MOST, WRONG, check_fields
+from andy_cli.frontends.serve.wires.chat_fields import MOST, check_fields
+from andy_cli.frontends.serve.wires.field_checks import wrong_type
 from andy_cli.frontends.serve.wires.freeform_tools import freeform_arguments, freeform_parameters
 from andy_cli.messages import Arguments, Message, Role, Schema, ToolCall
 
@@ -61,7 +62,7 @@ def read_chat_request(body: object) -> ChatRequest:
     """Raises ApiError (400) that names the field."""
     if not isinstance(body, dict):
         raise ApiError(400, "The request body is no JSON object.")
-    check_fields(body, FIELDS)
+    check_fields(body)
     parts: dict[str, object] = {}
     history = tuple(_read_history(body.get("messages"), parts))
     tools = _keep_allowed(body, _read_tools(body) or _infer_tools(history))
@@ -84,7 +85,7 @@ def _read_model(value: object) -> str:
     if value is None:
         return ""
     if not isinstance(value, str) or len(value) > 256 or not value.isprintable():
-        raise ApiError(400, "model is a name.", code=WRONG)
+        raise wrong_type("model", "a name")
     if ".." in value or value.startswith(("/", "~", "\\")):
         raise ApiError(400, "model is a name and no path.", code="model_not_found")
     return value
@@ -92,7 +93,7 @@ def _read_model(value: object) -> str:
 
 def _read_history(messages: object, parts: dict[str, object]) -> list[Message]:
     if not isinstance(messages, list) or not messages:
-        raise ApiError(400, "messages is a list of at least one message.", code=WRONG)
+        raise wrong_type("messages", "a list of at least one message")
     names: dict[str, str] = {}
     found: list[Message] = []
     for at, each in enumerate(messages):
@@ -120,7 +121,7 @@ def read_content(content: object, parts: dict[str, object], at: int) -> str:
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
-        raise ApiError(400, f"messages[{at}].content is a text or a list.", code=WRONG)
+        raise wrong_type(f"messages[{at}].content", "a text or a list")
     texts = []
     for each in content:
         if isinstance(each, str):
@@ -144,7 +145,7 @@ def _read_calls(message: Mapping[str, object], at: int) -> list[ToolCall]:
     if isinstance(old, dict):
         listed = [{"id": "", "function": old}]
     if listed is not None and not isinstance(listed, list):
-        raise ApiError(400, f"messages[{at}].tool_calls is a list of calls.", code=WRONG)
+        raise wrong_type(f"messages[{at}].tool_calls", "a list of calls")
     found: list[ToolCall] = []
     for each in listed or ():
         custom = isinstance(each, dict) and each.get("type") == "custom"
@@ -175,12 +176,12 @@ def _read_tools(body: Mapping[str, object]) -> dict[str, Schema]:
     old = body.get("functions")
     if listed is None and old is not None:
         if not isinstance(old, list):
-            raise ApiError(400, "functions is a list of functions.", code=WRONG)
+            raise wrong_type("functions", "a list of functions")
         listed = [{"type": "function", "function": each} for each in old]
     if listed is None:
         return {}
     if not isinstance(listed, list) or len(listed) > MOST * 8:
-        raise ApiError(400, "tools is a list of tools.", code=WRONG)
+        raise wrong_type("tools", "a list of tools")
     found: dict[str, Schema] = {}
     for at, each in enumerate(listed):
         function = each.get("function") if isinstance(each, dict) else None
@@ -190,9 +191,9 @@ def _read_tools(body: Mapping[str, object]) -> dict[str, Schema]:
         if not isinstance(function, dict) or not isinstance(name, str) or not name:
             raise ApiError(400, f"tools[{at}] is no function with a name.", code="invalid_value")
         if not isinstance(function.get("parameters"), dict | None):
-            raise ApiError(400, f"tools[{at}].function.parameters is no schema.", code=WRONG)
+            raise wrong_type(f"tools[{at}].function.parameters", "no schema")
         if not isinstance(function.get("description"), str | None):
-            raise ApiError(400, f"tools[{at}].function.description is no text.", code=WRONG)
+            raise wrong_type(f"tools[{at}].function.description", "no text")
         found[name] = {"type": "function", "function": _complete_function(function)}
     return found
 
@@ -208,7 +209,9 @@ def _read_freeform_tool(custom: object, at: int) -> dict[str, object] | None:
     elif isinstance(grammar, dict) and isinstance(grammar.get("definition"), str):
         parameters = freeform_parameters(grammar.get("syntax"), grammar["definition"])
     else:
-        raise ApiError(400, f"tools[{at}].custom.format.grammar has no definition.", code=WRONG)
+        raise ApiError(
+            400, f"tools[{at}].custom.format.grammar has no definition.", code="invalid_type"
+        )
     named = {key: custom.get(key) for key in ("name", "description")}
     return {**named, "parameters": parameters}
 
@@ -249,7 +252,7 @@ def _keep_allowed(body: Mapping[str, object], tools: dict[str, Schema]) -> dict[
     allowed = choice.get("allowed_tools")
     listed = allowed.get("tools") if isinstance(allowed, dict) else None
     if not isinstance(listed, list) or not listed:
-        raise ApiError(400, "tool_choice.allowed_tools.tools is a list of tools.", code=WRONG)
+        raise wrong_type("tool_choice.allowed_tools.tools", "a list of tools")
     names = [find_tool_name(each) for each in listed]
     for name in names:
         if name not in tools:

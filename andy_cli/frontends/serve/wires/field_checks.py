@@ -1,6 +1,6 @@
 """Fields of a request, checked: what has the wrong type is refused in words that name the field."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
@@ -10,6 +10,8 @@ DEEPEST = 100
 MOST = 2**31
 LARGEST = 2**64
 """Of numbers: a seed may be as large."""
+LARGEST_WHOLE = 2**53
+"""Up to which every whole number has a float."""
 Check = Callable[[object, str], object]
 
 
@@ -47,21 +49,38 @@ def check_flag(value: object, where: str) -> bool:
     return value
 
 
-def check_number(value: object, where: str) -> float:
-    # A larger whole number may have no float at all; NaN and infinity are none of these either.
-    if (
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and -LARGEST <= value <= LARGEST
-    ):
+def number_between(low: float, high: float, words: str = "") -> Callable[[object, str], float]:
+    """Make the check for numbers in a range; NaN and infinity are in none."""
+    wanted = words or f"a number from {low} to {high}"
+
+    def check(value: object, where: str) -> float:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not low <= value <= high
+        ):
+            raise wrong_type(where, wanted)
         return value
-    raise wrong_type(where, "a number")
+
+    return check
 
 
-def check_count(value: object, where: str) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST:
-        raise wrong_type(where, f"a whole number from 1 to {MOST}")
-    return value
+def whole_number(low: int, high: int = LARGEST_WHOLE) -> Callable[[object, str], int]:
+    """Make the check for whole numbers in a range."""
+    above = f"a whole number of at least {low}"
+    wanted = above if high == LARGEST_WHOLE else f"a whole number from {low} to {high}"
+
+    def check(value: object, where: str) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise wrong_type(where, wanted)
+        return value
+
+    return check
+
+
+# A larger whole number may have no float at all.
+check_number = number_between(-LARGEST, LARGEST, "a number")
+check_count = whole_number(1, MOST)
 
 
 def check_limit(value: object, where: str) -> int:
@@ -91,15 +110,26 @@ def check_body(body: object) -> Mapping[str, Any]:
     """The body as an object. Raises ApiError where it is none or nested too deeply."""
     if not isinstance(body, dict):
         raise ApiError(400, "The request body is no JSON object.")
-    level: list[object] = [body]
-    for _ in range(DEEPEST):
-        level = [inner for each in level for inner in nested_values(each)]
+    if is_nested_deeper(body, DEEPEST):
+        raise ApiError(400, f"The request has more than {DEEPEST} levels of lists and objects.")
+    return body
+
+
+def is_nested_deeper(value: object, levels: int) -> bool:
+    """Whether lists and objects stand inside each other on more than these levels."""
+    level = _keep_nested([value])
+    for _ in range(levels):
         if not level:
-            return body
-    raise ApiError(400, f"The request has more than {DEEPEST} levels of lists and objects.")
+            return False
+        level = [inner for outer in level for inner in _keep_nested(_members(outer))]
+    return bool(level)
 
 
-def nested_values(value: object) -> list[object]:
-    """The lists and objects that a list or an object holds."""
-    held = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [each for each in held if isinstance(each, dict | list)]
+def _members(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _keep_nested(values: Iterable[object]) -> list[object]:
+    return [value for value in values if isinstance(value, dict | list)]
