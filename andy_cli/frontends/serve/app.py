@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from andy_cli.errors import AndyError
 from andy_cli.frontends.serve import page
-from andy_cli.frontends.serve.answers.multiple_answers import answer_call
+from andy_cli.frontends.serve.answers.multiple_answers import answer_request
 from andy_cli.frontends.serve.answers.request_handler import RequestHandler
 from andy_cli.frontends.serve.call_records import CallRecord, CallRecords, render_metrics
 from andy_cli.frontends.serve.http.http_exchange import JSON, HttpExchange, Receive, Scope, Send
@@ -47,41 +47,41 @@ class App:
     def __init__(
         self,
         upstreams: Upstreams,
-        gatekeeper: RequestGuard,
+        guard: RequestGuard,
         records: CallRecords,
         get_facts: GetFacts,
     ) -> None:
         self._upstreams = upstreams
         self._ollama = OllamaModels(upstreams, get_facts)
-        self._gatekeeper = gatekeeper
+        self._guard = guard
         self._records = records
-        self._keys = [each.source.endpoint.key for each in upstreams.each]
+        self._keys = [upstream.source.endpoint.key for upstream in upstreams.entries]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         exchange = HttpExchange(scope, receive, send)
         scope["path"] = client_wire.complete_path(scope["path"])
-        surface = client_wire.find_wire(scope["path"], scope["headers"])
+        wire = client_wire.find_wire(scope["path"], scope["headers"])
         try:
-            exchange.headers = self._gatekeeper.check(scope["method"], scope["headers"])
-            exchange.shared = self._gatekeeper.shared(exchange.headers)
+            exchange.headers = self._guard.check(scope["method"], scope["headers"])
+            exchange.shared = self._guard.shared(exchange.headers)
             await self._answer(exchange)
-        except ApiError as refused:
+        except ApiError as api_error:
             # A model's server may quote the key it was given.
-            refused.message = redact_text(refused.message, self._keys)
-            await exchange.refuse(refused, surface)
+            api_error.message = redact(api_error.message, self._keys)
+            await exchange.refuse(api_error, wire)
         except AndyError as error:
-            await exchange.refuse(ApiError(502, str(error), "upstream_error"), surface)
+            await exchange.refuse(ApiError(502, str(error), "upstream_error"), wire)
         except asyncio.CancelledError:
             if not exchange.gone:
                 ending = ApiError(503, "This server is ending; ask again.", "server_error")
-                await exchange.refuse(ending, surface)
+                await exchange.refuse(ending, wire)
 
     async def _answer(self, exchange: HttpExchange) -> None:
         method, path = exchange.scope["method"], exchange.scope["path"]
-        surface = client_wire.BY_PATH.get(path)
-        page = None if surface else find_route(path)
+        wire = client_wire.BY_PATH.get(path)
+        page = None if wire else find_route(path)
         methods = page.methods if page else POSTED
         if method == "OPTIONS":
             await exchange.start(204, JSON, allow_header((*methods, "OPTIONS")))
@@ -90,42 +90,46 @@ class App:
         if method not in methods:
             raise ApiError(405, "This is not how it is asked for.", headers=allow_header(methods))
         if path not in OPEN:
-            self._gatekeeper.identify(exchange.headers)
+            self._guard.identify(exchange.headers)
         if page is not None:
             await page.answer(self, exchange)
-        elif surface is not None:
-            await self._converse(exchange, surface)
+        elif wire is not None:
+            await self._converse(exchange, wire)
 
-    async def _converse(self, exchange: HttpExchange, surface: ClientWire) -> None:
+    async def _converse(self, exchange: HttpExchange, wire: ClientWire) -> None:
         body = await exchange.body()
         value = parse_json_body(body)
-        if surface.answer_alone is not None and (alone := surface.answer_alone(value)):
+        if wire.answer_alone is not None and (alone := wire.answer_alone(value)):
             model, answer = alone
             if model:
                 self._upstreams.find(model)
             await exchange.respond(200, answer)
             return
-        surface = client_wire.fit_wire(surface, value)
-        asked = surface.asked(value)
-        upstream = self._upstreams.find(asked.model)
+        wire = client_wire.fit_wire(wire, value)
+        chat_request = wire.read_request(value)
+        upstream = self._upstreams.find(chat_request.model)
         if (
-            surface.passes
-            and has_unlimited(asked.body)
+            wire.passes
+            and has_unlimited(chat_request.body)
             and isinstance(upstream.source, RemoteSource)
         ):
-            asked = asked._replace(body=drop_unlimited(asked.body))
-            body = dump_json(asked.body)
+            chat_request = chat_request._replace(body=drop_unlimited(chat_request.body))
+            body = dump_json(chat_request.body)
         record = self._records.begin(
-            CallRecord(surface.name, upstream.model_for(asked.model), asked=find_last_words(asked))
+            CallRecord(
+                wire.name,
+                upstream.model_for(chat_request.model),
+                asked=find_last_words(chat_request),
+            )
         )
         status = 500
         try:
             exchange.attend()
-            status = await answer_call(
-                RequestHandler(exchange, surface, asked, body, upstream, record)
+            status = await answer_request(
+                RequestHandler(exchange, wire, chat_request, body, upstream, record)
             )
-        except ApiError as refused:
-            status = refused.status
+        except ApiError as api_error:
+            status = api_error.status
             raise
         except asyncio.CancelledError:
             status = 499
@@ -217,10 +221,10 @@ def find_route(path: str) -> Route:
     return page
 
 
-def find_last_words(asked: ChatRequest) -> str:
-    for each in reversed(asked.history):
-        if each.role == "user":
-            return MARK.sub("[...]", each.content)[:500]
+def find_last_words(chat_request: ChatRequest) -> str:
+    for message in reversed(chat_request.history):
+        if message.role == "user":
+            return MARK.sub("[...]", message.content)[:500]
     return ""
 
 

@@ -28,7 +28,7 @@ ROOM = 32_000
 class CallRecord:
     """One call, while it goes on and afterwards."""
 
-    surface: str
+    wire: str
     model: str
     way: str = ""
     """passed: as it is; native: with the model's own calls; else the notation it was taught."""
@@ -56,16 +56,16 @@ Key = tuple[str, ...]
 
 
 class CallRecords:
-    """Of this process; with a board, of all processes of the server."""
+    """Of this process; with shared stats, of all processes of the server."""
 
-    def __init__(self, board: SharedStats | None = None, sheet: int = 0) -> None:
-        self._board = board
-        self._sheet = sheet
+    def __init__(self, stats: SharedStats | None = None, slot: int = 0) -> None:
+        self._stats = stats
+        self._slot = slot
         self._due = False
         self._last: deque[CallRecord] = deque(maxlen=LAST)
         self._open = 0
         self._rows: dict[tuple[str, str, int, str], list[float]] = {}
-        """(surface, way, status, model) -> answers, seconds, calls, with calls, repaired."""
+        """(wire, way, status, model) -> answers, seconds, calls, with calls, repaired."""
         self._models: set[str] = set()
 
     def begin(self, record: CallRecord) -> CallRecord:
@@ -78,7 +78,7 @@ class CallRecords:
         record.status = status
         record.seconds = round(time.time() - record.began, 4)
         self._open -= 1
-        key = record.surface, record.way, status, self._named(record.model)
+        key = record.wire, record.way, status, self._named(record.model)
         row = self._rows.get(key) or self._rows.setdefault(key, [0.0] * 5)
         row[0] += 1
         row[1] += record.seconds
@@ -90,7 +90,7 @@ class CallRecords:
         self._changed()
 
     def _changed(self) -> None:
-        if self._board is not None and not self._due:
+        if self._stats is not None and not self._due:
             self._due = True
             asyncio.get_running_loop().call_later(SHOWN_AFTER, self._show)
 
@@ -106,26 +106,26 @@ class CallRecords:
         """To the other processes: as many of the last calls as there is room for."""
         self._due = False
         figures = [[*key, figure] for key, figure in self._own().items()]
-        calls = [render_record(each, BRIEF) for each in self._last]
-        while self._board is not None:
-            sheet = json.dumps({"figures": figures, "calls": calls}).encode()
-            if self._board.write(self._sheet, sheet) or not calls:
+        calls = [render_record(record, BRIEF) for record in self._last]
+        while self._stats is not None:
+            data = json.dumps({"figures": figures, "calls": calls}).encode()
+            if self._stats.write(self._slot, data) or not calls:
                 return
             calls = calls[: len(calls) // 2]
 
-    def _sheets(self) -> Iterator[Mapping[str, Any]]:
+    def _read_other_slots(self) -> Iterator[Mapping[str, Any]]:
         """Of the other processes."""
-        if self._board is not None:
-            for sheet in range(self._board.sheets):
-                if sheet != self._sheet and (data := self._board.read(sheet)):
+        if self._stats is not None:
+            for slot in range(self._stats.slots):
+                if slot != self._slot and (data := self._stats.read(slot)):
                     yield json.loads(data)
 
     def _own(self) -> defaultdict[Key, float]:
         found: defaultdict[Key, float] = defaultdict(float, {("open",): self._open})
-        for (surface, way, status, model), row in self._rows.items():
+        for (wire, way, status, model), row in self._rows.items():
             answers, seconds, calls, with_calls, repaired = row
-            found["requests", surface, way, str(status)] += answers
-            found["seconds", surface] += seconds
+            found["requests", wire, way, str(status)] += answers
+            found["seconds", wire] += seconds
             found[("calls",)] += calls
             found[("repaired",)] += repaired
             found["answers", model] += answers
@@ -135,23 +135,23 @@ class CallRecords:
 
     def figures(self) -> Mapping[Key, float]:
         found = self._own()
-        for sheet in self._sheets():
-            for *key, figure in sheet["figures"]:
+        for other in self._read_other_slots():
+            for *key, figure in other["figures"]:
                 found[tuple(key)] += figure
         return found
 
     def last(self) -> list[dict[str, Any]]:
         """The last calls, newest first."""
-        found = [render_record(each, ROOM) for each in self._last]
-        for sheet in self._sheets():
-            found += sheet["calls"]
-        return sorted(found, key=lambda each: str(each["began"]), reverse=True)[:LAST]
+        found = [render_record(record, ROOM) for record in self._last]
+        for other in self._read_other_slots():
+            found += other["calls"]
+        return sorted(found, key=lambda call: str(call["began"]), reverse=True)[:LAST]
 
 
 def render_record(record: CallRecord, room: int) -> dict[str, Any]:
     return {
         "began": datetime.fromtimestamp(record.began, UTC).isoformat(timespec="milliseconds"),
-        "surface": record.surface,
+        "surface": record.wire,
         "model": record.model,
         "way": record.way,
         "status": record.status,

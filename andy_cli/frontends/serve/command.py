@@ -34,29 +34,29 @@ class ServeOptions:
     set: Sequence[str] = ()
 
 
-def start_server(serving: ServeOptions) -> int:
+def start_server(options: ServeOptions) -> int:
     """Serve until a signal ends it; returns the exit code. Raises UsageError."""
-    settings = load(serving.set)
-    token = serving.token or os.environ.get("ANDY_SERVE_TOKEN", "")
-    if not is_loopback(serving.host) and not token:
+    settings = load(options.set)
+    token = options.token or os.environ.get("ANDY_SERVE_TOKEN", "")
+    if not is_loopback(options.host) and not token:
         raise UsageError(
-            f"{serving.host} can be reached from elsewhere, so a token is needed.",
+            f"{options.host} can be reached from elsewhere, so a token is needed.",
             f"Give --token, for example --token {secrets.token_urlsafe(24)}, or stay at 127.0.0.1.",
         )
-    if not serving.upstream:
+    if not options.upstream:
         raise UsageError(
             "There is no upstream.", "Give --upstream URL, PROVIDER:MODEL, or local:smollm2."
         )
-    for each in serving.upstream:
-        check_upstream(each)
-    listening = open_listening_socket(serving.host, serving.port)
+    for upstream in options.upstream:
+        check_upstream(upstream)
+    listening = open_listening_socket(options.host, options.port)
     signals = SignalRelay()
     port = listening.getsockname()[1]
     sys.stderr.write(
-        f"andy serves at http://{format_host(serving.host)}:{port}/v1 (Ctrl-C ends it)\n"
+        f"andy serves at http://{format_host(options.host)}:{port}/v1 (Ctrl-C ends it)\n"
     )
     sys.stderr.flush()
-    return run_processes(serving, settings, token, listening, signals)
+    return run_processes(options, settings, token, listening, signals)
 
 
 def check_upstream(upstream: str) -> None:
@@ -114,9 +114,9 @@ class SignalRelay:
     def __init__(self) -> None:
         self._code: int | None = None
         self._told: Callable[[int], object] | None = None
-        for each in self.CODES:
+        for known in self.CODES:
             # Not those of an event loop: it has not begun, and Windows has none.
-            signal.signal(each, self._came)
+            signal.signal(known, self._came)
 
     def tell(self, told: Callable[[int], object]) -> None:
         """Call it with the exit code once a signal comes; now, if one has come already."""
@@ -125,8 +125,8 @@ class SignalRelay:
             told(self._code)
 
     def _came(self, number: int, _: object) -> None:
-        for each in self.CODES:
-            signal.signal(each, signal.SIG_DFL)
+        for known in self.CODES:
+            signal.signal(known, signal.SIG_DFL)
         self._code = self.CODES[signal.Signals(number)]
         if self._told:
             self._told(self._code)
@@ -159,15 +159,15 @@ class ShutdownPipe(NamedTuple):
 class WorkerContext(NamedTuple):
     """What a process of a server shares with the others."""
 
-    leash: ShutdownPipe
+    shutdown_pipe: ShutdownPipe
     signals: SignalRelay
-    board: SharedStats | None = None
-    sheet: int = 0
-    """Its own on the board."""
+    stats: SharedStats | None = None
+    slot: int = 0
+    """Its own in the stats."""
 
 
 def run_processes(
-    serving: ServeOptions,
+    options: ServeOptions,
     settings: Settings,
     token: str,
     listening: socket.socket,
@@ -180,21 +180,21 @@ def run_processes(
         raise UsageError(
             f"The server needs {error.name}: pip install 'andy-cli[serve]'."
         ) from error
-    if serving.workers > 1 and not hasattr(os, "fork"):
+    if options.workers > 1 and not hasattr(os, "fork"):
         raise UsageError("This system has no --workers.", "Start several servers instead.")
     watched, held = os.pipe()
-    board = SharedStats(serving.workers) if serving.workers > 1 else None
+    stats = SharedStats(options.workers) if options.workers > 1 else None
     children = []
-    for sheet in range(1, serving.workers):
+    for slot in range(1, options.workers):
         child = os.fork()
         if not child:
             os.close(held)
-            seat = WorkerContext(ShutdownPipe(watched=watched), signals, board, sheet)
-            run_child(serving, settings, token, listening, seat)
+            context = WorkerContext(ShutdownPipe(watched=watched), signals, stats, slot)
+            run_child(options, settings, token, listening, context)
         children.append(child)
     try:
-        seat = WorkerContext(ShutdownPipe(held=held), signals, board)
-        return run_in_loop(run_worker(serving, settings, token, listening, seat))
+        context = WorkerContext(ShutdownPipe(held=held), signals, stats)
+        return run_in_loop(run_worker(options, settings, token, listening, context))
     finally:
         os.close(held)
         for child in children:
@@ -212,17 +212,17 @@ def run_in_loop(work: Coroutine[None, None, int]) -> int:
 
 
 def run_child(
-    serving: ServeOptions,
+    options: ServeOptions,
     settings: Settings,
     token: str,
     listening: socket.socket,
-    seat: WorkerContext,
+    context: WorkerContext,
 ) -> NoReturn:
     """What another process at the same socket does, all its life."""
     from andy_cli.frontends.serve.process import run_worker
 
     code = 1
     try:
-        code = run_in_loop(run_worker(serving, settings, token, listening, seat))
+        code = run_in_loop(run_worker(options, settings, token, listening, context))
     finally:
         os._exit(code)

@@ -36,8 +36,8 @@ def page_headers() -> dict[str, str]:
 
 def _hash_content(tag: str) -> str:
     inside = re.findall(rf"<{tag}>(.*?)</{tag}>".encode(), page_html(), re.DOTALL)
-    hashes = (base64.b64encode(hashlib.sha256(each).digest()).decode() for each in inside)
-    return " ".join(f"'sha256-{each}'" for each in hashes)
+    hashes = (base64.b64encode(hashlib.sha256(content).digest()).decode() for content in inside)
+    return " ".join(f"'sha256-{digest}'" for digest in hashes)
 
 
 def list_calls(records: CallRecords) -> dict[str, object]:

@@ -32,15 +32,15 @@ KEPT = 75
 
 
 async def run_worker(
-    serving: ServeOptions,
+    options: ServeOptions,
     settings: Settings,
     token: str,
     listening: socket.socket,
-    seat: WorkerContext,
+    context: WorkerContext,
 ) -> int:
     """Serve until a signal; returns the exit code. Raises UsageError."""
     configure_logging()
-    patience = TimeoutMonitor(
+    timeouts = TimeoutMonitor(
         settings.number("network.total_timeout"), settings.number("network.idle_timeout") * 5
     )
     connecting = settings.number("network.connect_timeout")
@@ -52,43 +52,43 @@ async def run_worker(
         auto_decompress=True,
         trust_env=False,
     ) as http:
-        reached = partial(make_backend, http, patience)
+        reached = partial(make_backend, http, timeouts)
 
         async def get_facts(endpoint: Endpoint, sure: bool = False) -> ServerFacts:
             return await facts(endpoint, settings, reached(endpoint).fetch, sure)
 
         behind = open_upstreams(
-            serving.upstream,
-            serving.model,
-            serving.dialect,
+            options.upstream,
+            options.model,
+            options.dialect,
             reached,
             settings,
             get_facts=get_facts,
         )
-        gatekeeper = RequestGuard(
+        guard = RequestGuard(
             listening.getsockname()[1],
             token,
-            tuple(each.lower() for each in serving.hosts),
-            tuple(serving.origins),
-            not is_loopback(serving.host),
+            tuple(host.lower() for host in options.hosts),
+            tuple(options.origins),
+            not is_loopback(options.host),
         )
         return await serve_until_stopped(
             App(
                 behind,
-                gatekeeper,
-                CallRecords(seat.board, seat.sheet),
+                guard,
+                CallRecords(context.stats, context.slot),
                 get_facts,
             ),
             listening,
-            seat,
-            serving.drain,
+            context,
+            options.drain,
         )
 
 
 async def serve_until_stopped(
-    app: App, listening: socket.socket, seat: WorkerContext, drain: int
+    app: App, listening: socket.socket, context: WorkerContext, drain: int
 ) -> int:
-    """Answer until a signal or the leash says to end; 130 after Ctrl-C."""
+    """Answer until a signal or the shutdown pipe says to end; 130 after Ctrl-C."""
     config = Config(
         app,
         log_config=None,
@@ -109,18 +109,18 @@ async def serve_until_stopped(
     gc.set_threshold(GARBAGE, *gc.get_threshold()[1:])
     gc.enable()
     try:
-        code = await wait_for_stop(seat)
+        code = await wait_for_stop(context)
     finally:
         server.close()
-        seat.leash.pull()
+        context.shutdown_pipe.pull()
     for connection in list(state.connections):
         connection.shutdown()
     await drain_connections(state, drain)
     return code
 
 
-async def wait_for_stop(seat: WorkerContext) -> int:
-    """The exit code, once a signal or the leash says to end."""
+async def wait_for_stop(context: WorkerContext) -> int:
+    """The exit code, once a signal or the shutdown pipe says to end."""
     loop = asyncio.get_running_loop()
     told: asyncio.Future[int] = loop.create_future()
 
@@ -128,8 +128,8 @@ async def wait_for_stop(seat: WorkerContext) -> int:
         if not told.done():
             told.set_result(code)
 
-    seat.signals.tell(lambda code: loop.call_soon_threadsafe(tell, code))
-    seat.leash.watch(loop, told)
+    context.signals.tell(lambda code: loop.call_soon_threadsafe(tell, code))
+    context.shutdown_pipe.watch(loop, told)
     return await told
 
 
@@ -174,7 +174,7 @@ def shorten_record(record: logging.LogRecord) -> bool:
         return False
     if error is not None:
         last = traceback.extract_tb(error.__traceback__)[-1:]
-        place = "".join(f" at {Path(each.filename).name}:{each.lineno}" for each in last)
+        place = "".join(f" at {Path(frame.filename).name}:{frame.lineno}" for frame in last)
         record.msg = f"andy serve: an unexpected {type(error).__name__}{place}. Please report it."
     else:
         record.msg = "andy serve: " + record.getMessage().partition("\n")[0][:200]

@@ -1,4 +1,4 @@
-"""What the processes of one server tell each other: a sheet of shared memory for each of them.
+"""What the processes of one server tell each other: a slot of shared memory for each of them.
 
 Each writes its own alone; all read all. It is memory without a file: gone with the processes.
 """
@@ -6,31 +6,31 @@ Each writes its own alone; all read all. It is memory without a file: gone with 
 import mmap
 import struct
 
-SHEET = 2**20
+SLOT_SIZE = 2**20
 """Bytes of a process."""
 HEAD = struct.Struct("=QQ")
 """How often it was written, odd while it is; the length of what is on it."""
 
 
 class SharedStats:
-    def __init__(self, sheets: int) -> None:
-        self.sheets = sheets
-        self._memory = mmap.mmap(-1, sheets * SHEET)
+    def __init__(self, slots: int) -> None:
+        self.slots = slots
+        self._memory = mmap.mmap(-1, slots * SLOT_SIZE)
 
-    def write(self, sheet: int, data: bytes) -> bool:
+    def write(self, slot: int, data: bytes) -> bool:
         """False where it does not fit."""
-        if len(data) > SHEET - HEAD.size:
+        if len(data) > SLOT_SIZE - HEAD.size:
             return False
-        at = sheet * SHEET
+        at = slot * SLOT_SIZE
         times, _ = HEAD.unpack_from(self._memory, at)
         HEAD.pack_into(self._memory, at, times + 1, 0)
         self._memory[at + HEAD.size : at + HEAD.size + len(data)] = data
         HEAD.pack_into(self._memory, at, times + 2, len(data))
         return True
 
-    def read(self, sheet: int) -> bytes:
+    def read(self, slot: int) -> bytes:
         """Empty where nothing was written yet, or while it is."""
-        at = sheet * SHEET
+        at = slot * SLOT_SIZE
         times, length = HEAD.unpack_from(self._memory, at)
         data = self._memory[at + HEAD.size : at + HEAD.size + length]
         return data if HEAD.unpack_from(self._memory, at)[0] == times and not times % 2 else b""

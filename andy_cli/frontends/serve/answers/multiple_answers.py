@@ -23,22 +23,22 @@ from andy_cli.messages import Usage
 PlacedWriter = Callable[[ChatRequest, str, AnswerPosition], ChatWriter]
 
 
-async def count_answers(call: RequestHandler) -> int:
+async def count_answers(handler: RequestHandler) -> int:
     """How many are to be made here: a server that is asked for several makes them itself."""
-    number = call.asked.fields.get("n")
-    if not isinstance(number, int) or call.dry or call.surface.placed is None:
+    number = handler.chat_request.fields.get("n")
+    if not isinstance(number, int) or handler.dry or handler.wire.placed is None:
         return 1
-    return 1 if await call.find_passing() else number
+    return 1 if await handler.find_passing() else number
 
 
-async def answer_call(call: RequestHandler) -> int:
+async def answer_request(handler: RequestHandler) -> int:
     """Write the answer, or the answers; returns the status. Raises ApiError."""
     while True:
         try:
-            number = await count_answers(call)
-            if number < 2 or call.surface.placed is None:
-                return await call.answer()
-            return await MultipleAnswers(call, number, call.surface.placed).answer()
+            number = await count_answers(handler)
+            if number < 2 or handler.wire.placed is None:
+                return await handler.answer()
+            return await MultipleAnswers(handler, number, handler.wire.placed).answer()
         except ToolsIgnored:
             continue  # it is known from now on, and the request made otherwise
 
@@ -46,8 +46,8 @@ async def answer_call(call: RequestHandler) -> int:
 class MultipleAnswers:
     """The answers to one request while they are made."""
 
-    def __init__(self, call: RequestHandler, number: int, make: PlacedWriter) -> None:
-        self._call = call
+    def __init__(self, handler: RequestHandler, number: int, make: PlacedWriter) -> None:
+        self._handler = handler
         self._number = number
         self._make = make
         self._writers: list[ChatWriter] = []
@@ -60,55 +60,60 @@ class MultipleAnswers:
         whole: dict[str, object] = {}
         for index in range(self._number):
             self._body = b""
-            await answer_call(self._one(index))
-            if not self._call.asked.stream:
+            await answer_request(self._one(index))
+            if not self._handler.chat_request.stream:
                 whole = json.loads(self._body)
                 listed = whole["choices"]
                 choices += listed if isinstance(listed, list) else []
-        if self._call.asked.stream:
-            await self._call.exchange.write(b"", more=False)
+        if self._handler.chat_request.stream:
+            await self._handler.exchange.write(b"", more=False)
         else:
-            await self._call.exchange.respond(200, dump_json({**whole, "choices": choices}))
+            await self._handler.exchange.respond(200, dump_json({**whole, "choices": choices}))
         return 200
 
     def _one(self, index: int) -> RequestHandler:
         """The call that makes one of the answers."""
-        call = self._call
-        inner = HttpExchange(dict(call.exchange.scope), call.exchange.receive, self._send)
-        inner.headers = call.exchange.headers
+        handler = self._handler
+        inner = HttpExchange(dict(handler.exchange.scope), handler.exchange.receive, self._send)
+        inner.headers = handler.exchange.headers
 
-        def make(asked: ChatRequest, model: str) -> ChatWriter:
+        def make(chat_request: ChatRequest, model: str) -> ChatWriter:
             del self._writers[index:]  # of an answer that was begun and is made otherwise
             used = [writer.used for writer in self._writers]
             before = Usage(
-                used[0].input_tokens if used else 0, sum(each.output_tokens for each in used)
+                used[0].input_tokens if used else 0, sum(usage.output_tokens for usage in used)
             )
             place = AnswerPosition(index, index == self._number - 1, before, self._id)
-            self._writers.append(self._make(asked, model, place))
+            self._writers.append(self._make(chat_request, model, place))
             return self._writers[-1]
 
-        surface = call.surface._replace(writer=make)
-        return replace(call, exchange=inner, surface=surface, asked=ask_for_one(call.asked, index))
+        wire = handler.wire._replace(writer=make)
+        return replace(
+            handler,
+            exchange=inner,
+            wire=wire,
+            chat_request=ask_for_one(handler.chat_request, index),
+        )
 
     async def _send(self, message: MutableMapping[str, Any]) -> None:
         """What the answer writes: kept where it is whole, passed on where it is streamed."""
-        exchange = self._call.exchange
+        exchange = self._handler.exchange
         if message["type"] == "http.response.body":
-            if self._call.asked.stream:
+            if self._handler.chat_request.stream:
                 await exchange.write(message["body"])
             else:
                 self._body += message["body"]
-        elif self._call.asked.stream and not exchange.begun:
+        elif self._handler.chat_request.stream and not exchange.begun:
             headers = {name.decode(): value.decode("latin-1") for name, value in message["headers"]}
             kind = headers.pop("content-type")
             del headers["cache-control"]
             await exchange.start(message["status"], kind, headers)
 
 
-def ask_for_one(asked: ChatRequest, index: int) -> ChatRequest:
+def ask_for_one(chat_request: ChatRequest, index: int) -> ChatRequest:
     """With a seed of its own, or all answers would be the same."""
-    fields = {name: value for name, value in asked.fields.items() if name != "n"}
+    fields = {name: value for name, value in chat_request.fields.items() if name != "n"}
     seed = fields.get("seed")
     if isinstance(seed, int):
         fields["seed"] = seed + index
-    return asked._replace(fields=fields)
+    return chat_request._replace(fields=fields)

@@ -16,11 +16,11 @@ from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.frontends.serve.wires.chat_writer import dump_json
 
 
-def plain_body(asked: ChatRequest, body: bytes, model: str) -> bytes:
+def plain_body(chat_request: ChatRequest, body: bytes, model: str) -> bytes:
     """The request as it came, unless the model is called otherwise here."""
-    if not model or asked.model == model:
+    if not model or chat_request.model == model:
         return body
-    return dump_json({**asked.body, "model": model})
+    return dump_json({**chat_request.body, "model": model})
 
 
 DONE = b"data: [DONE]"
@@ -31,8 +31,8 @@ def split_events(block: bytes) -> list[bytes]:
     """The events of a server that puts no blank line between them; else the one there is."""
     if block.count(b"\ndata:") == 0:
         return [block]
-    lines = [each for each in block.split(b"\n") if each]
-    whole = all(each.endswith((b"}", b"[DONE]")) for each in lines)
+    lines = [line for line in block.split(b"\n") if line]
+    whole = all(line.endswith((b"}", b"[DONE]")) for line in lines)
     return lines if whole else [block]
 
 
@@ -71,7 +71,7 @@ class PassthroughRewriter:
 
     def _events(self, data: bytes) -> bytes:
         # One blank line more than is needed belongs to no event.
-        blocks = [block for each in data.split(b"\n\n") if (block := each.strip(b"\n"))]
+        blocks = [block for chunk in data.split(b"\n\n") if (block := chunk.strip(b"\n"))]
         return b"".join(self._event(event) for block in blocks for event in split_events(block))
 
     def _event(self, raw: bytes) -> bytes:

@@ -78,16 +78,16 @@ class QuoteAwareParser:
 
     def _unjudged(self) -> list[ToolRequest]:
         """Requests that something has followed: now it can be said what they are."""
-        new = [each for each in self._compiler.followed if each.span not in self._judged]
-        self._judged.update(each.span for each in new)
+        new = [request for request in self._compiler.followed if request.span not in self._judged]
+        self._judged.update(request.span for request in new)
         return new
 
     def _quotations(self, requests: Collection[ToolRequest]) -> frozenset[Span]:
         if not requests or not self._left:
             return frozenset()
         raw = self._raw()
-        written = [each for each in requests if each.span[0] < each.span[1]]
-        return frozenset(each.span for each in written if self._is_text(each, raw))
+        written = [request for request in requests if request.span[0] < request.span[1]]
+        return frozenset(request.span for request in written if self._is_text(request, raw))
 
     def _reread(self, plain: frozenset[Span]) -> bool:
         """Read with these as text; `_again` is then what was not shown yet.
@@ -98,7 +98,7 @@ class QuoteAwareParser:
             return False
         self._left -= 1
         compiler = self._make(self._plain | plain)
-        text = "".join([compiler.take(each).text for each in self._chunks])
+        text = "".join([compiler.take(chunk).text for chunk in self._chunks])
         shown = "".join(self._shown)
         if not text.startswith(shown):
             return False
@@ -106,4 +106,4 @@ class QuoteAwareParser:
         return True
 
     def _raw(self) -> str:
-        return "".join([each.text for each in self._chunks])
+        return "".join([chunk.text for chunk in self._chunks])

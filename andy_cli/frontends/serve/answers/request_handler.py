@@ -52,8 +52,8 @@ class RequestHandler:
     """One request for an answer, and all that is known about it."""
 
     exchange: HttpExchange
-    surface: ClientWire
-    asked: ChatRequest
+    wire: ClientWire
+    chat_request: ChatRequest
     body: bytes
     upstream: Upstream
     record: CallRecord
@@ -61,20 +61,20 @@ class RequestHandler:
     async def answer(self) -> int:
         """Write the answer; returns its status. Raises ApiError, ToolsIgnored."""
         source = self.source
-        if self.asked.parts and not isinstance(source, RemoteSource):
+        if self.chat_request.parts and not isinstance(source, RemoteSource):
             raise ApiError(400, "This model reads text alone; the request holds something else.")
         try:
             return await self._answer_from(source)
-        except ToolsNotSupported as refused:
+        except ToolsNotSupported as api_error:
             if self.dialect or self.exchange.begun or self.upstream.dialect != "auto":
                 raise
-            support = self.upstream.support(self.asked.model)
-            support.note_refusal(self.asked.tools, refuses_any_tools(refused.refusal))
-            raise ToolsIgnored from refused
+            support = self.upstream.support(self.chat_request.model)
+            support.note_refusal(self.chat_request.tools, refuses_any_tools(api_error.refusal))
+            raise ToolsIgnored from api_error
 
     @property
     def source(self) -> ReplySource:
-        return select_source(self.upstream, self.asked.model)
+        return select_source(self.upstream, self.chat_request.model)
 
     @property
     def dialect(self) -> str:
@@ -91,18 +91,21 @@ class RequestHandler:
 
     @property
     def _with_tools(self) -> bool:
-        return bool(self.asked.tools or any(each.role == "tool" for each in self.asked.history))
+        return bool(
+            self.chat_request.tools
+            or any(message.role == "tool" for message in self.chat_request.history)
+        )
 
     async def _sends_tools(self) -> bool:
         """Whether the model is sent the tools themselves."""
         if self.dialect or not self._with_tools:
             return False
-        return await self.upstream.sends_tools(self.asked)
+        return await self.upstream.sends_tools(self.chat_request)
 
     async def find_passing(self) -> RemoteSource | None:
         """The server whose answer may go on as it comes; None where it is made here."""
         source = self.source
-        if not (self.surface.passes and isinstance(source, RemoteSource) and source.passes):
+        if not (self.wire.passes and isinstance(source, RemoteSource) and source.passes):
             return None
         return source if not self._with_tools or await self._sends_tools() else None
 
@@ -117,48 +120,58 @@ class RequestHandler:
         # A server that is only asked for words is taught nothing: no stop sequences either.
         plain = isinstance(source, RemoteSource) and not self._with_tools
         named = wanted or (NATIVE if plain or await self._sends_tools() else "")
-        taught = self.upstream.taught(self.asked.tools, self.asked.model, named)
-        self.record.way = taught.dialect.name
+        tool_prompt = self.upstream.tool_prompt(
+            self.chat_request.tools, self.chat_request.model, named
+        )
+        self.record.way = tool_prompt.dialect.name
         if self.dry:
-            dialogue = ToolDialogue(self.asked, source, taught)
+            dialogue = ToolDialogue(self.chat_request, source, tool_prompt)
             request = dialogue.request(constraint=next_step(dialogue))
-            fields = {**self.asked.fields, "messages": list(request.messages), "stop": request.stop}
+            fields = {
+                **self.chat_request.fields,
+                "messages": list(request.messages),
+                "stop": request.stop,
+            }
             if isinstance(source, RemoteSource):
-                fields |= await source.find_constraint(request, self.asked.fields)
+                fields |= await source.find_constraint(request, self.chat_request.fields)
             return await self._shown(source.endpoint.model, fields)
-        heard, thinkers = RecordingSource(source, self.record), self.upstream.thinks_first
-        writer = self.surface.writer(self.asked, self.asked.model or self.record.model)
-        made = stream_answer(self.asked, heard, taught, thinkers, writer.streams_call)
-        return await self._compile(made, writer, heard)
+        recording, thinkers = RecordingSource(source, self.record), self.upstream.thinks_first
+        writer = self.wire.writer(self.chat_request, self.chat_request.model or self.record.model)
+        made = stream_answer(
+            self.chat_request, recording, tool_prompt, thinkers, writer.streams_call
+        )
+        return await self._compile(made, writer, recording)
 
     def _note_reply(self, called: bool, counted: int) -> None:
         """Note what a complete reply shows of whether the model sees tools that are sent to it.
 
         Raises ToolsIgnored if they were left out and the client has nothing of the answer yet.
         """
-        if not self.asked.tools or self.asked.choice.how == "none":
+        if not self.chat_request.tools or self.chat_request.choice.how == "none":
             return
-        support = self.upstream.support(self.asked.model)
+        support = self.upstream.support(self.chat_request.model)
         if self.record.way not in ("passed", NATIVE):
             support.note_taught(called)
-        elif support.note_native(self.asked, called, counted) and not self.exchange.begun:
+        elif support.note_native(self.chat_request, called, counted) and not self.exchange.begun:
             raise ToolsIgnored
 
     def _told(self, made: str) -> dict[str, str]:
         """The header that says how the answer was made, and what its server did not take."""
-        source = select_source(self.upstream, self.asked.model)
-        left_out = source.find_left_out(self.asked.body) if isinstance(source, RemoteSource) else []
+        source = select_source(self.upstream, self.chat_request.model)
+        left_out = (
+            source.find_left_out(self.chat_request.body) if isinstance(source, RemoteSource) else []
+        )
         without = f";without={','.join(left_out)}" if left_out else ""
         return {"x-andy-compiled": made + without}
 
     async def _shown(self, model: str, request: Mapping[str, object]) -> int:
         """A dry run: what would be sent, and nothing is."""
-        told = {**request, "model": model or self.asked.model}
+        told = {**request, "model": model or self.chat_request.model}
         await self.exchange.respond(200, dump_json({"dry_run": True, "request": told}))
         return 200
 
     def _passed(self, source: RemoteSource) -> bytes:
-        return plain_body(self.asked, self.body, source.endpoint.model)
+        return plain_body(self.chat_request, self.body, source.endpoint.model)
 
     async def _pass(self, source: RemoteSource, tools: bool) -> int:
         """Bytes as they come; with tools the text is read along."""
@@ -183,42 +196,42 @@ class RequestHandler:
         """A whole answer: as it came, unless its client has to have another."""
         made = "native;repairs=0"
         if tools:
-            data, over, called, counted = await rewrite_answer(data, lambda: self._begin(source))
+            data, finish, called, counted = await rewrite_answer(data, lambda: self._begin(source))
             self._note_reply(called, counted)
-            if over is not None:
-                made = summarize_compilation(over)
-                self.record.repairs, self.record.compiled = over.repairs, data.decode()[:ROOM]
-                self.record.calls += over.reason == "tool_calls"
+            if finish is not None:
+                made = summarize_compilation(finish)
+                self.record.repairs, self.record.compiled = finish.repairs, data.decode()[:ROOM]
+                self.record.calls += finish.reason == "tool_calls"
         await self.exchange.respond(200, data, kind, self._told(made))
         return 200
 
     def _begin(self, source: RemoteSource) -> ToolDialogue:
         """A dialogue with a model that is sent the client's tools."""
-        taught, thinkers = self._taught_native(), self.upstream.thinks_first
-        return ToolDialogue(self.asked, source, taught, thinkers)
+        tool_prompt, thinkers = self._taught_native(), self.upstream.thinks_first
+        return ToolDialogue(self.chat_request, source, tool_prompt, thinkers)
 
     def _taught_native(self) -> ToolPrompt:
-        return self.upstream.taught(self.asked.tools, self.asked.model, "native")
+        return self.upstream.tool_prompt(self.chat_request.tools, self.chat_request.model, "native")
 
     async def _watched(self, chunks: AsyncIterator[bytes], source: RemoteSource) -> None:
-        watching = PassthroughRewriter(lambda: self._begin(source), self.record)
+        rewriter = PassthroughRewriter(lambda: self._begin(source), self.record)
         failure: ApiError | None = None
 
         async def keep_alive() -> None:
-            await self.exchange.write(self.surface.comment)
+            await self.exchange.write(self.wire.comment)
 
         async with self._kept_alive(keep_alive):
             try:
                 async for data in chunks:
-                    if out := watching.take(data):
+                    if out := rewriter.take(data):
                         await self.exchange.write(out)
-            except ApiError as refused:
-                failure = refused
-            async for out in watching.end():
+            except ApiError as api_error:
+                failure = api_error
+            async for out in rewriter.end():
                 await self.exchange.write(out)
-        if failure or not watching.ended:
+        if failure or not rewriter.ended:
             raise failure or interrupted_error()
-        self._note_reply(watching.called, watching.counted)
+        self._note_reply(rewriter.called, rewriter.counted)
 
     @asynccontextmanager
     async def _kept_alive(self, show: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
@@ -241,38 +254,38 @@ class RequestHandler:
             raise interrupted_error()
 
     async def _compile(
-        self, pieces: AnswerParts, writer: AnswerWriter, heard: RecordingSource
+        self, pieces: AnswerParts, writer: AnswerWriter, recording: RecordingSource
     ) -> int:
-        if self.asked.stream:
-            return await self._streamed(pieces, writer, heard)
+        if self.chat_request.stream:
+            return await self._streamed(pieces, writer, recording)
         made: list[AnswerPart] = []
         async with aclosing(pieces):
             async for piece in pieces:
                 if isinstance(piece, TextRetracted):
-                    made = [each for each in made if not isinstance(each, TextDelta)]
+                    made = [piece for piece in made if not isinstance(piece, TextDelta)]
                     continue
                 made.append(piece)
                 self._note(piece)
-        over = next(each for each in made if isinstance(each, Finish))
-        self._note_reply(self.record.calls > 0, over.input_tokens if heard.replies == 1 else 0)
+        finish = next(piece for piece in made if isinstance(piece, Finish))
+        self._note_reply(
+            self.record.calls > 0, finish.input_tokens if recording.replies == 1 else 0
+        )
         data = writer.whole(made)
         self.record.compiled = data.decode()[:ROOM]
-        await self.exchange.respond(200, data, headers=self._told(summarize_compilation(over)))
+        await self.exchange.respond(200, data, headers=self._told(summarize_compilation(finish)))
         return 200
 
     async def _streamed(
-        self, pieces: AnswerParts, writer: AnswerWriter, heard: RecordingSource
+        self, pieces: AnswerParts, writer: AnswerWriter, recording: RecordingSource
     ) -> int:
         """Events as they are made; an error before the first of them is an answer of its own."""
         self.exchange.failed = writer.failed
 
         async def keep_alive() -> None:
-            if heard.begun and not self.exchange.begun:
-                await self.exchange.start(
-                    200, self.surface.streamed_as, self._told(self.record.way)
-                )
+            if recording.begun and not self.exchange.begun:
+                await self.exchange.start(200, self.wire.streamed_as, self._told(self.record.way))
             if self.exchange.begun:
-                await self.exchange.write(self.surface.comment or writer.event(TextDelta("")))
+                await self.exchange.write(self.wire.comment or writer.event(TextDelta("")))
 
         async with aclosing(pieces), self._kept_alive(keep_alive):
             async for made in pieces:
@@ -281,11 +294,11 @@ class RequestHandler:
                 self._note(piece)
                 if not self.exchange.begun:
                     await self.exchange.start(
-                        200, self.surface.streamed_as, self._told(self.record.way)
+                        200, self.wire.streamed_as, self._told(self.record.way)
                     )
                 await self.exchange.write(writer.event(piece))
                 if isinstance(piece, Finish):
-                    once = heard.replies == 1
+                    once = recording.replies == 1
                     self._note_reply(self.record.calls > 0, piece.input_tokens if once else 0)
         await self.exchange.write(b"", more=False)
         return 200
@@ -300,6 +313,6 @@ class RequestHandler:
             self.record.compiled = (self.record.compiled + piece.text)[:ROOM]
 
 
-def summarize_compilation(over: Finish) -> str:
+def summarize_compilation(finish: Finish) -> str:
     """`hermes;repairs=1`."""
-    return f"{over.dialect or 'text'};repairs={len(over.repairs)}"
+    return f"{finish.dialect or 'text'};repairs={len(finish.repairs)}"

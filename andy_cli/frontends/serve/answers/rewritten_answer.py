@@ -25,7 +25,7 @@ class RewrittenAnswer(NamedTuple):
     """The answer to give, and what it came of where it is another than the server's."""
 
     data: bytes
-    over: Finish | None = None
+    ending: Finish | None = None
     called: bool = False
     counted: int = 0
     """Tokens of the prompt, as the server says."""
@@ -39,16 +39,16 @@ async def rewrite_answer(data: bytes, make: Callable[[], ToolDialogue]) -> Rewri
     try:
         answer = json.loads(data)
         choices = answer["choices"]
-        readable = all(isinstance(each["message"], dict) for each in choices)
+        readable = all(isinstance(choice["message"], dict) for choice in choices)
     except (ValueError, KeyError, TypeError, RecursionError):
         return RewrittenAnswer(data)  # of another shape than is promised: passed on
     last: Finish | None = None
     made: list[object] = []
     for choice in choices if readable else ():
-        changed, over = await _read_choice(choice, make())
+        changed, ending = await _read_choice(choice, make())
         made.append(changed)
-        last = over or last
-    called = any(isinstance(each, dict) and _has_calls(each) for each in made)
+        last = ending or last
+    called = any(isinstance(piece, dict) and _has_calls(piece) for piece in made)
     counted = read_prompt_tokens(answer)
     if last is None:
         return RewrittenAnswer(data, None, called, counted)
@@ -80,16 +80,16 @@ async def _read_choice(choice: Choice, dialogue: ToolDialogue) -> tuple[Choice, 
     pieces: list[AnswerPart] = []
     async for piece in continue_dialogue(dialogue):
         if isinstance(piece, TextRetracted):
-            pieces = [each for each in pieces if not isinstance(each, TextDelta)]
+            pieces = [piece for piece in pieces if not isinstance(piece, TextDelta)]
         else:
             pieces.append(piece)
-    texted = list_freeform_tools(dialogue.asked.body.get("tools"))
+    texted = list_freeform_tools(dialogue.chat_request.body.get("tools"))
     written = write_message(pieces, texted)
     if _is_same_answer(message, written):
         return choice, None
-    over = next(each for each in pieces if isinstance(each, Finish))
+    ending = next(piece for piece in pieces if isinstance(piece, Finish))
     kept = {key: value for key, value in message.items() if key not in (*THOUGHTS, "tool_calls")}
-    return {**choice, "message": {**kept, **written}, "finish_reason": over.reason}, over
+    return {**choice, "message": {**kept, **written}, "finish_reason": ending.reason}, ending
 
 
 THOUGHTS = ("reasoning_content", "reasoning")
@@ -115,7 +115,7 @@ def _is_same_answer(message: Choice, written: Choice) -> bool:
 def _normalize_calls(calls: object) -> list[object]:
     """What calls say, without their ids and however their arguments are written."""
     listed = calls if isinstance(calls, list) else []
-    return [_normalize_call(each) for each in listed]
+    return [_normalize_call(call) for call in listed]
 
 
 def _normalize_call(call: object) -> object:

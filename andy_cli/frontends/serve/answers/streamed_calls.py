@@ -114,7 +114,7 @@ class StreamedCalls:
         while (
             self._held
             and not self.mixed_up
-            and all(self._is_sure(*each) for each in self._held[0][1].items())
+            and all(self._is_sure(*reached) for reached in self._held[0][1].items())
         ):
             event, reach = self._held.pop(0)
             out.append(event)

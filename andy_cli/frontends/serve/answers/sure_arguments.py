@@ -197,7 +197,7 @@ class SureArguments:
 
     def _fits(self, value: object) -> bool:
         """Whether the mapper would leave the value as it is."""
-        shared = {key: each for key, each in self._parameters.items() if key.startswith("$")}
+        shared = {key: schema for key, schema in self._parameters.items() if key.startswith("$")}
         one = {**shared, "type": "object", "properties": {self._key: self._properties[self._key]}}
         tool: Schema = {"type": "function", "function": {"name": "tool", "parameters": one}}
         made = mapped("tool", {self._key: value}, {"tool": tool}, lambda name: False)

@@ -69,9 +69,9 @@ NOTHING_USED = Usage()
 class ToolDialogue:
     """One answer while it is made."""
 
-    asked: ChatRequest
+    chat_request: ChatRequest
     source: ReplySource
-    taught: ToolPrompt
+    tool_prompt: ToolPrompt
     thinks_first: set[str] = field(default_factory=set)
     """Models whose replies begin inside reasoning that the prompt opened, as far as was seen."""
     usage: Usage = NOTHING_USED
@@ -94,56 +94,58 @@ class ToolDialogue:
 
     @property
     def results(self) -> list[str]:
-        return [each.content for each in self.asked.history if each.role == "tool"]
+        return [message.content for message in self.chat_request.history if message.role == "tool"]
 
     @property
     def must(self) -> bool:
-        return self.asked.choice.how == "required"
+        return self.chat_request.choice.how == "required"
 
     @property
     def demand(self) -> str:
-        name = self.asked.choice.name
+        name = self.chat_request.choice.name
         return MUST_THIS.format(name) if name else MUST
 
     @property
     def due(self) -> str:
         """The one tool that has to be called now; nothing where it may be any."""
-        return self.asked.choice.name or self.again
+        return self.chat_request.choice.name or self.again
 
     @property
     def native(self) -> bool:
         """The model is given the tools themselves."""
-        wanted = bool(self.asked.tools) and self.asked.choice.how != "none"
-        return wanted and self.taught.dialect.name == NATIVE
+        wanted = bool(self.chat_request.tools) and self.chat_request.choice.how != "none"
+        return wanted and self.tool_prompt.dialect.name == NATIVE
 
     @property
     def fields(self) -> Mapping[str, object]:
         """What is passed on; with native calls also what is wanted of them."""
         if not self.native:
-            return self.asked.fields
+            return self.chat_request.fields
         choice: dict[str, object] = {}
         if self.must or self.again:
             function = {"type": "function", "function": {"name": self.due}}
             choice["tool_choice"] = function if self.due else "required"
-        if not self.asked.parallel:
+        if not self.chat_request.parallel:
             choice["parallel_tool_calls"] = False
-        return {**self.asked.fields, **choice}
+        return {**self.chat_request.fields, **choice}
 
     def request(self, more: Sequence[Wire] = (), constraint: Constraint | None = None) -> Request:
-        asked = self.asked
+        chat_request = self.chat_request
         # A model that is chosen for needs no words for it.
         demand = self.demand if self.must and not self.source.guided else ""
-        history = asked.history
+        history = chat_request.history
         if self.source.guided:
             # A11 keeps words and not the call beside them; what is chosen next needs the call.
-            history = tuple(each._replace(content="") if each.calls else each for each in history)
-        taught = self.asked.choice.how != "none"
-        messages = self.taught.messages(history, asked.parts, demand, taught)
+            history = tuple(
+                message._replace(content="") if message.calls else message for message in history
+            )
+        teach = self.chat_request.choice.how != "none"
+        messages = self.tool_prompt.messages(history, chat_request.parts, demand, teach)
         return Request(
             messages=(*messages, *self.side, *more),
-            tools=tuple(self.asked.tools.values()) if self.native else (),
+            tools=tuple(self.chat_request.tools.values()) if self.native else (),
             constraint=constraint,
-            stop=self.taught.dialect.stop,
+            stop=self.tool_prompt.dialect.stop,
         )
 
     def count(self, usage: Usage) -> None:
@@ -152,14 +154,14 @@ class ToolDialogue:
             self.usage.output_tokens + usage.output_tokens,
         )
 
-    def over(self, reason: str, dialect: str = "") -> Finish:
+    def make_finish(self, reason: str, dialect: str = "") -> Finish:
         return Finish(reason, *self.usage, dialect=dialect, repairs=self.repairs)
 
 
 async def stream_answer(
-    asked: ChatRequest,
+    chat_request: ChatRequest,
     source: ReplySource,
-    taught: ToolPrompt,
+    tool_prompt: ToolPrompt,
     thinks_first: set[str],
     streams_call: Callable[[str], bool],
 ) -> AsyncGenerator[AnswerPart | TextRetracted, None]:
@@ -167,7 +169,7 @@ async def stream_answer(
 
     `streams_call`: whether the client can be shown a call of this tool while it is written.
     """
-    dialogue = ToolDialogue(asked, source, taught, thinks_first)
+    dialogue = ToolDialogue(chat_request, source, tool_prompt, thinks_first)
     dialogue.opening = open_call(dialogue, streams_call)
     async for piece in continue_dialogue(dialogue):
         yield piece
@@ -175,11 +177,15 @@ async def stream_answer(
 
 def open_call(dialogue: ToolDialogue, streams_call: Callable[[str], bool]) -> OpeningCall | None:
     """What shows a call while it is written; None where one has to be whole first."""
-    asked = dialogue.asked
-    if not (asked.stream and asked.tools) or asked.choice.how == "none" or dialogue.source.guided:
+    chat_request = dialogue.chat_request
+    if (
+        not (chat_request.stream and chat_request.tools)
+        or chat_request.choice.how == "none"
+        or dialogue.source.guided
+    ):
         return None
-    names = [asked.choice.name] if asked.choice.name else asked.tools
-    tools = {name: asked.tools[name] for name in names if streams_call(name)}
+    names = [chat_request.choice.name] if chat_request.choice.name else chat_request.tools
+    tools = {name: chat_request.tools[name] for name in names if streams_call(name)}
     return OpeningCall(tools, dialogue.results)
 
 
@@ -187,7 +193,7 @@ async def continue_dialogue(
     dialogue: ToolDialogue, tries: int = TRIES
 ) -> AsyncGenerator[AnswerPart | TextRetracted, None]:
     """As above, for a dialogue of which something may have been said already."""
-    asked, source = dialogue.asked, dialogue.source
+    chat_request, source = dialogue.chat_request, dialogue.source
     behind: list[AnswerPart] = []
     """What is said behind a call that is being written: its client gets one after the other."""
     for attempt in range(1, tries + 1):
@@ -216,16 +222,16 @@ async def continue_dialogue(
             break
         if dialogue.opened:
             dialogue.opened.note_unfit(found.unfit)
-        dialogue.again = next((each.name for each in found.unfit), "")
+        dialogue.again = next((call.name for call in found.unfit), "")
         dialogue.side += [
             {"role": "assistant", "content": reply.raw.strip() or "..."},
             {"role": "user", "content": note},
         ]
     if calls:
-        yield dialogue.over("tool_calls", found.dialect)
+        yield dialogue.make_finish("tool_calls", found.dialect)
     else:
-        yield dialogue.over(find_finish_reason(reply))._replace(
-            stopped_at=find_stop_sequence(asked, reply)
+        yield dialogue.make_finish(find_finish_reason(reply))._replace(
+            stopped_at=find_stop_sequence(chat_request, reply)
         )
 
 
@@ -248,7 +254,7 @@ def find_in_reasoning(dialogue: ToolDialogue, reply: Reply) -> tuple[CompiledRep
     """
     compiled = reply.compiled
     silent = not (compiled.requests or compiled.text.strip())
-    if silent and compiled.reasoning and may_ask(reply.finish) and dialogue.asked.tools:
+    if silent and compiled.reasoning and may_ask(reply.finish) and dialogue.chat_request.tools:
         again = make_reader(dialogue)
         again.take(Chunk(compiled.reasoning))
         _, found = again.finish()
@@ -283,7 +289,7 @@ def closing_words(dialogue: ToolDialogue, found: "UnderstoodReply") -> Iterator[
         return
     words = list(dict.fromkeys(filter(None, dialogue.unsaid)))
     if dialogue.said:
-        yield from (f"\n\n{each}" for each in words[1:])
+        yield from (f"\n\n{text}" for text in words[1:])
     elif not found.shown:
         # Nothing else was said: what looked like a call, and named no tool, was the answer.
         yield from found.foreign or words[-1:]
@@ -291,11 +297,11 @@ def closing_words(dialogue: ToolDialogue, found: "UnderstoodReply") -> Iterator[
 
 def make_reader(dialogue: ToolDialogue) -> Compiler | QuoteAwareParser:
     opened: Opened = "likely" if dialogue.source.endpoint.model in dialogue.thinks_first else ""
-    if not dialogue.asked.tools:
+    if not dialogue.chat_request.tools:
         return Compiler(Markers([]), reasoning_open=opened)  # nothing is a request
-    words = [each.content for each in dialogue.asked.history if each.role == "user"]
+    words = [message.content for message in dialogue.chat_request.history if message.role == "user"]
     make = partial(
-        dialogue.taught.compiler, wants_code=asks_for_code("".join(words[-1:])), opened=opened
+        dialogue.tool_prompt.compiler, wants_code=asks_for_code("".join(words[-1:])), opened=opened
     )
     return QuoteAwareParser(make, partial(is_text, dialogue))
 
@@ -319,8 +325,8 @@ async def stream_words(
                 yield TextDelta(visible.text)
             if dialogue.opening and (more := dialogue.opening.look(reading)):
                 yield more
-    except ApiError as refused:
-        failure = refused
+    except ApiError as api_error:
+        failure = api_error
     if failure is not None:
         if dialogue.said and not silent and reply.rest.text:
             yield TextDelta(reply.rest.text)  # what was held back when it broke off
@@ -334,9 +340,9 @@ def find_finish_reason(reply: Reply) -> str:
     return "stop"
 
 
-def find_stop_sequence(asked: ChatRequest, reply: Reply) -> str:
+def find_stop_sequence(chat_request: ChatRequest, reply: Reply) -> str:
     """The stop sequence that ended it, if the client gave it: notations have some of their own."""
-    given = asked.fields.get("stop")
+    given = chat_request.fields.get("stop")
     own = given if isinstance(given, list) else [given]
     return reply.stopped_at if reply.stopped_at in own else ""
 
@@ -360,7 +366,7 @@ async def understand_reply(
     dialogue: ToolDialogue, compiled: CompiledReply, raw: str
 ) -> UnderstoodReply:
     """`raw` is the reply as it was written."""
-    asked = dialogue.asked
+    chat_request = dialogue.chat_request
     shown: list[str] = []
     foreign: list[str] = []
     note = compiled.fault
@@ -370,26 +376,28 @@ async def understand_reply(
             shown.append(find_spoken_text(request))
         elif is_text(dialogue, request, raw):
             shown.append(raw[slice(*request.span)])
-        elif asked.choice.how == "none":
+        elif chat_request.choice.how == "none":
             note = note if dialogue.said else WORDS
         else:
             made = await resolve_request(dialogue, request, compiled.dialect)
-            unknown = all(each.fault and each.call.name not in asked.tools for each in made)
+            unknown = all(
+                resolved.fault and resolved.call.name not in chat_request.tools for resolved in made
+            )
             if unknown and is_unmarked(request, raw):
                 foreign.append(raw[slice(*request.span)])
             found += made
-    wanted = [asked.choice.name] if asked.choice.name else asked.tools
-    known = [each for each in found if each.call.name in wanted]
-    fitting = [each for each in known if not each.fault]
-    most = None if asked.parallel else 1
-    for each in fitting[:most]:
-        dialogue.repairs += each.changes
+    wanted = [chat_request.choice.name] if chat_request.choice.name else chat_request.tools
+    known = [resolved for resolved in found if resolved.call.name in wanted]
+    fitting = [resolved for resolved in known if not resolved.fault]
+    most = None if chat_request.parallel else 1
+    for resolved in fitting[:most]:
+        dialogue.repairs += resolved.changes
     return UnderstoodReply(
         make_calls(fitting[:most]),
         tuple(filter(None, shown)),
         compiled.dialect,
-        next((each.fault for each in found if each.fault), note),
-        make_calls([each for each in known if each.fault][:most]),
+        next((resolved.fault for resolved in found if resolved.fault), note),
+        make_calls([resolved for resolved in known if resolved.fault][:most]),
         tuple(filter(None, foreign)),
     )
 
@@ -413,7 +421,7 @@ def find_spoken_text(request: ToolRequest) -> str:
 
 
 def is_spoken(dialogue: ToolDialogue, request: ToolRequest) -> bool:
-    return dialogue.taught.dialect.carries_all and request.name.lower() in ALOUD
+    return dialogue.tool_prompt.dialect.carries_all and request.name.lower() in ALOUD
 
 
 def is_text(dialogue: ToolDialogue, request: ToolRequest, raw: str) -> bool:
@@ -421,10 +429,10 @@ def is_text(dialogue: ToolDialogue, request: ToolRequest, raw: str) -> bool:
 
     What merely resembles a result is a call: nothing is run here, and who runs it can ask.
     """
-    dialect = dialogue.taught.dialect
+    dialect = dialogue.tool_prompt.dialect
     framed = dialect.letter is not None or dialect.carries_all
     return not is_spoken(dialogue, request) and (
-        (dialogue.asked.choice.how == "none" and is_unmarked(request, raw))
+        (dialogue.chat_request.choice.how == "none" and is_unmarked(request, raw))
         or (request.quoted and not framed)
         or is_quoted(request, raw)
         or is_copied(request, raw, dialogue.results)
@@ -440,8 +448,8 @@ async def resolve_request(
     dialogue: ToolDialogue, request: ToolRequest, dialect: str
 ) -> tuple[Resolved, ...]:
     named = request._replace(id=new_id(), arguments=unescape_control_tokens(request.arguments))
-    written_in = DIALECTS.get(dialect, dialogue.taught.dialect)
-    offer = Offer(dialogue.taught.tools, lambda name: False)
+    written_in = DIALECTS.get(dialect, dialogue.tool_prompt.dialect)
+    offer = Offer(dialogue.tool_prompt.tools, lambda name: False)
     return await resolve(named, written_in, offer, make_interviewer(dialogue, named))
 
 
@@ -449,11 +457,11 @@ def make_calls(resolved: Sequence[Resolved]) -> tuple[CompletedCall, ...]:
     return tuple(
         CompletedCall(
             at,
-            f"call_{each.call.id}",
-            each.call.name,
-            json.dumps(dict(each.call.arguments), ensure_ascii=False),
+            f"call_{found.call.id}",
+            found.call.name,
+            json.dumps(dict(found.call.arguments), ensure_ascii=False),
         )
-        for at, each in enumerate(resolved)
+        for at, found in enumerate(resolved)
     )
 
 
@@ -461,12 +469,14 @@ def make_interviewer(
     dialogue: ToolDialogue, request: ToolRequest
 ) -> Callable[[Question], Awaitable[str]]:
     """Puts questions to the model; the side conversation grows (A18)."""
-    side: list[Wire] = [{"role": "assistant", "content": dialogue.taught.dialect.write(request)}]
+    side: list[Wire] = [
+        {"role": "assistant", "content": dialogue.tool_prompt.dialect.write(request)}
+    ]
 
     async def ask(question: Question) -> str:
         side.append({"role": "user", "content": question.text})
         request = dialogue.request(side, constrain_answer(dialogue, question))
-        fields = {key: each for key, each in dialogue.asked.fields.items() if key in KEPT}
+        fields = {key: value for key, value in dialogue.chat_request.fields.items() if key in KEPT}
         reply = Reply(dialogue.source.reply(request, fields), Compiler(Markers([])))
         async for _ in reply:
             pass
@@ -486,18 +496,18 @@ KEPT = frozenset("temperature top_p seed frequency_penalty presence_penalty user
 
 def next_step(dialogue: ToolDialogue) -> Constraint | None:
     """What the next reply may be, for sources that can hold a model to it."""
-    dialect = dialogue.taught.dialect
-    choice = dialogue.asked.choice
+    dialect = dialogue.tool_prompt.dialect
+    choice = dialogue.chat_request.choice
     if not dialogue.source.guided:
         return next_reply(dialogue)
     if not dialect.constraint or choice.how == "none":
         return None
-    tools = dialogue.taught.tools
+    tools = dialogue.tool_prompt.tools
     base = dialect.constraint({choice.name: tools[choice.name]} if choice.name else tools)
     if base.schema:
         return base
-    results, _ = collect_results(dialogue.asked.history)
-    earlier, _ = collect_results(dialogue.asked.history, everything=True)
+    results, _ = collect_results(dialogue.chat_request.history)
+    earlier, _ = collect_results(dialogue.chat_request.history, everything=True)
     # What is due is asked for first, and only then what is due of commands alone.
     free = choice.how != "required" or not dialogue.side
     past = earlier[: len(earlier) - len(results)]
@@ -506,15 +516,15 @@ def next_step(dialogue: ToolDialogue) -> Constraint | None:
 
 def next_reply(dialogue: ToolDialogue) -> Constraint | None:
     """The same for a model that writes by itself: words stay free unless a call is due."""
-    asked, taught = dialogue.asked, dialogue.taught
-    if dialogue.native or not asked.tools or asked.choice.how == "none":
+    chat_request, tool_prompt = dialogue.chat_request, dialogue.tool_prompt
+    if dialogue.native or not chat_request.tools or chat_request.choice.how == "none":
         return None
     if dialogue.source.endpoint.model in dialogue.thinks_first:
         return None  # held to a call it could not think first
-    tools = {dialogue.due: taught.tools[dialogue.due]} if dialogue.due else taught.tools
+    tools = {dialogue.due: tool_prompt.tools[dialogue.due]} if dialogue.due else tool_prompt.tools
     due = dialogue.must or bool(dialogue.again)
-    if taught.dialect.constraint is not None:
-        return taught.dialect.constraint(tools, due)
+    if tool_prompt.dialect.constraint is not None:
+        return tool_prompt.dialect.constraint(tools, due)
     return call_constraint(tools) if due else None
 
 
@@ -526,10 +536,10 @@ def collect_results(
     history: Sequence[Message], everything: bool = False
 ) -> tuple[list[str], list[str]]:
     """What tools returned since the user spoke last (or ever), and what users said."""
-    words = [each.content for each in history if each.role == "user"]
+    words = [message.content for message in history if message.role == "user"]
     start = (
         0
         if everything
-        else max((at for at, each in enumerate(history) if each.role == "user"), default=0)
+        else max((at for at, message in enumerate(history) if message.role == "user"), default=0)
     )
-    return [each.content for each in history[start:] if each.role == "tool"], words
+    return [message.content for message in history[start:] if message.role == "tool"], words

@@ -40,7 +40,7 @@ class WatchedChoice:
         self._dialogue = dialogue
         self._record = record
         self._reader = make_reader(dialogue)
-        self._calls = StreamedCalls(dialogue.taught.tools)
+        self._calls = StreamedCalls(dialogue.tool_prompt.tools)
         self._opening = dialogue.opening = open_call(dialogue, self._streams_call)
         self._calling = ""
         """The arguments that went on of a call that is being written in the text."""
@@ -63,7 +63,7 @@ class WatchedChoice:
         self._note_thought(delta)
         text, pieces = delta.get("content"), delta.get("tool_calls")
         if isinstance(pieces, list) and pieces:
-            if renamed := rename_calls(delta, self._dialogue.taught.tools):
+            if renamed := rename_calls(delta, self._dialogue.tool_prompt.tools):
                 choice["delta"] = delta = renamed
                 pieces = delta["tool_calls"]
                 whole = write_data_event(event)
@@ -106,7 +106,7 @@ class WatchedChoice:
         return shown
 
     def _streams_call(self, name: str) -> bool:
-        return name not in list_freeform_tools(self._dialogue.asked.body.get("tools"))
+        return name not in list_freeform_tools(self._dialogue.chat_request.body.get("tools"))
 
     def _show_call(self) -> bytes:
         """What may go on of a call that is being written in the text."""
@@ -169,7 +169,7 @@ class WatchedChoice:
         if compiled.requests or self._dialogue.must:
             return False
         silent = not (self._shown_any or compiled.text.strip())
-        return not (silent and self._thoughts and self._dialogue.asked.tools)
+        return not (silent and self._thoughts and self._dialogue.chat_request.tools)
 
     async def _go_on(self) -> AsyncIterator[bytes]:
         """The rest of it, as a dialogue in which this was the first reply."""
@@ -206,7 +206,7 @@ class WatchedChoice:
         dialogue.said = self._shown_any or bool(opened)
         known = len(opened) if self._calls.mixed_up else 0
         """So many of what comes have gone on before, or have begun to."""
-        texted = list_freeform_tools(dialogue.asked.body.get("tools"))
+        texted = list_freeform_tools(dialogue.chat_request.body.get("tools"))
         async for piece in continue_dialogue(dialogue, 1 if opened else TRIES):
             match piece:
                 case TextDelta(text):

@@ -91,7 +91,7 @@ class ClientConnection(HttpToolsProtocol):
         """The head of a request that would rather go on in another protocol, as it is without."""
         method = self.parser.get_method()
         closes = any(name == b"connection" and b"close" in value for name, value in self.headers)
-        kept = [each for each in self.headers if each[0] not in UPGRADES]
+        kept = [header for header in self.headers if header[0] not in UPGRADES]
         kept += [(b"connection", b"close")] if closes else []
         lines = [b"%s %s HTTP/1.1" % (method, self.url), *map(b": ".join, kept), b"", b""]
         return b"\r\n".join(lines)
@@ -139,7 +139,7 @@ class ClientConnection(HttpToolsProtocol):
     def _late(self) -> None:
         self._refuse(ApiError(408, "The request took too long to arrive."))
 
-    def _refuse(self, refused: ApiError) -> None:
+    def _refuse(self, api_error: ApiError) -> None:
         """Says why and ends the connection; an answer that is under way may end before."""
         self._stop()
         cycle = self.cycle
@@ -151,9 +151,9 @@ class ClientConnection(HttpToolsProtocol):
             cycle.disconnected = True
             cycle.message_event.set()
         if cycle is None or cycle.response_complete or not cycle.response_started:
-            body = dump_json(write_error(refused))
+            body = dump_json(write_error(api_error))
             head = (
-                f"HTTP/1.1 {refused.status} \r\ncontent-type: application/json\r\n"
+                f"HTTP/1.1 {api_error.status} \r\ncontent-type: application/json\r\n"
                 f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
             )
             self.transport.write(head.encode() + body)

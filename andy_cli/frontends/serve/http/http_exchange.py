@@ -96,11 +96,11 @@ class HttpExchange:
         await self.start(status, kind, {"content-length": length, **headers})
         await self.write(data, more=False)
 
-    async def refuse(self, refused: ApiError, surface: ClientWire) -> None:
+    async def refuse(self, api_error: ApiError, wire: ClientWire) -> None:
         """The error in the protocol's own shape: as the answer, or at the end of its stream."""
         if self.begun:
-            failed = self.failed or surface.failed
-            await self.write(failed(refused), more=False)
+            failed = self.failed or wire.failed
+            await self.write(failed(api_error), more=False)
         else:
-            told = dump_json(surface.error(refused))
-            await self.respond(refused.status, told, headers=refused.headers)
+            told = dump_json(wire.error(api_error))
+            await self.respond(api_error.status, told, headers=api_error.headers)

@@ -146,9 +146,9 @@ class RequestGuard:
 def refuse_duplicates(raw: Headers) -> None:
     """Raises ApiError for what may be there once only."""
     names = [name.decode("latin-1") for name, _ in raw]
-    for each in ONCE:
-        if names.count(each) > 1:
-            raise ApiError(400, f"There are two {each} headers.", headers=CLOSING)
+    for name in ONCE:
+        if names.count(name) > 1:
+            raise ApiError(400, f"There are two {name} headers.", headers=CLOSING)
 
 
 def split_host(host: str) -> tuple[str, str]:

@@ -64,9 +64,9 @@ class TimeoutMonitor:
 
     def _look(self) -> None:
         now = monotonic()
-        for each in self._waiting:
-            if now - each.heard > self._silence or now - each.began > self._whole:
-                each.give_up()
+        for request in self._waiting:
+            if now - request.last_heard > self._silence or now - request.began > self._whole:
+                request.give_up()
         self._clock = None
         if self._waiting:
             self._clock = asyncio.get_running_loop().call_later(1, self._look)
@@ -77,7 +77,7 @@ class Backend:
     """Where it is, and what is said to it each time; `http` holds no cookies and no key."""
 
     http: aiohttp.ClientSession
-    patience: TimeoutMonitor
+    timeouts: TimeoutMonitor
     url: URL
     """Of its chat API."""
     models: URL
@@ -106,13 +106,13 @@ class Backend:
 
 
 def make_backend(
-    http: aiohttp.ClientSession, patience: TimeoutMonitor, endpoint: Endpoint
+    http: aiohttp.ClientSession, timeouts: TimeoutMonitor, endpoint: Endpoint
 ) -> Backend:
     headers = CIMultiDict({"content-type": JSON, "accept": "text/event-stream, */*"})
     if endpoint.key:
         headers["authorization"] = f"Bearer {endpoint.key}"
     base = endpoint.base_url.rstrip("/")
-    return Backend(http, patience, URL(f"{base}/chat/completions"), URL(f"{base}/models"), headers)
+    return Backend(http, timeouts, URL(f"{base}/chat/completions"), URL(f"{base}/models"), headers)
 
 
 class UpstreamRequest:
@@ -121,17 +121,17 @@ class UpstreamRequest:
     Raises ApiError for a server that cannot be reached, breaks off or takes too long.
     """
 
-    __slots__ = ("_backend", "_body", "_late", "_response", "_task", "began", "heard")
+    __slots__ = ("_backend", "_body", "_late", "_response", "_task", "began", "last_heard")
 
     def __init__(self, backend: Backend, body: bytes) -> None:
         self._backend = backend
         self._body = body
         self._late = False
-        self.began = self.heard = monotonic()
+        self.began = self.last_heard = monotonic()
 
     async def __aenter__(self) -> Self:
         self._task = asyncio.current_task()
-        self._backend.patience.begin(self)
+        self._backend.timeouts.begin(self)
         try:
             try:
                 self._response = await self._post()
@@ -165,7 +165,7 @@ class UpstreamRequest:
         self._end(error)
 
     def _end(self, error: BaseException | None) -> None:
-        self._backend.patience.end(self)
+        self._backend.timeouts.end(self)
         self._explain(error)
 
     def _explain(self, error: BaseException | None) -> None:
@@ -199,7 +199,7 @@ class UpstreamRequest:
         content = self._response.content
         try:
             while data := await content.readany():
-                self.heard = monotonic()
+                self.last_heard = monotonic()
                 yield data
         except (asyncio.CancelledError, aiohttp.ClientError, OSError) as error:
             self._explain(error)
@@ -252,9 +252,9 @@ def translate_refusal(
         passed, kind, code = 400, BAD_REQUEST, "context_length_exceeded"
     if passed == 502 and status < 500:
         headers = {**(headers or {}), "x-should-retry": "false"}
-    refused = ApiError(passed, message, kind, code, headers)
-    refused.refusal = refusal
-    return refused
+    api_error = ApiError(passed, message, kind, code, headers)
+    api_error.refusal = refusal
+    return api_error
 
 
 def unreachable_error(error: Exception) -> ApiError:

@@ -27,7 +27,7 @@ LARGEST = 4 * 2**20
 async def list_models(upstreams: Upstreams) -> list[ModelRow]:
     """The models of this server by name; else what the model's server lists, if it does."""
     known = [model_row(name) for name in list_names(upstreams)]
-    return known or list(await fetch_models(upstreams.each[0]))
+    return known or list(await fetch_models(upstreams.entries[0]))
 
 
 def model_row(name: str) -> ModelRow:
@@ -71,7 +71,7 @@ def anthropic_list(rows: Sequence[ModelRow]) -> dict[str, object]:
 
 def list_names(upstreams: Upstreams) -> list[str]:
     """Names of those that have one; empty where clients may ask for whatever the server has."""
-    names = [each.name or each.source.endpoint.model for each in upstreams.each]
+    names = [upstream.name or upstream.source.endpoint.model for upstream in upstreams.entries]
     return [name for name in names if name]
 
 

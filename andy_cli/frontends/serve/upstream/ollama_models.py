@@ -72,7 +72,7 @@ class OllamaModels:
         upstream = self._upstreams.find(name)
         facts = await self._get_facts(select_source(upstream, strip_latest_tag(name)).endpoint)
         template = facts.template if "tools" in facts.template.lower() else TEMPLATE
-        more = [each for each in OTHER_CAPABILITIES if each in facts.capabilities]
+        more = [capability for capability in OTHER_CAPABILITIES if capability in facts.capabilities]
         info: dict[str, object] = {"general.architecture": ARCHITECTURE}
         if facts.context:
             info[f"{ARCHITECTURE}.context_length"] = facts.context
@@ -101,7 +101,7 @@ class OllamaModels:
     async def _names(self) -> list[str]:
         names = list_names(self._upstreams)
         if not names:
-            rows = await fetch_models(self._upstreams.each[0])
+            rows = await fetch_models(self._upstreams.entries[0])
             names = [name for row in rows if isinstance(name := row.get("id"), str)]
         return [add_tag(name) for name in names]
 

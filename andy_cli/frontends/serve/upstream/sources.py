@@ -111,7 +111,7 @@ class RemoteSource:
     def find_left_out(self, body: Mapping[str, object]) -> list[str]:
         """What of a client's request its server is known to refuse, so that it went otherwise."""
         learned = self.adapters.find(self.endpoint).learned
-        return sorted(each for each in learned if adapt_body(body, {each}) != body)
+        return sorted(feature for feature in learned if adapt_body(body, {feature}) != body)
 
     @asynccontextmanager
     async def send(self, body: bytes) -> AsyncIterator[UpstreamRequest]:
@@ -128,10 +128,10 @@ class RemoteSource:
                 if sent.status == 200:
                     yield sent
                     return
-                refused = await sent.refusal()
-            asked = json.loads(body)
-            if not self._learns(sent.address, refused, asked):
-                body = dump_json(self._changed(adapter, refused, asked))
+                api_error = await sent.refusal()
+            chat_request = json.loads(body)
+            if not self._learns(sent.address, api_error, chat_request):
+                body = dump_json(self._changed(adapter, api_error, chat_request))
 
     async def _sent(self, body: bytes) -> UpstreamRequest:
         if self.ollama is None or not self.ollama.speaks:
@@ -142,28 +142,28 @@ class RemoteSource:
             raise ApiError(400, str(error)) from error
         return self.backend.send(dump_json(written), self.ollama.address)
 
-    def _learns(self, address: str, refused: ApiError, asked: Body) -> bool:
+    def _learns(self, address: str, api_error: ApiError, chat_request: Body) -> bool:
         """Whether an Ollama, or what is none, may take the same request once more."""
         if self.ollama is None or address != self.ollama.address:
             return False
-        return self.ollama.learn(refused.status, refused.refusal, asked)
+        return self.ollama.learn(api_error.status, api_error.refusal, chat_request)
 
-    def _changed(self, adapter: Adapter, refused: ApiError, asked: Body) -> Body:
+    def _changed(self, adapter: Adapter, api_error: ApiError, chat_request: Body) -> Body:
         before = set(adapter.learned)
-        changed = adapter.learn(refused.status, find_thinking(refused.refusal), asked)
+        changed = adapter.learn(api_error.status, find_thinking(api_error.refusal), chat_request)
         if changed is None:
-            raise refused
-        if changed.get("stream") != asked.get("stream"):
+            raise api_error
+        if changed.get("stream") != chat_request.get("stream"):
             adapter.learned.discard(STREAM)
-            raise refused  # the client waits for a stream
-        if blames_value(refused.refusal):
+            raise api_error  # the client waits for a stream
+        if blames_value(api_error.refusal):
             adapter.learned = before  # another request may have a better one
-        if "tools" in asked and "tools" not in changed:
+        if "tools" in chat_request and "tools" not in changed:
             adapter.learned.discard(TOOLS)  # the upstream knows it from now on
             tools_refused = ToolsNotSupported(
-                refused.status, refused.message, refused.kind, refused.code
+                api_error.status, api_error.message, api_error.kind, api_error.code
             )
-            tools_refused.refusal = refused.refusal
+            tools_refused.refusal = api_error.refusal
             raise tools_refused
         self.adapters.keep(self.endpoint, adapter)
         return changed

@@ -62,8 +62,8 @@ class ToolPrompt:
 
         Unless it shall not `teach`, since no tool may be used now.
         """
-        told = [_escape_result(each) for each in history if each.role != "system"]
-        system = "\n\n".join(each.content for each in history if each.role == "system")
+        told = [_escape_result(message) for message in history if message.role != "system"]
+        system = "\n\n".join(message.content for message in history if message.role == "system")
         if teach and self.lesson and self.lesson not in system:
             system = "\n\n".join(filter(None, [system, self.lesson]))
         system = "\n\n".join(filter(None, [system, more]))

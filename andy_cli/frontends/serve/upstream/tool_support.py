@@ -108,7 +108,7 @@ class ToolSupport:
 
 def estimate(asked: ChatRequest, counted: int) -> Prompt:
     """The size of a request in tokens."""
-    schemas = sum(tokens(json.dumps(each, ensure_ascii=False)) for each in asked.tools.values())
+    schemas = sum(tokens(json.dumps(tool, ensure_ascii=False)) for tool in asked.tools.values())
     return Prompt(sum(map(size, asked.history)), schemas, counted)
 
 

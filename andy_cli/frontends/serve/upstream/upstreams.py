@@ -51,13 +51,13 @@ class Upstream:
     def model_for(self, wanted: str) -> str:
         return self.source.endpoint.model or wanted
 
-    async def sends_tools(self, asked: ChatRequest) -> bool:
+    async def sends_tools(self, chat_request: ChatRequest) -> bool:
         """Whether the model is sent the client's tools."""
         if self.dialect != "auto":
             return self.dialect == NATIVE
-        support = self.support(asked.model)
+        support = self.support(chat_request.model)
         await support.ask(self.get_facts)
-        return support.takes(asked.tools)
+        return support.takes(chat_request.tools)
 
     def support(self, wanted: str) -> ToolSupport:
         model = self.model_for(wanted)
@@ -71,7 +71,7 @@ class Upstream:
             self._support[model] = ToolSupport(endpoint, instead, native, sure)
         return self._support[model]
 
-    def taught(self, tools: Tools, wanted: str, dialect: str = "") -> ToolPrompt:
+    def tool_prompt(self, tools: Tools, wanted: str, dialect: str = "") -> ToolPrompt:
         """How it is told of tools, where it takes none; `dialect` as this request wants it."""
         named = dialect or self.dialect
         if named != "auto":
@@ -94,18 +94,20 @@ MODELS = 1000
 
 @dataclass(slots=True)
 class Upstreams:
-    each: list[Upstream]
+    entries: list[Upstream]
 
     def find(self, model: str) -> Upstream:
         """The one a request means. Raises ApiError (404) where several are there and none is."""
-        named = [each for each in self.each if each.name == model]
+        named = [upstream for upstream in self.entries if upstream.name == model]
         short = strip_latest_tag(model)
-        named = named or [each for each in self.each if strip_latest_tag(each.name) == short]
+        named = named or [
+            upstream for upstream in self.entries if strip_latest_tag(upstream.name) == short
+        ]
         if named:
             return named[0]
-        if len(self.each) == 1:
-            return self.each[0]
-        there = ", ".join(each.name for each in self.each)
+        if len(self.entries) == 1:
+            return self.entries[0]
+        there = ", ".join(upstream.name for upstream in self.entries)
         raise ApiError(
             404, f"There is no model {model!r}; there are: {there}.", code="model_not_found"
         )
@@ -127,10 +129,10 @@ def open_upstreams(
     if dialect != "auto":
         told(dialect, "--dialect", DIALECTS)
     found = []
-    for each in given:
-        name, equals, place = each.partition("=")
+    for written in given:
+        name, equals, place = written.partition("=")
         if not equals or "://" in name or ":" in name:
-            name, place = "", each
+            name, place = "", written
         opening = UpstreamOpener(model, dialect, behind, settings, environment, get_facts)
         found.append(opening.upstream(name, place))
     for upstream in found:
@@ -168,7 +170,7 @@ class UpstreamOpener:
                 f"{place!r} is no upstream.", "Give a URL, PROVIDER:MODEL, or local:smollm2."
             )
         preset = presets()[provider]
-        names = [each for each in preset.key_names if self.environment.get(each)]
+        names = [name for name in preset.key_names if self.environment.get(name)]
         key = self.environment[names[0]] if names else ""
         model = wanted or self.model or preset.default_model
         endpoint = Endpoint(provider, model, preset.base_url, key)

@@ -1,6 +1,6 @@
 """What a client asks for, checked: the request of the chat completions API as values.
 
-The surfaces of other APIs make the same of their requests. What is not known here is passed on to
+The readers of other APIs make the same of their requests. What is not known here is passed on to
 the model's server as it came.
 """
 
@@ -96,18 +96,18 @@ def _read_history(messages: object, parts: dict[str, object]) -> list[Message]:
         raise wrong_type("messages", "a list of at least one message")
     names: dict[str, str] = {}
     found: list[Message] = []
-    for at, each in enumerate(messages):
-        role = ROLES.get(str(each.get("role"))) if isinstance(each, dict) else None
+    for at, message in enumerate(messages):
+        role = ROLES.get(str(message.get("role"))) if isinstance(message, dict) else None
         if role is None:
             raise ApiError(400, f"messages[{at}] has no role that is known.", code="invalid_value")
-        text = read_content(each.get("content"), parts, at)
+        text = read_content(message.get("content"), parts, at)
         if role == "assistant":
-            calls = tuple(_read_calls(each, at))
+            calls = tuple(_read_calls(message, at))
             names |= {call.id: call.name for call in calls}
             found.append(Message(role, text, calls))
         elif role == "tool":
-            id = str(each.get("tool_call_id") or "")
-            name = names.get(id, str(each.get("name") or ""))
+            id = str(message.get("tool_call_id") or "")
+            name = names.get(id, str(message.get("name") or ""))
             found.append(Message(role, text, call_id=id, name=name))
         else:
             found.append(Message(role, text))
@@ -123,18 +123,18 @@ def read_content(content: object, parts: dict[str, object], at: int) -> str:
     if not isinstance(content, list):
         raise wrong_type(f"messages[{at}].content", "a text or a list")
     texts = []
-    for each in content:
-        if isinstance(each, str):
-            texts.append(each)
-        elif isinstance(each, dict) and isinstance(each.get("text"), str):
-            texts.append(each["text"])
-        elif isinstance(each, dict) and each.get("type") == "refusal":
-            texts.append(str(each.get("refusal") or ""))
-        elif not isinstance(each, dict) or each.get("type") in (None, "text"):
+    for part in content:
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, dict) and isinstance(part.get("text"), str):
+            texts.append(part["text"])
+        elif isinstance(part, dict) and part.get("type") == "refusal":
+            texts.append(str(part.get("refusal") or ""))
+        elif not isinstance(part, dict) or part.get("type") in (None, "text"):
             raise ApiError(400, f"messages[{at}].content holds no text and no part with a type.")
         else:
             mark = f"\ufdd0{len(parts)}\ufdd1"
-            parts[mark] = each
+            parts[mark] = part
             texts.append(mark)
     return "\n".join(texts)
 
@@ -147,16 +147,16 @@ def _read_calls(message: Mapping[str, object], at: int) -> list[ToolCall]:
     if listed is not None and not isinstance(listed, list):
         raise wrong_type(f"messages[{at}].tool_calls", "a list of calls")
     found: list[ToolCall] = []
-    for each in listed or ():
-        custom = isinstance(each, dict) and each.get("type") == "custom"
-        function = each.get("custom" if custom else "function") if isinstance(each, dict) else None
+    for call in listed or ():
+        custom = isinstance(call, dict) and call.get("type") == "custom"
+        function = call.get("custom" if custom else "function") if isinstance(call, dict) else None
         name = function.get("name") if isinstance(function, dict) else None
         if not isinstance(function, dict) or not isinstance(name, str):
             raise ApiError(400, f"messages[{at}].tool_calls holds no calls.")
         written = function.get("arguments")
         if custom:
             written = freeform_arguments(str(function.get("input") or ""))
-        found.append(ToolCall(str(each.get("id") or ""), name, read_arguments(written)))
+        found.append(ToolCall(str(call.get("id") or ""), name, read_arguments(written)))
     return found
 
 
@@ -177,16 +177,16 @@ def _read_tools(body: Mapping[str, object]) -> dict[str, Schema]:
     if listed is None and old is not None:
         if not isinstance(old, list):
             raise wrong_type("functions", "a list of functions")
-        listed = [{"type": "function", "function": each} for each in old]
+        listed = [{"type": "function", "function": function} for function in old]
     if listed is None:
         return {}
     if not isinstance(listed, list) or len(listed) > MOST * 8:
         raise wrong_type("tools", "a list of tools")
     found: dict[str, Schema] = {}
-    for at, each in enumerate(listed):
-        function = each.get("function") if isinstance(each, dict) else None
-        if isinstance(each, dict) and each.get("type") == "custom":
-            function = _read_freeform_tool(each.get("custom"), at)
+    for at, tool in enumerate(listed):
+        function = tool.get("function") if isinstance(tool, dict) else None
+        if isinstance(tool, dict) and tool.get("type") == "custom":
+            function = _read_freeform_tool(tool.get("custom"), at)
         name = function.get("name") if isinstance(function, dict) else None
         if not isinstance(function, dict) or not isinstance(name, str) or not name:
             raise ApiError(400, f"tools[{at}] is no function with a name.", code="invalid_value")
@@ -224,7 +224,7 @@ def _complete_function(function: Mapping[str, object]) -> dict[str, object]:
     properties = parameters.get("properties")
     if not isinstance(properties, dict):
         properties = {}
-    fine = {name: each for name, each in properties.items() if isinstance(each, dict)}
+    fine = {name: schema for name, schema in properties.items() if isinstance(schema, dict)}
     return {
         **function,
         "description": str(function.get("description") or ""),
@@ -253,11 +253,11 @@ def _keep_allowed(body: Mapping[str, object], tools: dict[str, Schema]) -> dict[
     listed = allowed.get("tools") if isinstance(allowed, dict) else None
     if not isinstance(listed, list) or not listed:
         raise wrong_type("tool_choice.allowed_tools.tools", "a list of tools")
-    names = [find_tool_name(each) for each in listed]
+    names = [find_tool_name(tool) for tool in listed]
     for name in names:
         if name not in tools:
             raise ApiError(400, f"tool_choice allows {name!r}, which is none of the tools.")
-    return {name: each for name, each in tools.items() if name in names}
+    return {name: tool for name, tool in tools.items() if name in names}
 
 
 def find_tool_choice(body: Mapping[str, object]) -> object:

@@ -42,8 +42,10 @@ class ChatWriter:
     calls_reason = "tool_calls"
     """The finish reason of an answer with calls."""
 
-    def __init__(self, asked: ChatRequest, model: str, place: AnswerPosition = ALONE) -> None:
-        self._asked = asked
+    def __init__(
+        self, chat_request: ChatRequest, model: str, place: AnswerPosition = ALONE
+    ) -> None:
+        self._asked = chat_request
         self._place = place
         self._head = {
             "id": place.id or new_answer_id(),
@@ -55,7 +57,7 @@ class ChatWriter:
         self._begun = False
         self._calling = ""
         """The arguments that went on of a call that is being written."""
-        self._texted = list_freeform_tools(asked.body.get("tools"))
+        self._texted = list_freeform_tools(chat_request.body.get("tools"))
 
     def streams_call(self, name: str) -> bool:
         """Whether its arguments go on in pieces: those of a tool that takes a text do not."""
@@ -107,41 +109,41 @@ class ChatWriter:
         choice |= {"logprobs": None, "finish_reason": finish}
         return write_data_event({**self._head, "choices": [choice]})
 
-    def _end(self, over: Finish) -> bytes:
-        self.used = Usage(over.input_tokens, over.output_tokens)
-        last = self._chunk({}, self._reason(over))
+    def _end(self, finish: Finish) -> bytes:
+        self.used = Usage(finish.input_tokens, finish.output_tokens)
+        last = self._chunk({}, self._reason(finish))
         if not self._place.last:
             return last
         if self._asked.usage:
-            last += write_data_event({**self._head, "choices": [], "usage": self._usage(over)})
+            last += write_data_event({**self._head, "choices": [], "usage": self._usage(finish)})
         return last + DONE
 
-    def _reason(self, over: Finish) -> str:
-        return self.calls_reason if over.reason == "tool_calls" else over.reason
+    def _reason(self, finish: Finish) -> str:
+        return self.calls_reason if finish.reason == "tool_calls" else finish.reason
 
-    def _usage(self, over: Finish) -> dict[str, int]:
+    def _usage(self, finish: Finish) -> dict[str, int]:
         """Of all answers up to this one; they share one prompt."""
         before = self._place.before
-        prompt = before.input_tokens or over.input_tokens
+        prompt = before.input_tokens or finish.input_tokens
         return write_usage(
-            over._replace(
-                input_tokens=prompt, output_tokens=before.output_tokens + over.output_tokens
+            finish._replace(
+                input_tokens=prompt, output_tokens=before.output_tokens + finish.output_tokens
             )
         )
 
     @staticmethod
-    def failed(refused: ApiError) -> bytes:
+    def failed(api_error: ApiError) -> bytes:
         """An error in a stream that has begun: the client is told, and that it is over."""
-        return write_data_event(write_error(refused)) + DONE
+        return write_data_event(write_error(api_error)) + DONE
 
     def whole(self, pieces: Sequence[AnswerPart]) -> bytes:
-        over = next(each for each in pieces if isinstance(each, Finish))
-        self.used = Usage(over.input_tokens, over.output_tokens)
+        finish = next(piece for piece in pieces if isinstance(piece, Finish))
+        self.used = Usage(finish.input_tokens, finish.output_tokens)
         message = {"role": "assistant", "refusal": None, **self._message(pieces)}
         choice: dict[str, object] = {"index": self._place.number, "message": message}
-        choice |= {"logprobs": None, "finish_reason": self._reason(over)}
+        choice |= {"logprobs": None, "finish_reason": self._reason(finish)}
         made = {**self._head, "object": "chat.completion", "choices": [choice]}
-        return dump_json({**made, "usage": self._usage(over)})
+        return dump_json({**made, "usage": self._usage(finish)})
 
     def _message(self, pieces: Sequence[AnswerPart]) -> dict[str, object]:
         return write_message(pieces, self._texted)
@@ -153,15 +155,15 @@ def new_answer_id() -> str:
 
 def write_message(pieces: Sequence[AnswerPart], texted: Container[str]) -> dict[str, object]:
     """The text, thoughts and calls of a whole message; `texted` are tools that take a text."""
-    calls = [each for each in pieces if isinstance(each, CompletedCall)]
-    thought = "".join(each.text for each in pieces if isinstance(each, ReasoningDelta))
+    calls = [piece for piece in pieces if isinstance(piece, CompletedCall)]
+    thought = "".join(piece.text for piece in pieces if isinstance(piece, ReasoningDelta))
     message: dict[str, object] = {
-        "content": "".join(each.text for each in pieces if isinstance(each, TextDelta))
+        "content": "".join(piece.text for piece in pieces if isinstance(piece, TextDelta))
     }
     if thought:
         message["reasoning_content"] = thought
     if calls:
-        message["tool_calls"] = [write_call(each, texted) for each in calls]
+        message["tool_calls"] = [write_call(call, texted) for call in calls]
     return message
 
 
@@ -175,17 +177,17 @@ def write_call(piece: CompletedCall, texted: Container[str]) -> dict[str, object
     return {"id": piece.id, "type": kind, kind: made}
 
 
-def write_usage(over: Finish) -> dict[str, int]:
+def write_usage(finish: Finish) -> dict[str, int]:
     return {
-        "prompt_tokens": over.input_tokens,
-        "completion_tokens": over.output_tokens,
-        "total_tokens": over.input_tokens + over.output_tokens,
+        "prompt_tokens": finish.input_tokens,
+        "completion_tokens": finish.output_tokens,
+        "total_tokens": finish.input_tokens + finish.output_tokens,
     }
 
 
-def write_error(refused: ApiError) -> dict[str, object]:
-    told = {"message": refused.message, "type": refused.kind}
-    return {"error": {**told, "param": refused.param, "code": refused.code}}
+def write_error(api_error: ApiError) -> dict[str, object]:
+    told = {"message": api_error.message, "type": api_error.kind}
+    return {"error": {**told, "param": api_error.param, "code": api_error.code}}
 
 
 def dump_json(value: object) -> bytes:

@@ -53,7 +53,7 @@ class AnswerWriter(Protocol):
         """The answer that is not streamed."""
         ...
 
-    def failed(self, refused: ApiError) -> bytes:
+    def failed(self, api_error: ApiError) -> bytes:
         """What ends a stream that failed in the middle."""
         ...
 
@@ -61,7 +61,7 @@ class AnswerWriter(Protocol):
 class ClientWire(NamedTuple):
     name: str
     path: str
-    asked: Callable[[object], ChatRequest]
+    read_request: Callable[[object], ChatRequest]
     """The parsed body of a request -> what is asked for. Raises ApiError."""
     writer: Callable[[ChatRequest, str], AnswerWriter]
     """(what is asked for, the model's name) -> who writes the answer."""
@@ -92,7 +92,7 @@ CHAT = ClientWire(
     placed=ChatWriter,
 )
 LEGACY = CHAT._replace(
-    asked=read_legacy_request, writer=LegacyWriter, passes=False, placed=LegacyWriter
+    read_request=read_legacy_request, writer=LegacyWriter, passes=False, placed=LegacyWriter
 )
 """The same for clients that know functions and no tools."""
 RESPONSES = ClientWire(
@@ -121,19 +121,19 @@ OLLAMA_CHAT = ClientWire(
 OLLAMA_GENERATE = OLLAMA_CHAT._replace(
     name="ollama_generate",
     path="/api/generate",
-    asked=read_ollama_generate,
+    read_request=read_ollama_generate,
     writer=OllamaGenerateWriter,
     answer_alone=answer_generate_load,
 )
 WIRES = (CHAT, RESPONSES, MESSAGES, COUNT, OLLAMA_CHAT, OLLAMA_GENERATE)
-BY_PATH: Mapping[str, ClientWire] = {each.path: each for each in WIRES}
-WITHOUT_VERSION = (*(each.path for each in (CHAT, RESPONSES, MESSAGES, COUNT)), "/v1/models")
+BY_PATH: Mapping[str, ClientWire] = {wire.path: wire for wire in WIRES}
+WITHOUT_VERSION = (*(wire.path for wire in (CHAT, RESPONSES, MESSAGES, COUNT)), "/v1/models")
 """Paths that are the same without `/v1`: clients differ in what they take for the address."""
 
 
-def fit_wire(surface: ClientWire, body: object) -> ClientWire:
+def fit_wire(wire: ClientWire, body: object) -> ClientWire:
     """The wire that a request is written for: one path may have two."""
-    return LEGACY if surface is CHAT and is_legacy(body) else surface
+    return LEGACY if wire is CHAT and is_legacy(body) else wire
 
 
 def complete_path(path: str) -> str:

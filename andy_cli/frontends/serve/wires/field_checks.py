@@ -89,7 +89,7 @@ def check_limit(value: object, where: str) -> int:
 
 
 def check_texts(value: object, where: str) -> list[str]:
-    return [check_text(each, f"{where}[{at}]") for at, each in enumerate(check_list(value, where))]
+    return [check_text(text, f"{where}[{at}]") for at, text in enumerate(check_list(value, where))]
 
 
 def map_fields(

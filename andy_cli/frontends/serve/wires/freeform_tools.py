@@ -28,8 +28,8 @@ def read_freeform_text(arguments: Arguments | Mapping[str, object]) -> str:
 def list_freeform_tools(tools: object) -> frozenset[str]:
     """Names of those that take a text; `tools` is what a request has that was understood."""
     custom = [
-        each.get("custom")
-        for each in (tools if isinstance(tools, list) else ())
-        if isinstance(each, dict) and each.get("type") == "custom"
+        tool.get("custom")
+        for tool in (tools if isinstance(tools, list) else ())
+        if isinstance(tool, dict) and tool.get("type") == "custom"
     ]
-    return frozenset(str(each.get("name")) for each in custom if isinstance(each, dict))
+    return frozenset(str(tool.get("name")) for tool in custom if isinstance(tool, dict))

@@ -71,11 +71,11 @@ def refuse_unknown_fields(body: Mapping[str, Any]) -> None:
     API's own way that this is not possible here, the SDK sends the whole of it.
     """
     if body.get("thread") is not None:
-        refused = ApiError(
+        api_error = ApiError(
             400, "thread: nothing is kept here; send the whole conversation without."
         )
-        refused.details = {"error_code": "thread_unsupported_request"}
-        raise refused
+        api_error.details = {"error_code": "thread_unsupported_request"}
+        raise api_error
     for name in body:
         if name not in KNOWN_FIELDS:
             raise ApiError(400, f"{name}: Extra inputs are not permitted")
@@ -99,8 +99,8 @@ def translate_messages(body: Mapping[str, Any]) -> ChatRequest:
 def answer_token_count(value: object) -> bytes:
     """The answer to /v1/messages/count_tokens: an estimate, of the text alone."""
     made = translate_messages(check_body(value))
-    found = sum(MESSAGE + tokens(each.content) for each in made.history)
-    calls = [call for each in made.history for call in each.calls]
+    found = sum(MESSAGE + tokens(message.content) for message in made.history)
+    calls = [call for message in made.history for call in message.calls]
     found += sum(tokens(call.name) + tokens(str(dict(call.arguments))) for call in calls)
     found += sum(tokens(dump_json(tool).decode()) for tool in made.tools.values())
     return dump_json({"input_tokens": found})
@@ -113,12 +113,12 @@ def _read_history(body: Mapping[str, Any]) -> list[Mapping[str, object]]:
     messages = check_list(body.get("messages"), "messages")
     if not messages:
         raise ApiError(400, "messages is empty.")
-    for at, each in enumerate(messages):
+    for at, message in enumerate(messages):
         where = f"messages[{at}]"
-        role = check_object(each, where).get("role")
+        role = check_object(message, where).get("role")
         if role not in ROLES:
             raise ApiError(400, f"{where}.role is user, assistant or system.")
-        _add_message(transcript, str(role), each.get("content"), f"{where}.content")
+        _add_message(transcript, str(role), message.get("content"), f"{where}.content")
     return transcript.messages()
 
 
@@ -126,18 +126,18 @@ def _add_message(transcript: Transcript, role: str, content: object, where: str)
     """Results come first, as the chat API wants them behind their calls."""
     parts: list[ContentPart] = []
     calls: list[Mapping[str, Any]] = []
-    for at, each in enumerate(_read_blocks(content, where)):
+    for at, block in enumerate(_read_blocks(content, where)):
         place = f"{where}[{at}]"
-        kind = each.get("type")
+        kind = block.get("type")
         if kind == "tool_use" and role == "assistant":
-            calls.append(each)
-            check_name(each.get("id"), f"{place}.id")
-            check_name(each.get("name"), f"{place}.name")
-            check_object(each.get("input"), f"{place}.input")
+            calls.append(block)
+            check_name(block.get("id"), f"{place}.id")
+            check_name(block.get("name"), f"{place}.name")
+            check_object(block.get("input"), f"{place}.input")
         elif kind == "tool_result" and role == "user":
-            _add_result(transcript, each, place)
+            _add_result(transcript, block, place)
         elif kind not in THOUGHTS or role != "assistant":
-            parts += _read_block(each, place)
+            parts += _read_block(block, place)
     if parts or not (calls or content):
         transcript.say(role, parts)
     for call in calls:
@@ -163,12 +163,12 @@ def _read_blocks(content: object, where: str) -> list[Mapping[str, Any]]:
         return [{"type": "text", "text": content}]
     if not isinstance(content, list):
         raise wrong_type(where, "a text or a list of blocks")
-    return [check_object(each, f"{where}[{at}]") for at, each in enumerate(content)]
+    return [check_object(block, f"{where}[{at}]") for at, block in enumerate(content)]
 
 
 def _read_parts(content: object, where: str) -> list[ContentPart]:
     blocks = enumerate(_read_blocks(content, where))
-    return [part for at, each in blocks for part in _read_block(each, f"{where}[{at}]")]
+    return [part for at, block in blocks for part in _read_block(block, f"{where}[{at}]")]
 
 
 def _read_block(block: Mapping[str, Any], where: str) -> list[ContentPart]:
@@ -244,7 +244,7 @@ def _read_format(body: Mapping[str, Any]) -> dict[str, object]:
     return {"response_format": {"type": "json_schema", "json_schema": named}}
 
 
-def shows_thinking(asked: ChatRequest) -> bool:
+def shows_thinking(chat_request: ChatRequest) -> bool:
     """Whether the client wants to see the model's thoughts."""
-    thinking = asked.body.get("thinking")
+    thinking = chat_request.body.get("thinking")
     return isinstance(thinking, dict) and thinking.get("type") in ("enabled", "adaptive")

@@ -83,13 +83,13 @@ def read_messages_tools(value: object) -> list[Mapping[str, object]]:
         return []
     listed = check_list(value, "tools")
     found: list[Mapping[str, object]] = []
-    for at, each in enumerate(listed):
+    for at, tool in enumerate(listed):
         where = f"tools[{at}]"
-        name = check_name(check_object(each, where).get("name"), f"{where}.name")
-        type = each.get("type")
+        name = check_name(check_object(tool, where).get("name"), f"{where}.name")
+        type = tool.get("type")
         known = _known_tool(type) if isinstance(type, str) else {}
         if type in (None, "custom"):
-            known = _described_tool(each, where)
+            known = _described_tool(tool, where)
         if known:
             found.append({"type": "function", "function": {"name": name, **known}})
     if listed and not found:
@@ -107,7 +107,7 @@ def _known_tool(type: str) -> Mapping[str, object]:
     parameters = known["parameters"]
     assert isinstance(parameters, dict)
     named = parameters["properties"]
-    kept = {name: each for name, each in named.items() if name != "insert_text"}
+    kept = {name: schema for name, schema in named.items() if name != "insert_text"}
     commands = _enum_schema(*named["command"]["enum"], "undo_edit")
     text = _text_schema("for str_replace and insert: the new text")
     properties = {**kept, "command": commands, "new_str": text}

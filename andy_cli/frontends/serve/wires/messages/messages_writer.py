@@ -34,8 +34,8 @@ KINDS = {
 
 
 class MessagesWriter:
-    def __init__(self, asked: ChatRequest, model: str) -> None:
-        self._thinks = shows_thinking(asked)
+    def __init__(self, chat_request: ChatRequest, model: str) -> None:
+        self._thinks = shows_thinking(chat_request)
         self._blocks: list[dict[str, object]] = []
         self._texts: list[str] = []
         """Of the block that is open."""
@@ -79,14 +79,14 @@ class MessagesWriter:
         return first + self._grown("thinking", "thinking_delta", "thinking", piece.text)
 
     def whole(self, pieces: Sequence[AnswerPart]) -> bytes:
-        for each in pieces:
-            self.event(each)
+        for piece in pieces:
+            self.event(piece)
         return dump_json({**self._message, "content": self._blocks})
 
     @staticmethod
-    def failed(refused: ApiError) -> bytes:
+    def failed(api_error: ApiError) -> bytes:
         """An error in a stream that has begun."""
-        return write_messages_event("error", error=write_messages_error(refused)["error"])
+        return write_messages_event("error", error=write_messages_error(api_error)["error"])
 
     def _grown(self, kind: str, delta: str, key: str, text: str) -> bytes:
         """A piece of a block, which is opened where it is not."""
@@ -134,23 +134,23 @@ class MessagesWriter:
     def _delta(self, delta: Mapping[str, object]) -> bytes:
         return write_messages_event("content_block_delta", index=len(self._blocks) - 1, delta=delta)
 
-    def _end(self, over: Finish) -> bytes:
-        reason = REASONS.get(over.reason, "stop_sequence" if over.stopped_at else "end_turn")
-        ended = {"stop_reason": reason, "stop_sequence": over.stopped_at or None}
-        usage = {"input_tokens": over.input_tokens, "output_tokens": over.output_tokens}
+    def _end(self, finish: Finish) -> bytes:
+        reason = REASONS.get(finish.reason, "stop_sequence" if finish.stopped_at else "end_turn")
+        ended = {"stop_reason": reason, "stop_sequence": finish.stopped_at or None}
+        usage = {"input_tokens": finish.input_tokens, "output_tokens": finish.output_tokens}
         self._message = {**self._message, **ended, "usage": usage}
         return write_messages_event(
             "message_delta", delta=ended, usage=usage
         ) + write_messages_event("message_stop")
 
 
-def write_messages_error(refused: ApiError) -> dict[str, object]:
+def write_messages_error(api_error: ApiError) -> dict[str, object]:
     kind = KINDS.get(
-        refused.status, "invalid_request_error" if refused.status < 500 else "api_error"
+        api_error.status, "invalid_request_error" if api_error.status < 500 else "api_error"
     )
-    told: dict[str, object] = {"type": kind, "message": refused.message}
-    if refused.details:
-        told["details"] = refused.details
+    told: dict[str, object] = {"type": kind, "message": api_error.message}
+    if api_error.details:
+        told["details"] = api_error.details
     return {"type": "error", "error": told}
 
 

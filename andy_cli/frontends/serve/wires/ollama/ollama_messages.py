@@ -78,7 +78,7 @@ class OllamaConversation:
         if not isinstance(id, str) or id not in self._waiting:
             # Also for an unknown id: some clients make up ids that they send with results alone.
             tool = message.get("tool_name") or message.get("name")
-            of_tool = (each for each, name in self._waiting.items() if name == tool)
+            of_tool = (call_id for call_id, name in self._waiting.items() if name == tool)
             id = next(of_tool, next(iter(self._waiting), None))
         if id is None:
             raise ApiError(400, f"{where} is a tool's result, and no call before it waits for one.")

@@ -27,9 +27,9 @@ LINES = "application/x-ndjson"
 class OllamaChatWriter:
     """Writes one answer of /api/chat."""
 
-    def __init__(self, asked: ChatRequest, model: str) -> None:
-        self._model = asked.body.get("model") or model
-        self._thinks = is_thinking_shown(asked.body)
+    def __init__(self, chat_request: ChatRequest, model: str) -> None:
+        self._model = chat_request.body.get("model") or model
+        self._thinks = is_thinking_shown(chat_request.body)
         self._began = perf_counter_ns()
         self._first = 0
         """When the first piece came."""
@@ -49,13 +49,13 @@ class OllamaChatWriter:
         return dump_line({**self._render([piece]), "done": False})
 
     def whole(self, pieces: Sequence[AnswerPart]) -> bytes:
-        over = next(piece for piece in pieces if isinstance(piece, Finish))
-        return dump_json({**self._render(pieces), **self._end(over)})
+        finish = next(piece for piece in pieces if isinstance(piece, Finish))
+        return dump_json({**self._render(pieces), **self._end(finish)})
 
     @staticmethod
-    def failed(refused: ApiError) -> bytes:
+    def failed(api_error: ApiError) -> bytes:
         """An error in a stream that has begun."""
-        return dump_line(render_error(refused))
+        return dump_line(render_error(api_error))
 
     def _render(self, pieces: Sequence[AnswerPart]) -> dict[str, object]:
         """The head of an answer, and what the pieces say."""
@@ -76,18 +76,18 @@ class OllamaChatWriter:
             message["tool_calls"] = calls
         return {"message": message}
 
-    def _end(self, over: Finish, prompt_time: int = 0) -> dict[str, object]:
+    def _end(self, finish: Finish, prompt_time: int = 0) -> dict[str, object]:
         """What the last line has; `prompt_time`: nanoseconds, 0 if not known."""
         total = perf_counter_ns() - self._began
         prompt = {"prompt_eval_duration": prompt_time} if prompt_time else {}
         return {
             "done": True,
-            "done_reason": "length" if over.reason == "length" else "stop",
+            "done_reason": "length" if finish.reason == "length" else "stop",
             "total_duration": total,
             "load_duration": 0,
-            "prompt_eval_count": over.input_tokens,
+            "prompt_eval_count": finish.input_tokens,
             **prompt,
-            "eval_count": over.output_tokens,
+            "eval_count": finish.output_tokens,
             "eval_duration": total - prompt_time,
         }
 
@@ -108,8 +108,8 @@ def render_call(call: CompletedCall) -> dict[str, object]:
     return {"id": call.id, "function": function}
 
 
-def render_error(refused: ApiError) -> dict[str, object]:
-    return {"error": refused.message}
+def render_error(api_error: ApiError) -> dict[str, object]:
+    return {"error": api_error.message}
 
 
 def dump_line(value: object) -> bytes:

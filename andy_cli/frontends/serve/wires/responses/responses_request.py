@@ -101,10 +101,10 @@ def _read_history(
     if not isinstance(items, list) or not items:
         raise wrong_type("input", "a text or a list of items")
     listed = {item_id(item) for item in items if not is_reference(item)}
-    for at, each in enumerate(items):
-        if is_reference(each) and item_id(each) in listed:
+    for at, item in enumerate(items):
+        if is_reference(item) and item_id(item) in listed:
             continue  # it stands in the input itself
-        _read_item(transcript, check_object(each, f"input[{at}]"), f"input[{at}]", known)
+        _read_item(transcript, check_object(item, f"input[{at}]"), f"input[{at}]", known)
     return transcript.messages()
 
 
@@ -165,12 +165,12 @@ def _read_output(item: Mapping[str, Any], where: str) -> list[ContentPart]:
 def _read_shell_output(item: Mapping[str, Any], where: str) -> list[ContentPart]:
     """What each command of a shell printed, and how it ended."""
     told = []
-    for at, each in enumerate(check_list(item.get("output"), f"{where}.output")):
-        run = check_object(each, f"{where}.output[{at}]")
+    for at, command in enumerate(check_list(item.get("output"), f"{where}.output")):
+        run = check_object(command, f"{where}.output[{at}]")
         outcome = check_object(run.get("outcome") or {}, f"{where}.output[{at}].outcome")
         ended = f"exit code {outcome['exit_code']}" if "exit_code" in outcome else "timeout"
         texts = [run.get("stdout"), run.get("stderr"), ended if outcome else ""]
-        told.append(text_part("\n".join(str(each) for each in texts if each)))
+        told.append(text_part("\n".join(str(text) for text in texts if text)))
     return told
 
 
@@ -183,7 +183,7 @@ def _read_patch_output(item: Mapping[str, Any], where: str) -> list[ContentPart]
 def _read_found_tools(item: Mapping[str, Any], where: str) -> list[ContentPart]:
     """They are offered from now on; here only their names."""
     listed = check_list(item.get("tools"), f"{where}.tools")
-    named = [str(check_object(each, f"{where}.tools").get("name")) for each in listed]
+    named = [str(check_object(tool, f"{where}.tools").get("name")) for tool in listed]
     return [text_part("found: " + (", ".join(named) or "nothing"))]
 
 
@@ -203,8 +203,8 @@ def _read_parts(content: object, where: str) -> list[ContentPart]:
     if not isinstance(content, list):
         raise wrong_type(where, "a text or a list of parts")
     return [
-        _read_part(check_object(each, f"{where}[{at}]"), f"{where}[{at}]")
-        for at, each in enumerate(content)
+        _read_part(check_object(part, f"{where}[{at}]"), f"{where}[{at}]")
+        for at, part in enumerate(content)
     ]
 
 
@@ -230,16 +230,16 @@ def _choose_tools(
     body: Mapping[str, Any], named: Mapping[str, OfferedTool]
 ) -> tuple[list[Mapping[str, object]], object]:
     """The tools in the chat API's form, and the choice of them."""
-    tools = {name: as_function(name, each) for name, each in named.items()}
+    tools = {name: as_function(name, tool) for name, tool in named.items()}
     choice = body.get("tool_choice")
     if not isinstance(choice, dict):
         return list(tools.values()), choice
     if choice.get("type") == "allowed_tools":
         listed = check_list(choice.get("tools"), "tool_choice.tools")
         allowed = [
-            _find_chosen_tool(check_object(each, "tool_choice.tools"), named) for each in listed
+            _find_chosen_tool(check_object(tool, "tool_choice.tools"), named) for tool in listed
         ]
-        return [each for name, each in tools.items() if name in allowed], choice.get("mode")
+        return [tool for name, tool in tools.items() if name in allowed], choice.get("mode")
     if str(choice.get("type")) not in FORMS:
         raise ApiError(400, "tool_choice is auto, none, required, a tool here or allowed_tools.")
     function = {"name": _find_chosen_tool(choice, named)}
@@ -254,8 +254,8 @@ def _find_chosen_tool(choice: Mapping[str, Any], named: Mapping[str, OfferedTool
     place = choice.get("namespace")
     fits = [
         known
-        for known, each in named.items()
-        if each.name == name and place in (None, each.namespace)
+        for known, tool in named.items()
+        if tool.name == name and place in (None, tool.namespace)
     ]
     return fits[0] if fits else name
 
@@ -275,7 +275,7 @@ def _read_format(body: Mapping[str, Any]) -> dict[str, object]:
         raise ApiError(400, "text.format.type is text, json_object or json_schema.")
     check_name(form.get("name"), "text.format.name")
     check_object(form.get("schema"), "text.format.schema")
-    named = {key: each for key, each in form.items() if key != "type" and each is not None}
+    named = {key: value for key, value in form.items() if key != "type" and value is not None}
     return {"response_format": {"type": "json_schema", "json_schema": named}}
 
 

@@ -105,23 +105,23 @@ def read_offered_tools(body: Mapping[str, Any]) -> dict[str, OfferedTool]:
     """
     found: dict[tuple[str, str], OfferedTool] = {}
     for tool, where in _list_tools(body):
-        found |= {(each.namespace, each.name): each for each in _read_tool(tool, where)}
+        found |= {(offered.namespace, offered.name): offered for offered in _read_tool(tool, where)}
     if body.get("tools") and not found:
         raise ApiError(
             400, "tools holds none that the client runs; others cannot be run from here."
         )
     named: dict[str, OfferedTool] = {}
-    for each in sorted(found.values(), key=lambda each: bool(each.namespace)):
-        name = each.name if each.name not in named else f"{each.namespace}__{each.name}"
+    for offered in sorted(found.values(), key=lambda offered: bool(offered.namespace)):
+        name = offered.name if offered.name not in named else f"{offered.namespace}__{offered.name}"
         while name in named:
             name += "_"
-        named[name] = each
+        named[name] = offered
     return named
 
 
 def index_names(named: Mapping[str, OfferedTool]) -> dict[tuple[str, str], str]:
     """(namespace, name) -> the name under which models know it."""
-    return {(each.namespace, each.name): name for name, each in named.items()}
+    return {(offered.namespace, offered.name): name for name, offered in named.items()}
 
 
 def as_function(name: str, tool: OfferedTool) -> Mapping[str, object]:
@@ -136,17 +136,17 @@ def _list_tools(body: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], st
         if isinstance(item, dict) and item.get("type") in BROUGHT:
             lists.append((item.get("tools"), f"input[{at}].tools"))
     for listed, where in lists:
-        for at, each in enumerate(() if listed is None else check_list(listed, where)):
-            yield check_object(each, f"{where}[{at}]"), f"{where}[{at}]"
+        for at, member in enumerate(() if listed is None else check_list(listed, where)):
+            yield check_object(member, f"{where}[{at}]"), f"{where}[{at}]"
 
 
 def _read_tool(tool: Mapping[str, Any], where: str, namespace: str = "") -> Iterator[OfferedTool]:
     kind = check_text(tool.get("type"), f"{where}.type")
     if kind == "namespace" and not namespace:
         name = check_name(tool.get("name"), f"{where}.name")
-        for at, each in enumerate(check_list(tool.get("tools"), f"{where}.tools")):
+        for at, member in enumerate(check_list(tool.get("tools"), f"{where}.tools")):
             place = f"{where}.tools[{at}]"
-            yield from _read_tool(check_object(each, place), place, name)
+            yield from _read_tool(check_object(member, place), place, name)
     elif kind in ("function", "custom"):
         name = check_name(tool.get("name"), f"{where}.name")
         made = _read_function(tool, where) if kind == "function" else _read_freeform(tool, where)

@@ -67,7 +67,7 @@ REASONING = ItemKind("reasoning", "rs", "reasoning_text")
 
 
 class ResponsesWriter:
-    def __init__(self, asked: ChatRequest, model: str) -> None:
+    def __init__(self, chat_request: ChatRequest, model: str) -> None:
         self._response: dict[str, object] = {
             "id": f"resp_{secrets.token_hex(12)}",
             "object": "response",
@@ -78,14 +78,18 @@ class ResponsesWriter:
             "incomplete_details": None,
             "model": model,
             "output": [],
-            "parallel_tool_calls": asked.parallel,
+            "parallel_tool_calls": chat_request.parallel,
             "previous_response_id": None,
             **DEFAULTS,
-            **{key: asked.body[key] for key in ECHOED if asked.body.get(key) is not None},
+            **{
+                key: chat_request.body[key]
+                for key in ECHOED
+                if chat_request.body.get(key) is not None
+            },
             "store": False,
             "usage": None,
         }
-        self._tools = read_offered_tools(asked.body)
+        self._tools = read_offered_tools(chat_request.body)
         self._items: list[dict[str, object]] = []
         self._open: ItemKind | None = None
         self._texts: list[str] = []
@@ -113,21 +117,21 @@ class ResponsesWriter:
         )
 
     def whole(self, pieces: Sequence[AnswerPart]) -> bytes:
-        for each in pieces:
-            self.event(each)
+        for piece in pieces:
+            self.event(piece)
         return dump_json(self._response)
 
-    def failed(self, refused: ApiError) -> bytes:
+    def failed(self, api_error: ApiError) -> bytes:
         """The end of a stream that failed: as the API tells of it, and as its clients raise it."""
-        told = {"code": refused.code or "server_error", "message": refused.message}
+        told = {"code": api_error.code or "server_error", "message": api_error.message}
         self._response |= {"status": "failed", "error": told, "output": self._items}
         return self._told("response.failed", response=self._response) + self._told(
-            "error", **told, param=None, **write_error(refused)
+            "error", **told, param=None, **write_error(api_error)
         )
 
     def _began(self) -> bytes:
-        told = [f"response.{each}" for each in ("created", "in_progress")]
-        return b"".join(self._told(each, response=self._response) for each in told)
+        told = [f"response.{status}" for status in ("created", "in_progress")]
+        return b"".join(self._told(name, response=self._response) for name in told)
 
     def _told(self, type: str, **more: object) -> bytes:
         value = {"type": type, "sequence_number": self._count, **more}
@@ -206,14 +210,14 @@ class ResponsesWriter:
     def _tool(self, name: str) -> OfferedTool:
         return self._tools.get(name, OfferedTool("function", name, "", {}))
 
-    def _end(self, over: Finish) -> bytes:
-        cut = CUT.get(over.reason)
+    def _end(self, finish: Finish) -> bytes:
+        cut = CUT.get(finish.reason)
         status = "incomplete" if cut else "completed"
         self._response |= {
             "status": status,
             "incomplete_details": {"reason": cut} if cut else None,
             "output": self._items,
-            "usage": write_responses_usage(over),
+            "usage": write_responses_usage(finish),
         }
         return self._told(f"response.{status}", response=self._response)
 
@@ -234,11 +238,11 @@ def likely(kind: ItemKind) -> dict[str, object]:
     return {"logprobs": []} if kind is MESSAGE else {}
 
 
-def write_responses_usage(over: Finish) -> dict[str, object]:
+def write_responses_usage(finish: Finish) -> dict[str, object]:
     return {
-        "input_tokens": over.input_tokens,
+        "input_tokens": finish.input_tokens,
         "input_tokens_details": {"cached_tokens": 0},
-        "output_tokens": over.output_tokens,
+        "output_tokens": finish.output_tokens,
         "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": over.input_tokens + over.output_tokens,
+        "total_tokens": finish.input_tokens + finish.output_tokens,
     }
