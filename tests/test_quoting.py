@@ -33,7 +33,7 @@ def is_text(request: ToolRequest, raw: str) -> bool:
 
 
 def read(pieces: list[str]) -> tuple[str, list[str]]:
-    reader = QuoteAwareParser(make_tool_prompt(DIALECTS["hermes"], TOOLS).compiler, is_text)
+    reader = QuoteAwareParser(make_tool_prompt(DIALECTS["hermes"], TOOLS).make_compiler, is_text)
     shown = [reader.take(Chunk(each)).text for each in pieces]
     last, reply = reader.finish()
     text = "".join([*shown, last.text])
@@ -63,7 +63,7 @@ def test_a_call_beside_a_quotation_is_a_call() -> None:
 
 def test_any_number_of_quotations_stays_where_it_stands() -> None:
     many = "".join(f'{at}:\n"{CALL}"\n> {CALL}\n' for at in range(REREAD + 4))
-    reader = QuoteAwareParser(make_tool_prompt(DIALECTS["hermes"], TOOLS).compiler, is_text)
+    reader = QuoteAwareParser(make_tool_prompt(DIALECTS["hermes"], TOOLS).make_compiler, is_text)
     shown = "".join([reader.take(Chunk(each)).text for each in many])
     last, reply = reader.finish()
     assert (shown + last.text, reply.requests) == (many, ())

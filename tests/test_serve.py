@@ -533,7 +533,7 @@ def test_words_before_a_call_and_the_call_are_both_shown_to_the_model(name: str)
         Message("assistant", "I will look.", (call,)),
         Message("tool", "song1.mp3", call_id="c1", name="list_mp3s"),
     ]
-    spoken = [each for each in lesson.messages(history, {}) if each["role"] != "system"]
+    spoken = [each for each in lesson.render_messages(history, {}) if each["role"] != "system"]
     shown = json.dumps(spoken).lower()
     for each in ("i will look.", "list_mp3s", "~/mp3", "song1.mp3"):
         assert each in shown

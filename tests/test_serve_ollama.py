@@ -265,14 +265,16 @@ def test_any_request_is_understood_or_refused(full: Mapping[str, Any]) -> None:
         except ApiError:
             continue
         understood += 1
-        OllamaChatWriter(asked, "m").whole(PIECES)
+        OllamaChatWriter(asked, "m").write_answer(PIECES)
         for dialect in ("hermes", "native"):
-            make_tool_prompt(DIALECTS[dialect], asked.tools).messages(asked.history, asked.parts)
+            make_tool_prompt(DIALECTS[dialect], asked.tools).render_messages(
+                asked.history, asked.parts
+            )
     assert understood > 100
 
 
 def written(writer: OllamaChatWriter) -> list[dict[str, Any]]:
-    lines = b"".join(map(writer.event, PIECES)).decode().split("\n")
+    lines = b"".join(map(writer.write_event, PIECES)).decode().split("\n")
     assert lines.pop() == ""
     return [json.loads(line) for line in lines]
 
@@ -307,7 +309,7 @@ LIST_PATH = {"path": "~/mp3"}
 
 
 def test_a_whole_answer_is_one_object() -> None:
-    made = json.loads(OllamaChatWriter(asked_for(), "m").whole(PIECES))
+    made = json.loads(OllamaChatWriter(asked_for(), "m").write_answer(PIECES))
     message = made["message"]
     assert (message["content"], message["thinking"]) == ("I look.", "Hmm.")
     assert [call["function"]["arguments"] for call in message["tool_calls"]] == [LIST_PATH, {}]
@@ -318,7 +320,7 @@ def test_a_whole_answer_is_one_object() -> None:
 def test_thoughts_are_kept_back_where_they_are_not_wanted() -> None:
     lines = written(OllamaChatWriter(asked_for(think=False), "m"))
     assert not any("thinking" in line["message"] for line in lines)
-    made = json.loads(OllamaChatWriter(asked_for(think=False), "m").whole(PIECES))
+    made = json.loads(OllamaChatWriter(asked_for(think=False), "m").write_answer(PIECES))
     assert "thinking" not in made["message"]
 
 
@@ -328,12 +330,14 @@ def test_a_prompt_is_answered_with_a_text() -> None:
     assert "".join(line["response"] for line in lines) == "I look."
     assert "".join(line.get("thinking", "") for line in lines) == "Hmm."
     assert not any("message" in line for line in lines)
-    assert json.loads(OllamaGenerateWriter(asked, "m").whole(PIECES))["response"] == "I look."
+    assert (
+        json.loads(OllamaGenerateWriter(asked, "m").write_answer(PIECES))["response"] == "I look."
+    )
 
 
 def test_an_answer_that_was_cut_off_says_so() -> None:
     made = json.loads(
-        OllamaChatWriter(asked_for(), "m").whole([TextDelta("I"), Finish("length", 1, 1)])
+        OllamaChatWriter(asked_for(), "m").write_answer([TextDelta("I"), Finish("length", 1, 1)])
     )
     assert made["done_reason"] == "length"
 

@@ -78,8 +78,8 @@ def passed(pieces: list[bytes]) -> tuple[bytes, bool]:
         watching = PassthroughRewriter(
             lambda: ToolDialogue(ASKED, Silent(), TAUGHT), CallRecord("chat", "m")
         )
-        out = [watching.take(piece) for piece in pieces]
-        said = b"".join([*out, *[data async for data in watching.end()]])
+        out = [watching.take_bytes(piece) for piece in pieces]
+        said = b"".join([*out, *[data async for data in watching.write_rest()]])
         return re.sub(rb'"call_\w+"', b'"call"', said), watching.ended
 
     return asyncio.run(run())

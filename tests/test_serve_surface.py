@@ -570,11 +570,11 @@ def test_a_process_shows_the_others_as_many_calls_as_there_is_room_for() -> None
         await asyncio.sleep(0.5)
 
     asyncio.run(work())
-    assert others.figures()["answers", "m"] == 50
-    shown = [each["asked"] for each in others.last()]
+    assert others.sum_figures()["answers", "m"] == 50
+    shown = [each["asked"] for each in others.list_last()]
     assert 10 <= len(shown) < 50
     assert shown == [f"{each}" for each in range(49, 49 - len(shown), -1)]
-    assert len(mine.last()) == 50
+    assert len(mine.list_last()) == 50
     assert board.write(0, b"x" * 2**20) is False
     assert board.read(0)
 

@@ -120,9 +120,9 @@ def test_any_request_is_understood_or_refused(
         with contextlib.suppress(ApiError):
             asked = read(body)
             understood += 1
-            write(asked, "m").whole(PIECES)
+            write(asked, "m").write_answer(PIECES)
             for dialect in ("hermes", "andybot", "native"):
-                make_tool_prompt(DIALECTS[dialect], asked.tools).messages(
+                make_tool_prompt(DIALECTS[dialect], asked.tools).render_messages(
                     asked.history, asked.parts
                 )
     assert understood > 100
@@ -297,7 +297,7 @@ def test_each_kind_of_tool_is_a_function_to_the_model() -> None:
         ),
         Finish("tool_calls"),
     ]
-    made = json.loads(ResponsesWriter(asked, "m").whole(pieces))["output"]
+    made = json.loads(ResponsesWriter(asked, "m").write_answer(pieces))["output"]
     for at, (item, wanted) in enumerate(zip(made, CALLS_MADE, strict=True)):
         assert item.pop("id")
         assert item == {**wanted, "call_id": f"e{at}", "status": "completed"}
@@ -340,7 +340,7 @@ def test_a_stream_tells_of_a_call_with_a_text() -> None:
         CompletedCall(0, "c1", "edit", '{"input": "x"}'),
         Finish("tool_calls"),
     ]
-    told = events(b"".join(map(writer.event, pieces)))[2:-1]
+    told = events(b"".join(map(writer.write_event, pieces)))[2:-1]
     assert [each["type"].removeprefix("response.") for each in told] == [
         "output_item.added",
         "custom_tool_call_input.delta",
@@ -371,9 +371,9 @@ def test_a_tool_of_the_chat_api_may_take_a_text() -> None:
         CompletedCall(0, "c1", "edit", '{"input": "x"}'),
         Finish("tool_calls"),
     ]
-    message = json.loads(ChatWriter(asked, "m").whole(pieces))["choices"][0]["message"]
+    message = json.loads(ChatWriter(asked, "m").write_answer(pieces))["choices"][0]["message"]
     assert message["tool_calls"] == [made]
-    told = ChatWriter(asked, "m").event(pieces[0]).decode().removeprefix("data: ")
+    told = ChatWriter(asked, "m").write_event(pieces[0]).decode().removeprefix("data: ")
     assert json.loads(told)["choices"][0]["delta"]["tool_calls"] == [{"index": 0, **made}]
 
 
@@ -408,7 +408,7 @@ def events(data: bytes) -> list[dict[str, Any]]:
 
 def test_blocks_of_an_answer() -> None:
     asked = read_messages_request({**MESSAGE, "thinking": {"type": "adaptive"}})
-    made = json.loads(MessagesWriter(asked, "m").whole(PIECES))
+    made = json.loads(MessagesWriter(asked, "m").write_answer(PIECES))
     assert made["content"] == [
         {"type": "thinking", "thinking": "Hmm.", "signature": ""},
         {"type": "text", "text": "I look."},
@@ -420,7 +420,7 @@ def test_blocks_of_an_answer() -> None:
 
 
 def test_thoughts_are_for_those_who_asked_for_them() -> None:
-    made = json.loads(MessagesWriter(read_messages_request(MESSAGE), "m").whole(PIECES))
+    made = json.loads(MessagesWriter(read_messages_request(MESSAGE), "m").write_answer(PIECES))
     assert [each["type"] for each in made["content"]] == ["text", "tool_use", "tool_use"]
 
 
@@ -435,9 +435,11 @@ def test_thoughts_are_for_those_who_asked_for_them() -> None:
 )
 def test_why_an_answer_ended(reason: str, stop: str, state: str) -> None:
     pieces = (TextDelta("Hello"), Finish(reason))
-    made = json.loads(MessagesWriter(read_messages_request(MESSAGE), "m").whole(pieces))
+    made = json.loads(MessagesWriter(read_messages_request(MESSAGE), "m").write_answer(pieces))
     assert made["stop_reason"] == stop
-    response = json.loads(ResponsesWriter(read_responses_request(RESPONSE), "m").whole(pieces))
+    response = json.loads(
+        ResponsesWriter(read_responses_request(RESPONSE), "m").write_answer(pieces)
+    )
     assert (response["status"], bool(response["incomplete_details"])) == (
         state,
         state == "incomplete",
@@ -471,7 +473,7 @@ def test_the_stop_sequence_that_ended_an_answer_is_told_where_the_server_tells(
 
 def test_events_of_messages() -> None:
     writer = MessagesWriter(read_messages_request(MESSAGE), "m")
-    told = events(b"".join(map(writer.event, PIECES)))
+    told = events(b"".join(map(writer.write_event, PIECES)))
     block = ["content_block_start", "content_block_delta", "content_block_stop"]
     assert [each["type"] for each in told] == [
         "message_start",
@@ -487,7 +489,7 @@ def test_events_of_messages() -> None:
 
 def test_events_of_responses() -> None:
     writer = ResponsesWriter(read_responses_request(RESPONSE), "m")
-    told = events(b"".join(map(writer.event, PIECES)))
+    told = events(b"".join(map(writer.write_event, PIECES)))
     assert [each["sequence_number"] for each in told] == [*range(len(told))]
     added, done = "output_item.added", "output_item.done"
     part, ended = "content_part.added", "content_part.done"
@@ -509,7 +511,7 @@ def test_events_of_responses() -> None:
 
 def test_a_stream_of_responses_that_fails_keeps_its_id() -> None:
     writer = ResponsesWriter(read_responses_request(RESPONSE), "m")
-    first, *_ = events(writer.event(TextDelta("Hel")))
+    first, *_ = events(writer.write_event(TextDelta("Hel")))
     failed, error = events(writer.failed(ApiError(502, "It broke off.")))
     assert failed["response"]["id"] == first["response"]["id"]
     assert (failed["type"], failed["response"]["status"]) == ("response.failed", "failed")

@@ -44,7 +44,7 @@ def arrived(text: str, cuts: set[int]) -> SureArguments:
     places = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
     before = ""
     for start, end in pairwise(places):
-        sure.add(text[start:end])
+        sure.add_text(text[start:end])
         now = sure.text[: sure.sure]
         assert now.startswith(before)
         before = now
@@ -60,7 +60,7 @@ def test_what_fits_is_sure_to_its_end_however_it_is_cut(
 ) -> None:
     text = json.dumps(arguments, ensure_ascii=ascii, indent=indent)
     sure = arrived(text, places)
-    assert sure.whole
+    assert sure.is_whole
     assert sure.sure == len(text)
 
 
@@ -72,14 +72,14 @@ def test_what_follows_makes_one_object_of_what_is_sure_and_what_is_meant(
     sure = arrived(text, places)
     for arguments in (meant, written, {**meant, **written}):
         rest = sure.write_rest(arguments)
-        if rest is not None and not sure.whole:
+        if rest is not None and not sure.is_whole:
             assert json.loads(text[: sure.sure] + rest) == arguments
 
 
 @given(st.text('{}[]":,\\ \n1apthu', max_size=30), cuts)
 def test_any_text_is_taken(text: str, places: set[int]) -> None:
     sure = arrived(text, places)
-    if sure.whole:
+    if sure.is_whole:
         assert isinstance(json.loads(text), dict)
 
 
@@ -101,5 +101,5 @@ def test_any_text_is_taken(text: str, places: set[int]) -> None:
 def test_how_much_is_sure(text: str, sure: str) -> None:
     found = SureArguments(PARAMETERS)
     for sign in text:
-        found.add(sign)
+        found.add_text(sign)
     assert text[: found.sure] == sure

@@ -64,8 +64,8 @@ class App:
         scope["path"] = client_wire.complete_path(scope["path"])
         wire = client_wire.find_wire(scope["path"], scope["headers"])
         try:
-            exchange.headers = self._guard.check(scope["method"], scope["headers"])
-            exchange.shared = self._guard.shared(exchange.headers)
+            exchange.headers = self._guard.check_headers(scope["method"], scope["headers"])
+            exchange.shared = self._guard.make_cors_headers(exchange.headers)
             await self._answer(exchange)
         except ApiError as api_error:
             # A model's server may quote the key it was given.
@@ -84,30 +84,30 @@ class App:
         page = None if wire else find_route(path)
         methods = page.methods if page else POSTED
         if method == "OPTIONS":
-            await exchange.start(204, JSON, allow_header((*methods, "OPTIONS")))
-            await exchange.write(b"", more=False)
+            await exchange.start_response(204, JSON, allow_header((*methods, "OPTIONS")))
+            await exchange.write_chunk(b"", more=False)
             return
         if method not in methods:
             raise ApiError(405, "This is not how it is asked for.", headers=allow_header(methods))
         if path not in OPEN:
-            self._guard.identify(exchange.headers)
+            self._guard.check_token(exchange.headers)
         if page is not None:
             await page.answer(self, exchange)
         elif wire is not None:
             await self._converse(exchange, wire)
 
     async def _converse(self, exchange: HttpExchange, wire: ClientWire) -> None:
-        body = await exchange.body()
+        body = await exchange.read_body()
         value = parse_json_body(body)
         if wire.answer_alone is not None and (alone := wire.answer_alone(value)):
             model, answer = alone
             if model:
-                self._upstreams.find(model)
+                self._upstreams.find_upstream(model)
             await exchange.respond(200, answer)
             return
         wire = client_wire.fit_wire(wire, value)
         chat_request = wire.read_request(value)
-        upstream = self._upstreams.find(chat_request.model)
+        upstream = self._upstreams.find_upstream(chat_request.model)
         if (
             wire.passes
             and has_unlimited(chat_request.body)
@@ -124,7 +124,7 @@ class App:
         )
         status = 500
         try:
-            exchange.attend()
+            exchange.watch_client()
             status = await answer_request(
                 RequestHandler(exchange, wire, chat_request, body, upstream, record)
             )
@@ -135,7 +135,7 @@ class App:
             status = 499
             raise
         finally:
-            exchange.unattend()
+            exchange.unwatch_client()
             self._records.end(record, status)
 
     async def models(self, exchange: HttpExchange) -> None:
@@ -176,11 +176,11 @@ class App:
 
     async def ollama_show(self, exchange: HttpExchange) -> None:
         await exchange.respond(
-            200, dump_json(await self._ollama.show(parse_json_body(await exchange.body())))
+            200, dump_json(await self._ollama.show(parse_json_body(await exchange.read_body())))
         )
 
     async def ollama_pull(self, exchange: HttpExchange) -> None:
-        told = await self._ollama.pull(parse_json_body(await exchange.body()))
+        told = await self._ollama.pull(parse_json_body(await exchange.read_body()))
         await exchange.respond(200, dump_line(told), LINES)
 
     async def ollama_refusal(self, exchange: HttpExchange) -> None:

@@ -44,7 +44,7 @@ class CallRecord:
     repairs: tuple[str, ...] = ()
     calls: int = 0
 
-    def wrote(self, text: str) -> None:
+    def add_raw(self, text: str) -> None:
         if len(self.raw) < ROOM:
             self.raw += text[: ROOM - len(self.raw)]
 
@@ -71,14 +71,14 @@ class CallRecords:
     def begin(self, record: CallRecord) -> CallRecord:
         self._open += 1
         self._last.appendleft(record)
-        self._changed()
+        self._schedule_share()
         return record
 
     def end(self, record: CallRecord, status: int) -> None:
         record.status = status
         record.seconds = round(time.time() - record.began, 4)
         self._open -= 1
-        key = record.wire, record.way, status, self._named(record.model)
+        key = record.wire, record.way, status, self._limit_names(record.model)
         row = self._rows.get(key) or self._rows.setdefault(key, [0.0] * 5)
         row[0] += 1
         row[1] += record.seconds
@@ -87,14 +87,14 @@ class CallRecords:
             row[3] += 1
         if record.repairs:
             row[4] += 1
-        self._changed()
+        self._schedule_share()
 
-    def _changed(self) -> None:
+    def _schedule_share(self) -> None:
         if self._stats is not None and not self._due:
             self._due = True
-            asyncio.get_running_loop().call_later(SHOWN_AFTER, self._show)
+            asyncio.get_running_loop().call_later(SHOWN_AFTER, self._share_calls)
 
-    def _named(self, model: str) -> str:
+    def _limit_names(self, model: str) -> str:
         """Clients may call models whatever they like: so many names are kept, and no more."""
         if model not in self._models:
             if len(self._models) >= MODELS:
@@ -102,10 +102,10 @@ class CallRecords:
             self._models.add(model)
         return model
 
-    def _show(self) -> None:
+    def _share_calls(self) -> None:
         """To the other processes: as many of the last calls as there is room for."""
         self._due = False
-        figures = [[*key, figure] for key, figure in self._own().items()]
+        figures = [[*key, figure] for key, figure in self._count_own().items()]
         calls = [render_record(record, BRIEF) for record in self._last]
         while self._stats is not None:
             data = json.dumps({"figures": figures, "calls": calls}).encode()
@@ -120,7 +120,7 @@ class CallRecords:
                 if slot != self._slot and (data := self._stats.read(slot)):
                     yield json.loads(data)
 
-    def _own(self) -> defaultdict[Key, float]:
+    def _count_own(self) -> defaultdict[Key, float]:
         found: defaultdict[Key, float] = defaultdict(float, {("open",): self._open})
         for (wire, way, status, model), row in self._rows.items():
             answers, seconds, calls, with_calls, repaired = row
@@ -133,14 +133,14 @@ class CallRecords:
             found["failed", model] += answers if status >= 400 else 0
         return found
 
-    def figures(self) -> Mapping[Key, float]:
-        found = self._own()
+    def sum_figures(self) -> Mapping[Key, float]:
+        found = self._count_own()
         for other in self._read_other_slots():
             for *key, figure in other["figures"]:
                 found[tuple(key)] += figure
         return found
 
-    def last(self) -> list[dict[str, Any]]:
+    def list_last(self) -> list[dict[str, Any]]:
         """The last calls, newest first."""
         found = [render_record(record, ROOM) for record in self._last]
         for other in self._read_other_slots():
@@ -175,7 +175,7 @@ METRICS = (
 
 def render_metrics(records: CallRecords) -> str:
     """In the text format of Prometheus."""
-    figures = records.figures()
+    figures = records.sum_figures()
     lines = []
     for kind, name, type, labels in METRICS:
         lines.append(f"# TYPE {name} {type}")

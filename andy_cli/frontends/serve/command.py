@@ -116,15 +116,15 @@ class SignalRelay:
         self._told: Callable[[int], object] | None = None
         for known in self.CODES:
             # Not those of an event loop: it has not begun, and Windows has none.
-            signal.signal(known, self._came)
+            signal.signal(known, self._handle_signal)
 
-    def tell(self, told: Callable[[int], object]) -> None:
+    def call_on_signal(self, told: Callable[[int], object]) -> None:
         """Call it with the exit code once a signal comes; now, if one has come already."""
         self._told = told
         if self._code is not None:
             told(self._code)
 
-    def _came(self, number: int, _: object) -> None:
+    def _handle_signal(self, number: int, _: object) -> None:
         for known in self.CODES:
             signal.signal(known, signal.SIG_DFL)
         self._code = self.CODES[signal.Signals(number)]
@@ -140,11 +140,11 @@ class ShutdownPipe(NamedTuple):
     watched: int = -1
     """The end of the others."""
 
-    def pull(self) -> None:
+    def end_others(self) -> None:
         if self.held >= 0:
             os.write(self.held, b".")
 
-    def watch(self, loop: asyncio.AbstractEventLoop, told: "asyncio.Future[int]") -> None:
+    def watch_end(self, loop: asyncio.AbstractEventLoop, told: "asyncio.Future[int]") -> None:
         """`told` gets 0 once it was pulled."""
 
         def end() -> None:

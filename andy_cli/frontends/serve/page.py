@@ -42,7 +42,7 @@ def _hash_content(tag: str) -> str:
 
 def list_calls(records: CallRecords) -> dict[str, object]:
     """The last calls, newest first, and how often each model succeeded."""
-    figures = records.figures()
+    figures = records.sum_figures()
     models = [
         {
             "model": name,
@@ -54,4 +54,4 @@ def list_calls(records: CallRecords) -> dict[str, object]:
         if kind == "answers"
         for name in named
     ]
-    return {"calls": records.last(), "models": models}
+    return {"calls": records.list_last(), "models": models}

@@ -54,8 +54,8 @@ async def run_worker(
     ) as http:
         reached = partial(make_backend, http, timeouts)
 
-        async def get_facts(endpoint: Endpoint, sure: bool = False) -> ServerFacts:
-            return await facts(endpoint, settings, reached(endpoint).fetch, sure)
+        async def get_facts(endpoint: Endpoint, sure: bool = False) -> Facts:
+            return await facts(endpoint, settings, reached(endpoint).fetch_facts, sure)
 
         behind = open_upstreams(
             options.upstream,
@@ -112,7 +112,7 @@ async def serve_until_stopped(
         code = await wait_for_stop(context)
     finally:
         server.close()
-        context.shutdown_pipe.pull()
+        context.shutdown_pipe.end_others()
     for connection in list(state.connections):
         connection.shutdown()
     await drain_connections(state, drain)
@@ -128,8 +128,8 @@ async def wait_for_stop(context: WorkerContext) -> int:
         if not told.done():
             told.set_result(code)
 
-    context.signals.tell(lambda code: loop.call_soon_threadsafe(tell, code))
-    context.shutdown_pipe.watch(loop, told)
+    context.signals.call_on_signal(lambda code: loop.call_soon_threadsafe(tell, code))
+    context.shutdown_pipe.watch_end(loop, told)
     return await told
 
 

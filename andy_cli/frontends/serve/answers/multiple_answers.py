@@ -60,21 +60,23 @@ class MultipleAnswers:
         whole: dict[str, object] = {}
         for index in range(self._number):
             self._body = b""
-            await answer_request(self._one(index))
+            await answer_request(self._make_handler(index))
             if not self._handler.chat_request.stream:
                 whole = json.loads(self._body)
                 listed = whole["choices"]
                 choices += listed if isinstance(listed, list) else []
         if self._handler.chat_request.stream:
-            await self._handler.exchange.write(b"", more=False)
+            await self._handler.exchange.write_chunk(b"", more=False)
         else:
             await self._handler.exchange.respond(200, dump_json({**whole, "choices": choices}))
         return 200
 
-    def _one(self, index: int) -> RequestHandler:
+    def _make_handler(self, index: int) -> RequestHandler:
         """The call that makes one of the answers."""
         handler = self._handler
-        inner = HttpExchange(dict(handler.exchange.scope), handler.exchange.receive, self._send)
+        inner = HttpExchange(
+            dict(handler.exchange.scope), handler.exchange.receive, self._collect_message
+        )
         inner.headers = handler.exchange.headers
 
         def make(chat_request: ChatRequest, model: str) -> ChatWriter:
@@ -95,19 +97,19 @@ class MultipleAnswers:
             chat_request=ask_for_one(handler.chat_request, index),
         )
 
-    async def _send(self, message: MutableMapping[str, Any]) -> None:
+    async def _collect_message(self, message: MutableMapping[str, Any]) -> None:
         """What the answer writes: kept where it is whole, passed on where it is streamed."""
         exchange = self._handler.exchange
         if message["type"] == "http.response.body":
             if self._handler.chat_request.stream:
-                await exchange.write(message["body"])
+                await exchange.write_chunk(message["body"])
             else:
                 self._body += message["body"]
         elif self._handler.chat_request.stream and not exchange.begun:
             headers = {name.decode(): value.decode("latin-1") for name, value in message["headers"]}
             kind = headers.pop("content-type")
             del headers["cache-control"]
-            await exchange.start(message["status"], kind, headers)
+            await exchange.start_response(message["status"], kind, headers)
 
 
 def ask_for_one(chat_request: ChatRequest, index: int) -> ChatRequest:

@@ -55,7 +55,7 @@ class OpeningCall:
         """Its client knows of it."""
         return bool(self.name)
 
-    def look(self, reading: OpenCallReader) -> ToolCallDelta | None:
+    def read_more(self, reading: OpenCallReader) -> ToolCallDelta | None:
         """What more of it may go on, after the model has written on."""
         size = reading.open_size
         if not size or (size < self._next_size and monotonic() < self._next_time):
@@ -65,23 +65,23 @@ class OpeningCall:
         found = reading.read_open_call()
         if found is None or found.name not in self._tools or self._is_copied(reading.open_text):
             return None
-        return self._grow(found)
+        return self._add_arguments(found)
 
     def _is_copied(self, written: str) -> bool:
         request = ToolRequest("", span=(0, len(written)))
         return bool(self._results) and is_copied(request, written, self._results)
 
-    def _grow(self, found: OpenCall) -> ToolCallDelta | None:
+    def _add_arguments(self, found: OpenCall) -> ToolCallDelta | None:
         if not self.begun:
             self._arguments = SureArguments(parameters(self._tools[found.name]))
         before = self._arguments.text
         if (self.begun and found.name != self.name) or not found.arguments.startswith(before):
             return None
-        self._arguments.add(found.arguments[len(before) :])
+        self._arguments.add_text(found.arguments[len(before) :])
         # Its end waits for the end of the reply: a call that is cut off is never whole.
-        sure = self._arguments.sure - self._arguments.whole
+        sure = self._arguments.sure - self._arguments.is_whole
         text = self._arguments.text[self._sent : sure]
-        if not text.strip("{ ") or (self._arguments.whole and not self.begun):
+        if not text.strip("{ ") or (self._arguments.is_whole and not self.begun):
             return None
         self.name = found.name
         self._sent = sure
@@ -90,28 +90,28 @@ class OpeningCall:
     def note_unfit(self, calls: Sequence[CompletedCall]) -> None:
         """Keep the call as the model wrote it first, should nothing better come of it."""
         for call in calls[:1]:
-            if call.name == self.name and call.arguments.startswith(self._text):
+            if call.name == self.name and call.arguments.startswith(self._sent_text):
                 self._unfit = self._unfit or call.arguments
 
-    def complete(self, calls: tuple[CompletedCall, ...]) -> tuple[CompletedCall, ...]:
+    def complete_calls(self, calls: tuple[CompletedCall, ...]) -> tuple[CompletedCall, ...]:
         """The calls of the answer, this one first and so that it begins as its client knows it.
 
         Without one it stays as it is, which no client takes for whole.
         """
         same = [call.arguments for call in calls[:1] if call.name == self.name]
-        text = next(filter(None, map(self._fit, same)), "")
+        text = next(filter(None, map(self._fit_arguments, same)), "")
         others = calls[1:] if text else calls
-        whole = CompletedCall(0, self.id, self.name, text or self._unfit or self._text)
+        whole = CompletedCall(0, self.id, self.name, text or self._unfit or self._sent_text)
         return (whole, *(call._replace(position=at) for at, call in enumerate(others, 1)))
 
-    def _fit(self, arguments: str) -> str:
+    def _fit_arguments(self, arguments: str) -> str:
         """These arguments so that they begin with what went on; empty if they cannot."""
         rest = self._arguments.write_rest(json.loads(arguments))
         if rest is not None:
             return self._arguments.text[: self._arguments.sure] + rest
-        return arguments if arguments.startswith(self._text) else ""
+        return arguments if arguments.startswith(self._sent_text) else ""
 
     @property
-    def _text(self) -> str:
+    def _sent_text(self) -> str:
         """What its client has of the arguments."""
         return self._arguments.text[: self._sent]

@@ -57,7 +57,7 @@ class PassthroughRewriter:
         """Whether a call came of it."""
         return any(choice.called for choice in self._choices.values())
 
-    def take(self, data: bytes) -> bytes:
+    def take_bytes(self, data: bytes) -> bytes:
         """The bytes that may go on now."""
         data = self._rest + data
         if b"\r" in data:
@@ -67,62 +67,64 @@ class PassthroughRewriter:
             self._rest = data
             return b""
         self._rest = data[cut:]
-        return self._events(data[:cut])
+        return self._rewrite_events(data[:cut])
 
-    def _events(self, data: bytes) -> bytes:
+    def _rewrite_events(self, data: bytes) -> bytes:
         # One blank line more than is needed belongs to no event.
         blocks = [block for chunk in data.split(b"\n\n") if (block := chunk.strip(b"\n"))]
-        return b"".join(self._event(event) for block in blocks for event in split_events(block))
+        return b"".join(
+            self._rewrite_event(event) for block in blocks for event in split_events(block)
+        )
 
-    def _event(self, raw: bytes) -> bytes:
+    def _rewrite_event(self, raw: bytes) -> bytes:
         whole = raw + b"\n\n"
         if raw == DONE:
             self.ended = not self._damaged
-            return self._later(whole) if self.ended else b""
+            return self._hold_event(whole) if self.ended else b""
         if raw.startswith(b"event: error"):
             self.ended = True
-            return self._later(whole)
+            return self._hold_event(whole)
         event = read_event(raw)
         if event is None:
-            return self._late(whole)
+            return self._hold_if_ended(whole)
         if not event:
             self._damaged = True
             return b""  # a client would fail at it
         if event.get("error"):
             self.ended = True
-            return self._later(whole)
+            return self._hold_event(whole)
         if event.get("usage"):
             self.counted = read_prompt_tokens(event)
         choices = event.get("choices")
         choice = choices[0] if isinstance(choices, list) and len(choices) == 1 else None
         if not isinstance(choice, dict):
-            return self._late(whole)
-        watched = self._choice(choice.get("index"))
-        out = watched.take(event, choice, whole)
+            return self._hold_if_ended(whole)
+        watched = self._find_choice(choice.get("index"))
+        out = watched.take_event(event, choice, whole)
         self.ended = self.ended or (bool(watched.finish) and not self._damaged)
         return out
 
-    def _choice(self, index: object) -> WatchedChoice:
+    def _find_choice(self, index: object) -> WatchedChoice:
         number = index if type(index) is int else 0
         if number not in self._choices:
             self._choices[number] = WatchedChoice(number, self._make(), self._record)
         return self._choices[number]
 
-    def _late(self, whole: bytes) -> bytes:
+    def _hold_if_ended(self, whole: bytes) -> bytes:
         """What stands behind the end of a choice waits with it: how much was used, say."""
         waits = any(choice.finish for choice in self._choices.values())
-        return self._later(whole) if waits else whole
+        return self._hold_event(whole) if waits else whole
 
-    def _later(self, whole: bytes) -> bytes:
+    def _hold_event(self, whole: bytes) -> bytes:
         self._after.append(whole)
         return b""
 
-    async def end(self) -> AsyncIterator[bytes]:
+    async def write_rest(self) -> AsyncIterator[bytes]:
         """What is left, once the stream is over."""
         if self._rest.strip():  # it broke off in the middle of an event, or without a blank line
-            yield self._events(self._rest.strip(b"\r\n"))
+            yield self._rewrite_events(self._rest.strip(b"\r\n"))
         for choice in self._choices.values():
-            async for out in choice.end(self.ended):
+            async for out in choice.write_rest(self.ended):
                 yield out
         for out in self._after:
             yield out

@@ -64,32 +64,32 @@ class QuoteAwareParser:
     def take(self, chunk: Chunk) -> Visible:
         self._chunks.append(chunk)
         visible = self._compiler.take(chunk)
-        if visible.text and self._reread(self._quotations(self._unjudged())):
+        if visible.text and self._read_again(self._find_quotations(self._find_unjudged())):
             visible = visible._replace(text=self._again)
         self._shown.append(visible.text)
         return visible
 
     def finish(self, cut_off: bool = False) -> tuple[Visible, CompiledReply]:
         last, reply = self._compiler.finish(cut_off)
-        if self._reread(self._quotations(reply.requests)):
+        if self._read_again(self._find_quotations(reply.requests)):
             rest, reply = self._compiler.finish(cut_off)
             last = last._replace(text=self._again + rest.text)
         return last, reply
 
-    def _unjudged(self) -> list[ToolRequest]:
+    def _find_unjudged(self) -> list[ToolRequest]:
         """Requests that something has followed: now it can be said what they are."""
         new = [request for request in self._compiler.followed if request.span not in self._judged]
         self._judged.update(request.span for request in new)
         return new
 
-    def _quotations(self, requests: Collection[ToolRequest]) -> frozenset[Span]:
+    def _find_quotations(self, requests: Collection[ToolRequest]) -> frozenset[Span]:
         if not requests or not self._left:
             return frozenset()
-        raw = self._raw()
+        raw = self._join_raw()
         written = [request for request in requests if request.span[0] < request.span[1]]
         return frozenset(request.span for request in written if self._is_text(request, raw))
 
-    def _reread(self, plain: frozenset[Span]) -> bool:
+    def _read_again(self, plain: frozenset[Span]) -> bool:
         """Read with these as text; `_again` is then what was not shown yet.
 
         False if there are none, or too much was shown already.
@@ -105,5 +105,5 @@ class QuoteAwareParser:
         self._compiler, self._plain, self._again = compiler, self._plain | plain, text[len(shown) :]
         return True
 
-    def _raw(self) -> str:
+    def _join_raw(self) -> str:
         return "".join([chunk.text for chunk in self._chunks])

@@ -68,7 +68,7 @@ class RequestHandler:
         except ToolsNotSupported as api_error:
             if self.dialect or self.exchange.begun or self.upstream.dialect != "auto":
                 raise
-            support = self.upstream.support(self.chat_request.model)
+            support = self.upstream.find_support(self.chat_request.model)
             support.note_refusal(self.chat_request.tools, refuses_any_tools(api_error.refusal))
             raise ToolsIgnored from api_error
 
@@ -114,19 +114,19 @@ class RequestHandler:
         wanted = self.dialect
         if passing := await self.find_passing():
             if self.dry:
-                told = json.loads(self._passed(passing))
-                return await self._shown(source.endpoint.model, told)
-            return await self._pass(passing, self._with_tools)
+                told = json.loads(self._build_passed_body(passing))
+                return await self._show_request(source.endpoint.model, told)
+            return await self._pass_answer(passing, self._with_tools)
         # A server that is only asked for words is taught nothing: no stop sequences either.
         plain = isinstance(source, RemoteSource) and not self._with_tools
         named = wanted or (NATIVE if plain or await self._sends_tools() else "")
-        tool_prompt = self.upstream.tool_prompt(
+        tool_prompt = self.upstream.make_tool_prompt(
             self.chat_request.tools, self.chat_request.model, named
         )
         self.record.way = tool_prompt.dialect.name
         if self.dry:
             dialogue = ToolDialogue(self.chat_request, source, tool_prompt)
-            request = dialogue.request(constraint=next_step(dialogue))
+            request = dialogue.build_request(constraint=next_step(dialogue))
             fields = {
                 **self.chat_request.fields,
                 "messages": list(request.messages),
@@ -134,13 +134,13 @@ class RequestHandler:
             }
             if isinstance(source, RemoteSource):
                 fields |= await source.find_constraint(request, self.chat_request.fields)
-            return await self._shown(source.endpoint.model, fields)
+            return await self._show_request(source.endpoint.model, fields)
         recording, thinkers = RecordingSource(source, self.record), self.upstream.thinks_first
         writer = self.wire.writer(self.chat_request, self.chat_request.model or self.record.model)
         made = stream_answer(
             self.chat_request, recording, tool_prompt, thinkers, writer.streams_call
         )
-        return await self._compile(made, writer, recording)
+        return await self._write_compiled(made, writer, recording)
 
     def _note_reply(self, called: bool, counted: int) -> None:
         """Note what a complete reply shows of whether the model sees tools that are sent to it.
@@ -149,13 +149,13 @@ class RequestHandler:
         """
         if not self.chat_request.tools or self.chat_request.choice.how == "none":
             return
-        support = self.upstream.support(self.chat_request.model)
+        support = self.upstream.find_support(self.chat_request.model)
         if self.record.way not in ("passed", NATIVE):
             support.note_taught(called)
         elif support.note_native(self.chat_request, called, counted) and not self.exchange.begun:
             raise ToolsIgnored
 
-    def _told(self, made: str) -> dict[str, str]:
+    def _compiled_header(self, made: str) -> dict[str, str]:
         """The header that says how the answer was made, and what its server did not take."""
         source = select_source(self.upstream, self.chat_request.model)
         left_out = (
@@ -164,71 +164,79 @@ class RequestHandler:
         without = f";without={','.join(left_out)}" if left_out else ""
         return {"x-andy-compiled": made + without}
 
-    async def _shown(self, model: str, request: Mapping[str, object]) -> int:
+    async def _show_request(self, model: str, request: Mapping[str, object]) -> int:
         """A dry run: what would be sent, and nothing is."""
         told = {**request, "model": model or self.chat_request.model}
         await self.exchange.respond(200, dump_json({"dry_run": True, "request": told}))
         return 200
 
-    def _passed(self, source: RemoteSource) -> bytes:
+    def _build_passed_body(self, source: RemoteSource) -> bytes:
         return plain_body(self.chat_request, self.body, source.endpoint.model)
 
-    async def _pass(self, source: RemoteSource, tools: bool) -> int:
+    async def _pass_answer(self, source: RemoteSource, tools: bool) -> int:
         """Bytes as they come; with tools the text is read along."""
         self.record.way = "passed"
-        async with source.send(self._passed(source)) as sent:
+        async with source.send(self._build_passed_body(source)) as sent:
             if not sent.kind.startswith("text/event-stream"):
-                data = await sent.whole()
+                data = await sent.read_whole()
                 if not has_choice(data):
                     raise explain_no_choice(data)
-                self.record.wrote(data[:ROOM].decode("utf-8", "replace"))
-                return await self._read_back(data, sent.kind, source, tools)
-            chunks = await begin_reply(sent.chunks())
-            await self.exchange.start(200, sent.kind, self._told("native;repairs=0"))
+                self.record.add_raw(data[:ROOM].decode("utf-8", "replace"))
+                return await self._rewrite_whole(data, sent.kind, source, tools)
+            chunks = await begin_reply(sent.read_chunks())
+            await self.exchange.start_response(
+                200, sent.kind, self._compiled_header("native;repairs=0")
+            )
             if tools:
-                await self._watched(chunks, source)
+                await self._pass_rewritten(chunks, source)
             else:
-                await self._unwatched(chunks)
-            await self.exchange.write(b"", more=False)
+                await self._pass_bytes(chunks)
+            await self.exchange.write_chunk(b"", more=False)
         return 200
 
-    async def _read_back(self, data: bytes, kind: str, source: RemoteSource, tools: bool) -> int:
+    async def _rewrite_whole(
+        self, data: bytes, kind: str, source: RemoteSource, tools: bool
+    ) -> int:
         """A whole answer: as it came, unless its client has to have another."""
         made = "native;repairs=0"
         if tools:
-            data, finish, called, counted = await rewrite_answer(data, lambda: self._begin(source))
+            data, finish, called, counted = await rewrite_answer(
+                data, lambda: self._begin_dialogue(source)
+            )
             self._note_reply(called, counted)
             if finish is not None:
                 made = summarize_compilation(finish)
                 self.record.repairs, self.record.compiled = finish.repairs, data.decode()[:ROOM]
                 self.record.calls += finish.reason == "tool_calls"
-        await self.exchange.respond(200, data, kind, self._told(made))
+        await self.exchange.respond(200, data, kind, self._compiled_header(made))
         return 200
 
-    def _begin(self, source: RemoteSource) -> ToolDialogue:
+    def _begin_dialogue(self, source: RemoteSource) -> ToolDialogue:
         """A dialogue with a model that is sent the client's tools."""
-        tool_prompt, thinkers = self._taught_native(), self.upstream.thinks_first
+        tool_prompt, thinkers = self._make_native_prompt(), self.upstream.thinks_first
         return ToolDialogue(self.chat_request, source, tool_prompt, thinkers)
 
-    def _taught_native(self) -> ToolPrompt:
-        return self.upstream.tool_prompt(self.chat_request.tools, self.chat_request.model, "native")
+    def _make_native_prompt(self) -> ToolPrompt:
+        return self.upstream.make_tool_prompt(
+            self.chat_request.tools, self.chat_request.model, "native"
+        )
 
-    async def _watched(self, chunks: AsyncIterator[bytes], source: RemoteSource) -> None:
-        rewriter = PassthroughRewriter(lambda: self._begin(source), self.record)
+    async def _pass_rewritten(self, chunks: AsyncIterator[bytes], source: RemoteSource) -> None:
+        rewriter = PassthroughRewriter(lambda: self._begin_dialogue(source), self.record)
         failure: ApiError | None = None
 
         async def keep_alive() -> None:
-            await self.exchange.write(self.wire.comment)
+            await self.exchange.write_chunk(self.wire.comment)
 
         async with self._kept_alive(keep_alive):
             try:
                 async for data in chunks:
-                    if out := rewriter.take(data):
-                        await self.exchange.write(out)
+                    if out := rewriter.take_bytes(data):
+                        await self.exchange.write_chunk(out)
             except ApiError as api_error:
                 failure = api_error
-            async for out in rewriter.end():
-                await self.exchange.write(out)
+            async for out in rewriter.write_rest():
+                await self.exchange.write_chunk(out)
         if failure or not rewriter.ended:
             raise failure or interrupted_error()
         self._note_reply(rewriter.called, rewriter.counted)
@@ -243,21 +251,21 @@ class RequestHandler:
             self.exchange.beat = None
             KEEP_ALIVE.end(beat)
 
-    async def _unwatched(self, chunks: AsyncIterator[bytes]) -> None:
+    async def _pass_bytes(self, chunks: AsyncIterator[bytes]) -> None:
         ended, rest = False, b""
         async for data in chunks:
-            self.record.wrote(data[:ROOM].decode("utf-8", "replace"))
-            await self.exchange.write(data)
+            self.record.add_raw(data[:ROOM].decode("utf-8", "replace"))
+            await self.exchange.write_chunk(data)
             ended = ended or has_end(rest + data)
             rest = data[-MARK:]
         if not ended:
             raise interrupted_error()
 
-    async def _compile(
+    async def _write_compiled(
         self, pieces: AnswerParts, writer: AnswerWriter, recording: RecordingSource
     ) -> int:
         if self.chat_request.stream:
-            return await self._streamed(pieces, writer, recording)
+            return await self._write_stream(pieces, writer, recording)
         made: list[AnswerPart] = []
         async with aclosing(pieces):
             async for piece in pieces:
@@ -265,17 +273,19 @@ class RequestHandler:
                     made = [piece for piece in made if not isinstance(piece, TextDelta)]
                     continue
                 made.append(piece)
-                self._note(piece)
+                self._note_piece(piece)
         finish = next(piece for piece in made if isinstance(piece, Finish))
         self._note_reply(
             self.record.calls > 0, finish.input_tokens if recording.replies == 1 else 0
         )
-        data = writer.whole(made)
+        data = writer.write_answer(made)
         self.record.compiled = data.decode()[:ROOM]
-        await self.exchange.respond(200, data, headers=self._told(summarize_compilation(finish)))
+        await self.exchange.respond(
+            200, data, headers=self._compiled_header(summarize_compilation(finish))
+        )
         return 200
 
-    async def _streamed(
+    async def _write_stream(
         self, pieces: AnswerParts, writer: AnswerWriter, recording: RecordingSource
     ) -> int:
         """Events as they are made; an error before the first of them is an answer of its own."""
@@ -283,27 +293,31 @@ class RequestHandler:
 
         async def keep_alive() -> None:
             if recording.begun and not self.exchange.begun:
-                await self.exchange.start(200, self.wire.streamed_as, self._told(self.record.way))
+                await self.exchange.start_response(
+                    200, self.wire.streamed_as, self._compiled_header(self.record.way)
+                )
             if self.exchange.begun:
-                await self.exchange.write(self.wire.comment or writer.event(TextDelta("")))
+                await self.exchange.write_chunk(
+                    self.wire.comment or writer.write_event(TextDelta(""))
+                )
 
         async with aclosing(pieces), self._kept_alive(keep_alive):
             async for made in pieces:
                 # What was sent was sent: the answer is a new paragraph.
                 piece = TextDelta("\n\n") if isinstance(made, TextRetracted) else made
-                self._note(piece)
+                self._note_piece(piece)
                 if not self.exchange.begun:
-                    await self.exchange.start(
-                        200, self.wire.streamed_as, self._told(self.record.way)
+                    await self.exchange.start_response(
+                        200, self.wire.streamed_as, self._compiled_header(self.record.way)
                     )
-                await self.exchange.write(writer.event(piece))
+                await self.exchange.write_chunk(writer.write_event(piece))
                 if isinstance(piece, Finish):
                     once = recording.replies == 1
                     self._note_reply(self.record.calls > 0, piece.input_tokens if once else 0)
-        await self.exchange.write(b"", more=False)
+        await self.exchange.write_chunk(b"", more=False)
         return 200
 
-    def _note(self, piece: AnswerPart) -> None:
+    def _note_piece(self, piece: AnswerPart) -> None:
         if isinstance(piece, CompletedCall):
             self.record.calls += 1
             self.record.compiled += f"{piece.name} {piece.arguments}\n"[:2000]

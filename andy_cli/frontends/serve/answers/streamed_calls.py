@@ -58,16 +58,16 @@ class StreamedCalls:
         return bool(self._calls)
 
     @property
-    def settled(self) -> bool:
+    def is_settled(self) -> bool:
         """Whether all of them went on, whole and fitting."""
-        return not self._held and all(call.arguments.whole for call in self)
+        return not self._held and all(call.arguments.is_whole for call in self)
 
     @property
     def opened(self) -> list[StreamedCall]:
         """Those that their client knows of."""
         return [call for call in self if call.opened]
 
-    def take(self, pieces: Sequence[object], event: bytes) -> bytes:
+    def take_pieces(self, pieces: Sequence[object], event: bytes) -> bytes:
         """Read the pieces of calls in an event; returns the events that may go on now."""
         reach: dict[int, int] = {}
         for piece in pieces:
@@ -76,10 +76,10 @@ class StreamedCalls:
                 self.deltas.append(delta)
                 self.mixed_up = self.mixed_up or self._is_mixed_up(delta)
                 if not self.mixed_up:
-                    call = self._add(delta)
+                    call = self._add_delta(delta)
                     reach[call.position] = len(call.arguments.text)
         self._held.append((event, reach))
-        return self._release()
+        return self._release_sure()
 
     def release_all(self) -> bytes:
         """The events that were held back, as they came: the reply was cut off."""
@@ -96,7 +96,7 @@ class StreamedCalls:
             return False  # a piece of it, whatever id it has now
         return delta.name != call.name or bool(delta.id and delta.id != call.id)
 
-    def _add(self, delta: CallDelta) -> StreamedCall:
+    def _add_delta(self, delta: CallDelta) -> StreamedCall:
         position = delta.position or 0
         call = self._calls.setdefault(position, StreamedCall(position))
         call.id = call.id or delta.id
@@ -105,11 +105,11 @@ class StreamedCalls:
             call.name = delta.name
             tool = self._tools.get(call.name)
             call.arguments = SureArguments(parameters(tool) if tool else {})
-            call.arguments.add(before)
-        call.arguments.add(delta.arguments)
+            call.arguments.add_text(before)
+        call.arguments.add_text(delta.arguments)
         return call
 
-    def _release(self) -> bytes:
+    def _release_sure(self) -> bytes:
         out = []
         while (
             self._held

@@ -63,18 +63,18 @@ class SureArguments:
         self._in_text = False
 
     @property
-    def whole(self) -> bool:
+    def is_whole(self) -> bool:
         """It is one object, and fits."""
         return self._place == "end" and self.sure == len(self.text)
 
-    def add(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         self.text += text
-        while self._place != "broken" and self._step():
+        while self._place != "broken" and self._read_next():
             pass
 
     def write_rest(self, arguments: Arguments) -> str | None:
         """What follows what is sure, so that all of it means these; None if nothing can."""
-        if self.whole:
+        if self.is_whole:
             return ""
         if not self.sure:
             return write_json(arguments)
@@ -98,7 +98,7 @@ class SureArguments:
             else None
         )
 
-    def _step(self) -> bool:
+    def _read_next(self) -> bool:
         """Read one more part; False where there is none that is whole."""
         if self._place == "text":
             return self._read_text()
@@ -110,21 +110,21 @@ class SureArguments:
             return False
         sign = self.text[self._at]
         if place := NEXT.get((self._place, sign)):
-            return self._go(place)
+            return self._move_to(place)
         match self._place, sign:
             case "first" | "key", '"':
                 return self._read_key()
             case "value", '"' if self._is_plain_text():
                 self._began, self._open = self._at, self._key
-                return self._go("text")
+                return self._move_to("text")
             case "value", _:
                 return self._read_value()
             case "first" | "after", "}" if self._has_required():
-                return self._go("end")
+                return self._move_to("end")
         self._place = "broken"
         return False
 
-    def _go(self, place: Place, end: int = 0) -> bool:
+    def _move_to(self, place: Place, end: int = 0) -> bool:
         self._at = end or self._at + 1
         self._place = place
         if place in SURE:
@@ -141,7 +141,7 @@ class SureArguments:
         if self._key in self._done or self._key not in self._properties:
             self._place = "broken"
             return False
-        return self._go("colon", end + 1)
+        return self._move_to("colon", end + 1)
 
     def _read_text(self) -> bool:
         found = TEXT.match(self.text, self._at)
@@ -149,7 +149,7 @@ class SureArguments:
         if self.text[self._at : self._at + 1] == '"':
             self._done[self._key] = json.loads(self.text[self._began : self._at + 1])
             self._open = None
-            return self._go("after")
+            return self._move_to("after")
         return self._is_unfinished(self._at)
 
     def _is_unfinished(self, at: int) -> bool:
@@ -167,11 +167,11 @@ class SureArguments:
         except (ValueError, RecursionError):
             value = None
             self._place = "broken"
-        if self._place == "broken" or not self._fits(value):
+        if self._place == "broken" or not self._fits_schema(value):
             self._place = "broken"
             return False
         self._done[self._key] = value
-        return self._go("after", end)
+        return self._move_to("after", end)
 
     def _find_end(self) -> int:
         """Where the value ends; 0 while that is not known."""
@@ -195,7 +195,7 @@ class SureArguments:
         schema = self._properties[self._key]
         return schema.get("type") == "string" and LIMITED.isdisjoint(schema)
 
-    def _fits(self, value: object) -> bool:
+    def _fits_schema(self, value: object) -> bool:
         """Whether the mapper would leave the value as it is."""
         shared = {key: schema for key, schema in self._parameters.items() if key.startswith("$")}
         one = {**shared, "type": "object", "properties": {self._key: self._properties[self._key]}}

@@ -129,7 +129,9 @@ class ToolDialogue:
             choice["parallel_tool_calls"] = False
         return {**self.chat_request.fields, **choice}
 
-    def request(self, more: Sequence[Wire] = (), constraint: Constraint | None = None) -> Request:
+    def build_request(
+        self, more: Sequence[Wire] = (), constraint: Constraint | None = None
+    ) -> Request:
         chat_request = self.chat_request
         # A model that is chosen for needs no words for it.
         demand = self.demand if self.must and not self.source.guided else ""
@@ -140,7 +142,7 @@ class ToolDialogue:
                 message._replace(content="") if message.calls else message for message in history
             )
         teach = self.chat_request.choice.how != "none"
-        messages = self.tool_prompt.messages(history, chat_request.parts, demand, teach)
+        messages = self.tool_prompt.render_messages(history, chat_request.parts, demand, teach)
         return Request(
             messages=(*messages, *self.side, *more),
             tools=tuple(self.chat_request.tools.values()) if self.native else (),
@@ -148,7 +150,7 @@ class ToolDialogue:
             stop=self.tool_prompt.dialect.stop,
         )
 
-    def count(self, usage: Usage) -> None:
+    def add_usage(self, usage: Usage) -> None:
         self.usage = Usage(
             self.usage.input_tokens + usage.input_tokens,
             self.usage.output_tokens + usage.output_tokens,
@@ -202,7 +204,7 @@ async def continue_dialogue(
         silent = dialogue.said or (dialogue.must and not last)
         reading = make_reader(dialogue)
         reply = Reply(
-            source.reply(dialogue.request(constraint=next_step(dialogue)), dialogue.fields),
+            source.reply(dialogue.build_request(constraint=next_step(dialogue)), dialogue.fields),
             reading,
             room=WHOLE,
         )
@@ -237,7 +239,7 @@ async def continue_dialogue(
 
 def note_reply(dialogue: ToolDialogue, reply: Reply, silent: bool) -> None:
     """Note what a reply said, and how; `silent`: its client saw none of its words."""
-    dialogue.count(reply.usage)
+    dialogue.add_usage(reply.usage)
     if reply.compiled.thought_first:
         dialogue.thinks_first.add(dialogue.source.endpoint.model)
     words = reply.compiled.text.strip()
@@ -276,7 +278,7 @@ def closing_pieces(
     """The calls, and what of the answer was not said while it came."""
     words = [*behind, *map(TextDelta, closing_words(dialogue, found))]
     if dialogue.opened:
-        yield from dialogue.opened.complete(calls)
+        yield from dialogue.opened.complete_calls(calls)
     yield from words
     if not dialogue.opened:
         yield from calls
@@ -301,7 +303,9 @@ def make_reader(dialogue: ToolDialogue) -> Compiler | QuoteAwareParser:
         return Compiler(Markers([]), reasoning_open=opened)  # nothing is a request
     words = [message.content for message in dialogue.chat_request.history if message.role == "user"]
     make = partial(
-        dialogue.tool_prompt.compiler, wants_code=asks_for_code("".join(words[-1:])), opened=opened
+        dialogue.tool_prompt.make_compiler,
+        wants_code=asks_for_code("".join(words[-1:])),
+        opened=opened,
     )
     return QuoteAwareParser(make, partial(is_text, dialogue))
 
@@ -323,7 +327,7 @@ async def stream_words(
             if visible.text and not silent:
                 dialogue.said = True
                 yield TextDelta(visible.text)
-            if dialogue.opening and (more := dialogue.opening.look(reading)):
+            if dialogue.opening and (more := dialogue.opening.read_more(reading)):
                 yield more
     except ApiError as api_error:
         failure = api_error
@@ -475,12 +479,12 @@ def make_interviewer(
 
     async def ask(question: Question) -> str:
         side.append({"role": "user", "content": question.text})
-        request = dialogue.request(side, constrain_answer(dialogue, question))
+        request = dialogue.build_request(side, constrain_answer(dialogue, question))
         fields = {key: value for key, value in dialogue.chat_request.fields.items() if key in KEPT}
         reply = Reply(dialogue.source.reply(request, fields), Compiler(Markers([])))
         async for _ in reply:
             pass
-        dialogue.count(reply.usage)
+        dialogue.add_usage(reply.usage)
         side.append({"role": "assistant", "content": reply.compiled.text})
         return reply.compiled.text
 

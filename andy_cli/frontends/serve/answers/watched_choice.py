@@ -54,7 +54,7 @@ class WatchedChoice:
         self._last = b""
         """The same, as it goes on."""
 
-    def take(self, event: Event, choice: Event, whole: bytes) -> bytes:
+    def take_event(self, event: Event, choice: Event, whole: bytes) -> bytes:
         """Read an event with this choice alone; returns the bytes that may go on now."""
         self._head = event
         delta = choice.get("delta")
@@ -69,11 +69,11 @@ class WatchedChoice:
                 whole = write_data_event(event)
             if finish:
                 whole = write_data_event({**event, "choices": [{**choice, "finish_reason": None}]})
-            out = self._calls.take(pieces if isinstance(pieces, list) else [], whole)
+            out = self._calls.take_pieces(pieces if isinstance(pieces, list) else [], whole)
             whole = (
                 write_data_event({**event, "choices": [{**choice, "delta": {}}]}) if finish else b""
             )
-        if isinstance(text, str) and text and (shown := self._show(text)) != text:
+        if isinstance(text, str) and text and (shown := self._show_text(text)) != text:
             if (shown or len(delta) > 1) and not pieces:
                 begun = {**choice, "delta": {**delta, "content": shown}, "finish_reason": None}
                 out += write_data_event({**event, "choices": [begun]})
@@ -93,10 +93,10 @@ class WatchedChoice:
         if isinstance(thought, str):
             self._thoughts.append(thought)
 
-    def _show(self, text: str) -> str:
+    def _show_text(self, text: str) -> str:
         """What of it may go on, and so all of it while nothing looks like a call."""
         self._raw.append(text)
-        self._record.wrote(text)
+        self._record.add_raw(text)
         shown = self._catch_up(self._reader.take(Chunk(text)).text)
         blank = self._reader.blank
         if blank is not None:
@@ -110,13 +110,17 @@ class WatchedChoice:
 
     def _show_call(self) -> bytes:
         """What may go on of a call that is being written in the text."""
-        if self._opening is None or self._calls or not (more := self._opening.look(self._reader)):
+        if (
+            self._opening is None
+            or self._calls
+            or not (more := self._opening.read_more(self._reader))
+        ):
             return b""
         return self._write_calling(more)
 
     def _write_calling(self, more: ToolCallDelta) -> bytes:
         opened = {"index": 0, **write_call(CompletedCall(0, more.id, more.name, ""), ())}
-        first = b"" if self._calling else self._write({"tool_calls": [opened]})
+        first = b"" if self._calling else self._write_event({"tool_calls": [opened]})
         self._calling += more.text
         return first + self._write_arguments(more.position, more.text)
 
@@ -138,32 +142,34 @@ class WatchedChoice:
         return self._opening.id if self._opening is not None and self._calling else ""
 
     @property
-    def _reason(self) -> str:
+    def _finish_reason(self) -> str:
         choices = self.finish["choices"] if self.finish else None
         reason = choices[0].get("finish_reason") if isinstance(choices, list) else None
         return plain_finish(str(reason or "stop"))
 
-    async def end(self, ended: bool) -> AsyncIterator[bytes]:
+    async def write_rest(self, ended: bool) -> AsyncIterator[bytes]:
         """What is left of it. `ended`: its server said that it is over."""
-        whole = ended and may_ask(self._reason)  # of nothing that was cut off is a call made (P7)
+        whole = ended and may_ask(
+            self._finish_reason
+        )  # of nothing that was cut off is a call made (P7)
         last, compiled = self._reader.finish(not whole)
         if not whole:
             compiled = without_requests(compiled)
         text = self._catch_up(last.text)
         if not whole or self._needs_nothing(compiled):
             if text:
-                yield self._write({"content": text})
+                yield self._write_event({"content": text})
             yield self._calls.release_all() + self._last
             return
         if text and self._shown_any:
-            yield self._write({"content": text})
+            yield self._write_event({"content": text})
         async for out in self._go_on():
             yield out
 
     def _needs_nothing(self, compiled: CompiledReply) -> bool:
         """Whether the choice stays as its server made it."""
         if self._calls:
-            return self._calls.settled
+            return self._calls.is_settled
         if self._calling:
             return False
         if compiled.requests or self._dialogue.must:
@@ -175,17 +181,17 @@ class WatchedChoice:
         """The rest of it, as a dialogue in which this was the first reply."""
         opened = self._calls.opened
         for call in () if self._calls.mixed_up else opened:
-            if not call.arguments.whole or call.sent < len(call.arguments.text):
+            if not call.arguments.is_whole or call.sent < len(call.arguments.text):
                 rest = call.write_rest(await understand_call(self._dialogue, call.delta))
                 yield self._write_arguments(call.position, rest)
         reason = "tool_calls"
         if not opened or self._calls.mixed_up or len(opened) < len([*self._calls]):
-            async for out in self._converse():
+            async for out in self._continue_dialogue():
                 if not isinstance(out, Finish):
                     yield out
                 elif not opened:
                     reason = out.reason
-        yield self._write({}, reason)
+        yield self._write_event({}, reason)
 
     def _first_reply(self) -> list[Chunk]:
         """What the dialogue begins with: all of it, or the calls that did not go on."""
@@ -194,10 +200,10 @@ class WatchedChoice:
             deltas = [call.delta for call in self._calls if not call.opened]
         calls = [Chunk(call=delta) for delta in deltas]
         words = Chunk("".join(self._raw), "".join(self._thoughts))
-        end = Chunk(finish=self._reason)
+        end = Chunk(finish=self._finish_reason)
         return [*calls, end] if self._calls.opened else [words, *calls, end]
 
-    async def _converse(self) -> AsyncIterator[bytes | Finish]:
+    async def _continue_dialogue(self) -> AsyncIterator[bytes | Finish]:
         """What becomes of it; the model is asked again only where no call went on before."""
         opened, dialogue = self._calls.opened, self._dialogue
         if self._calls:
@@ -210,7 +216,7 @@ class WatchedChoice:
         async for piece in continue_dialogue(dialogue, 1 if opened else TRIES):
             match piece:
                 case TextDelta(text):
-                    yield self._write({"content": text})
+                    yield self._write_event({"content": text})
                 case ToolCallDelta():
                     yield self._write_calling(piece)
                 case CompletedCall() if piece.id == self._opened_id:
@@ -222,7 +228,7 @@ class WatchedChoice:
                     self._record.compiled += f"{piece.name} {piece.arguments}\n"[:2000]
                     index = len(opened) - known + position
                     call = {"index": index, **write_call(piece, texted)}
-                    yield self._write({"tool_calls": [call]})
+                    yield self._write_event({"tool_calls": [call]})
                 case CompletedCall(position=position):
                     call_begun = opened[position]
                     if rest := call_begun.write_rest(json.loads(piece.arguments)):
@@ -233,9 +239,9 @@ class WatchedChoice:
 
     def _write_arguments(self, position: int, text: str) -> bytes:
         piece = {"index": position, "function": {"arguments": text}}
-        return self._write({"tool_calls": [piece]})
+        return self._write_event({"tool_calls": [piece]})
 
-    def _write(self, delta: Event, finish: str | None = None) -> bytes:
+    def _write_event(self, delta: Event, finish: str | None = None) -> bytes:
         head = {key: value for key, value in self._head.items() if key not in ("choices", "usage")}
         choice = {"index": self._index, "delta": delta, "finish_reason": finish}
         return write_data_event({**head, "choices": [choice]})

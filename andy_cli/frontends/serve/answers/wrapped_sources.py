@@ -18,10 +18,10 @@ class RecordingSource(SourceWrapper):
     async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
         self.replies += 1
         if self.record.raw:
-            self.record.wrote("\n---\n")
+            self.record.add_raw("\n---\n")
         async for chunk in self.source.reply(request, fields):
             self.begun = True
-            self.record.wrote(chunk.text)
+            self.record.add_raw(chunk.text)
             yield chunk
 
 

@@ -46,10 +46,10 @@ class ClientConnection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(cast(asyncio.Transport, transport))
-        self._clock = self.loop.call_later(PATIENCE, self._late)
+        self._clock = self.loop.call_later(PATIENCE, self._refuse_late)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._stop()
+        self._stop_clock()
         super().connection_lost(exc)
         if self.gone is not None:
             self.gone()
@@ -59,26 +59,26 @@ class ClientConnection(HttpToolsProtocol):
             return
         self._unset_keepalive_if_required()
         try:
-            self._feed(data)
+            self._feed_parser(data)
         except httptools.HttpParserError:
-            self._refuse(explain_unreadable(data))
+            self._refuse_request(explain_unreadable(data))
             return
         # The first head is waited for, or one is under way: then there is no method yet.
         in_head = self.scope is None or "method" not in self.scope
         self._head = self._head + len(data) if in_head and self._head >= 0 else 0
         if self._head > HEAD:
-            self._refuse(ApiError(431, "The head of the request is too large."))
+            self._refuse_request(ApiError(431, "The head of the request is too large."))
         elif in_head or self._in_body:
-            self._clock = self._clock or self.loop.call_later(PATIENCE, self._late)
+            self._clock = self._clock or self.loop.call_later(PATIENCE, self._refuse_late)
         else:
-            self._stop()
+            self._stop_clock()
             if self.cycle.response_complete:
                 # The rest of a body that was refused is in; uvicorn waits for no other request.
                 self.timeout_keep_alive_task = self.loop.call_later(
                     self.timeout_keep_alive, self.timeout_keep_alive_handler
                 )
 
-    def _feed(self, data: bytes) -> None:
+    def _feed_parser(self, data: bytes) -> None:
         while data:
             try:
                 self.parser.feed_data(data)
@@ -115,7 +115,7 @@ class ClientConnection(HttpToolsProtocol):
             # A large body has stopped the reading; a client that goes must be noticed.
             self.flow.resume_reading()
 
-    def answer(self, scope: object, answer: bytes) -> bool:
+    def write_answer(self, scope: object, answer: bytes) -> bool:
         """Write a whole answer, head and body: a third of what `send` costs.
 
         False where that has to be used: while requests wait behind each other, or what was written
@@ -131,17 +131,17 @@ class ClientConnection(HttpToolsProtocol):
         cycle.on_response()
         return True
 
-    def _stop(self) -> None:
+    def _stop_clock(self) -> None:
         if self._clock is not None:
             self._clock.cancel()
             self._clock = None
 
-    def _late(self) -> None:
-        self._refuse(ApiError(408, "The request took too long to arrive."))
+    def _refuse_late(self) -> None:
+        self._refuse_request(ApiError(408, "The request took too long to arrive."))
 
-    def _refuse(self, api_error: ApiError) -> None:
+    def _refuse_request(self, api_error: ApiError) -> None:
         """Says why and ends the connection; an answer that is under way may end before."""
-        self._stop()
+        self._stop_clock()
         cycle = self.cycle
         if cycle is not None and not cycle.response_complete:
             if not self._in_body:

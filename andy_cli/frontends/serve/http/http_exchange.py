@@ -39,7 +39,7 @@ class HttpExchange:
         self._send = send
         self._connection: ClientConnection = scope["state"]["connection"]
 
-    async def body(self) -> bytes:
+    async def read_body(self) -> bytes:
         """Raises ApiError for one that is too large (413)."""
         message = await self.receive()
         if message["type"] == "http.request" and not message["more_body"]:
@@ -55,20 +55,20 @@ class HttpExchange:
             message = await self.receive()
         raise ApiError(400, "The client is gone.")
 
-    def attend(self) -> None:
+    def watch_client(self) -> None:
         """From now on this request's own work ends as soon as its client is gone."""
         self._task = asyncio.current_task()
-        self._connection.gone = self._leave
+        self._connection.gone = self._cancel_work
 
-    def unattend(self) -> None:
+    def unwatch_client(self) -> None:
         self._connection.gone = None
 
-    def _leave(self) -> None:
+    def _cancel_work(self) -> None:
         self.gone = True
         if self._task is not None:
             self._task.cancel()
 
-    async def start(self, status: int, kind: str, headers: Mapping[str, str]) -> None:
+    async def start_response(self, status: int, kind: str, headers: Mapping[str, str]) -> None:
         self.begun = True
         listed = [(b"content-type", kind.encode()), (b"cache-control", b"no-store")]
         listed += [
@@ -77,7 +77,7 @@ class HttpExchange:
         ]
         await self._send({"type": "http.response.start", "status": status, "headers": listed})
 
-    async def write(self, data: bytes, more: bool = True) -> None:
+    async def write_chunk(self, data: bytes, more: bool = True) -> None:
         if self.beat is not None:
             self.beat.wrote = monotonic()
         await self._send({"type": "http.response.body", "body": data, "more_body": more})
@@ -91,16 +91,16 @@ class HttpExchange:
             more = [f"{name}: {value}\r\n" for name, value in (self.shared | headers).items()]
             told = "".join((head, *more, "cache-control: no-store\r\n\r\n"))
             self.begun = True
-            if self._connection.answer(self.scope, told.encode("latin-1", "replace") + data):
+            if self._connection.write_answer(self.scope, told.encode("latin-1", "replace") + data):
                 return
-        await self.start(status, kind, {"content-length": length, **headers})
-        await self.write(data, more=False)
+        await self.start_response(status, kind, {"content-length": length, **headers})
+        await self.write_chunk(data, more=False)
 
     async def refuse(self, api_error: ApiError, wire: ClientWire) -> None:
         """The error in the protocol's own shape: as the answer, or at the end of its stream."""
         if self.begun:
             failed = self.failed or wire.failed
-            await self.write(failed(api_error), more=False)
+            await self.write_chunk(failed(api_error), more=False)
         else:
             told = dump_json(wire.error(api_error))
             await self.respond(api_error.status, told, headers=api_error.headers)

@@ -34,7 +34,7 @@ class KeepAlive:
         beat = KeptStream(show, monotonic())
         self._beats.add(beat)
         if self._clock is None:
-            self._clock = asyncio.get_running_loop().call_later(SECOND, self._look)
+            self._clock = asyncio.get_running_loop().call_later(SECOND, self._show_signs)
         return beat
 
     def end(self, beat: KeptStream) -> None:
@@ -42,7 +42,7 @@ class KeepAlive:
         if beat.showing is not None:
             beat.showing.cancel()
 
-    def _look(self) -> None:
+    def _show_signs(self) -> None:
         now = monotonic()
         for beat in self._beats:
             waiting = beat.showing is not None and not beat.showing.done()
@@ -51,7 +51,7 @@ class KeepAlive:
                 beat.showing = asyncio.get_running_loop().create_task(_send_sign(beat))
         self._clock = None
         if self._beats:
-            self._clock = asyncio.get_running_loop().call_later(SECOND, self._look)
+            self._clock = asyncio.get_running_loop().call_later(SECOND, self._show_signs)
 
 
 async def _send_sign(beat: KeptStream) -> None:

@@ -55,23 +55,23 @@ class RequestGuard:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_usual", f"127.0.0.1:{self.port}")
 
-    def check(self, method: str, raw: Headers) -> Mapping[str, str]:
+    def check_headers(self, method: str, raw: Headers) -> Mapping[str, str]:
         """The headers, if the request may be answered. Raises ApiError."""
         if sum(map(len, chain.from_iterable(raw))) + 4 * len(raw) > HEAD:
             raise ApiError(431, "The head of the request is too large.", headers=CLOSING)
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
         if len(headers) < len(raw):
             refuse_duplicates(raw)
-        self._length(headers)
+        self._check_length(headers)
         if method not in METHODS:
             raise ApiError(405, "This is not how it is asked for.", headers=allow_header(METHODS))
-        self._host(headers)
-        self._page(headers)
+        self._check_host(headers)
+        self._check_origin(headers)
         if method == "POST":
-            self._kind(headers)
+            self._check_content_type(headers)
         return headers
 
-    def shared(self, headers: Mapping[str, str]) -> dict[str, str]:
+    def make_cors_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         """Headers that let a web page read the answer: for those that may ask, and no other."""
         origin = headers.get("origin", "")
         if origin not in self.origins:
@@ -84,7 +84,7 @@ class RequestGuard:
             "vary": "origin, access-control-request-headers",
         }
 
-    def identify(self, headers: Mapping[str, str]) -> None:
+    def check_token(self, headers: Mapping[str, str]) -> None:
         """Raises ApiError (401) without the token, if there is one."""
         if not self.token:
             return
@@ -100,7 +100,7 @@ class RequestGuard:
                 {"www-authenticate": "Bearer"},
             )
 
-    def _host(self, headers: Mapping[str, str]) -> None:
+    def _check_host(self, headers: Mapping[str, str]) -> None:
         """A name that is not ours leads here by a trick with names (DNS rebinding)."""
         host = headers.get("host", "").lower()
         if host == self._usual:
@@ -114,7 +114,7 @@ class RequestGuard:
         if not (own or (more and (not port or port.isdecimal()))):
             raise ApiError(403, "This server is not asked for by that name.")
 
-    def _page(self, headers: Mapping[str, str]) -> None:
+    def _check_origin(self, headers: Mapping[str, str]) -> None:
         """Pages of others are told by what a browser says of them; our own has our own name."""
         origin = headers.get("origin")
         if origin is not None and origin in self.origins:
@@ -125,7 +125,7 @@ class RequestGuard:
             raise ApiError(403, "Web pages may not ask this server.")
 
     @staticmethod
-    def _length(headers: Mapping[str, str]) -> None:
+    def _check_length(headers: Mapping[str, str]) -> None:
         if "content-length" in headers and "transfer-encoding" in headers:
             raise ApiError(400, "The request has two lengths.", headers=CLOSING)
         length = headers.get("content-length", "0")
@@ -135,7 +135,7 @@ class RequestGuard:
             raise ApiError(413, f"The request is larger than {LARGEST // 2**20} MiB.")
 
     @staticmethod
-    def _kind(headers: Mapping[str, str]) -> None:
+    def _check_content_type(headers: Mapping[str, str]) -> None:
         kind = headers.get("content-type", "application/json").partition(";")[0]
         if kind.strip().lower() != "application/json":
             raise ApiError(415, "The request is not application/json.")

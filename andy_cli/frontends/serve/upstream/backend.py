@@ -57,19 +57,19 @@ class TimeoutMonitor:
     def begin(self, request: "UpstreamRequest") -> None:
         self._waiting.add(request)
         if self._clock is None:
-            self._clock = asyncio.get_running_loop().call_later(1, self._look)
+            self._clock = asyncio.get_running_loop().call_later(1, self._check_timeouts)
 
     def end(self, request: "UpstreamRequest") -> None:
         self._waiting.discard(request)
 
-    def _look(self) -> None:
+    def _check_timeouts(self) -> None:
         now = monotonic()
         for request in self._waiting:
             if now - request.last_heard > self._silence or now - request.began > self._whole:
                 request.give_up()
         self._clock = None
         if self._waiting:
-            self._clock = asyncio.get_running_loop().call_later(1, self._look)
+            self._clock = asyncio.get_running_loop().call_later(1, self._check_timeouts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,9 @@ class Backend:
         """`address`: another than that of the chat completions API."""
         return UpstreamRequest(replace(self, url=URL(address)) if address else self, body)
 
-    async def fetch(self, method: str, url: str, body: Mapping[str, object] | None) -> bytes | None:
+    async def fetch_facts(
+        self, method: str, url: str, body: Mapping[str, object] | None
+    ) -> bytes | None:
         """A short answer to a question beside the requests; None unless it is a success."""
         try:
             async with self.http.request(
@@ -134,19 +136,19 @@ class UpstreamRequest:
         self._backend.timeouts.begin(self)
         try:
             try:
-                self._response = await self._post()
+                self._response = await self._post_body()
             except aiohttp.ClientConnectorError:
                 raise  # there was none yet
             except CONNECTION_ENDED:
                 # llama.cpp says that it keeps a connection and ends it all the same: what is asked
                 # right after an answer, as the steps of an interview are, may meet that end.
-                self._response = await self._post()
+                self._response = await self._post_body()
         except BaseException as error:
-            self._end(error)
+            self._finish_request(error)
             raise
         return self
 
-    async def _post(self) -> aiohttp.ClientResponse:
+    async def _post_body(self) -> aiohttp.ClientResponse:
         backend = self._backend
         return await backend.http.post(
             backend.url,
@@ -162,13 +164,13 @@ class UpstreamRequest:
         trace: TracebackType | None,
     ) -> None:
         self._response.release()  # and ends the connection where something is left to be read
-        self._end(error)
+        self._finish_request(error)
 
-    def _end(self, error: BaseException | None) -> None:
+    def _finish_request(self, error: BaseException | None) -> None:
         self._backend.timeouts.end(self)
-        self._explain(error)
+        self._raise_unreachable(error)
 
-    def _explain(self, error: BaseException | None) -> None:
+    def _raise_unreachable(self, error: BaseException | None) -> None:
         if isinstance(error, asyncio.CancelledError) and self._late and self._task:
             self._task.uncancel()
             raise unreachable_error(TimeoutError()) from error
@@ -194,7 +196,7 @@ class UpstreamRequest:
         kind: str = self._response.headers.get("content-type", JSON)
         return kind if kind.isascii() and kind.isprintable() else JSON
 
-    async def chunks(self) -> AsyncIterator[bytes]:
+    async def read_chunks(self) -> AsyncIterator[bytes]:
         """As they come, and unpacked. Raises ApiError at the place where it breaks off."""
         content = self._response.content
         try:
@@ -202,27 +204,27 @@ class UpstreamRequest:
                 self.last_heard = monotonic()
                 yield data
         except (asyncio.CancelledError, aiohttp.ClientError, OSError) as error:
-            self._explain(error)
+            self._raise_unreachable(error)
             raise
 
-    async def whole(self) -> bytes:
+    async def read_whole(self) -> bytes:
         """Raises ApiError for an answer without end."""
         content = self._response.content
         first = await content.readany()
         if content.at_eof():
             return first
         pieces, size = [first], len(first)
-        async for data in self.chunks():
+        async for data in self.read_chunks():
             pieces.append(data)
             size += len(data)
             if size > LARGEST:
                 raise ApiError(502, "The model's reply is too long.", "upstream_error")
         return b"".join(pieces)
 
-    async def refusal(self) -> ApiError:
+    async def read_refusal(self) -> ApiError:
         """What the server refused with, in its own words where they are JSON."""
         response, data = self._response, b""
-        async for piece in self.chunks():
+        async for piece in self.read_chunks():
             data += piece
             if len(data) > REFUSAL:
                 break

@@ -53,7 +53,7 @@ class OllamaModels:
     async def tags(self) -> dict[str, object]:
         rows = [
             {**render_row(name), "modified_at": format_time(self._started)}
-            for name in await self._names()
+            for name in await self._list_tagged_names()
         ]
         return {"models": rows}
 
@@ -62,14 +62,14 @@ class OllamaModels:
         until = format_time(datetime.now(UTC) + KEPT)
         rows = [
             {**render_row(name), "expires_at": until, "size_vram": 0}
-            for name in await self._names()
+            for name in await self._list_tagged_names()
         ]
         return {"models": rows}
 
     async def show(self, value: object) -> dict[str, object]:
         """What is known of a model. Raises ApiError (404) where there is none of this name."""
         name = read_model(check_body(value))
-        upstream = self._upstreams.find(name)
+        upstream = self._upstreams.find_upstream(name)
         facts = await self._get_facts(select_source(upstream, strip_latest_tag(name)).endpoint)
         template = facts.template if "tools" in facts.template.lower() else TEMPLATE
         more = [capability for capability in OTHER_CAPABILITIES if capability in facts.capabilities]
@@ -89,8 +89,8 @@ class OllamaModels:
     async def pull(self, value: object) -> dict[str, object]:
         """Success for a model that is there. Raises ApiError (404): no other can be fetched."""
         name = read_model(check_body(value))
-        self._upstreams.find(name)
-        names = await self._names()
+        self._upstreams.find_upstream(name)
+        names = await self._list_tagged_names()
         if names and add_tag(name) not in names:
             there = ", ".join(names)
             raise ApiError(
@@ -98,7 +98,7 @@ class OllamaModels:
             )
         return {"status": "success"}
 
-    async def _names(self) -> list[str]:
+    async def _list_tagged_names(self) -> list[str]:
         names = list_names(self._upstreams)
         if not names:
             rows = await fetch_models(self._upstreams.entries[0])

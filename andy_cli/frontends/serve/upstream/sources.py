@@ -63,17 +63,17 @@ class UpstreamAdapters:
         self._known: dict[str, Adapter] = {}
         self._settings = settings
 
-    def find(self, endpoint: Endpoint) -> Adapter:
+    def find_adapter(self, endpoint: Endpoint) -> Adapter:
         if endpoint.model not in self._known:  # what is remembered of a model is in a file
-            self._set(endpoint, Adapter(left_out(recall_model(endpoint), self._settings)))
+            self._store_adapter(endpoint, Adapter(left_out(recall(endpoint), self._settings)))
         return self._known[endpoint.model]
 
-    def keep(self, endpoint: Endpoint, adapter: Adapter) -> None:
-        self._set(endpoint, adapter)
+    def keep_adapter(self, endpoint: Endpoint, adapter: Adapter) -> None:
+        self._store_adapter(endpoint, adapter)
         if kept := adapter.learned - PASSING:
             learn_without(endpoint, kept)
 
-    def _set(self, endpoint: Endpoint, adapter: Adapter) -> None:
+    def _store_adapter(self, endpoint: Endpoint, adapter: Adapter) -> None:
         self._known[endpoint.model] = adapter
         if len(self._known) > MODELS:
             del self._known[next(iter(self._known))]
@@ -110,7 +110,7 @@ class RemoteSource:
 
     def find_left_out(self, body: Mapping[str, object]) -> list[str]:
         """What of a client's request its server is known to refuse, so that it went otherwise."""
-        learned = self.adapters.find(self.endpoint).learned
+        learned = self.adapters.find_adapter(self.endpoint).learned
         return sorted(feature for feature in learned if adapt_body(body, {feature}) != body)
 
     @asynccontextmanager
@@ -120,20 +120,20 @@ class RemoteSource:
 
         Raises ApiError, and ToolsNotSupported for a request with tools that must be made otherwise.
         """
-        adapter = self.adapters.find(self.endpoint)
+        adapter = self.adapters.find_adapter(self.endpoint)
         if adapter.learned:
             body = dump_json(adapter.adapt(json.loads(body)))
         while True:
-            async with await self._sent(body) as sent:
+            async with await self._open_request(body) as sent:
                 if sent.status == 200:
                     yield sent
                     return
-                api_error = await sent.refusal()
+                api_error = await sent.read_refusal()
             chat_request = json.loads(body)
-            if not self._learns(sent.address, api_error, chat_request):
-                body = dump_json(self._changed(adapter, api_error, chat_request))
+            if not self._may_retry(sent.address, api_error, chat_request):
+                body = dump_json(self._adapt_to_refusal(adapter, api_error, chat_request))
 
-    async def _sent(self, body: bytes) -> UpstreamRequest:
+    async def _open_request(self, body: bytes) -> UpstreamRequest:
         if self.ollama is None or not self.ollama.speaks:
             return self.backend.send(body)
         try:
@@ -142,13 +142,13 @@ class RemoteSource:
             raise ApiError(400, str(error)) from error
         return self.backend.send(dump_json(written), self.ollama.address)
 
-    def _learns(self, address: str, api_error: ApiError, chat_request: Body) -> bool:
+    def _may_retry(self, address: str, api_error: ApiError, chat_request: Body) -> bool:
         """Whether an Ollama, or what is none, may take the same request once more."""
         if self.ollama is None or address != self.ollama.address:
             return False
         return self.ollama.learn(api_error.status, api_error.refusal, chat_request)
 
-    def _changed(self, adapter: Adapter, api_error: ApiError, chat_request: Body) -> Body:
+    def _adapt_to_refusal(self, adapter: Adapter, api_error: ApiError, chat_request: Body) -> Body:
         before = set(adapter.learned)
         changed = adapter.learn(api_error.status, find_thinking(api_error.refusal), chat_request)
         if changed is None:
@@ -165,7 +165,7 @@ class RemoteSource:
             )
             tools_refused.refusal = api_error.refusal
             raise tools_refused
-        self.adapters.keep(self.endpoint, adapter)
+        self.adapters.keep_adapter(self.endpoint, adapter)
         return changed
 
     async def find_constraint(self, request: Request, fields: Mapping[str, object]) -> Body:
@@ -173,10 +173,10 @@ class RemoteSource:
         constraint = request.constraint
         if constraint is None or constraint.free_text or not CLIENTS_OWN.isdisjoint(fields):
             return {}
-        learned = self.adapters.find(self.endpoint).learned
+        learned = self.adapters.find_adapter(self.endpoint).learned
         return write_constraint(await self.kind.find(), constraint, learned)
 
-    def _body(self, request: Request, fields: Mapping[str, object]) -> Body:
+    def _build_body(self, request: Request, fields: Mapping[str, object]) -> Body:
         if not self.passes:
             refuse_unscored(fields)
         foreign = () if self.ollama else OLLAMAS
@@ -198,16 +198,18 @@ class RemoteSource:
 
     async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
         held = await self.find_constraint(request, fields)
-        chunks = self._reply(json.dumps({**self._body(request, fields), **held}).encode())
-        async with aclosing(unwrap_answers(chunks) if is_wrapped(held) else chunks) as said:
+        chunks = self._stream_reply(
+            json.dumps({**self._build_body(request, fields), **held}).encode()
+        )
+        async with aclosing(unwrap(chunks) if is_wrapped(held) else chunks) as said:
             async for chunk in said:
                 yield chunk
 
-    async def _reply(self, body: bytes) -> AsyncGenerator[Chunk, None]:
+    async def _stream_reply(self, body: bytes) -> AsyncGenerator[Chunk, None]:
         size, ended = 0, False
         async with self.send(body) as sent:
             reader = reader_at(sent.address)
-            async for data in sent.chunks():
+            async for data in sent.read_chunks():
                 size += len(data)
                 for chunk in reader.feed(data):
                     ended = ended or bool(chunk.finish)

@@ -36,7 +36,7 @@ class ToolPrompt:
     def lesson(self) -> str:
         return lesson(self.dialect, {name: offered(tool) for name, tool in self.tools.items()})
 
-    def compiler(
+    def make_compiler(
         self,
         plain: Collection[tuple[int, int]] = (),
         wants_code: bool = False,
@@ -51,7 +51,7 @@ class ToolPrompt:
             keeps_objects=self.dialect.name == NATIVE,  # passed on as they are
         )
 
-    def messages(
+    def render_messages(
         self,
         history: Sequence[Message],
         parts: Mapping[str, object],

@@ -54,7 +54,7 @@ class ToolSupport:
     refused: set[int] = field(default_factory=set)
     """Sets of tools that its server refused."""
 
-    async def ask(self, get_facts: GetFacts) -> None:
+    async def ask_server(self, get_facts: GetFacts) -> None:
         """Ask its server once, unless it is a provider's or enough was seen of it."""
         preset = presets().get(self.endpoint.provider)
         hosted = preset is not None and preset.is_hosted(self.endpoint.base_url)
@@ -65,7 +65,7 @@ class ToolSupport:
         if told and "tools" not in told:
             self._give_up(TOLD)
 
-    def takes(self, tools: Tools) -> bool:
+    def takes_tools(self, tools: Tools) -> bool:
         """Whether these tools are sent to it in the next request."""
         if not self.native or self.observed.trial:
             return False

@@ -16,7 +16,11 @@ from andy_cli.frontends.serve.upstream.sources import (
     ReplySource,
     UpstreamAdapters,
 )
-from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, ToolPrompt, make_tool_prompt
+from andy_cli.frontends.serve.upstream.tool_prompt import (
+    DIALECTS,
+    ToolPrompt,
+    make_tool_prompt,
+)
 from andy_cli.frontends.serve.upstream.tool_support import GetFacts, ToolSupport, no_facts
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
@@ -55,30 +59,30 @@ class Upstream:
         """Whether the model is sent the client's tools."""
         if self.dialect != "auto":
             return self.dialect == NATIVE
-        support = self.support(chat_request.model)
-        await support.ask(self.get_facts)
-        return support.takes(chat_request.tools)
+        support = self.find_support(chat_request.model)
+        await support.ask_server(self.get_facts)
+        return support.takes_tools(chat_request.tools)
 
-    def support(self, wanted: str) -> ToolSupport:
+    def find_support(self, wanted: str) -> ToolSupport:
         model = self.model_for(wanted)
         if model not in self._support:  # what is remembered of a model is in a file
             if len(self._support) >= MODELS:
                 self._support.clear()  # clients choose the names
             endpoint = replace(self.source.endpoint, model=model)
-            instead = self._found(model, native=False).name
-            native = self._found(model).name == NATIVE
-            sure = native and recall_model(endpoint).native is True
+            instead = self._choose_dialect(model, native=False).name
+            native = self._choose_dialect(model).name == NATIVE
+            sure = native and recall(endpoint).native is True
             self._support[model] = ToolSupport(endpoint, instead, native, sure)
         return self._support[model]
 
-    def tool_prompt(self, tools: Tools, wanted: str, dialect: str = "") -> ToolPrompt:
+    def make_tool_prompt(self, tools: Tools, wanted: str, dialect: str = "") -> ToolPrompt:
         """How it is told of tools, where it takes none; `dialect` as this request wants it."""
         named = dialect or self.dialect
         if named != "auto":
             return make_tool_prompt(told(named, "--dialect", DIALECTS).dialect, tools)
-        return make_tool_prompt(self._found(self.model_for(wanted), native=False), tools)
+        return make_tool_prompt(self._choose_dialect(self.model_for(wanted), native=False), tools)
 
-    def _found(self, model: str, native: bool = True) -> Dialect:
+    def _choose_dialect(self, model: str, native: bool = True) -> Dialect:
         if self.source.guided:
             return DIALECTS["andybot"]
         takes = ("tools",) if self.takes_tools and native else ()
@@ -96,7 +100,7 @@ MODELS = 1000
 class Upstreams:
     entries: list[Upstream]
 
-    def find(self, model: str) -> Upstream:
+    def find_upstream(self, model: str) -> Upstream:
         """The one a request means. Raises ApiError (404) where several are there and none is."""
         named = [upstream for upstream in self.entries if upstream.name == model]
         short = strip_latest_tag(model)
@@ -134,7 +138,7 @@ def open_upstreams(
         if not equals or "://" in name or ":" in name:
             name, place = "", written
         opening = UpstreamOpener(model, dialect, behind, settings, environment, get_facts)
-        found.append(opening.upstream(name, place))
+        found.append(opening.open_upstream(name, place))
     for upstream in found:
         upstream.get_facts = get_facts
     if len(found) > 1:
@@ -158,12 +162,14 @@ class UpstreamOpener:
     environment: Mapping[str, str]
     get_facts: GetFacts
 
-    def upstream(self, name: str, place: str) -> Upstream:
+    def open_upstream(self, name: str, place: str) -> Upstream:
         """One of them. Raises UsageError."""
         if "://" in place:
             named, url = read_address(place)
             key = self.environment.get(self.settings.text("api_key_env") or "OPENAI_API_KEY", "")
-            return Upstream(name, self._remote(Endpoint(named, self.model, url, key)), self.dialect)
+            return Upstream(
+                name, self._open_remote(Endpoint(named, self.model, url, key)), self.dialect
+            )
         provider, wanted = parse_name(place)
         if not provider:
             raise UsageError(
@@ -178,9 +184,9 @@ class UpstreamOpener:
             client = preset.connect(endpoint, self.settings)
             source = LocalSource(endpoint, client, asyncio.Lock())
             return Upstream(name, source, self.dialect, False)
-        return Upstream(name, self._remote(endpoint), self.dialect, preset.tools)
+        return Upstream(name, self._open_remote(endpoint), self.dialect, preset.tools)
 
-    def _remote(self, endpoint: Endpoint) -> RemoteSource:
+    def _open_remote(self, endpoint: Endpoint) -> RemoteSource:
         async def ask(model: str) -> Facts:
             return await self.get_facts(replace(endpoint, model=model))
 

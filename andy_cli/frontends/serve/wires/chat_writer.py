@@ -63,22 +63,22 @@ class ChatWriter:
         """Whether its arguments go on in pieces: those of a tool that takes a text do not."""
         return name not in self._texted
 
-    def event(self, piece: AnswerPart) -> bytes:
+    def write_event(self, piece: AnswerPart) -> bytes:
         if isinstance(piece, Finish):
-            return self._end(piece)
+            return self._write_end(piece)
         if isinstance(piece, TextDelta):
             delta: dict[str, object] = {"content": piece.text}
         elif isinstance(piece, ReasoningDelta):
             delta = {"reasoning_content": piece.text}
         elif isinstance(piece, ToolCallDelta):
-            return b"".join(self._chunk(delta) for delta in self._calling_deltas(piece))
+            return b"".join(self._write_chunk(delta) for delta in self._calling_deltas(piece))
         else:
-            return b"".join(self._chunk(delta) for delta in self._call_deltas(piece))
-        return self._chunk(delta)
+            return b"".join(self._write_chunk(delta) for delta in self._call_deltas(piece))
+        return self._write_chunk(delta)
 
     def _calling_deltas(self, piece: ToolCallDelta) -> list[dict[str, object]]:
         """More of a call that is being written."""
-        deltas = [] if self._calling else [self._opened(piece)]
+        deltas = [] if self._calling else [self._open_call(piece)]
         self._calling += piece.text
         deltas.append({"index": piece.position, "function": {"arguments": piece.text}})
         return [{"tool_calls": [delta]} for delta in deltas]
@@ -87,12 +87,12 @@ class ChatWriter:
         if piece.name in self._texted:
             whole = {"index": piece.position, **write_call(piece, self._texted)}
             return [{"tool_calls": [whole]}]
-        deltas = [] if self._calling else [self._opened(piece)]
+        deltas = [] if self._calling else [self._open_call(piece)]
         text, self._calling = piece.arguments[len(self._calling) :], ""
         deltas.append({"index": piece.position, "function": {"arguments": text}})
         return [{"tool_calls": [delta]} for delta in deltas]
 
-    def _opened(self, piece: CompletedCall | ToolCallDelta) -> dict[str, object]:
+    def _open_call(self, piece: CompletedCall | ToolCallDelta) -> dict[str, object]:
         """Index, id and name first; the arguments follow."""
         return {
             "index": piece.position,
@@ -101,7 +101,7 @@ class ChatWriter:
             "function": {"name": piece.name, "arguments": ""},
         }
 
-    def _chunk(self, delta: dict[str, object], finish: str | None = None) -> bytes:
+    def _write_chunk(self, delta: dict[str, object], finish: str | None = None) -> bytes:
         if not self._begun:
             self._begun = True
             delta = {"role": "assistant", "content": "", **delta}
@@ -109,19 +109,21 @@ class ChatWriter:
         choice |= {"logprobs": None, "finish_reason": finish}
         return write_data_event({**self._head, "choices": [choice]})
 
-    def _end(self, finish: Finish) -> bytes:
+    def _write_end(self, finish: Finish) -> bytes:
         self.used = Usage(finish.input_tokens, finish.output_tokens)
-        last = self._chunk({}, self._reason(finish))
+        last = self._write_chunk({}, self._finish_reason(finish))
         if not self._place.last:
             return last
         if self._asked.usage:
-            last += write_data_event({**self._head, "choices": [], "usage": self._usage(finish)})
+            last += write_data_event(
+                {**self._head, "choices": [], "usage": self._sum_usage(finish)}
+            )
         return last + DONE
 
-    def _reason(self, finish: Finish) -> str:
+    def _finish_reason(self, finish: Finish) -> str:
         return self.calls_reason if finish.reason == "tool_calls" else finish.reason
 
-    def _usage(self, finish: Finish) -> dict[str, int]:
+    def _sum_usage(self, finish: Finish) -> dict[str, int]:
         """Of all answers up to this one; they share one prompt."""
         before = self._place.before
         prompt = before.input_tokens or finish.input_tokens
@@ -136,16 +138,16 @@ class ChatWriter:
         """An error in a stream that has begun: the client is told, and that it is over."""
         return write_data_event(write_error(api_error)) + DONE
 
-    def whole(self, pieces: Sequence[AnswerPart]) -> bytes:
+    def write_answer(self, pieces: Sequence[AnswerPart]) -> bytes:
         finish = next(piece for piece in pieces if isinstance(piece, Finish))
         self.used = Usage(finish.input_tokens, finish.output_tokens)
-        message = {"role": "assistant", "refusal": None, **self._message(pieces)}
+        message = {"role": "assistant", "refusal": None, **self._write_message(pieces)}
         choice: dict[str, object] = {"index": self._place.number, "message": message}
-        choice |= {"logprobs": None, "finish_reason": self._reason(finish)}
+        choice |= {"logprobs": None, "finish_reason": self._finish_reason(finish)}
         made = {**self._head, "object": "chat.completion", "choices": [choice]}
-        return dump_json({**made, "usage": self._usage(finish)})
+        return dump_json({**made, "usage": self._sum_usage(finish)})
 
-    def _message(self, pieces: Sequence[AnswerPart]) -> dict[str, object]:
+    def _write_message(self, pieces: Sequence[AnswerPart]) -> dict[str, object]:
         return write_message(pieces, self._texted)
 
 

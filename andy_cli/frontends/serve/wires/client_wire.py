@@ -45,11 +45,11 @@ class AnswerWriter(Protocol):
 
     """Writes one answer."""
 
-    def event(self, piece: AnswerPart) -> bytes:
+    def write_event(self, piece: AnswerPart) -> bytes:
         """What goes on the wire of a stream for a piece; the end of it with `Finish`."""
         ...
 
-    def whole(self, pieces: Sequence[AnswerPart]) -> bytes:
+    def write_answer(self, pieces: Sequence[AnswerPart]) -> bytes:
         """The answer that is not streamed."""
         ...
 

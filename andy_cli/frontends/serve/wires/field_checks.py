@@ -121,11 +121,11 @@ def is_nested_deeper(value: object, levels: int) -> bool:
     for _ in range(levels):
         if not level:
             return False
-        level = [inner for outer in level for inner in _keep_nested(_members(outer))]
+        level = [inner for outer in level for inner in _keep_nested(_list_members(outer))]
     return bool(level)
 
 
-def _members(value: object) -> Iterable[object]:
+def _list_members(value: object) -> Iterable[object]:
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list) else ()

@@ -86,7 +86,7 @@ class LegacyWriter(ChatWriter):
         opened = {"name": piece.name, "arguments": ""}
         return [{"function_call": opened}, {"function_call": {"arguments": piece.arguments}}]
 
-    def _message(self, pieces: Sequence[AnswerPart]) -> dict[str, object]:
+    def _write_message(self, pieces: Sequence[AnswerPart]) -> dict[str, object]:
         words = [piece for piece in pieces if not isinstance(piece, CompletedCall)]
         message = write_message(words, ())
         for piece in pieces:

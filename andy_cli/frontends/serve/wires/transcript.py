@@ -27,7 +27,7 @@ class Transcript:
         self._open: dict[str, TranscriptEntry] = {}
         """Id of a call without a result -> the entry that made it."""
 
-    def say(self, role: str, parts: Sequence[ContentPart]) -> None:
+    def add_message(self, role: str, parts: Sequence[ContentPart]) -> None:
         """What an assistant says in several pieces is one message."""
         last = self._entries[-1] if self._entries else None
         if role == "assistant" and last is not None and last.role == role and not last.results:
@@ -35,13 +35,13 @@ class Transcript:
         else:
             self._entries.append(TranscriptEntry(role, list(parts)))
 
-    def call(self, id: str, name: str, arguments: object) -> None:
-        self.say("assistant", ())
+    def add_call(self, id: str, name: str, arguments: object) -> None:
+        self.add_message("assistant", ())
         function = {"name": name, "arguments": arguments}
         self._entries[-1].calls.append({"id": id, "type": "function", "function": function})
         self._open[id] = self._entries[-1]
 
-    def result(self, id: str, parts: Sequence[ContentPart], where: str) -> None:
+    def add_result(self, id: str, parts: Sequence[ContentPart], where: str) -> None:
         """Raises ApiError where no call has this id, or it has its result already."""
         entry = self._open.pop(id, None)
         if entry is None:
@@ -50,7 +50,7 @@ class Transcript:
             )
         entry.results.append({"role": "tool", "tool_call_id": id, "content": list(parts)})
 
-    def messages(self) -> list[Mapping[str, object]]:
+    def list_messages(self) -> list[Mapping[str, object]]:
         return [message for entry in self._entries for message in write_entry(entry)]
 
 

@@ -109,7 +109,7 @@ def answer_token_count(value: object) -> bytes:
 def _read_history(body: Mapping[str, Any]) -> list[Mapping[str, object]]:
     transcript = Transcript()
     if body.get("system"):
-        transcript.say("system", _read_parts(body["system"], "system"))
+        transcript.add_message("system", _read_parts(body["system"], "system"))
     messages = check_list(body.get("messages"), "messages")
     if not messages:
         raise ApiError(400, "messages is empty.")
@@ -119,7 +119,7 @@ def _read_history(body: Mapping[str, Any]) -> list[Mapping[str, object]]:
         if role not in ROLES:
             raise ApiError(400, f"{where}.role is user, assistant or system.")
         _add_message(transcript, str(role), message.get("content"), f"{where}.content")
-    return transcript.messages()
+    return transcript.list_messages()
 
 
 def _add_message(transcript: Transcript, role: str, content: object, where: str) -> None:
@@ -139,9 +139,9 @@ def _add_message(transcript: Transcript, role: str, content: object, where: str)
         elif kind not in THOUGHTS or role != "assistant":
             parts += _read_block(block, place)
     if parts or not (calls or content):
-        transcript.say(role, parts)
+        transcript.add_message(role, parts)
     for call in calls:
-        transcript.call(call["id"], call["name"], call["input"])
+        transcript.add_call(call["id"], call["name"], call["input"])
 
 
 def _add_result(transcript: Transcript, block: Mapping[str, Any], where: str) -> None:
@@ -155,7 +155,7 @@ def _add_result(transcript: Transcript, block: Mapping[str, Any], where: str) ->
             else [text_part(FAILED), *parts]
         )
     id = check_name(block.get("tool_use_id"), f"{where}.tool_use_id")
-    transcript.result(id, parts, where)
+    transcript.add_result(id, parts, where)
 
 
 def _read_blocks(content: object, where: str) -> list[Mapping[str, Any]]:

@@ -58,7 +58,7 @@ class MessagesWriter:
         """Arguments of every tool go on in pieces."""
         return True
 
-    def event(self, piece: AnswerPart) -> bytes:
+    def write_event(self, piece: AnswerPart) -> bytes:
         begun, self._begun = self._begun, True
         first = (
             b""
@@ -67,20 +67,20 @@ class MessagesWriter:
             + write_messages_event("ping")
         )
         if isinstance(piece, Finish):
-            return first + self._closed() + self._end(piece)
+            return first + self._close_block() + self._write_end(piece)
         if isinstance(piece, ToolCallDelta):
             return first + self._calling_piece(piece)
         if isinstance(piece, CompletedCall):
-            return first + self._call(piece)
+            return first + self._write_call(piece)
         if isinstance(piece, TextDelta):
-            return first + self._grown("text", "text_delta", "text", piece.text)
+            return first + self._add_text("text", "text_delta", "text", piece.text)
         if not self._thinks:
             return first
-        return first + self._grown("thinking", "thinking_delta", "thinking", piece.text)
+        return first + self._add_text("thinking", "thinking_delta", "thinking", piece.text)
 
-    def whole(self, pieces: Sequence[AnswerPart]) -> bytes:
+    def write_answer(self, pieces: Sequence[AnswerPart]) -> bytes:
         for piece in pieces:
-            self.event(piece)
+            self.write_event(piece)
         return dump_json({**self._message, "content": self._blocks})
 
     @staticmethod
@@ -88,19 +88,19 @@ class MessagesWriter:
         """An error in a stream that has begun."""
         return write_messages_event("error", error=write_messages_error(api_error)["error"])
 
-    def _grown(self, kind: str, delta: str, key: str, text: str) -> bytes:
+    def _add_text(self, kind: str, delta: str, key: str, text: str) -> bytes:
         """A piece of a block, which is opened where it is not."""
-        first = b"" if self._open == kind else self._closed() + self._opened(kind, key)
+        first = b"" if self._open == kind else self._close_block() + self._open_block(kind, key)
         self._texts.append(text)
-        return first + self._delta({"type": delta, key: text})
+        return first + self._write_delta({"type": delta, key: text})
 
-    def _opened(self, kind: str, key: str) -> bytes:
+    def _open_block(self, kind: str, key: str) -> bytes:
         more = {"signature": ""} if kind == "thinking" else {}
         self._blocks.append({"type": kind, key: "", **more})
         self._open = kind
-        return self._start(self._blocks[-1])
+        return self._write_start(self._blocks[-1])
 
-    def _closed(self) -> bytes:
+    def _close_block(self) -> bytes:
         if not self._open:
             return b""
         self._blocks[-1][self._open] = "".join(self._texts)
@@ -111,30 +111,30 @@ class MessagesWriter:
         """More of a call that is being written."""
         first = b"" if self._calling else self._open_call(piece)
         self._calling += piece.text
-        return first + self._delta({"type": "input_json_delta", "partial_json": piece.text})
+        return first + self._write_delta({"type": "input_json_delta", "partial_json": piece.text})
 
     def _open_call(self, piece: CompletedCall | ToolCallDelta) -> bytes:
-        closed = self._closed()
+        closed = self._close_block()
         self._blocks.append({"type": "tool_use", "id": piece.id, "name": piece.name, "input": {}})
-        return closed + self._start(self._blocks[-1])
+        return closed + self._write_start(self._blocks[-1])
 
-    def _call(self, piece: CompletedCall) -> bytes:
+    def _write_call(self, piece: CompletedCall) -> bytes:
         first = b"" if self._calling else self._open_call(piece)
         text, self._calling = piece.arguments[len(self._calling) :], ""
         self._blocks[-1] = {**self._blocks[-1], "input": read_arguments(piece.arguments)}
         delta = {"type": "input_json_delta", "partial_json": text}
         stop = write_messages_event("content_block_stop", index=len(self._blocks) - 1)
-        return first + self._delta(delta) + stop
+        return first + self._write_delta(delta) + stop
 
-    def _start(self, block: Mapping[str, object]) -> bytes:
+    def _write_start(self, block: Mapping[str, object]) -> bytes:
         return write_messages_event(
             "content_block_start", index=len(self._blocks) - 1, content_block=block
         )
 
-    def _delta(self, delta: Mapping[str, object]) -> bytes:
+    def _write_delta(self, delta: Mapping[str, object]) -> bytes:
         return write_messages_event("content_block_delta", index=len(self._blocks) - 1, delta=delta)
 
-    def _end(self, finish: Finish) -> bytes:
+    def _write_end(self, finish: Finish) -> bytes:
         reason = REASONS.get(finish.reason, "stop_sequence" if finish.stopped_at else "end_turn")
         ended = {"stop_reason": reason, "stop_sequence": finish.stopped_at or None}
         usage = {"input_tokens": finish.input_tokens, "output_tokens": finish.output_tokens}

@@ -28,7 +28,7 @@ def read_messages(value: object) -> list[Mapping[str, object]]:
     for at, message in enumerate(check_list(value, "messages")):
         where = f"messages[{at}]"
         conversation.add(check_object(message, where), where)
-    return conversation.transcript.messages()
+    return conversation.transcript.list_messages()
 
 
 class OllamaConversation:
@@ -48,11 +48,11 @@ class OllamaConversation:
         parts = [] if not text else [text_part(check_text(text, f"{where}.content"))]
         parts += read_images(message.get("images"), f"{where}.images")
         if role == "tool":
-            self.transcript.result(self._find_call(message, where), parts, where)
+            self.transcript.add_result(self._find_call(message, where), parts, where)
             return
         calls = message.get("tool_calls") if role == "assistant" else None
         if parts or not calls:
-            self.transcript.say(str(role), parts)
+            self.transcript.add_message(str(role), parts)
         if calls is not None:
             listed = check_list(calls, f"{where}.tool_calls")
             for at, call in enumerate(listed):
@@ -70,7 +70,7 @@ class OllamaConversation:
         if not isinstance(id, str) or not id or id in self._waiting:
             id = f"call_{self._calls}"
         self._waiting[id] = name
-        self.transcript.call(id, name, arguments or {})
+        self.transcript.add_call(id, name, arguments or {})
 
     def _find_call(self, message: Mapping[str, Any], where: str) -> str:
         """The id of the call a result belongs to, which waits no more."""

@@ -38,26 +38,26 @@ class OllamaChatWriter:
         """Arguments are objects here, and come whole."""
         return False
 
-    def event(self, piece: AnswerPart) -> bytes:
+    def write_event(self, piece: AnswerPart) -> bytes:
         if piece != TextDelta(""):  # which only keeps the stream alive
             self._first = self._first or perf_counter_ns()
         if isinstance(piece, Finish):
             spent = self._first - self._began
-            return dump_line({**self._render([]), **self._end(piece, spent)})
+            return dump_line({**self._render_pieces([]), **self._render_end(piece, spent)})
         if isinstance(piece, ReasoningDelta) and not self._thinks:
             return b""
-        return dump_line({**self._render([piece]), "done": False})
+        return dump_line({**self._render_pieces([piece]), "done": False})
 
-    def whole(self, pieces: Sequence[AnswerPart]) -> bytes:
+    def write_answer(self, pieces: Sequence[AnswerPart]) -> bytes:
         finish = next(piece for piece in pieces if isinstance(piece, Finish))
-        return dump_json({**self._render(pieces), **self._end(finish)})
+        return dump_json({**self._render_pieces(pieces), **self._render_end(finish)})
 
     @staticmethod
     def failed(api_error: ApiError) -> bytes:
         """An error in a stream that has begun."""
         return dump_line(render_error(api_error))
 
-    def _render(self, pieces: Sequence[AnswerPart]) -> dict[str, object]:
+    def _render_pieces(self, pieces: Sequence[AnswerPart]) -> dict[str, object]:
         """The head of an answer, and what the pieces say."""
         head = {"model": self._model, "created_at": format_time(datetime.now(UTC))}
         text = "".join(piece.text for piece in pieces if isinstance(piece, TextDelta))
@@ -76,7 +76,7 @@ class OllamaChatWriter:
             message["tool_calls"] = calls
         return {"message": message}
 
-    def _end(self, finish: Finish, prompt_time: int = 0) -> dict[str, object]:
+    def _render_end(self, finish: Finish, prompt_time: int = 0) -> dict[str, object]:
         """What the last line has; `prompt_time`: nanoseconds, 0 if not known."""
         total = perf_counter_ns() - self._began
         prompt = {"prompt_eval_duration": prompt_time} if prompt_time else {}

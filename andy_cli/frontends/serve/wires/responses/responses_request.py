@@ -93,11 +93,13 @@ def _read_history(
 ) -> list[Mapping[str, object]]:
     transcript = Transcript()
     if body.get("instructions") is not None:
-        transcript.say("system", [text_part(check_text(body["instructions"], "instructions"))])
+        transcript.add_message(
+            "system", [text_part(check_text(body["instructions"], "instructions"))]
+        )
     items = body.get("input")
     if isinstance(items, str):
-        transcript.say("user", [text_part(items)])
-        return transcript.messages()
+        transcript.add_message("user", [text_part(items)])
+        return transcript.list_messages()
     if not isinstance(items, list) or not items:
         raise wrong_type("input", "a text or a list of items")
     listed = {item_id(item) for item in items if not is_reference(item)}
@@ -105,7 +107,7 @@ def _read_history(
         if is_reference(item) and item_id(item) in listed:
             continue  # it stands in the input itself
         _read_item(transcript, check_object(item, f"input[{at}]"), f"input[{at}]", known)
-    return transcript.messages()
+    return transcript.list_messages()
 
 
 def _read_item(
@@ -127,12 +129,12 @@ def _read_item(
         role = item.get("role")
         if role not in ROLES:
             raise ApiError(400, f"{where}.role is user, assistant, system or developer.")
-        transcript.say(str(role), _read_parts(item.get("content"), f"{where}.content"))
+        transcript.add_message(str(role), _read_parts(item.get("content"), f"{where}.content"))
     elif type in ("tool_search_call", "tool_search_output") and item.get("call_id") is None:
         return  # OpenAI's servers searched
     elif kind:
         own = check_name(item.get("name", kind), f"{where}.name")
-        transcript.call(
+        transcript.add_call(
             check_name(item.get("call_id"), f"{where}.call_id"),
             known.get((str(item.get("namespace") or ""), own), own),
             read_call_input(kind, item, where),
@@ -140,7 +142,7 @@ def _read_item(
     elif type in OUTPUTS:
         # That of a local shell may have no call_id: its id is that of the call.
         id = check_name(item.get("call_id", item.get("id")), f"{where}.call_id")
-        transcript.result(id, OUTPUTS[type](item, where), where)
+        transcript.add_result(id, OUTPUTS[type](item, where), where)
     elif type not in LEFT_OUT:
         raise ApiError(400, f"{where} is an item of the type {type!r}, which is not known here.")
 

@@ -104,113 +104,123 @@ class ResponsesWriter:
         tool = self._tools.get(name)
         return tool is None or tool.kind == "function"
 
-    def event(self, piece: AnswerPart) -> bytes:
-        first = b"" if self._count else self._began()
+    def write_event(self, piece: AnswerPart) -> bytes:
+        first = b"" if self._count else self._write_beginning()
         if isinstance(piece, Finish):
-            return first + self._closed() + self._end(piece)
+            return first + self._close_item() + self._write_end(piece)
         if isinstance(piece, ToolCallDelta):
             return first + self._calling_piece(piece)
         if isinstance(piece, CompletedCall):
-            return first + self._call(piece)
-        return first + self._grown(
+            return first + self._write_call(piece)
+        return first + self._add_text(
             MESSAGE if isinstance(piece, TextDelta) else REASONING, piece.text
         )
 
-    def whole(self, pieces: Sequence[AnswerPart]) -> bytes:
+    def write_answer(self, pieces: Sequence[AnswerPart]) -> bytes:
         for piece in pieces:
-            self.event(piece)
+            self.write_event(piece)
         return dump_json(self._response)
 
     def failed(self, api_error: ApiError) -> bytes:
         """The end of a stream that failed: as the API tells of it, and as its clients raise it."""
         told = {"code": api_error.code or "server_error", "message": api_error.message}
         self._response |= {"status": "failed", "error": told, "output": self._items}
-        return self._told("response.failed", response=self._response) + self._told(
+        return self._write_event("response.failed", response=self._response) + self._write_event(
             "error", **told, param=None, **write_error(api_error)
         )
 
-    def _began(self) -> bytes:
+    def _write_beginning(self) -> bytes:
         told = [f"response.{status}" for status in ("created", "in_progress")]
-        return b"".join(self._told(name, response=self._response) for name in told)
+        return b"".join(self._write_event(name, response=self._response) for name in told)
 
-    def _told(self, type: str, **more: object) -> bytes:
+    def _write_event(self, type: str, **more: object) -> bytes:
         value = {"type": type, "sequence_number": self._count, **more}
         self._count += 1
         return f"event: {type}\ndata: ".encode() + dump_json(value) + b"\n\n"
 
     @property
-    def _place(self) -> dict[str, object]:
+    def _item_place(self) -> dict[str, object]:
         """Of the last item."""
         return {"output_index": len(self._items) - 1, "item_id": self._items[-1]["id"]}
 
     @property
-    def _at(self) -> int:
+    def _item_index(self) -> int:
         return len(self._items) - 1
 
-    def _grown(self, kind: ItemKind, text: str) -> bytes:
+    def _add_text(self, kind: ItemKind, text: str) -> bytes:
         """A piece of an item, which is opened where it is not."""
-        first = b"" if self._open is kind else self._closed() + self._opened(kind)
+        first = b"" if self._open is kind else self._close_item() + self._open_item(kind)
         self._texts.append(text)
-        place = {**self._place, "content_index": 0}
-        return first + self._told(
-            f"response.{kind.part}.delta", **place, delta=text, **likely(kind)
+        place = {**self._item_place, "content_index": 0}
+        return first + self._write_event(
+            f"response.{kind.part}.delta", **place, delta=text, **empty_logprobs(kind)
         )
 
-    def _opened(self, kind: ItemKind) -> bytes:
+    def _open_item(self, kind: ItemKind) -> bytes:
         self._open = kind
         self._items.append(write_item(kind, f"{kind.id}_{secrets.token_hex(12)}"))
-        added = self._told(
-            "response.output_item.added", output_index=self._at, item=self._items[-1]
+        added = self._write_event(
+            "response.output_item.added", output_index=self._item_index, item=self._items[-1]
         )
-        place = {**self._place, "content_index": 0}
-        return added + self._told("response.content_part.added", **place, part=write_part(kind, ""))
+        place = {**self._item_place, "content_index": 0}
+        return added + self._write_event(
+            "response.content_part.added", **place, part=write_part(kind, "")
+        )
 
-    def _closed(self) -> bytes:
+    def _close_item(self) -> bytes:
         if self._open is None:
             return b""
         kind, text = self._open, "".join(self._texts)
         self._open, self._texts = None, []
         self._items[-1] |= {"status": "completed", "content": [write_part(kind, text)]}
-        place = {**self._place, "content_index": 0}
+        place = {**self._item_place, "content_index": 0}
         return (
-            self._told(f"response.{kind.part}.done", **place, text=text, **likely(kind))
-            + self._told("response.content_part.done", **place, part=write_part(kind, text))
-            + self._done()
+            self._write_event(
+                f"response.{kind.part}.done", **place, text=text, **empty_logprobs(kind)
+            )
+            + self._write_event("response.content_part.done", **place, part=write_part(kind, text))
+            + self._write_item_done()
         )
 
-    def _done(self) -> bytes:
-        return self._told("response.output_item.done", output_index=self._at, item=self._items[-1])
+    def _write_item_done(self) -> bytes:
+        return self._write_event(
+            "response.output_item.done", output_index=self._item_index, item=self._items[-1]
+        )
 
     def _calling_piece(self, piece: ToolCallDelta) -> bytes:
         """More of a call of a function that is being written."""
         data = b"" if self._calling else self._open_call(CompletedCall(*piece[:3], ""))
         self._calling += piece.text
-        return data + self._told(f"{DELTAS['function']}.delta", **self._place, delta=piece.text)
+        return data + self._write_event(
+            f"{DELTAS['function']}.delta", **self._item_place, delta=piece.text
+        )
 
     def _open_call(self, piece: CompletedCall) -> bytes:
-        closed, tool = self._closed(), self._tool(piece.name)
+        closed, tool = self._close_item(), self._find_tool(piece.name)
         made = write_call_item(tool, piece, secrets.token_hex(12)) | {"status": "in_progress"}
         self._items.append(made)
         begun = made | ({FORMS[tool.kind].given: ""} if tool.kind in DELTAS else {})
-        added = self._told("response.output_item.added", output_index=self._at, item=begun)
+        added = self._write_event(
+            "response.output_item.added", output_index=self._item_index, item=begun
+        )
         return closed + added
 
-    def _call(self, piece: CompletedCall) -> bytes:
+    def _write_call(self, piece: CompletedCall) -> bytes:
         data = b"" if self._calling else self._open_call(piece)
-        tool, item_id = self._tool(piece.name), str(self._items[-1]["id"])
+        tool, item_id = self._find_tool(piece.name), str(self._items[-1]["id"])
         self._items[-1] = made = write_call_item(tool, piece, "") | {"id": item_id}
         field, grows = FORMS[tool.kind].given, DELTAS.get(tool.kind)
         if grows:
             text, named = str(made[field]), {"name": tool.name} if tool.kind == "function" else {}
             rest, self._calling = text[len(self._calling) :], ""
-            data += self._told(f"{grows}.delta", **self._place, delta=rest)
-            data += self._told(f"{grows}.done", **self._place, **named, **{field: text})
-        return data + self._done()
+            data += self._write_event(f"{grows}.delta", **self._item_place, delta=rest)
+            data += self._write_event(f"{grows}.done", **self._item_place, **named, **{field: text})
+        return data + self._write_item_done()
 
-    def _tool(self, name: str) -> OfferedTool:
+    def _find_tool(self, name: str) -> OfferedTool:
         return self._tools.get(name, OfferedTool("function", name, "", {}))
 
-    def _end(self, finish: Finish) -> bytes:
+    def _write_end(self, finish: Finish) -> bytes:
         cut = CUT.get(finish.reason)
         status = "incomplete" if cut else "completed"
         self._response |= {
@@ -219,7 +229,7 @@ class ResponsesWriter:
             "output": self._items,
             "usage": write_responses_usage(finish),
         }
-        return self._told(f"response.{status}", response=self._response)
+        return self._write_event(f"response.{status}", response=self._response)
 
 
 def write_item(kind: ItemKind, id: str) -> dict[str, object]:
@@ -230,10 +240,10 @@ def write_item(kind: ItemKind, id: str) -> dict[str, object]:
 
 def write_part(kind: ItemKind, text: str) -> dict[str, object]:
     noted: dict[str, object] = {"annotations": []} if kind is MESSAGE else {}
-    return {"type": kind.part, "text": text, **noted, **likely(kind)}
+    return {"type": kind.part, "text": text, **noted, **empty_logprobs(kind)}
 
 
-def likely(kind: ItemKind) -> dict[str, object]:
+def empty_logprobs(kind: ItemKind) -> dict[str, object]:
     """A message's likelihoods, which are not known."""
     return {"logprobs": []} if kind is MESSAGE else {}
 
