@@ -188,7 +188,7 @@ class App:
 
 
 class Route(NamedTuple):
-    """What is answered without a model's words."""
+    """A path that is answered without a model's words."""
 
     answer: Callable[[App, HttpExchange], Awaitable[None]]
     methods: tuple[str, ...] = ("GET", "HEAD")

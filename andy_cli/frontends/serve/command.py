@@ -18,7 +18,7 @@ from andy_cli.settings import Settings, load
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """What the command line says."""
+    """The options of the command line."""
 
     upstream: Sequence[str]
     model: str = ""
@@ -157,7 +157,7 @@ class ShutdownPipe(NamedTuple):
 
 
 class WorkerContext(NamedTuple):
-    """What a process of a server shares with the others."""
+    """Pipe, signals and figures that a process shares with the others."""
 
     shutdown_pipe: ShutdownPipe
     signals: SignalRelay
@@ -218,7 +218,7 @@ def run_child(
     listening: socket.socket,
     context: WorkerContext,
 ) -> NoReturn:
-    """What another process at the same socket does, all its life."""
+    """Run another process at the same socket, all its life."""
     from andy_cli.frontends.serve.process import run_worker
 
     code = 1

@@ -155,7 +155,7 @@ async def wait_until_idle(state: ServerState) -> None:
 
 
 def configure_logging() -> None:
-    """What the libraries have to say is a line, and no traceback: those could hold what was asked.
+    """Log errors of the libraries in a line, without tracebacks: those could hold what was asked.
 
     What is no error is not said at all.
     """

@@ -98,7 +98,7 @@ class MultipleAnswers:
         )
 
     async def _collect_message(self, message: MutableMapping[str, Any]) -> None:
-        """What the answer writes: kept where it is whole, passed on where it is streamed."""
+        """Keep what an answer writes where it is whole; pass it on where it is streamed."""
         exchange = self._handler.exchange
         if message["type"] == "http.response.body":
             if self._handler.chat_request.stream:

@@ -26,7 +26,7 @@ SOON = 0.05
 
 
 class OpenCallReader(Protocol):
-    """What a compiler tells of a call that is being written."""
+    """The part of a compiler that reads a call while it is written."""
 
     @property
     def open_text(self) -> str: ...
@@ -56,7 +56,7 @@ class OpeningCall:
         return bool(self.name)
 
     def read_more(self, reading: OpenCallReader) -> ToolCallDelta | None:
-        """What more of it may go on, after the model has written on."""
+        """Read on; return what more of the call may go to the client now."""
         size = reading.open_size
         if not size or (size < self._next_size and monotonic() < self._next_time):
             return None
@@ -113,5 +113,5 @@ class OpeningCall:
 
     @property
     def _sent_text(self) -> str:
-        """What its client has of the arguments."""
+        """The arguments that its client has."""
         return self._arguments.text[: self._sent]

@@ -111,7 +111,7 @@ class PassthroughRewriter:
         return self._choices[number]
 
     def _hold_if_ended(self, whole: bytes) -> bytes:
-        """What stands behind the end of a choice waits with it: how much was used, say."""
+        """Hold back what stands behind the end of a choice: how much was used, say."""
         waits = any(choice.finish for choice in self._choices.values())
         return self._hold_event(whole) if waits else whole
 
@@ -120,7 +120,7 @@ class PassthroughRewriter:
         return b""
 
     async def write_rest(self) -> AsyncIterator[bytes]:
-        """What is left, once the stream is over."""
+        """Write what is left, once the stream is over."""
         if self._rest.strip():  # it broke off in the middle of an event, or without a blank line
             yield self._rewrite_events(self._rest.strip(b"\r\n"))
         for choice in self._choices.values():

@@ -113,7 +113,7 @@ def _is_same_answer(message: Choice, written: Choice) -> bool:
 
 
 def _normalize_calls(calls: object) -> list[object]:
-    """What calls say, without their ids and however their arguments are written."""
+    """Calls as they compare: without ids, and however their arguments are written."""
     listed = calls if isinstance(calls, list) else []
     return [_normalize_call(call) for call in listed]
 

@@ -29,7 +29,7 @@ class StreamedCall:
         return self.sent >= 0
 
     def write_rest(self, arguments: Arguments | None) -> str:
-        """What its client has not got of it: so that it means these, if that can be."""
+        """Write the rest of the call, so that it means these arguments if that can be."""
         text, sure = self.arguments.text, self.arguments.sure
         rest = None if arguments is None else self.arguments.write_rest(arguments)
         return text[self.sent :] if rest is None else text[self.sent : sure] + rest

@@ -73,7 +73,7 @@ class SureArguments:
             pass
 
     def write_rest(self, arguments: Arguments) -> str | None:
-        """What follows what is sure, so that all of it means these; None if nothing can."""
+        """Write what follows the sure part, so that all of it means these; None if nothing can."""
         if self.is_whole:
             return ""
         if not self.sure:

@@ -118,7 +118,7 @@ class ToolDialogue:
 
     @property
     def fields(self) -> Mapping[str, object]:
-        """What is passed on; with native calls also what is wanted of them."""
+        """The fields that are passed on; with native calls also what is wanted of them."""
         if not self.native:
             return self.chat_request.fields
         choice: dict[str, object] = {}
@@ -178,7 +178,7 @@ async def stream_answer(
 
 
 def open_call(dialogue: ToolDialogue, streams_call: Callable[[str], bool]) -> OpeningCall | None:
-    """What shows a call while it is written; None where one has to be whole first."""
+    """Make the reader that shows a call while it is written; None where it must be whole."""
     chat_request = dialogue.chat_request
     if (
         not (chat_request.stream and chat_request.tools)
@@ -194,7 +194,7 @@ def open_call(dialogue: ToolDialogue, streams_call: Callable[[str], bool]) -> Op
 async def continue_dialogue(
     dialogue: ToolDialogue, tries: int = TRIES
 ) -> AsyncGenerator[AnswerPart | TextRetracted, None]:
-    """As above, for a dialogue of which something may have been said already."""
+    """Ask until a reply can be used, and yield the answer; some of it may be said already."""
     chat_request, source = dialogue.chat_request, dialogue.source
     behind: list[AnswerPart] = []
     """What is said behind a call that is being written: its client gets one after the other."""
@@ -285,7 +285,7 @@ def closing_pieces(
 
 
 def closing_words(dialogue: ToolDialogue, found: "UnderstoodReply") -> Iterator[str]:
-    """What of an answer was not said while it came."""
+    """Find the words of an answer that were not said while it came."""
     yield from found.shown
     if found.calls or found.unfit:
         return
@@ -313,7 +313,7 @@ def make_reader(dialogue: ToolDialogue) -> Compiler | QuoteAwareParser:
 async def stream_words(
     dialogue: ToolDialogue, reply: Reply, silent: bool, reading: OpenCallReader
 ) -> AsyncIterator[AnswerPart | TextRetracted]:
-    """What of a reply may be shown, as it comes; `silent`: words are not what was asked for.
+    """Yield what may be shown of a reply as it comes; `silent`: words were not asked for.
 
     `reading` is who reads the reply.
     """
@@ -352,7 +352,7 @@ def find_stop_sequence(chat_request: ChatRequest, reply: Reply) -> str:
 
 
 class UnderstoodReply(NamedTuple):
-    """What a reply asks for."""
+    """The calls that a reply asks for, and the texts that are none."""
 
     calls: tuple[CompletedCall, ...] = ()
     shown: tuple[str, ...] = ()
@@ -369,8 +369,8 @@ class UnderstoodReply(NamedTuple):
 async def understand_reply(
     dialogue: ToolDialogue, compiled: CompiledReply, raw: str
 ) -> UnderstoodReply:
-    """`raw` is the reply as it was written."""
-    chat_request = dialogue.chat_request
+    """Sort the requests of a reply into calls and texts. `raw`: the reply as it was written."""
+    choice = dialogue.chat_request.choice
     shown: list[str] = []
     foreign: list[str] = []
     note = compiled.fault
@@ -380,30 +380,42 @@ async def understand_reply(
             shown.append(find_spoken_text(request))
         elif is_text(dialogue, request, raw):
             shown.append(raw[slice(*request.span)])
-        elif chat_request.choice.how == "none":
+        elif choice.how == "none":
             note = note if dialogue.said else WORDS
         else:
             made = await resolve_request(dialogue, request, compiled.dialect)
-            unknown = all(
-                resolved.fault and resolved.call.name not in chat_request.tools for resolved in made
-            )
-            if unknown and is_unmarked(request, raw):
+            if names_no_tool(dialogue, made) and is_unmarked(request, raw):
                 foreign.append(raw[slice(*request.span)])
             found += made
-    wanted = [chat_request.choice.name] if chat_request.choice.name else chat_request.tools
-    known = [resolved for resolved in found if resolved.call.name in wanted]
-    fitting = [resolved for resolved in known if not resolved.fault]
-    most = None if chat_request.parallel else 1
-    for resolved in fitting[:most]:
+    fitting, unfit = sort_by_fit(dialogue, found)
+    for resolved in fitting:
         dialogue.repairs += resolved.changes
     return UnderstoodReply(
-        make_calls(fitting[:most]),
+        make_calls(fitting),
         tuple(filter(None, shown)),
         compiled.dialect,
         next((resolved.fault for resolved in found if resolved.fault), note),
-        make_calls([resolved for resolved in known if resolved.fault][:most]),
+        make_calls(unfit),
         tuple(filter(None, foreign)),
     )
+
+
+def names_no_tool(dialogue: ToolDialogue, made: Sequence[Resolved]) -> bool:
+    tools = dialogue.chat_request.tools
+    return all(resolved.fault and resolved.call.name not in tools for resolved in made)
+
+
+def sort_by_fit(
+    dialogue: ToolDialogue, found: Sequence[Resolved]
+) -> tuple[list[Resolved], list[Resolved]]:
+    """Sort the calls of known tools: those that fit, and those that do not; as many as may be."""
+    request = dialogue.chat_request
+    wanted = [request.choice.name] if request.choice.name else request.tools
+    known = [resolved for resolved in found if resolved.call.name in wanted]
+    most = None if request.parallel else 1
+    fitting = [resolved for resolved in known if not resolved.fault]
+    unfit = [resolved for resolved in known if resolved.fault]
+    return fitting[:most], unfit[:most]
 
 
 async def understand_call(dialogue: ToolDialogue, delta: CallDelta) -> Arguments | None:
@@ -499,7 +511,7 @@ KEPT = frozenset("temperature top_p seed frequency_penalty presence_penalty user
 
 
 def next_step(dialogue: ToolDialogue) -> Constraint | None:
-    """What the next reply may be, for sources that can hold a model to it."""
+    """Constrain the next reply, for sources that can hold a model to it."""
     dialect = dialogue.tool_prompt.dialect
     choice = dialogue.chat_request.choice
     if not dialogue.source.guided:
@@ -539,7 +551,7 @@ def constrain_answer(dialogue: ToolDialogue, question: Question) -> Constraint |
 def collect_results(
     history: Sequence[Message], everything: bool = False
 ) -> tuple[list[str], list[str]]:
-    """What tools returned since the user spoke last (or ever), and what users said."""
+    """Collect what tools returned since the user spoke last (or ever), and what users said."""
     words = [message.content for message in history if message.role == "user"]
     start = (
         0

@@ -94,7 +94,7 @@ class WatchedChoice:
             self._thoughts.append(thought)
 
     def _show_text(self, text: str) -> str:
-        """What of it may go on, and so all of it while nothing looks like a call."""
+        """Read a text; return what of it may go on: all, while nothing looks like a call."""
         self._raw.append(text)
         self._record.add_raw(text)
         shown = self._catch_up(self._reader.take(Chunk(text)).text)
@@ -109,7 +109,7 @@ class WatchedChoice:
         return name not in list_freeform_tools(self._dialogue.chat_request.body.get("tools"))
 
     def _show_call(self) -> bytes:
-        """What may go on of a call that is being written in the text."""
+        """Return what may go on of a call that is being written in the text."""
         if (
             self._opening is None
             or self._calls
@@ -125,7 +125,7 @@ class WatchedChoice:
         return first + self._write_arguments(more.position, more.text)
 
     def _catch_up(self, text: str) -> str:
-        """What the reader shows now, without what went on before."""
+        """Leave out what went on before from what the reader shows now."""
         if not text:
             return ""
         ahead, self._ahead = self._ahead, ""
@@ -148,7 +148,7 @@ class WatchedChoice:
         return plain_finish(str(reason or "stop"))
 
     async def write_rest(self, ended: bool) -> AsyncIterator[bytes]:
-        """What is left of it. `ended`: its server said that it is over."""
+        """Write the rest of the choice. `ended`: its server said that it is over."""
         whole = ended and may_ask(
             self._finish_reason
         )  # of nothing that was cut off is a call made (P7)
@@ -194,7 +194,7 @@ class WatchedChoice:
         yield self._write_event({}, reason)
 
     def _first_reply(self) -> list[Chunk]:
-        """What the dialogue begins with: all of it, or the calls that did not go on."""
+        """Build the dialogue's first reply: all of it, or the calls that did not go on."""
         deltas = self._calls.deltas
         if self._calls.opened and not self._calls.mixed_up:
             deltas = [call.delta for call in self._calls if not call.opened]
@@ -204,7 +204,7 @@ class WatchedChoice:
         return [*calls, end] if self._calls.opened else [words, *calls, end]
 
     async def _continue_dialogue(self) -> AsyncIterator[bytes | Finish]:
-        """What becomes of it; the model is asked again only where no call went on before."""
+        """Continue as a dialogue; the model is asked again only where no call went on before."""
         opened, dialogue = self._calls.opened, self._dialogue
         if self._calls:
             dialogue.opening = None  # the server's own calls went on as they came

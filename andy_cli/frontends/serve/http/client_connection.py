@@ -161,7 +161,7 @@ class ClientConnection(HttpToolsProtocol):
 
 
 def explain_unreadable(data: bytes) -> ApiError:
-    """What is wrong with bytes that the parser does not take."""
+    """Explain what is wrong with bytes that the parser does not take."""
     line = FIRST_LINE.search(data)
     if line and line[1].decode() not in METHODS:
         return ApiError(405, "This is not how it is asked for.")

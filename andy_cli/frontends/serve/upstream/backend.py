@@ -222,7 +222,7 @@ class UpstreamRequest:
         return b"".join(pieces)
 
     async def read_refusal(self) -> ApiError:
-        """What the server refused with, in its own words where they are JSON."""
+        """Read what the server refused with, in its own words where they are JSON."""
         response, data = self._response, b""
         async for piece in self.read_chunks():
             data += piece
@@ -233,8 +233,8 @@ class UpstreamRequest:
         return translate_refusal(response.status, refusal, headers)
 
 
-def parse_refusal(data: bytes) -> ServerRefusal:
-    """What a server said, where it is JSON; the words of a page are for nobody."""
+def parse_refusal(data: bytes) -> Refusal:
+    """Parse a refusal, where it is JSON; the words of a page are for nobody."""
     try:
         return read_refusal(json.loads(data))
     except (ValueError, RecursionError):
@@ -244,8 +244,8 @@ def parse_refusal(data: bytes) -> ServerRefusal:
 def translate_refusal(
     status: int, refusal: Refusal, headers: Mapping[str, str] | None = None
 ) -> ApiError:
-    """The refusal of a model's server as the client gets it."""
-    message = redact_text(refusal.message) or f"The model's server answered {status}."
+    """Translate the refusal of a model's server into what the client gets."""
+    message = redact(refusal.message) or f"The model's server answered {status}."
     # Whatever is wrong with our key is nothing the client's key can mend.
     passed = status if 400 <= status < 600 and status not in (401, 403, 407) else 502
     kind = refusal.type or (BAD_REQUEST if passed in (400, 413, 422) else "upstream_error")

@@ -1,4 +1,4 @@
-"""What the fields of a chat request ask of a model in this process. Pure.
+"""Translate the fields of a chat request for a model in this process. Pure.
 
 A server reads them itself; here they become a `Request`, which `LocalClient` keeps to.
 """

@@ -76,7 +76,7 @@ def list_names(upstreams: Upstreams) -> list[str]:
 
 
 async def fetch_models(upstream: Upstream) -> list[dict[str, Any]]:
-    """What the model's server lists; empty whenever it does not say."""
+    """Fetch the list of the model's server; empty whenever it does not say."""
     source = upstream.source
     if not isinstance(source, RemoteSource):
         return []

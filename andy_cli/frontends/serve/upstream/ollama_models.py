@@ -1,4 +1,4 @@
-"""What Ollama's API tells of models and of the server itself.
+"""The answers of Ollama's API about models and about the server itself.
 
     GET /api/tags  /api/ps  /api/version      POST /api/show  /api/pull
 
@@ -67,7 +67,7 @@ class OllamaModels:
         return {"models": rows}
 
     async def show(self, value: object) -> dict[str, object]:
-        """What is known of a model. Raises ApiError (404) where there is none of this name."""
+        """Describe a model. Raises ApiError (404) where there is none of this name."""
         name = read_model(check_body(value))
         upstream = self._upstreams.find_upstream(name)
         facts = await self._get_facts(select_source(upstream, strip_latest_tag(name)).endpoint)

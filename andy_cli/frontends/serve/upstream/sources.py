@@ -57,7 +57,7 @@ class SourceWrapper:
 
 
 class UpstreamAdapters:
-    """What the server has refused, by model: clients choose the model where none was said."""
+    """Adapters to what the server has refused, by model: clients may choose the model."""
 
     def __init__(self, settings: Settings) -> None:
         self._known: dict[str, Adapter] = {}
@@ -109,7 +109,7 @@ class RemoteSource:
         return self.ollama is None or not self.ollama.speaks
 
     def find_left_out(self, body: Mapping[str, object]) -> list[str]:
-        """What of a client's request its server is known to refuse, so that it went otherwise."""
+        """Find the features of a client's request that were left out, refused by its server."""
         learned = self.adapters.find_adapter(self.endpoint).learned
         return sorted(feature for feature in learned if adapt_body(body, {feature}) != body)
 
@@ -169,7 +169,7 @@ class RemoteSource:
         return changed
 
     async def find_constraint(self, request: Request, fields: Mapping[str, object]) -> Body:
-        """What holds the reply to its constraint, unless its client holds it to one of its own."""
+        """Find the fields that hold a reply to its constraint, unless the client has its own."""
         constraint = request.constraint
         if constraint is None or constraint.free_text or not CLIENTS_OWN.isdisjoint(fields):
             return {}

@@ -25,9 +25,9 @@ class GetFacts(Protocol):
     async def __call__(self, endpoint: Endpoint, sure: bool = False) -> ServerFacts: ...
 
 
-async def no_facts(endpoint: Endpoint, sure: bool = False) -> ServerFacts:
-    """What is known of a server that is not asked."""
-    return ServerFacts()
+async def no_facts(endpoint: Endpoint, sure: bool = False) -> Facts:
+    """Know nothing of a server: it is not asked."""
+    return Facts()
 
 
 TOLD = "its server says that it takes no tools"
@@ -40,7 +40,7 @@ MOST_SETS = 100
 
 @dataclass(slots=True)
 class ToolSupport:
-    """What is known of one model."""
+    """Whether one model takes tools, as far as is known."""
 
     endpoint: Endpoint
     instead: str

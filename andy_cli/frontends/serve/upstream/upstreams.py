@@ -153,7 +153,7 @@ def open_upstreams(
 
 @dataclass(frozen=True, slots=True)
 class UpstreamOpener:
-    """What was said of all upstreams."""
+    """Opens upstreams with what was said of all of them."""
 
     model: str
     dialect: str

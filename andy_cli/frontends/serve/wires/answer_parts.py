@@ -1,4 +1,4 @@
-"""What an answer is made of, whatever wire it is written on.
+"""The parts of an answer, whatever wire it is written on.
 
 (ReasoningDelta | TextDelta | ToolCallDelta | CompletedCall)* Finish       or ApiError, anywhere
 """

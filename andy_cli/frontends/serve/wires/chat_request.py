@@ -1,4 +1,4 @@
-"""What a client asks for, checked: the request of the chat completions API as values.
+"""Read requests of the chat completions API into checked values.
 
 The readers of other APIs make the same of their requests. What is not known here is passed on to
 the model's server as it came.
@@ -115,28 +115,31 @@ def _read_history(messages: object, parts: dict[str, object]) -> list[Message]:
 
 
 def read_content(content: object, parts: dict[str, object], at: int) -> str:
-    """The text of a message; for what is no text a mark that `parts` knows."""
+    """Read the text of a message; a mark that `parts` knows stands for what is no text."""
     if content is None:
         return ""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
         raise wrong_type(f"messages[{at}].content", "a text or a list")
-    texts = []
-    for part in content:
-        if isinstance(part, str):
-            texts.append(part)
-        elif isinstance(part, dict) and isinstance(part.get("text"), str):
-            texts.append(part["text"])
-        elif isinstance(part, dict) and part.get("type") == "refusal":
-            texts.append(str(part.get("refusal") or ""))
-        elif not isinstance(part, dict) or part.get("type") in (None, "text"):
-            raise ApiError(400, f"messages[{at}].content holds no text and no part with a type.")
-        else:
-            mark = f"\ufdd0{len(parts)}\ufdd1"
-            parts[mark] = part
-            texts.append(mark)
-    return "\n".join(texts)
+    return "\n".join(_read_part(part, parts, at) for part in content)
+
+
+def _read_part(part: object, parts: dict[str, object], at: int) -> str:
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, dict):
+        part = {}
+    if isinstance(part.get("text"), str):
+        return str(part["text"])
+    kind = part.get("type")
+    if kind == "refusal":
+        return str(part.get("refusal") or "")
+    if kind in (None, "text"):
+        raise ApiError(400, f"messages[{at}].content holds no text and no part with a type.")
+    mark = f"\ufdd0{len(parts)}\ufdd1"
+    parts[mark] = part
+    return mark
 
 
 def _read_calls(message: Mapping[str, object], at: int) -> list[ToolCall]:
@@ -146,18 +149,20 @@ def _read_calls(message: Mapping[str, object], at: int) -> list[ToolCall]:
         listed = [{"id": "", "function": old}]
     if listed is not None and not isinstance(listed, list):
         raise wrong_type(f"messages[{at}].tool_calls", "a list of calls")
-    found: list[ToolCall] = []
-    for call in listed or ():
-        custom = isinstance(call, dict) and call.get("type") == "custom"
-        function = call.get("custom" if custom else "function") if isinstance(call, dict) else None
-        name = function.get("name") if isinstance(function, dict) else None
-        if not isinstance(function, dict) or not isinstance(name, str):
-            raise ApiError(400, f"messages[{at}].tool_calls holds no calls.")
-        written = function.get("arguments")
-        if custom:
-            written = freeform_arguments(str(function.get("input") or ""))
-        found.append(ToolCall(str(call.get("id") or ""), name, read_arguments(written)))
-    return found
+    return [_read_call(call, at) for call in listed or ()]
+
+
+def _read_call(value: object, at: int) -> ToolCall:
+    call = value if isinstance(value, dict) else {}
+    custom = call.get("type") == "custom"
+    function = call.get("custom" if custom else "function")
+    name = function.get("name") if isinstance(function, dict) else None
+    if not isinstance(function, dict) or not isinstance(name, str):
+        raise ApiError(400, f"messages[{at}].tool_calls holds no calls.")
+    written = function.get("arguments")
+    if custom:
+        written = freeform_arguments(str(function.get("input") or ""))
+    return ToolCall(str(call.get("id") or ""), name, read_arguments(written))
 
 
 def read_arguments(written: object) -> Arguments:
@@ -182,20 +187,23 @@ def _read_tools(body: Mapping[str, object]) -> dict[str, Schema]:
         return {}
     if not isinstance(listed, list) or len(listed) > MOST * 8:
         raise wrong_type("tools", "a list of tools")
-    found: dict[str, Schema] = {}
-    for at, tool in enumerate(listed):
-        function = tool.get("function") if isinstance(tool, dict) else None
-        if isinstance(tool, dict) and tool.get("type") == "custom":
-            function = _read_freeform_tool(tool.get("custom"), at)
-        name = function.get("name") if isinstance(function, dict) else None
-        if not isinstance(function, dict) or not isinstance(name, str) or not name:
-            raise ApiError(400, f"tools[{at}] is no function with a name.", code="invalid_value")
-        if not isinstance(function.get("parameters"), dict | None):
-            raise wrong_type(f"tools[{at}].function.parameters", "no schema")
-        if not isinstance(function.get("description"), str | None):
-            raise wrong_type(f"tools[{at}].function.description", "no text")
-        found[name] = {"type": "function", "function": _complete_function(function)}
-    return found
+    return dict(_read_tool(tool, at) for at, tool in enumerate(listed))
+
+
+def _read_tool(value: object, at: int) -> tuple[str, Schema]:
+    """Read a tool: its name, and itself as a function."""
+    tool = value if isinstance(value, dict) else {}
+    function = tool.get("function")
+    if tool.get("type") == "custom":
+        function = _read_freeform_tool(tool.get("custom"), at)
+    name = function.get("name") if isinstance(function, dict) else None
+    if not isinstance(function, dict) or not isinstance(name, str) or not name:
+        raise ApiError(400, f"tools[{at}] is no function with a name.", code="invalid_value")
+    if not isinstance(function.get("parameters"), dict | None):
+        raise wrong_type(f"tools[{at}].function.parameters", "no schema")
+    if not isinstance(function.get("description"), str | None):
+        raise wrong_type(f"tools[{at}].function.description", "no text")
+    return name, {"type": "function", "function": _complete_function(function)}
 
 
 def _read_freeform_tool(custom: object, at: int) -> dict[str, object] | None:

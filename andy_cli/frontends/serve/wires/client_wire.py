@@ -46,7 +46,7 @@ class AnswerWriter(Protocol):
     """Writes one answer."""
 
     def write_event(self, piece: AnswerPart) -> bytes:
-        """What goes on the wire of a stream for a piece; the end of it with `Finish`."""
+        """Write a part of a streamed answer; `Finish` ends the stream."""
         ...
 
     def write_answer(self, pieces: Sequence[AnswerPart]) -> bytes:
@@ -54,7 +54,7 @@ class AnswerWriter(Protocol):
         ...
 
     def failed(self, api_error: ApiError) -> bytes:
-        """What ends a stream that failed in the middle."""
+        """Write the end of a stream that failed in the middle."""
         ...
 
 

@@ -77,7 +77,7 @@ class OllamaChatWriter:
         return {"message": message}
 
     def _render_end(self, finish: Finish, prompt_time: int = 0) -> dict[str, object]:
-        """What the last line has; `prompt_time`: nanoseconds, 0 if not known."""
+        """Render the last line; `prompt_time`: nanoseconds, 0 if not known."""
         total = perf_counter_ns() - self._began
         prompt = {"prompt_eval_duration": prompt_time} if prompt_time else {}
         return {
