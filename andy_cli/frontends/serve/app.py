@@ -29,7 +29,6 @@ from andy_cli.frontends.serve.upstream.model_list import (
     list_models,
     speaks_anthropic,
 )
-from andy_cli.guard.redactor import redact_text
 from andy_cli.frontends.serve.upstream.ollama_models import NOT_OFFERED, VERSION, OllamaModels
 from andy_cli.frontends.serve.upstream.sources import RemoteSource
 from andy_cli.frontends.serve.upstream.tool_support import GetFacts
@@ -41,6 +40,7 @@ from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.frontends.serve.wires.chat_writer import dump_json
 from andy_cli.frontends.serve.wires.client_wire import ClientWire
 from andy_cli.frontends.serve.wires.ollama.ollama_writer import LINES, dump_line
+from andy_cli.guard.redactor import redact_text
 
 
 class App:
@@ -69,7 +69,7 @@ class App:
             await self._answer(exchange)
         except ApiError as api_error:
             # A model's server may quote the key it was given.
-            api_error.message = redact(api_error.message, self._keys)
+            api_error.message = redact_text(api_error.message, self._keys)
             await exchange.refuse(api_error, wire)
         except AndyError as error:
             await exchange.refuse(ApiError(502, str(error), "upstream_error"), wire)

@@ -54,7 +54,7 @@ async def run_worker(
     ) as http:
         reached = partial(make_backend, http, timeouts)
 
-        async def get_facts(endpoint: Endpoint, sure: bool = False) -> Facts:
+        async def get_facts(endpoint: Endpoint, sure: bool = False) -> ServerFacts:
             return await facts(endpoint, settings, reached(endpoint).fetch_facts, sure)
 
         behind = open_upstreams(

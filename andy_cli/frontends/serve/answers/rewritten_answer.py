@@ -98,7 +98,7 @@ THOUGHTS = ("reasoning_content", "reasoning")
 def _replay_chunks(choice: Choice, finish: str) -> list[Chunk]:
     """One choice as the chunks of a reply."""
     alone = {"choices": [{**choice, "index": 0, "finish_reason": finish}]}
-    reader = ReplyReader()
+    reader = WireReader()
     return [*reader.feed(dump_json(alone)), *reader.finish()]
 
 

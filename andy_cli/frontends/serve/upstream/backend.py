@@ -16,8 +16,8 @@ import aiohttp
 from multidict import CIMultiDict
 from yarl import URL
 
-from andy_cli.guard.redactor import redact_text
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
+from andy_cli.guard.redactor import redact_text
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.refusals import ServerRefusal, read_page, read_refusal, too_long
 
@@ -233,7 +233,7 @@ class UpstreamRequest:
         return translate_refusal(response.status, refusal, headers)
 
 
-def parse_refusal(data: bytes) -> Refusal:
+def parse_refusal(data: bytes) -> ServerRefusal:
     """Parse a refusal, where it is JSON; the words of a page are for nobody."""
     try:
         return read_refusal(json.loads(data))
@@ -242,10 +242,10 @@ def parse_refusal(data: bytes) -> Refusal:
 
 
 def translate_refusal(
-    status: int, refusal: Refusal, headers: Mapping[str, str] | None = None
+    status: int, refusal: ServerRefusal, headers: Mapping[str, str] | None = None
 ) -> ApiError:
     """Translate the refusal of a model's server into what the client gets."""
-    message = redact(refusal.message) or f"The model's server answered {status}."
+    message = redact_text(refusal.message) or f"The model's server answered {status}."
     # Whatever is wrong with our key is nothing the client's key can mend.
     passed = status if 400 <= status < 600 and status not in (401, 403, 407) else 502
     kind = refusal.type or (BAD_REQUEST if passed in (400, 413, 422) else "upstream_error")

@@ -9,8 +9,8 @@ import re
 from collections.abc import AsyncIterator
 
 from andy_cli.errors import ModelError
-from andy_cli.models.http.wire import WireReader
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
+from andy_cli.models.http.wire import WireReader
 
 CHOICE = re.compile(rb'"choices"\s*:\s*\[\s*\{')
 END = re.compile(rb'"finish_reason"\s*:\s*"|"error"\s*:|\[DONE\]')

@@ -65,7 +65,7 @@ class UpstreamAdapters:
 
     def find_adapter(self, endpoint: Endpoint) -> Adapter:
         if endpoint.model not in self._known:  # what is remembered of a model is in a file
-            self._store_adapter(endpoint, Adapter(left_out(recall(endpoint), self._settings)))
+            self._store_adapter(endpoint, Adapter(left_out(recall_model(endpoint), self._settings)))
         return self._known[endpoint.model]
 
     def keep_adapter(self, endpoint: Endpoint, adapter: Adapter) -> None:
@@ -201,7 +201,7 @@ class RemoteSource:
         chunks = self._stream_reply(
             json.dumps({**self._build_body(request, fields), **held}).encode()
         )
-        async with aclosing(unwrap(chunks) if is_wrapped(held) else chunks) as said:
+        async with aclosing(unwrap_answers(chunks) if is_wrapped(held) else chunks) as said:
             async for chunk in said:
                 yield chunk
 

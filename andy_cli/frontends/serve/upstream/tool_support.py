@@ -25,9 +25,9 @@ class GetFacts(Protocol):
     async def __call__(self, endpoint: Endpoint, sure: bool = False) -> ServerFacts: ...
 
 
-async def no_facts(endpoint: Endpoint, sure: bool = False) -> Facts:
+async def no_facts(endpoint: Endpoint, sure: bool = False) -> ServerFacts:
     """Know nothing of a server: it is not asked."""
-    return Facts()
+    return ServerFacts()
 
 
 TOLD = "its server says that it takes no tools"

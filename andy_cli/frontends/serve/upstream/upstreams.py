@@ -71,7 +71,7 @@ class Upstream:
             endpoint = replace(self.source.endpoint, model=model)
             instead = self._choose_dialect(model, native=False).name
             native = self._choose_dialect(model).name == NATIVE
-            sure = native and recall(endpoint).native is True
+            sure = native and recall_model(endpoint).native is True
             self._support[model] = ToolSupport(endpoint, instead, native, sure)
         return self._support[model]
 
@@ -187,7 +187,7 @@ class UpstreamOpener:
         return Upstream(name, self._open_remote(endpoint), self.dialect, preset.tools)
 
     def _open_remote(self, endpoint: Endpoint) -> RemoteSource:
-        async def ask(model: str) -> Facts:
+        async def ask(model: str) -> ServerFacts:
             return await self.get_facts(replace(endpoint, model=model))
 
         ollama = None
