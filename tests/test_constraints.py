@@ -11,7 +11,7 @@ import pytest
 from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.dialects import action, andybot, envelope
 from andy_cli.compiler.dialects.andybot import answers
-from andy_cli.compiler.mapper.schemas import Ready
+from andy_cli.compiler.mapper.schemas import PreparedSchema
 from andy_cli.compiler.markers import Markers
 from andy_cli.messages import Choice, Chunk, Constraint, Request
 from andy_cli.models.client import Endpoint
@@ -127,7 +127,7 @@ def test_an_answer_is_taken_out_of_its_object(text: str, answer: str) -> None:
 
 
 def fits(schema: Mapping[str, Any], value: object) -> bool:
-    return not Ready(dict(schema)).problems(value)
+    return not PreparedSchema(dict(schema)).problems(value)
 
 
 def parsed(name: str, text: str) -> tuple[str, list[tuple[str, dict[str, Any]]]]:

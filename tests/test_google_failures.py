@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from andy_cli.compiler.mapper.mapper import mapped
+from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.errors import ToolError
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult
 from andy_cli.toolbox.google.http.refusals import NOT_DONE, UNSURE
@@ -629,6 +629,6 @@ def test_case_38_the_names_that_models_use_are_understood(
 ) -> None:
     tool = tools.get(name)
     assert tool
-    (call,) = mapped(name, written, {name: tool.function}, lambda name: False).calls
+    (call,) = map_call(name, written, {name: tool.function}, lambda name: False).calls
     assert call.arguments == meant
     assert not tools.check(name, call.arguments)

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import Field
 
-from andy_cli.compiler.mapper.mapper import Mapped, mapped, nearest, snippet
-from andy_cli.compiler.mapper.offered import offered, offered_names
-from andy_cli.compiler.mapper.schemas import ready
+from andy_cli.compiler.mapper.mapper import Mapped, find_nearest_names, map_call, schema_excerpt
+from andy_cli.compiler.mapper.offered import provider_names, render_provider_schema
+from andy_cli.compiler.mapper.schemas import prepare_schema
 from andy_cli.frontends.debug.part import Cut
 from andy_cli.frontends.debug.parts.map import PART, harmless
 from andy_cli.messages import Problem
@@ -34,7 +34,7 @@ ROUNDS = settings(max_examples=300, deadline=None, derandomize=True)
 def run(case: Mapping[str, Any]) -> Mapped:
     tools = {name: TOOLS[name] for name in case["tools"]}
     call = case["call"]
-    return mapped(call["name"], call["arguments"], tools, lambda name: harmless(tools[name]))
+    return map_call(call["name"], call["arguments"], tools, lambda name: harmless(tools[name]))
 
 
 def told(value: object) -> str:
@@ -46,7 +46,7 @@ def told(value: object) -> str:
 def test_a_case_is_corrected_or_asked_about(case: dict[str, Any]) -> None:
     made = run(case)
     if case["expected"] is None:
-        assert made.problems or made.doubtful, f"a question was answered: {made}"
+        assert made.problems or made.guessed, f"a question was answered: {made}"
         return
     assert not made.problems
     expected = case["expected"]
@@ -154,7 +154,7 @@ BROKEN = st.recursive(
 
 
 def one(schema: object, arguments: object, free: bool = True) -> Mapped:
-    return mapped("do", arguments, {"do": {"name": "do", "parameters": schema}}, lambda _: free)
+    return map_call("do", arguments, {"do": {"name": "do", "parameters": schema}}, lambda _: free)
 
 
 def standard(schema: dict[str, Any]) -> jsonschema_rs.Draft202012Validator | None:
@@ -204,7 +204,7 @@ def test_nothing_is_invented_for_a_tool_that_acts(
     """What is freely corrected is corrected the same way, or asked about."""
     made = one(schema, arguments, free=False)
     assert len(made.calls) == 1
-    assert not made.doubtful
+    assert not made.guessed
 
 
 @ROUNDS
@@ -214,8 +214,10 @@ def test_nothing_raises_whatever_the_schema_and_the_arguments_are(
 ) -> None:
     made = one(schema, arguments)
     assert made.calls
-    snippet({"name": "do", "parameters": schema}, made.problems)
-    offered({"name": "do", "parameters": schema}, references=False, alternatives=False)
+    schema_excerpt({"name": "do", "parameters": schema}, made.problems)
+    render_provider_schema(
+        {"name": "do", "parameters": schema}, references=False, alternatives=False
+    )
 
 
 def test_nothing_is_lost_that_the_judge_would_keep_apart() -> None:
@@ -295,33 +297,33 @@ def test_problems_name_the_place_and_the_rule() -> None:
 def test_the_snippet_is_what_failed_and_nothing_of_ours() -> None:
     tool = TOOLS["read_file"]
     case = {"tools": ["read_file"], "call": {"name": "read_file", "arguments": {"max_lines": "x"}}}
-    shown = json.loads(snippet(tool, run(case).problems))
+    shown = json.loads(schema_excerpt(tool, run(case).problems))
     assert set(shown["properties"]) >= {"file_path", "max_lines"}
     assert "x-aliases" not in str(shown)
-    assert len(snippet(tool, ())) < 1600
+    assert len(schema_excerpt(tool, ())) < 1600
 
 
 def test_the_nearest_names_are_for_people() -> None:
     tools = {name: TOOLS[name] for name in ("get_weather", "get_time", "delete_file")}
-    assert nearest("wether", tools)[:1] == ["get_weather"]
-    assert nearest("zzzz", tools) == []
+    assert find_nearest_names("wether", tools)[:1] == ["get_weather"]
+    assert find_nearest_names("zzzz", tools) == []
 
 
 def test_names_are_offered_reversibly() -> None:
     names = ["a.b", "a_b", "a-b", "9lives", "x" * 90, "x" * 91, "grüße", ""]
-    offers = offered_names(names)
+    offers = provider_names(names)
     assert len(set(offers.values())) == len(names)
     assert offers["a_b"] == "a_b"
     assert all(0 < len(each) <= 64 and each.isascii() for each in offers.values())
     tools = {name: {"name": name, "parameters": {}} for name in names}
     for name, offer in offers.items():
-        assert mapped(offer, {}, tools, lambda _: True).calls[0].name == name
+        assert map_call(offer, {}, tools, lambda _: True).calls[0].name == name
 
 
 @ROUNDS
 @given(st.lists(st.text(alphabet="aB9_.- é/", max_size=80), unique=True, max_size=12))
 def test_no_two_names_are_offered_as_one(names: list[str]) -> None:
-    offers = offered_names(names)
+    offers = provider_names(names)
     assert len(set(offers.values())) == len(names)
     assert all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", each) for each in offers.values())
 
@@ -335,17 +337,17 @@ def test_a_tool_of_ours_declares_its_aliases_beside_the_parameter() -> None:
         return spot
 
     tools = {"look": look.function}
-    made = mapped("look", {"where": "here"}, tools, lambda _: False)
+    made = map_call("look", {"where": "here"}, tools, lambda _: False)
     assert made.calls[0].arguments == {"spot": "here"}
     assert made.changes == ("where -> spot",)
     assert not look.check(made.calls[0].arguments)
-    assert "x-aliases" not in json.dumps(offered(tools["look"]))
+    assert "x-aliases" not in json.dumps(render_provider_schema(tools["look"]))
 
 
 def test_an_offered_tool_keeps_our_words_to_ourselves() -> None:
     for each in TOOLS.values():
-        assert "x-aliases" not in json.dumps(offered(each))
-        plain = json.dumps(offered(each, references=False, alternatives=False))
+        assert "x-aliases" not in json.dumps(render_provider_schema(each))
+        plain = json.dumps(render_provider_schema(each, references=False, alternatives=False))
         assert "$ref" not in plain
         assert "anyOf" not in plain
         assert "oneOf" not in plain
@@ -353,23 +355,23 @@ def test_an_offered_tool_keeps_our_words_to_ourselves() -> None:
 
 def test_what_is_offered_plainly_validates_by_the_original() -> None:
     """The lowered schema never asks for what the original refuses."""
-    lowered = offered(TOOLS["tree_size"], references=False)["function"]["parameters"]
+    lowered = render_provider_schema(TOOLS["tree_size"], references=False)["function"]["parameters"]
     arguments = {"root": {"value": 1, "children": [{"value": 2}]}}
     judge = jsonschema_rs.Draft202012Validator(lowered)
     assert judge.is_valid(arguments)
-    assert ready(TOOLS["tree_size"]).node.fits(arguments)
+    assert prepare_schema(TOOLS["tree_size"]).node.fits(arguments)
 
 
 def test_a_guessed_name_needs_a_yes_where_something_would_happen() -> None:
     tools = {"delete_file": TOOLS["delete_file"]}
-    made = mapped("file_deletes", {"path": "a"}, tools, lambda _: False)
-    assert made.doubtful or made.problems
-    assert not mapped("deleteFile", {"path": "a"}, tools, lambda _: False).doubtful
+    made = map_call("file_deletes", {"path": "a"}, tools, lambda _: False)
+    assert made.guessed or made.problems
+    assert not map_call("deleteFile", {"path": "a"}, tools, lambda _: False).guessed
 
 
 def test_a_tool_that_acts_is_never_called_for_each_of_a_list() -> None:
     tools = {"delete_file": TOOLS["delete_file"]}
-    made = mapped("delete_file", {"path": ["a", "b"]}, tools, lambda _: False)
+    made = map_call("delete_file", {"path": ["a", "b"]}, tools, lambda _: False)
     assert made.problems == (Problem("path", "type", '["a","b"] is not of type "string"'),)
 
 
@@ -429,7 +431,7 @@ def fit(
     """What becomes of arguments by one schema, and what was changed."""
     schema = {"type": "object", "properties": properties, "required": [*required]}
     tools = {"t": {"type": "function", "function": {"name": "t", "parameters": schema}}}
-    made = mapped("t", arguments, tools, lambda name: False)
+    made = map_call("t", arguments, tools, lambda name: False)
     assert not made.problems
     return made.calls[0].arguments, made.changes
 
@@ -503,7 +505,7 @@ def test_less_common_schemas_mean_what_they_say(
 def test_what_is_missing_where_the_property_itself_demands_it_is_a_problem() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "integer", "required": True}}}
     tools = {"t": {"type": "function", "function": {"name": "t", "parameters": schema}}}
-    assert mapped("t", {}, tools, lambda name: False).problems
+    assert map_call("t", {}, tools, lambda name: False).problems
 
 
 @pytest.mark.parametrize(
@@ -517,9 +519,9 @@ def test_what_is_missing_where_the_property_itself_demands_it_is_a_problem() -> 
 def test_what_one_argument_demands_of_another_is_demanded(rule: Mapping[str, object]) -> None:
     schema = {"properties": {"a": WHOLE, "b": WHOLE}, **rule}
     tools = {"t": {"type": "function", "function": {"name": "t", "parameters": schema}}}
-    assert mapped("t", {"a": 1}, tools, lambda name: False).problems
-    assert not mapped("t", {"a": 1, "b": 2}, tools, lambda name: False).problems
-    assert not mapped("t", {"b": 2}, tools, lambda name: False).problems
+    assert map_call("t", {"a": 1}, tools, lambda name: False).problems
+    assert not map_call("t", {"a": 1, "b": 2}, tools, lambda name: False).problems
+    assert not map_call("t", {"b": 2}, tools, lambda name: False).problems
 
 
 def only(**properties: Mapping[str, object]) -> dict[str, object]:
@@ -594,7 +596,7 @@ def test_what_is_too_far_away_is_a_question(
         "properties": properties,
     }
     tools = {"t": {"type": "function", "function": {"name": "t", "parameters": schema}}}
-    made = mapped("t", arguments, tools, lambda name: False)
+    made = map_call("t", arguments, tools, lambda name: False)
     assert made.problems
     assert not made.changes
 
@@ -622,5 +624,5 @@ def test_one_slip_in_one_long_word_is_a_guess_and_more_is_an_unknown_name(
 ) -> None:
     schema = {"type": "object", "properties": {"id": WHOLE}, "required": ["id"]}
     tools = {declared: {"type": "function", "function": {"name": declared, "parameters": schema}}}
-    made = mapped(written, {"id": 1}, tools, lambda name: True)
+    made = map_call(written, {"id": 1}, tools, lambda name: True)
     assert [call.name for call in made.calls] == [declared if meant else written]

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from andy_cli.compiler.mapper.mapper import Mapped, mapped
+from andy_cli.compiler.mapper.mapper import Mapped, map_call
 from andy_cli.frontends.debug.part import Cut
 from andy_cli.frontends.debug.parts.map import PART
 from tests.cases import loop_over
@@ -43,7 +43,7 @@ def map_name(pair: dict[str, Any]) -> tuple[Mapped, object, object]:
     kind = {"type": pair["type"], "description": pair.get("about", "")}
     declared = {name: {**kind, "items": ITEMS} if pair["type"] == "array" else kind}
     tool = pair.get("tool", "look_up")
-    made = mapped(
+    made = map_call(
         tool, {pair["written"]: value}, {tool: declare(tool, declared, [name])}, lambda _: True
     )
     return made, (tool, {name: value}), value
@@ -52,14 +52,14 @@ def map_name(pair: dict[str, Any]) -> tuple[Mapped, object, object]:
 def map_tool(pair: dict[str, Any]) -> tuple[Mapped, object, object]:
     tool = declare(pair["name"], {"topic": {"type": "string"}}, ["topic"])
     given = {"topic": "birds"}
-    made = mapped(pair["written"], given, {pair["name"]: tool}, lambda _: True)
+    made = map_call(pair["written"], given, {pair["name"]: tool}, lambda _: True)
     return made, (pair["name"], given), given
 
 
 def map_value(pair: dict[str, Any]) -> tuple[Mapped, object, object]:
     name, required = pair["name"], [] if pair.get("optional") else [pair["name"]]
     tool = declare("look_up", {name: pair["schema"], "topic": {"type": "string"}}, required)
-    made = mapped("look_up", {name: pair["given"]}, {"look_up": tool}, lambda _: True)
+    made = map_call("look_up", {name: pair["given"]}, {"look_up": tool}, lambda _: True)
     return made, ("look_up", {name: pair.get("expected")}), pair["given"]
 
 

@@ -18,9 +18,9 @@ from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.compiler.dialects import action, andybot
-from andy_cli.compiler.mapper.cleaning import ROOT, cleaned
-from andy_cli.compiler.mapper.mapper import mapped
-from andy_cli.compiler.mapper.offered import offered
+from andy_cli.compiler.mapper.cleaning import ROOT, standardize_schema
+from andy_cli.compiler.mapper.mapper import map_call
+from andy_cli.compiler.mapper.offered import render_provider_schema
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.messages import ToolRequest
@@ -57,7 +57,7 @@ TOOLS: list[Mapping[str, Any]] = [
 
 def catalogue(*tools: Mapping[str, Any]) -> Tools:
     """As the turn offers them."""
-    return {each["function"]["name"]: offered(each) for each in tools}
+    return {each["function"]["name"]: render_provider_schema(each) for each in tools}
 
 
 @cache
@@ -68,7 +68,7 @@ def registries() -> list[Tools]:
 
 
 def fits(arguments: object, tool: Mapping[str, Any]) -> bool:
-    text = json.dumps(cleaned(tool["function"].get("parameters") or {}))
+    text = json.dumps(standardize_schema(tool["function"].get("parameters") or {}))
     schema = json.loads(text.replace(f"{ROOT}#", "#"))
     return bool(jsonschema_rs.Draft202012Validator(schema).is_valid(arguments))
 
@@ -91,7 +91,7 @@ def test_case_46_the_example_in_a_prompt_is_a_call_that_fits(dialect: Dialect) -
         assert shown in lesson(dialect, tools)
         (request,) = read(shown, dialect, tools)
         assert request.name in tools
-        (call,) = mapped(request.name, request.arguments or {}, tools, lambda name: False).calls
+        (call,) = map_call(request.name, request.arguments or {}, tools, lambda name: False).calls
         assert (call.name, fits(call.arguments, tools[call.name])) == (request.name, True), shown
 
 

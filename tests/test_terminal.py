@@ -21,9 +21,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.compiler.mapper.mapper import mapped
 from andy_cli.guard.gate import ApprovalRequest, Gate
 from andy_cli.guard.redactor import may_hold_secret, redact_text
+from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.guard.shell import judge
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult
 from andy_cli.toolbox import runtime_context
@@ -258,7 +258,7 @@ def test_a_timeout_from_a_thousand_up_is_one_of_milliseconds(
 
 def test_a_model_that_writes_milliseconds_is_understood_before_it_is_asked() -> None:
     given = {"command": "ls", "timeout": 30_000}
-    made = mapped("terminal_execute", given, TOOLS.functions, TOOLS.harmless)
+    made = map_call("terminal_execute", given, TOOLS.functions, TOOLS.harmless)
     assert made.calls[0].arguments == {"command": "ls", "timeout": 30}
     assert "30000 ms -> 30 s" in made.changes[0]
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from andy_cli.compiler.mapper.mapper import mapped
+from andy_cli.compiler.mapper.mapper import map_call
 from tests.cases import loop_over
 
 Schema = Mapping[str, object]
@@ -23,7 +23,7 @@ def properties(*required: str, **declared: Schema) -> dict[str, object]:
 def read(schema: Schema, arguments: object, acts: bool, name: str = "t") -> object:
     """The arguments by a tool's schema; None: they are asked about."""
     tools = {"t": {"type": "function", "function": {"name": "t", "parameters": schema}}}
-    made = mapped(name, arguments, tools, lambda name: not acts)
+    made = map_call(name, arguments, tools, lambda name: not acts)
     return None if made.problems else made.calls[0].arguments
 
 
@@ -339,7 +339,7 @@ def test_a_call_that_stands_in_the_arguments_of_something_unknown_is_that_call(
 )
 def test_each_change_is_told(declared: Schema, arguments: object, told: str) -> None:
     tools = {"t": {"type": "function", "function": {"name": "t", "parameters": declared}}}
-    made = mapped("t", arguments, tools, lambda name: False)
+    made = map_call("t", arguments, tools, lambda name: False)
     assert not made.problems
     assert told in "; ".join(made.changes)
 
@@ -358,25 +358,27 @@ def test_a_problem_names_its_place_wherever_the_schema_stands(
     key: str, arguments: object, path: str, rule: str
 ) -> None:
     schema = properties("a", a=WHOLE, mail={**TEXT, "format": "email"})
-    made = mapped("t", arguments, {"t": {key: schema}}, lambda name: False)
+    made = map_call("t", arguments, {"t": {key: schema}}, lambda name: False)
     assert (made.problems[0].path, made.problems[0].rule) == (path, rule)
 
 
 def test_no_more_than_a_dozen_problems_are_told() -> None:
     names = [f"p{number}" for number in range(20)]
     schema = properties(**dict.fromkeys(names, WHOLE))
-    made = mapped("t", dict.fromkeys(names, "x"), {"t": {"parameters": schema}}, lambda name: False)
+    made = map_call(
+        "t", dict.fromkeys(names, "x"), {"t": {"parameters": schema}}, lambda name: False
+    )
     assert len(made.problems) == 12
 
 
 def test_of_two_names_for_one_thing_it_is_asked_which_is_meant() -> None:
     tools = {"t": {"parameters": properties("a_b", a_b=TEXT)}}
-    made = mapped("t", {"aB": "x", "A-B": "y"}, tools, lambda name: False)
+    made = map_call("t", {"aB": "x", "A-B": "y"}, tools, lambda name: False)
     assert "aB and A-B both stand for a_b" in made.problems[0].message
 
 
 def test_a_tool_has_the_other_names_that_it_declares() -> None:
     function = {"name": "t", "x-aliases": ["do_it"], "parameters": properties("a", a=WHOLE)}
-    made = mapped("doIt", {"a": 1}, {"t": {"function": function}}, lambda name: False)
+    made = map_call("doIt", {"a": 1}, {"t": {"function": function}}, lambda name: False)
     assert [call.name for call in made.calls] == ["t"]
     assert not made.problems

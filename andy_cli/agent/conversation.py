@@ -58,7 +58,7 @@ from andy_cli.compiler.detect import (
     told,
 )
 from andy_cli.compiler.dialect import Dialect, Question, Tools
-from andy_cli.compiler.mapper.mapper import mapped
+from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.compiler.markers import Markers
 from andy_cli.compiler.requested import asks_for_code
 from andy_cli.discover import discover
@@ -561,7 +561,7 @@ class Conversation:
 
     def text_of(self, request: ToolRequest) -> str | None:
         """What a request to say something says, whatever the model called it."""
-        made = mapped(request.name, request.arguments or {}, self.registry.functions, bool)
+        made = map_call(request.name, request.arguments or {}, self.registry.functions, bool)
         text = made.calls[0].arguments.get("content")
         return text if isinstance(text, str) else None
 

@@ -16,7 +16,7 @@ from andy_cli.compiler.detect import NATIVE
 from andy_cli.compiler.dialect import Dialect, IdForm, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.ids import renamed
-from andy_cli.compiler.mapper.offered import offered_names
+from andy_cli.compiler.mapper.offered import provider_names
 from andy_cli.messages import NO_ARGUMENTS, Arguments, Message, ToolCall, Wire
 
 GO_ON = "Go on."
@@ -186,7 +186,7 @@ def add_reasoning(wire: Wire, message: Message) -> Wire:
 
 def offered_name(name: str, names: Mapping[str, str]) -> str:
     """The name that the tool was offered with; of one that there is not, one that could be."""
-    return names.get(name) or offered_names((name,))[name]
+    return names.get(name) or provider_names((name,))[name]
 
 
 def plain_id(call: ToolCall, nth: int) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple
 
 from andy_cli.compiler.dialect import Dialect, Question, Refusal, Tools
-from andy_cli.compiler.mapper.mapper import Mapped, mapped, snippet
-from andy_cli.compiler.mapper.names import find
+from andy_cli.compiler.mapper.mapper import Mapped, map_call, schema_excerpt
+from andy_cli.compiler.mapper.names import find_tool
 from andy_cli.messages import Arguments, Problem, Schema, ToolCall, ToolRequest
 
 Ask = Callable[[Question], Awaitable[str]]
@@ -55,7 +55,7 @@ async def resolve(
         if isinstance(answered, Refusal):
             return (Resolved(ToolCall(request.id, request.name), answered.text),)
         arguments = answered
-    made = mapped(request.name, arguments, offer.tools, offer.harmless)
+    made = map_call(request.name, arguments, offer.tools, offer.harmless)
     return tuple(
         settled(ToolCall(numbered(request.id, at), *call), made, offer)
         for at, call in enumerate(made.calls)
@@ -67,7 +67,7 @@ async def interviewed(
 ) -> Arguments | Refusal:
     """The arguments, those asked for included; an unknown tool is asked for nothing."""
     given = request.arguments or {}
-    found = find(request.name, given, offer.tools)
+    found = find_tool(request.name, given, offer.tools)
     if found is None:
         return given
     return await conduct(dialect, found.name, given, offer.tools[found.name], ask)
@@ -80,10 +80,10 @@ def settled(call: ToolCall, made: Mapped, offer: Offer) -> Resolved:
     problems = made.problems or offer.check(call.name, call.arguments)
     if problems:
         fault = misfit(call.name, problems, tool)
-        return Resolved(call, fault, made.changes, problems, made.doubtful)
+        return Resolved(call, fault, made.changes, problems, made.guessed)
     arguments, found = offer.paths(call.name, call.arguments)
     meant = call._replace(arguments=arguments)
-    return Resolved(meant, changes=(*made.changes, *found), doubtful=made.doubtful)
+    return Resolved(meant, changes=(*made.changes, *found), doubtful=made.guessed)
 
 
 INSTEAD = "Use one that exists, or answer without."
@@ -101,7 +101,7 @@ def misfit(name: str, problems: tuple[Problem, ...], tool: Schema) -> str:
     )
     return (
         f"{name} was not run, its arguments do not fit: {found}."
-        f" Its parameters are: {snippet(tool, problems)} Correct them and ask again."
+        f" Its parameters are: {schema_excerpt(tool, problems)} Correct them and ask again."
     )
 
 

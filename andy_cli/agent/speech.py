@@ -18,7 +18,7 @@ from andy_cli.compiler.compiler import Compiler, ProseFilter
 from andy_cli.compiler.detect import Detected, by_name
 from andy_cli.compiler.dialect import Dialect, IdForm, Tools
 from andy_cli.compiler.ids import nine_letters
-from andy_cli.compiler.mapper.offered import offered, offered_names
+from andy_cli.compiler.mapper.offered import provider_names, render_provider_schema
 from andy_cli.compiler.markers import Markers
 from andy_cli.messages import Constraint, Message, Request, Schema, Wire
 from andy_cli.models.client import ModelClient
@@ -109,8 +109,8 @@ def speech(
     ready = registry.ready_functions(known)
     if shortlist:
         ready = {name: each for name, each in ready.items() if name in shortlist.whole}
-    names = offered_names(known)
-    taught = {name: offered(tool) for name, tool in ready.items()}
+    names = provider_names(known)
+    taught = {name: render_provider_schema(tool) for name, tool in ready.items()}
     told = instructions.without_files() if client.guided else instructions
     system = system_prompt(dialect, taught, folder, date.today(), told)
     limits = describe_limits(client.name.partition(":")[2], every, registry, trusted)
@@ -161,7 +161,9 @@ def as_taken(client: ModelClient, tools: Tools, names: Mapping[str, str]) -> Ite
     provider = presets().get(client.name.partition(":")[0])
     plain = provider is not None and provider.plain_schemas
     for name, tool in tools.items():
-        yield offered(tool, names[name], references=not plain, alternatives=not plain)
+        yield render_provider_schema(
+            tool, names[name], references=not plain, alternatives=not plain
+        )
 
 
 def family_ids(client: ModelClient, dialects: Dialects) -> IdForm | None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from andy_cli.compiler.mapper.cleaning import cleaned, resolved
+from andy_cli.compiler.mapper.cleaning import resolve_reference, standardize_schema
 from andy_cli.messages import Schema
 
 Part = Mapping[str, Any]
@@ -49,7 +49,7 @@ class Unsure(Exception):
 
 def stand_ins(schema: Schema) -> dict[str, object] | None:
     """Arguments that fit: the required ones, else all there are; None if none is sure to."""
-    root = cleaned(schema)
+    root = standardize_schema(schema)
     try:
         return _object(root, root, 0)
     except (Unsure, RecursionError):
@@ -85,7 +85,7 @@ def _whole(schema: object, root: Part, depth: int) -> Part:
     part = dict(schema)
     joined: list[object] = [*part.pop("allOf", ())]
     if reference := part.pop("$ref", ""):
-        joined.append(resolved(reference, root))
+        joined.append(resolve_reference(reference, root))
     for key in ("anyOf", "oneOf"):
         choices = [each for each in part.pop(key, ()) if each != {"type": "null"}]
         joined += choices[:1]

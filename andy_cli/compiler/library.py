@@ -13,7 +13,7 @@ from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Hidden, Visible, tools_by_name
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.ids import renamed
-from andy_cli.compiler.mapper.mapper import Mapped, MappedCall, mapped
+from andy_cli.compiler.mapper.mapper import Mapped, MappedCall, map_call
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.messages import (
@@ -130,7 +130,7 @@ def fit_arguments(name: str, arguments: object, tools: Functions, guess: bool = 
     `arguments` is an object, or a JSON text. `guess`: also take what is only likely, as is right
     for tools that change nothing. Calls are valid if `problems` is empty.
     """
-    return mapped(name, _read_json(arguments), tools_by_name(tools), lambda found: guess)
+    return map_call(name, _read_json(arguments), tools_by_name(tools), lambda found: guess)
 
 
 def write_call(name: str, arguments: Arguments, dialect: str) -> str:

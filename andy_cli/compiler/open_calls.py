@@ -13,7 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
-from andy_cli.compiler.mapper.schemas import parameters
+from andy_cli.compiler.mapper.schemas import tool_parameters
 from andy_cli.messages import Schema, ToolRequest
 
 MARK = "\u2980"
@@ -73,7 +73,7 @@ def _read_marked(parsed: Parsed, tail: str, tools: Tools) -> OpenCall | None:
 
 
 def _is_text(key: str, tool: Schema) -> bool:
-    properties = parameters(tool).get("properties")
+    properties = tool_parameters(tool).get("properties")
     schema = properties.get(key) if isinstance(properties, Mapping) else None
     return isinstance(schema, Mapping) and schema.get("type") == "string"
 

@@ -60,7 +60,7 @@ def fit_call(request: ToolRequest, tools: Functions) -> tuple[FittedCall, ...]:
     """
     written = dict(request.arguments or {})
     fitted = fit_arguments(request.name, written, tools)
-    if fitted.problems or fitted.doubtful:
+    if fitted.problems or fitted.guessed:
         return (FittedCall(request.name, write_json(written)),)
     return tuple(FittedCall(call.name, write_json(call.arguments)) for call in fitted.calls)
 

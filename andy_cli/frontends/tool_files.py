@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from andy_cli.compiler.mapper.mapper import mapped
+from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.lists import known_tool, tools_here
 from andy_cli.guard.terminal_sanitizer import neutralize_text
@@ -65,7 +65,7 @@ def test(name: str, values: Sequence[str], as_json: bool) -> int:
     tool = known_tool(name, tools)
     if tool.effect is Effect.PROTOCOL:
         raise UsageError(f"{name} is part of a protocol and does nothing by itself.")
-    made = mapped(name, given(values), tools.functions, tools.harmless)
+    made = map_call(name, given(values), tools.functions, tools.harmless)
     problems = made.problems or tools.check(name, made.calls[0].arguments)
     if problems:
         raise UsageError(

@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema_rs
 from pydantic import ValidationError, create_model
 
-from andy_cli.compiler.mapper.mapper import mapped
+from andy_cli.compiler.mapper.mapper import map_call
 from tests.benchmarks.measure import per_item, table
 
 ROUNDS = 300
@@ -49,7 +49,7 @@ def mapping(tool: dict[str, Any], given: object) -> Callable[[], None]:
 
     def work() -> None:
         for _ in range(ROUNDS):
-            mapped("do", given, tools, lambda _: True)
+            map_call("do", given, tools, lambda _: True)
 
     return work
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from andy_cli.compiler.dialect import Tools
-from andy_cli.compiler.mapper.offered import offered
+from andy_cli.compiler.mapper.offered import render_provider_schema
 from andy_cli.messages import Constraint, Schema
 
 WORDS = frozenset("type enum const properties required items anyOf minItems".split())
@@ -47,7 +47,7 @@ def arguments_schemas(tools: Tools) -> dict[str, dict[str, Any]]:
 
 
 def _arguments_schema(tool: Schema) -> dict[str, Any]:
-    shown = offered(tool, references=False)["function"]["parameters"]
+    shown = render_provider_schema(tool, references=False)["function"]["parameters"]
     return {**simplify_schema(shown), "type": "object"}
 
 

@@ -9,140 +9,148 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from andy_cli.compiler.mapper.kinds import FLOATS, STANDARD, kind_named
+from andy_cli.compiler.mapper.kinds import FLOAT_NAMES, STANDARD_KINDS, parse_kind
 
 ROOT = "urn:andy:tool"
 """References are made absolute, so that any part of a schema can be validated on its own."""
 
-DEEPEST = 40
+DEEPEST_SCHEMA = 40
 FLOATING = "x-floating"
 """Marks numbers that are declared as `float`: lists of them hold no whole numbers."""
 
-NUMBERS = "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf".split()
-COUNTS = (
+NUMBER_LIMITS = "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf".split()
+COUNT_LIMITS = (
     "minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains"
 ).split()
-SCHEMAS = (
+SUBSCHEMA_KEYWORDS = (
     "additionalProperties items not if then else contains propertyNames "
     "unevaluatedProperties unevaluatedItems"
 ).split()
-LISTS = "anyOf oneOf allOf prefixItems".split()
-NAMED = "properties patternProperties $defs definitions dependentSchemas".split()
-KEPT = "description default title format readOnly x-aliases x-unit contentMediaType".split()
+SUBSCHEMA_LISTS = "anyOf oneOf allOf prefixItems".split()
+SUBSCHEMA_MAPS = "properties patternProperties $defs definitions dependentSchemas".split()
+COPIED_KEYWORDS = (
+    "description default title format readOnly x-aliases x-unit contentMediaType".split()
+)
 
 
-def cleaned(schema: object) -> dict[str, Any]:
+def standardize_schema(schema: object) -> dict[str, Any]:
     """The schema of a tool's arguments, an object whatever was written. Never raises."""
-    part = _part(schema if isinstance(schema, Mapping) else {}, 0)
+    part = _standardize_part(schema if isinstance(schema, Mapping) else {}, 0)
     written = schema.get("type") if isinstance(schema, Mapping) else None
     part["type"] = "object"
-    if isinstance(written, str) and written not in STANDARD and "properties" in part:
+    if isinstance(written, str) and written not in STANDARD_KINDS and "properties" in part:
         # The signature of a function, not a JSON Schema: nothing else may be given.
         part.setdefault("additionalProperties", False)
-    return _resolvable(part)
+    return _absolute_references(part)
 
 
-def _part(schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
-    if depth > DEEPEST:
+def _standardize_part(schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    if depth > DEEPEST_SCHEMA:
         return {}
-    part: dict[str, Any] = {key: schema[key] for key in KEPT if key in schema}
-    _types(schema, part)
-    _limits(schema, part)
-    for key in SCHEMAS:
+    part: dict[str, Any] = {key: schema[key] for key in COPIED_KEYWORDS if key in schema}
+    _copy_types(schema, part)
+    _copy_limits(schema, part)
+    for key in SUBSCHEMA_KEYWORDS:
         if key in schema and isinstance(schema[key], bool | Mapping):
-            part[key] = _any(schema[key], depth)
-    for key in LISTS:
+            part[key] = _standardize_any(schema[key], depth)
+    for key in SUBSCHEMA_LISTS:
         if isinstance(schema.get(key), list) and schema[key]:
-            part[key] = [_any(each, depth) for each in schema[key]]
-    for key in NAMED:
+            part[key] = [_standardize_any(each, depth) for each in schema[key]]
+    for key in SUBSCHEMA_MAPS:
         if isinstance(schema.get(key), Mapping):
-            part[key] = {str(name): _any(each, depth) for name, each in schema[key].items()}
+            part[key] = {
+                str(name): _standardize_any(each, depth) for name, each in schema[key].items()
+            }
     if isinstance(schema.get("$ref"), str):
         part["$ref"] = schema["$ref"]
-    _older(schema, part, depth)
-    _required(schema, part)
+    _translate_older_keywords(schema, part, depth)
+    _copy_required(schema, part)
     if "patternProperties" in part:
         part["patternProperties"] = {
-            pattern: each for pattern, each in part["patternProperties"].items() if usable(pattern)
+            pattern: each
+            for pattern, each in part["patternProperties"].items()
+            if is_usable_pattern(pattern)
         }
-    return _nullable(part) if schema.get("nullable") is True else part
+    return _make_nullable(part) if schema.get("nullable") is True else part
 
 
-def _any(schema: object, depth: int) -> dict[str, Any] | bool:
+def _standardize_any(schema: object, depth: int) -> dict[str, Any] | bool:
     if isinstance(schema, bool):
         return schema
     if isinstance(schema, str):
-        return _part({"type": schema}, depth + 1)
-    return _part(schema, depth + 1) if isinstance(schema, Mapping) else {}
+        return _standardize_part({"type": schema}, depth + 1)
+    return _standardize_part(schema, depth + 1) if isinstance(schema, Mapping) else {}
 
 
-def _types(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
+def _copy_types(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
     written = schema.get("type")
     names = [written] if isinstance(written, str) else written
     if isinstance(names, list):
-        kinds = [kind_named(each) for each in names if isinstance(each, str)]
+        kinds = [parse_kind(each) for each in names if isinstance(each, str)]
         if kinds and all(kinds):
             unique = list(dict.fromkeys(kinds))
             part["type"] = unique[0] if len(unique) == 1 else unique
-        if any(isinstance(each, str) and each.lower() in FLOATS for each in names):
+        if any(isinstance(each, str) and each.lower() in FLOAT_NAMES for each in names):
             part[FLOATING] = True
         if schema.get("format") in ("float", "double"):
             part[FLOATING] = True
     elif isinstance(names, Mapping):
-        part.update(_part(names, DEEPEST))
+        part.update(_standardize_part(names, DEEPEST_SCHEMA))
     if isinstance(schema.get("enum"), list) and schema["enum"]:
         part["enum"] = schema["enum"]
     if "const" in schema:
         part["const"] = schema["const"]
 
 
-def _limits(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
-    for key in NUMBERS:
+def _copy_limits(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
+    for key in NUMBER_LIMITS:
         value = schema.get(key)
         if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
             part[key] = value
     if part.get("multipleOf", 1) <= 0:
         del part["multipleOf"]
-    for key in COUNTS:
+    for key in COUNT_LIMITS:
         value = schema.get(key)
         if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
             part[key] = value
     if isinstance(schema.get("uniqueItems"), bool):
         part["uniqueItems"] = schema["uniqueItems"]
-    if isinstance(schema.get("pattern"), str) and usable(schema["pattern"]):
+    if isinstance(schema.get("pattern"), str) and is_usable_pattern(schema["pattern"]):
         part["pattern"] = schema["pattern"]
     needed = schema.get("dependentRequired")
     if isinstance(needed, Mapping):
         part["dependentRequired"] = {
-            str(name): _names(each) for name, each in needed.items() if isinstance(each, list)
+            str(name): _unique_names(each)
+            for name, each in needed.items()
+            if isinstance(each, list)
         }
 
 
-def _older(schema: Mapping[str, Any], part: dict[str, Any], depth: int) -> None:
+def _translate_older_keywords(schema: Mapping[str, Any], part: dict[str, Any], depth: int) -> None:
     """Keywords of earlier drafts, in the words of 2020-12."""
     if isinstance(schema.get("items"), list):
-        part["prefixItems"] = [_any(each, depth) for each in schema["items"]]
+        part["prefixItems"] = [_standardize_any(each, depth) for each in schema["items"]]
         if isinstance(schema.get("additionalItems"), bool | Mapping):
-            part["items"] = _any(schema["additionalItems"], depth)
+            part["items"] = _standardize_any(schema["additionalItems"], depth)
         if not part["prefixItems"]:
             del part["prefixItems"]
     elif isinstance(schema.get("items"), str):
-        part["items"] = _any(schema["items"], depth)
+        part["items"] = _standardize_any(schema["items"], depth)
     for limit in ("Minimum", "Maximum"):
         if schema.get(f"exclusive{limit}") is True and limit.lower() in part:
             part[f"exclusive{limit}"] = part.pop(limit.lower())
     older = schema.get("dependencies")
     for name, each in older.items() if isinstance(older, Mapping) else ():
         if isinstance(each, list):
-            part.setdefault("dependentRequired", {})[str(name)] = _names(each)
+            part.setdefault("dependentRequired", {})[str(name)] = _unique_names(each)
         elif isinstance(each, Mapping):
-            part.setdefault("dependentSchemas", {})[str(name)] = _any(each, depth)
+            part.setdefault("dependentSchemas", {})[str(name)] = _standardize_any(each, depth)
 
 
-def _required(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
+def _copy_required(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
     """With what stands in the wrong place: `required: true` or `optional: true` in a property."""
     written = schema.get("required")
-    names = _names(written) if isinstance(written, list) else []
+    names = _unique_names(written) if isinstance(written, list) else []
     inner = schema.get("properties")
     for name, each in inner.items() if isinstance(inner, Mapping) else ():
         if not isinstance(each, Mapping):
@@ -155,11 +163,11 @@ def _required(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
         part["required"] = names
 
 
-def _names(written: list[object]) -> list[str]:
+def _unique_names(written: list[object]) -> list[str]:
     return list(dict.fromkeys(each for each in written if isinstance(each, str)))
 
 
-def _nullable(part: dict[str, Any]) -> dict[str, Any]:
+def _make_nullable(part: dict[str, Any]) -> dict[str, Any]:
     kinds = part.get("type")
     if isinstance(kinds, str):
         part["type"] = [kinds, "null"]
@@ -170,7 +178,7 @@ def _nullable(part: dict[str, Any]) -> dict[str, Any]:
     return part
 
 
-def usable(pattern: str) -> bool:
+def is_usable_pattern(pattern: str) -> bool:
     try:
         re.compile(pattern)
     except (re.error, RecursionError, OverflowError):
@@ -178,7 +186,7 @@ def usable(pattern: str) -> bool:
     return len(pattern) < 2000
 
 
-def _resolvable(root: dict[str, Any]) -> dict[str, Any]:
+def _absolute_references(root: dict[str, Any]) -> dict[str, Any]:
     """References that lead somewhere are made absolute; all others go."""
 
     def walk(part: object) -> None:
@@ -189,7 +197,9 @@ def _resolvable(root: dict[str, Any]) -> dict[str, Any]:
             return
         written = part.get("$ref")
         if isinstance(written, str):
-            if isinstance(resolved(written, root), Mapping) and not _circular(written, root):
+            if isinstance(resolve_reference(written, root), Mapping) and not _is_circular(
+                written, root
+            ):
                 part["$ref"] = f"{ROOT}#{written.partition('#')[2]}"
             else:
                 del part["$ref"]
@@ -201,19 +211,19 @@ def _resolvable(root: dict[str, Any]) -> dict[str, Any]:
     return root
 
 
-def _circular(reference: str, root: Mapping[str, Any]) -> bool:
+def _is_circular(reference: str, root: Mapping[str, Any]) -> bool:
     seen = {reference.partition("#")[2]}
-    found = resolved(reference, root)
+    found = resolve_reference(reference, root)
     while isinstance(found, Mapping) and isinstance(found.get("$ref"), str):
         step = found["$ref"].partition("#")[2]
         if step in seen:
             return True
         seen.add(step)
-        found = resolved(found["$ref"], root)
+        found = resolve_reference(found["$ref"], root)
     return False
 
 
-def resolved(reference: str, root: Mapping[str, Any]) -> object:
+def resolve_reference(reference: str, root: Mapping[str, Any]) -> object:
     """What a reference inside the document leads to; None for any other."""
     document, _, pointer = reference.partition("#")
     if document not in ("", ROOT) or (pointer and not pointer.startswith("/")):

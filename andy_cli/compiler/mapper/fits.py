@@ -8,15 +8,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from andy_cli.compiler.mapper.kinds import same
-from andy_cli.compiler.mapper.nodes import Node
+from andy_cli.compiler.mapper.kinds import equal_as_json
+from andy_cli.compiler.mapper.nodes import SchemaNode
 from andy_cli.messages import Problem
 
-FREE = 3
+CERTAIN = 3
 """The dearest step that takes no liberty: the schema leaves nothing else it could mean."""
 
 
-class Fit(NamedTuple):
+class FittedValue(NamedTuple):
     """A value that fits."""
 
     cost: int
@@ -25,7 +25,7 @@ class Fit(NamedTuple):
     """Receipts: `file -> path`, `"3" -> 3`."""
 
 
-class Reading(NamedTuple):
+class Coercion(NamedTuple):
     """Another way to take a value; it need not fit yet."""
 
     cost: int
@@ -35,10 +35,10 @@ class Reading(NamedTuple):
 
 
 @dataclass(slots=True)
-class Scope:
+class MappingScope:
     """One correction under way."""
 
-    liberties: bool
+    may_guess: bool
     """Steps dearer than FREE may be taken."""
     tool: str = ""
     questions: list[Problem] = field(default_factory=list)
@@ -47,23 +47,23 @@ class Scope:
     """How many more values may be looked at: hostile schemas must not take for ever."""
 
     def allows(self, cost: int) -> bool:
-        return cost <= FREE or self.liberties
+        return cost <= CERTAIN or self.may_guess
 
     def ask(self, path: str, rule: str, message: str) -> None:
         if all(each.message != message for each in self.questions):
             self.questions.append(Problem(path, rule, message))
 
 
-def cheapest(fits: Iterable[Fit], node: Node) -> Fit | None:
+def pick_cheapest(fits: Iterable[FittedValue], node: SchemaNode) -> FittedValue | None:
     """The one that takes the fewest liberties; None if there is none, or if two are as good."""
     ranked = sorted(fits, key=lambda fit: fit.cost)
-    best: Fit | None = None
+    best: FittedValue | None = None
     for fit in ranked:
         if best is not None and fit.cost > best.cost:
             break
         if not node.fits(fit.value):
             continue
-        if best is not None and not same(best.value, fit.value):
+        if best is not None and not equal_as_json(best.value, fit.value):
             return None
         best = best or fit
     return best

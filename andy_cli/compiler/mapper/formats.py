@@ -28,10 +28,10 @@ DAY_FIRST = Expression(r"(\d{1,2})(?:st|nd|rd|th)?(?: of)?[ -]+([A-Za-z]{3,9})\.
 TWELVE = Expression(r"(1[0-2]|0?[1-9])(?::([0-5]\d))?(?::([0-5]\d))? *([AaPp])\.?[Mm]\.?")
 MARKED_EMAIL = Expression(r"(?:mailto:|[^<>]*<)([^\s@<>]+@[^\s@<>]+)>?")
 BARE_HOST = Expression(r"(?:www\.|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|dev)\b)\S*")
-LONGEST = 300
+LONGEST_FORMATTED = 300
 
 
-def follows(text: str, form: str) -> bool:
+def follows_format(text: str, form: str) -> bool:
     """Whether the text is of that format; formats that are not known here are never judged."""
     if form == "date":
         return _is_date(text)
@@ -48,91 +48,91 @@ def follows(text: str, form: str) -> bool:
 
 def _is_date(text: str) -> bool:
     match = DATE.fullmatch(text)
-    return bool(match) and _day(*map(int, match.groups())) is not None if match else False
+    return bool(match) and _make_date(*map(int, match.groups())) is not None if match else False
 
 
-def _day(year: int, month: int, day: int) -> dates.date | None:
+def _make_date(year: int, month: int, day: int) -> dates.date | None:
     try:
         return dates.date(year, month, day)
     except ValueError:
         return None
 
 
-def rewritten(text: str, form: str) -> Iterator[tuple[bool, str]]:
+def rewrite_in_format(text: str, form: str) -> Iterator[tuple[bool, str]]:
     """(nothing is guessed, the text in the format): all that it may mean."""
     text = text.strip()
-    if len(text) > LONGEST:
+    if len(text) > LONGEST_FORMATTED:
         return
     if form == "date":
-        yield from ((True, day.isoformat()) for day in days(text))
-        if follows(text, "date-time"):
+        yield from ((True, day.isoformat()) for day in parse_dates(text))
+        if follows_format(text, "date-time"):
             yield True, text[:10]
     elif form == "date-time":
-        yield from _moments(text)
+        yield from _rewrite_date_time(text)
     elif form == "time":
-        yield from ((True, clock) for clock in _clocks(text))
-        if follows(text, "date-time"):
+        yield from ((True, clock) for clock in _rewrite_time(text))
+        if follows_format(text, "date-time"):
             yield True, text[11:].strip()
     elif form == "email" and (match := MARKED_EMAIL.fullmatch(text)):
         yield True, match[1]
     elif form in ("uri", "url"):
-        yield from _addresses(text)
+        yield from _rewrite_uri(text)
 
 
-def _addresses(text: str) -> Iterator[tuple[bool, str]]:
+def _rewrite_uri(text: str) -> Iterator[tuple[bool, str]]:
     if "://" in text or text.startswith("mailto:"):
         yield True, text.replace(" ", "%20")
     elif BARE_HOST.fullmatch(text):
         yield False, f"https://{text}"
 
 
-def days(text: str) -> Iterator[dates.date]:
+def parse_dates(text: str) -> Iterator[dates.date]:
     """The days a text may mean; two where day and month cannot be told apart."""
     found: list[dates.date | None] = []
     if match := BIG_FIRST.fullmatch(text) or COMPACT.fullmatch(text):
-        found.append(_day(int(match[1]), int(match[2]), int(match[3])))
+        found.append(_make_date(int(match[1]), int(match[2]), int(match[3])))
     elif match := SMALL_FIRST.fullmatch(text):
         year, one, other = int(match[4]), int(match[1]), int(match[3])
-        found += [_day(year, one, other), _day(year, other, one)]
+        found += [_make_date(year, one, other), _make_date(year, other, one)]
     elif match := MONTH_FIRST.fullmatch(text):
-        found.append(_named_month(int(match[3]), match[1], int(match[2])))
+        found.append(_make_date_of_named_month(int(match[3]), match[1], int(match[2])))
     elif match := DAY_FIRST.fullmatch(text):
-        found.append(_named_month(int(match[3]), match[2], int(match[1])))
+        found.append(_make_date_of_named_month(int(match[3]), match[2], int(match[1])))
     yield from dict.fromkeys(day for day in found if day)
 
 
-def _named_month(year: int, name: str, day: int) -> dates.date | None:
+def _make_date_of_named_month(year: int, name: str, day: int) -> dates.date | None:
     word = name.lower()
     month = MONTH.get(word[:3])
     full = month and MONTHS.split()[month - 1]
-    return _day(year, month, day) if month and full and full.startswith(word[:4]) else None
+    return _make_date(year, month, day) if month and full and full.startswith(word[:4]) else None
 
 
-def _moments(text: str) -> Iterator[tuple[bool, str]]:
-    for day in days(text):
+def _rewrite_date_time(text: str) -> Iterator[tuple[bool, str]]:
+    for day in parse_dates(text):
         yield False, f"{day.isoformat()}T00:00:00"
-    if follows(text, "date"):
+    if follows_format(text, "date"):
         yield False, f"{text}T00:00:00"
     for cut in (" at ", ", ", "T", " "):
-        first, found, rest = text.rpartition(cut) if cut != " " else _last_words(text)
+        first, found, rest = text.rpartition(cut) if cut != " " else _split_last_clock(text)
         if not found:
             continue
-        clocks = [rest] if TIME.fullmatch(rest) else list(_clocks(rest))
-        for day in days(first.strip()):
+        clocks = [rest] if TIME.fullmatch(rest) else list(_rewrite_time(rest))
+        for day in parse_dates(first.strip()):
             for clock in clocks:
                 yield True, f"{day.isoformat()}T{clock if clock.count(':') > 1 else clock + ':00'}"
         if clocks:
             return
 
 
-def _last_words(text: str) -> tuple[str, str, str]:
+def _split_last_clock(text: str) -> tuple[str, str, str]:
     """A clock is one word, or two: `10:30 pm`."""
     words = text.split()
     many = 2 if words and words[-1].lower().rstrip(".") in ("am", "pm", "a.m", "p.m") else 1
     return " ".join(words[:-many]), " " if len(words) > many else "", " ".join(words[-many:])
 
 
-def _clocks(text: str) -> Iterator[str]:
+def _rewrite_time(text: str) -> Iterator[str]:
     if match := TWELVE.fullmatch(text):
         hour = int(match[1]) % 12 + (12 if match[4] in "Pp" else 0)
         yield f"{hour:02}:{match[2] or '00'}:{match[3] or '00'}"

@@ -4,23 +4,23 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from andy_cli.compiler.mapper.cleaning import ROOT, resolved
+from andy_cli.compiler.mapper.cleaning import ROOT, resolve_reference
 
 Validate = Callable[[object], bool]
-Judge = Callable[[dict[str, object]], frozenset[str]]
+FindMisfits = Callable[[dict[str, object]], frozenset[str]]
 
-BACKTRACKING = 20_000
+BACKTRACK_LIMIT = 20_000
 """Steps of one pattern: a pattern of a stranger must not hang us."""
-HEAVIEST = 20_000
+MOST_RULES = 20_000
 """Rules that apply to one value at once; schemas can double them with every line."""
 IN_PLACE = "allOf anyOf oneOf not if then else".split()
 
 
-class Unreadable(Exception):
+class UnreadableSchema(Exception):
     """A schema whose rules contradict each other, or are too many."""
 
 
-class Checker(Protocol):
+class SchemaValidator(Protocol):
     """What is needed of a validator of the library."""
 
     def is_valid(self, instance: object) -> bool: ...
@@ -28,13 +28,13 @@ class Checker(Protocol):
     def iter_errors(self, instance: object) -> Iterator[Any]: ...
 
 
-class Error(NamedTuple):
+class SchemaError(NamedTuple):
     path: tuple[str | int, ...]
     rule: str
     message: str
 
 
-class Judges:
+class Validators:
     """Validators for a schema and for each part of it. Raises Unreadable for a broken one."""
 
     def __init__(self, root: dict[str, Any]) -> None:
@@ -48,23 +48,23 @@ class Judges:
         """Parts with their references followed, by identity: each is merged once."""
         text = json.dumps(root, default=str)
         self.formats = '"format"' in text
-        self.widest = widest(root)
-        if '"$ref"' in text and heaviest(root) > HEAVIEST:
-            raise Unreadable("its references multiply")
+        self.widest = count_alternatives(root)
+        if '"$ref"' in text and count_rules(root) > MOST_RULES:
+            raise UnreadableSchema("its references multiply")
         try:
             self._registry = jsonschema_rs.Registry([(ROOT, root)]) if '"$ref"' in text else None
             self._whole = self._compiled(root)
             self._whole.is_valid({})
         except self._faults as error:
-            raise Unreadable(str(error)) from error
+            raise UnreadableSchema(str(error)) from error
 
-    def _compiled(self, schema: Mapping[str, Any] | bool) -> Checker:
+    def _compiled(self, schema: Mapping[str, Any] | bool) -> SchemaValidator:
         return self._rs.Draft202012Validator(
             schema if isinstance(schema, bool) else dict(schema),
             registry=self._registry,
             validate_formats=False,
             offline=True,
-            pattern_options=self._rs.FancyRegexOptions(backtrack_limit=BACKTRACKING),
+            pattern_options=self._rs.FancyRegexOptions(backtrack_limit=BACKTRACK_LIMIT),
         )
 
     def validator(self, schema: Mapping[str, Any] | bool) -> Validate:
@@ -81,7 +81,7 @@ class Judges:
 
         return fits
 
-    def judge(self, schema: Mapping[str, Any] | bool) -> Judge:
+    def judge(self, schema: Mapping[str, Any] | bool) -> FindMisfits:
         """Which properties of an object do not fit; all, where that cannot be told."""
         try:
             errors = self._compiled(schema).iter_errors
@@ -100,27 +100,27 @@ class Judges:
     def matches(self, pattern: str, text: str) -> bool:
         return self.validator({"type": "string", "pattern": pattern})(text)
 
-    def errors(self, arguments: object) -> Iterator[Error]:
+    def errors(self, arguments: object) -> Iterator[SchemaError]:
         try:
             for each in self._whole.iter_errors(arguments):
                 place = tuple(each.schema_path)
                 rule = next((step for step in reversed(place) if isinstance(step, str)), "")
-                yield Error(tuple(each.instance_path), rule, each.message)
+                yield SchemaError(tuple(each.instance_path), rule, each.message)
         except self._faults as error:
-            yield Error((), "type", f"cannot be written as JSON: {error}")
+            yield SchemaError((), "type", f"cannot be written as JSON: {error}")
 
 
-def widest(part: object) -> int:
+def count_alternatives(part: object) -> int:
     """The most alternatives there are in one place."""
     if isinstance(part, list):
-        return max(map(widest, part), default=1)
+        return max(map(count_alternatives, part), default=1)
     if not isinstance(part, dict):
         return 1
     own = [len(part[word]) for word in ("anyOf", "oneOf") if isinstance(part.get(word), list)]
-    return max([1, *own, *map(widest, part.values())])
+    return max([1, *own, *map(count_alternatives, part.values())])
 
 
-def heaviest(root: dict[str, Any]) -> int:
+def count_rules(root: dict[str, Any]) -> int:
     """The most rules that apply to one value, with all that references add."""
     weights: dict[int, int] = {}
 
@@ -133,8 +133,8 @@ def heaviest(root: dict[str, Any]) -> int:
             weights[id(part)] = 1  # what refers to itself counts once
             inner = [weight(part[word]) for word in IN_PLACE if word in part]
             if isinstance(part.get("$ref"), str):
-                inner.append(weight(resolved(part["$ref"], root)))
-            weights[id(part)] = min(1 + sum(inner), HEAVIEST * HEAVIEST)
+                inner.append(weight(resolve_reference(part["$ref"], root)))
+            weights[id(part)] = min(1 + sum(inner), MOST_RULES * MOST_RULES)
         return weights[id(part)]
 
     def walk(part: object) -> int:

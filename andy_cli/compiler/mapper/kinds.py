@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-NAMES = {
+KIND_NAMES = {
     "string": "string str text char character varchar uuid url uri path date datetime",
     "integer": "integer int long short byte bigint int32 int64 uint",
     "number": "number float double decimal real numeric",
@@ -12,12 +12,12 @@ NAMES = {
     "null": "null none nil void undefined nonetype",
     "": "any anything object|any mixed unknown variant",
 }
-KINDS = {word: kind for kind, words in NAMES.items() for word in words.split()}
-STANDARD = frozenset(["string", "integer", "number", "boolean", "array", "object", "null"])
-FLOATS = frozenset(["float", "double"])
+KINDS = {word: kind for kind, words in KIND_NAMES.items() for word in words.split()}
+STANDARD_KINDS = frozenset(["string", "integer", "number", "boolean", "array", "object", "null"])
+FLOAT_NAMES = frozenset(["float", "double"])
 
 
-def kind_named(name: str) -> str:
+def parse_kind(name: str) -> str:
     """The JSON Schema type a name means; empty where anything may stand.
 
     `List[str]` and `array<string>` are arrays.
@@ -41,10 +41,12 @@ def kind_of(value: object) -> str:
     return "object" if isinstance(value, Mapping) else "array"
 
 
-def same(one: object, other: object) -> bool:
+def equal_as_json(one: object, other: object) -> bool:
     """Equal as JSON: 3 and 3.0 are, 1 and true are not."""
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(
+            equal_as_json(one[key], other[key]) for key in one
+        )
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(map(equal_as_json, one, other))
     return isinstance(one, bool) is isinstance(other, bool) and one == other

@@ -8,20 +8,20 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from andy_cli.compiler.dialect import Tools
-from andy_cli.compiler.mapper.fits import Fit, Scope
-from andy_cli.compiler.mapper.forms import in_form
-from andy_cli.compiler.mapper.given import NotJson, as_json
-from andy_cli.compiler.mapper.names import Found, find, nearest
-from andy_cli.compiler.mapper.nodes import Node
-from andy_cli.compiler.mapper.offered import offered_names
-from andy_cli.compiler.mapper.schemas import Ready, ready
-from andy_cli.compiler.mapper.snippets import snippet
-from andy_cli.compiler.mapper.texts import shown, structure
-from andy_cli.compiler.mapper.units import in_units
-from andy_cli.compiler.mapper.values import fit
+from andy_cli.compiler.mapper.fits import FittedValue, MappingScope
+from andy_cli.compiler.mapper.forms import match_number_forms
+from andy_cli.compiler.mapper.given import NotJson, copy_as_json
+from andy_cli.compiler.mapper.names import ToolMatch, find_nearest_names, find_tool
+from andy_cli.compiler.mapper.nodes import SchemaNode
+from andy_cli.compiler.mapper.offered import provider_names
+from andy_cli.compiler.mapper.schemas import PreparedSchema, prepare_schema
+from andy_cli.compiler.mapper.snippets import schema_excerpt
+from andy_cli.compiler.mapper.texts import parse_structure, write_short
+from andy_cli.compiler.mapper.units import convert_units
+from andy_cli.compiler.mapper.values import fit_value
 from andy_cli.messages import Arguments, Problem
 
-__all__ = ["Mapped", "MappedCall", "mapped", "nearest", "snippet"]
+__all__ = ["Mapped", "MappedCall", "find_nearest_names", "map_call", "schema_excerpt"]
 
 MOST_CALLS = 20
 """Calls that one list may become."""
@@ -39,100 +39,106 @@ class Mapped(NamedTuple):
     """Receipts for a person: `file -> path`, `"3" -> 3`, `dropped colour`."""
     problems: tuple[Problem, ...] = ()
     """What still does not fit; empty: the calls are valid."""
-    doubtful: bool = False
+    guessed: bool = False
     """The name was guessed, and the tool has an effect: it needs a yes."""
 
 
-def mapped(name: str, arguments: object, tools: Tools, harmless: Callable[[str], bool]) -> Mapped:
+def map_call(name: str, arguments: object, tools: Tools, harmless: Callable[[str], bool]) -> Mapped:
     """The call with its name and arguments corrected as far as the tool's schema forces it.
 
     `harmless`: whether a tool only reads; elsewhere nothing is guessed, clamped or dropped.
     """
-    found = find(name, arguments, tools)
+    found = find_tool(name, arguments, tools)
     if found is None:
-        inner = _named_inside(arguments, tools)
+        inner = _find_call_inside(arguments, tools)
         if inner is not None and name not in tools:
-            return mapped(*inner, tools, harmless)
-        return _unknown(name, arguments, tools)
+            return map_call(*inner, tools, harmless)
+        return _report_unknown(name, arguments, tools)
     try:
-        given = as_json(arguments)
+        given = copy_as_json(arguments)
     except NotJson as fault:
         call = MappedCall(found.name, arguments if isinstance(arguments, Mapping) else {})
         return Mapped((call,), problems=(Problem("", "type", str(fault)),))
-    made = _fitted(found, given, arguments, ready(tools[found.name]), harmless(found.name))
-    if found.name == name or offered_names(tools)[found.name] == name:
+    made = _fit_arguments(
+        found, given, arguments, prepare_schema(tools[found.name]), harmless(found.name)
+    )
+    if found.name == name or provider_names(tools)[found.name] == name:
         return made
-    doubtful = not found.sure and not harmless(found.name)
-    return made._replace(changes=(f"{name} -> {found.name}", *made.changes), doubtful=doubtful)
+    guessed = not found.sure and not harmless(found.name)
+    return made._replace(changes=(f"{name} -> {found.name}", *made.changes), guessed=guessed)
 
 
-def _fitted(found: Found, given: object, written: object, schema: Ready, harmless: bool) -> Mapped:
+def _fit_arguments(
+    found: ToolMatch, given: object, written: object, schema: PreparedSchema, harmless: bool
+) -> Mapped:
     node = schema.node
     if isinstance(given, dict) and node.fits(given):
-        made, changes = in_units(given, node)
+        made, changes = convert_units(given, node)
         if node.fits(made):
-            formed = in_form(made, node)
+            formed = match_number_forms(made, node)
             same_object = formed is made and not changes and isinstance(written, Mapping)
             arguments = written if same_object else formed
-            return Mapped((_call(found.name, arguments),), tuple(changes))
-    scope = Scope(harmless, found.name)
+            return Mapped((make_call(found.name, arguments),), tuple(changes))
+    scope = MappingScope(harmless, found.name)
     if schema.too_many(given):
-        return _misfit(found.name, given, written, schema, scope)
-    best = _cheapest_start(given, schema, scope)
+        return _report_misfit(found.name, given, written, schema, scope)
+    best = _fit_start(given, schema, scope)
     if best is not None and isinstance(best.value, dict):
-        in_time, changes = in_units(best.value, node)
+        in_time, changes = convert_units(best.value, node)
         if node.fits(in_time):
-            arguments = in_form(in_time, node)
-            return Mapped((_call(found.name, arguments),), (*best.changes, *changes))
-    if harmless and isinstance(given, dict) and (many := _fanned_out(found.name, given, schema)):
+            arguments = match_number_forms(in_time, node)
+            return Mapped((make_call(found.name, arguments),), (*best.changes, *changes))
+    if harmless and isinstance(given, dict) and (many := _fan_out(found.name, given, schema)):
         return many
-    return _misfit(found.name, given, written, schema, scope)
+    return _report_misfit(found.name, given, written, schema, scope)
 
 
-def in_order(values: list[object], node: Node) -> bool:
+def are_positional(values: list[object], node: SchemaNode) -> bool:
     """Whether they can be the values of the parameters in the order of the schema."""
     told = not any(isinstance(value, dict) for value in values)
     return told and len(values) > 1 and len(node.required) <= len(values) <= len(node.properties)
 
 
-def _call(name: str, arguments: object) -> MappedCall:
+def make_call(name: str, arguments: object) -> MappedCall:
     return MappedCall(name, arguments if isinstance(arguments, Mapping) else {})
 
 
-def _cheapest_start(given: object, schema: Ready, scope: Scope) -> Fit | None:
+def _fit_start(given: object, schema: PreparedSchema, scope: MappingScope) -> FittedValue | None:
     """Arguments that are no object are read as one: a text, a list of them, values in order."""
     if given is None:
         given = {}
-    if isinstance(given, str) and isinstance(found := structure(given), dict | list):
+    if isinstance(given, str) and isinstance(found := parse_structure(given), dict | list):
         if isinstance(found, list) and not isinstance(found[0] if found else None, dict):
             return None
         given = found
     while isinstance(given, list) and len(given) == 1 and isinstance(given[0], dict):
         given = given[0]
-    if isinstance(given, list) and scope.liberties and in_order(given, schema.node):
+    if isinstance(given, list) and scope.may_guess and are_positional(given, schema.node):
         given = dict(zip(schema.node.properties, given, strict=False))
-    if not isinstance(given, dict | list) and scope.liberties and (only := schema.node.only):
+    if not isinstance(given, dict | list) and scope.may_guess and (only := schema.node.only):
         given = {only: given}
-    return fit(given, schema.node, scope)
+    return fit_value(given, schema.node, scope)
 
 
-def _misfit(name: str, given: object, written: object, schema: Ready, scope: Scope) -> Mapped:
+def _report_misfit(
+    name: str, given: object, written: object, schema: PreparedSchema, scope: MappingScope
+) -> Mapped:
     arguments = written if isinstance(written, Mapping) else {}
     problems = schema.problems(given if given is not None else {})
     asked = tuple(scope.questions[:2])
-    fallback = Problem("", "type", f"{shown(given)} is no object of arguments")
+    fallback = Problem("", "type", f"{write_short(given)} is no object of arguments")
     return Mapped((MappedCall(name, arguments),), problems=(*asked, *problems) or (fallback,))
 
 
-def _unknown(name: str, arguments: object, tools: Tools) -> Mapped:
-    close = nearest(name, tools)
+def _report_unknown(name: str, arguments: object, tools: Tools) -> Mapped:
+    close = find_nearest_names(name, tools)
     hint = f" The nearest are: {', '.join(close)}." if close else ""
     problem = Problem("", "name", f"There is no tool {name!r}.{hint}")
     call = MappedCall(name, arguments if isinstance(arguments, Mapping) else {})
     return Mapped((call,), problems=(problem,))
 
 
-def _named_inside(arguments: object, tools: Tools) -> tuple[str, object] | None:
+def _find_call_inside(arguments: object, tools: Tools) -> tuple[str, object] | None:
     """`{"name": ..., "arguments": ...}` as the arguments of something unknown."""
     if not isinstance(arguments, Mapping):
         return None
@@ -145,7 +151,7 @@ def _named_inside(arguments: object, tools: Tools) -> tuple[str, object] | None:
     return None
 
 
-def _fanned_out(name: str, given: dict[str, object], schema: Ready) -> Mapped | None:
+def _fan_out(name: str, given: dict[str, object], schema: PreparedSchema) -> Mapped | None:
     """Lists where single values belong, all of one length: one call for each row of them."""
     node = schema.node
     lists = {key: value for key, value in given.items() if isinstance(value, list)}
@@ -156,12 +162,16 @@ def _fanned_out(name: str, given: dict[str, object], schema: Ready) -> Mapped | 
     if len(lengths) != 1 or not 1 < min(lengths) <= MOST_CALLS:
         return None
     rows = zip(*lists.values(), strict=True)
-    scope = Scope(True, name)
-    fits = [fit({**given, **dict(zip(lists, row, strict=True))}, node, scope) for row in rows]
-    whole: Sequence[Fit] = [one for one in fits if one is not None]
+    scope = MappingScope(True, name)
+    fits = [fit_value({**given, **dict(zip(lists, row, strict=True))}, node, scope) for row in rows]
+    whole: Sequence[FittedValue] = [one for one in fits if one is not None]
     if len(whole) < len(fits):
         return None
     receipts = dict.fromkeys(change for one in whole for change in one.changes)
-    calls = [_call(name, in_form(one.value, node)) for one in whole if isinstance(one.value, dict)]
+    calls = [
+        make_call(name, match_number_forms(one.value, node))
+        for one in whole
+        if isinstance(one.value, dict)
+    ]
     told = f"{', '.join(lists)}: a list -> {len(calls)} calls"
     return Mapped(tuple(calls), (told, *receipts))

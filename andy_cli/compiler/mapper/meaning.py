@@ -8,7 +8,13 @@ says something and if no word is left over that restricts or changes it: `artist
 from functools import lru_cache
 
 from andy_cli.compiler.expression import Expression
-from andy_cli.compiler.mapper.words import drifts, opposite, plain, shortened, words
+from andy_cli.compiler.mapper.words import (
+    are_opposite,
+    find_synonym_groups,
+    is_abbreviation,
+    plain_name,
+    split_words,
+)
 
 SYNONYMS = {
     word: line.split()[0]
@@ -120,20 +126,22 @@ OBJECTS_FIRST = frozenset("set adjust change run execute play".split())
 """Verbs in a tool's name behind which stands what is given, not what comes out."""
 CLAUSE = Expression(r"[.,;:(]| (?:of|in|for|to|from|that|which|by|at|on|with|as|per|like) ")
 DIGITS = Expression(r"^([a-z]{3,})(\d+)$")
-SAME, FREE, LIBERTY = 2, 3, 5
+SAME_COST, FREE_COST, GUESS_COST = 2, 3, 5
 
 
 @lru_cache(maxsize=4096)
-def canonical(name: str) -> tuple[str, ...]:
+def canonical_words(name: str) -> tuple[str, ...]:
     """The words of a name, without plurals, each by the word that stands for it."""
-    said = [part for word in words(name) for part in DIGITS.sub(r"\1 \2", word).split()]
-    spelled = [SYNONYMS.get(word) or SYNONYMS.get(singular(word), singular(word)) for word in said]
+    said = [part for word in split_words(name) for part in DIGITS.sub(r"\1 \2", word).split()]
+    spelled = [
+        SYNONYMS.get(word) or SYNONYMS.get(singular_of(word), singular_of(word)) for word in said
+    ]
     if len(said) > 1 and spelled[-2] in MEASURES:
         spelled[-1] = UNIT_LETTERS.get(said[-1], spelled[-1])
     return tuple(spelled)
 
 
-def singular(word: str) -> str:
+def singular_of(word: str) -> str:
     if word.endswith("ies") and len(word) > 4:
         return f"{word[:-3]}y"
     if word.endswith(("xes", "ches", "shes", "sses")):
@@ -143,69 +151,77 @@ def singular(word: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def content(name: str) -> frozenset[str]:
+def content_words(name: str) -> frozenset[str]:
     """The words that say something."""
-    return frozenset(canonical(name)) - EMPTY
+    return frozenset(canonical_words(name)) - EMPTY
 
 
 def is_silent(name: str) -> bool:
     """Whether a name says nothing of what is meant: `value`, `input_text`."""
-    return bool(words(name)) and set(canonical(name)) <= SILENT and "count" not in words(name)
+    return (
+        bool(split_words(name))
+        and set(canonical_words(name)) <= SILENT
+        and "count" not in split_words(name)
+    )
 
 
 def says_nothing(key: str) -> bool:
     """Whether a key in a wrapper is as good as none: `value`, `name`."""
-    return set(canonical(key)) <= EMPTY
+    return set(canonical_words(key)) <= EMPTY
 
 
 def are_synonyms(written: str, name: str) -> bool:
     """Whether people use the whole names for one another."""
-    groups = drifts(written)
-    return any(plain(name) in group for group in groups) and not opposite(written, name)
+    groups = find_synonym_groups(written)
+    return any(plain_name(name) in group for group in groups) and not are_opposite(written, name)
 
 
 @lru_cache(maxsize=8192)
-def relation(written: str, name: str, tool: str, about: str) -> int | None:
+def relation_cost(written: str, name: str, tool: str, about: str) -> int | None:
     """How many liberties it takes to read the written name as the declared one; None: it is not.
 
     `about`: the description of the declared parameter.
     """
     if are_synonyms(written, name):
-        return SAME
-    if opposite(written, name) or are_rivals(written, name):
+        return SAME_COST
+    if are_opposite(written, name) or are_rivals(written, name):
         return None
-    mine, theirs = content(written), content(name)
+    mine, theirs = content_words(written), content_words(name)
     if not mine:
-        return said_by_kind(written, name)
-    if mine == theirs or joined(written) == "".join(canonical(name)):
-        return SAME
+        return kind_word_cost(written, name)
+    if mine == theirs or join_words(written) == "".join(canonical_words(name)):
+        return SAME_COST
     if not theirs:
-        known = content(tool) | content(about) | WHOSE
-        ends_alike = canonical(written)[-1:] == canonical(name)[-1:]
-        return FREE if ends_alike and mine <= known - BOUNDS - ENDS - UNITS else None
+        known = content_words(tool) | content_words(about) | WHOSE
+        ends_alike = canonical_words(written)[-1:] == canonical_words(name)[-1:]
+        return FREE_COST if ends_alike and mine <= known - BOUNDS - ENDS - UNITS else None
     spelled, cost = spell_out(mine, theirs)
-    left = leftover(written, spelled - theirs, spelled & theirs, tool, about)
+    left = unexplained_words(written, spelled - theirs, spelled & theirs, tool, about)
     if spelled & theirs and not left:
-        return said_shorter(spelled, name) and max(cost, FREE)
-    return described(mine, tool, about)
+        return shortened_cost(spelled, name) and max(cost, FREE_COST)
+    return described_cost(mine, tool, about)
 
 
-def joined(name: str) -> str:
+def join_words(name: str) -> str:
     """The name as one word, without what only says how it is given."""
-    said = list(canonical(name))
+    said = list(canonical_words(name))
     while len(said) > 1 and said[-1] in CARRIERS:
         said.pop()
     return "".join(said)
 
 
-def said_by_kind(written: str, name: str) -> int | None:
+def kind_word_cost(written: str, name: str) -> int | None:
     """`name` for `playlist_name`: the words for a kind of thing, alone."""
-    lacking = content(name) & (BOUNDS | ENDS)
-    return FREE if set(canonical(written)) <= set(canonical(name)) and not lacking else None
+    lacking = content_words(name) & (BOUNDS | ENDS)
+    return (
+        FREE_COST
+        if set(canonical_words(written)) <= set(canonical_words(name)) and not lacking
+        else None
+    )
 
 
 def are_rivals(written: str, name: str) -> bool:
-    mine, theirs = content(written), content(name)
+    mine, theirs = content_words(written), content_words(name)
     return any(mine & group - theirs and theirs & group - mine for group in RIVALS)
 
 
@@ -216,7 +232,7 @@ def spell_out(mine: frozenset[str], theirs: frozenset[str]) -> tuple[frozenset[s
         longer = [other for other in theirs if word not in theirs and abbreviates(word, other)]
         made.add(longer[0] if len(longer) == 1 else word)
         if longer:
-            cost = LIBERTY if len(word) == 1 else FREE
+            cost = GUESS_COST if len(word) == 1 else FREE_COST
     return frozenset(made), cost
 
 
@@ -230,63 +246,63 @@ def abbreviates(short: str, long: str) -> bool:
     if short in UNITS or short in BOUNDS or not any(map(str.isalpha, short)):
         return False
     consonants = not set(short[1:]) & set("aeiou")
-    return consonants and not long.startswith(short) and shortened(short, long)
+    return consonants and not long.startswith(short) and is_abbreviation(short, long)
 
 
-def leftover(
+def unexplained_words(
     written: str, left: frozenset[str], common: frozenset[str], tool: str, about: str
 ) -> frozenset[str]:
     """The words of the written name that the declared one neither has nor implies."""
-    order = canonical(written)
+    order = canonical_words(written)
     last = max((at for at, word in enumerate(order) if word in common), default=-1)
     behind = frozenset(order[last + 1 :]) if last >= 0 else frozenset()
-    known = content(tool) | content(about)
+    known = content_words(tool) | content_words(about)
     if common <= UNITS:
         known |= MEASURES
     if "identifier" not in common:
         known |= ENTITIES
     carried = CARRIERS & behind
-    implied = (carried | known - behind) - BOUNDS - ENDS - UNITS | (UNITS & content(about))
+    implied = (carried | known - behind) - BOUNDS - ENDS - UNITS | (UNITS & content_words(about))
     return left - frozenset(word for word in implied if len(word) > 1 and not word.isdigit())
 
 
-def head(about: str) -> frozenset[str]:
+def description_head(about: str) -> frozenset[str]:
     """What a description calls the thing: the words before its first clause ends."""
     match = CLAUSE.search(about)
-    return content(about[: match.start()] if match else about[:40])
+    return content_words(about[: match.start()] if match else about[:40])
 
 
-def said_shorter(mine: frozenset[str], name: str) -> int | None:
+def shortened_cost(mine: frozenset[str], name: str) -> int | None:
     """The cost of a name that lacks words of the declared one; None where they matter."""
-    theirs = content(name)
+    theirs = content_words(name)
     lacking = theirs - mine
     if lacking and mine - theirs:
         return None
     if mine & theirs <= BOUNDS | ENDS:
-        return FREE
+        return FREE_COST
     if lacking & (BOUNDS | ENDS):
         return None
     changes_kind = head_word(name) in lacking - CARRIERS - UNITS - {"identifier"}
-    return None if changes_kind else FREE
+    return None if changes_kind else FREE_COST
 
 
 def head_word(name: str) -> str:
     """What a name is about: its last word, or the last before `of`."""
-    said = list(canonical(name))
+    said = list(canonical_words(name))
     before = said[: said.index("of")] if "of" in said else said
     telling = [word for word in before if word not in EMPTY]
     return (telling or [word for word in said if word not in EMPTY])[-1]
 
 
-def described(mine: frozenset[str], tool: str, about: str) -> int | None:
+def described_cost(mine: frozenset[str], tool: str, about: str) -> int | None:
     """The cost of a name that only the description, or the name of the tool, knows."""
     if mine & (BOUNDS | ENDS | UNITS) or min(map(len, mine)) < 3:
         return None
-    if mine <= head(about):
-        return LIBERTY
-    verb = words(tool)[:1]
+    if mine <= description_head(about):
+        return GUESS_COST
+    verb = split_words(tool)[:1]
     acts = bool(verb) and verb[0] in OBJECTS_FIRST
-    return LIBERTY + 1 if acts and mine <= content(tool) else None
+    return GUESS_COST + 1 if acts and mine <= content_words(tool) else None
 
 
 def may_fill(written: str, name: str, alone: bool) -> bool:
@@ -294,33 +310,33 @@ def may_fill(written: str, name: str, alone: bool) -> bool:
 
     `alone`: it is the only one left over, for the only one missing.
     """
-    if opposite(written, name):
+    if are_opposite(written, name):
         return False
     if is_silent(written):
         return True
-    restricted = content(written) & (BOUNDS | ENDS | UNITS)
-    return alone and plain(name) in WANTING and not restricted
+    restricted = content_words(written) & (BOUNDS | ENDS | UNITS)
+    return alone and plain_name(name) in WANTING and not restricted
 
 
 def is_about(written: str, name: str) -> bool:
     """Whether a name speaks of the same thing, be it in another sense: it must not be dropped."""
     general = BOUNDS | ENDS | frozenset(["include", "show"])
-    return bool((content(written) & content(name)) - general)
+    return bool((content_words(written) & content_words(name)) - general)
 
 
 def only_limits(name: str) -> bool:
     """Whether a parameter says no more than how much is shown."""
-    said = frozenset(canonical(name))
+    said = frozenset(canonical_words(name))
     told = said & {"limit", "depth", "maximum", "top", "per"} or {"page", "size"} <= said
     return said <= LIMITS and (bool(told) or is_count(name))
 
 
 def is_count(name: str) -> bool:
     """Whether a name asks how many: `num_results`, `result_count`."""
-    said = words(name)
+    said = split_words(name)
     return bool(said) and (said[0] in ("num", "number") or said[-1] == "count")
 
 
 def is_wrapper(key: str, tool: str) -> bool:
     """Whether a name says nothing but what the arguments in it belong to."""
-    return content(key) <= ENTITIES | CARRIERS | CONTAINERS | content(tool)
+    return content_words(key) <= ENTITIES | CARRIERS | CONTAINERS | content_words(tool)

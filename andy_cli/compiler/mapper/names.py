@@ -11,9 +11,9 @@ from typing import NamedTuple
 from andy_cli.compiler.bodies.calls import tool_name
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
-from andy_cli.compiler.mapper.offered import offered_names
-from andy_cli.compiler.mapper.schemas import parameters
-from andy_cli.compiler.mapper.words import plain, words
+from andy_cli.compiler.mapper.offered import provider_names
+from andy_cli.compiler.mapper.schemas import tool_parameters
+from andy_cli.compiler.mapper.words import plain_name, split_words
 from andy_cli.messages import Schema
 
 WIRE = Expression(r"(?:mcp__|(?:functions|default_api|tools|mcp|call)(?:__|[.:/]))")
@@ -24,7 +24,7 @@ GENERIC = frozenset(
     "execute start stop open close play lookup show check calculate compute convert".split()
 )
 """Verbs that alone name no tool: a bare `write` is not `sheets.write`."""
-CONFUSED = frozenset(
+CONFUSABLE = frozenset(
     frozenset(pair.split("/"))
     for pair in (
         "contact/contract county/country casual/causal message/massage desert/dessert "
@@ -33,57 +33,57 @@ CONFUSED = frozenset(
     ).split()
 )
 """Words that one slip turns into one another."""
-SHORTEST = 6
+SHORTEST_SLIP = 6
 """Letters of a word in which a slip can be told from another word."""
 
 
-class Found(NamedTuple):
+class ToolMatch(NamedTuple):
     name: str
     sure: bool
     """Nothing but case, style and prefixes differs; else it is a guess."""
 
 
-def find(written: str, arguments: object, tools: Tools) -> Found | None:
+def find_tool(written: str, arguments: object, tools: Tools) -> ToolMatch | None:
     """The registered tool; None where none, or more than one, may be meant."""
     if written in tools:
-        return Found(written, True)
-    offers = {offer: name for name, offer in offered_names(tools).items()}
+        return ToolMatch(written, True)
+    offers = {offer: name for name, offer in provider_names(tools).items()}
     if written in offers:
-        return Found(offers[written], True)
+        return ToolMatch(offers[written], True)
     bare = tool_name(written.partition("(")[0], tools)
     if bare in tools:
-        return Found(bare, True)
+        return ToolMatch(bare, True)
     while (shorter := WIRE.sub("", bare, count=1) if WIRE.match(bare) else bare) != bare:
         bare = shorter
     for same in (has_same_letters, has_namespace, has_same_words):
         hits = [name for name, tool in tools.items() if same(bare, name, tool)]
         if hits:
-            return Found(hits[0], True) if len(hits) == 1 else None
+            return ToolMatch(hits[0], True) if len(hits) == 1 else None
     slips = [
         name
         for name, tool in tools.items()
         if is_slip(bare, name) and takes_exactly(tool, arguments)
     ]
-    return Found(slips[0], False) if len(slips) == 1 else None
+    return ToolMatch(slips[0], False) if len(slips) == 1 else None
 
 
 def has_same_letters(written: str, name: str, tool: Schema) -> bool:
     """Whether nothing but case and separators differs from the name, or from an alias of it."""
-    asked = plain(written)
-    return bool(asked) and (asked == plain(name) or asked in _aliases(tool))
+    asked = plain_name(written)
+    return bool(asked) and (asked == plain_name(name) or asked in _declared_aliases(tool))
 
 
-def _aliases(tool: Schema) -> list[str]:
+def _declared_aliases(tool: Schema) -> list[str]:
     function = tool.get("function", tool)
     declared = function.get("x-aliases") if isinstance(function, Mapping) else None
-    return [plain(str(each)) for each in declared] if isinstance(declared, list) else []
+    return [plain_name(str(each)) for each in declared] if isinstance(declared, list) else []
 
 
 def has_namespace(written: str, name: str, tool: Schema) -> bool:
     """Whether only the namespace of the offered tool was left out: `mean` for `math.mean`."""
-    if plain(written) in GENERIC:
+    if plain_name(written) in GENERIC:
         return False
-    return any(plain(written) == plain(rest) for rest in _without_namespaces(name))
+    return any(plain_name(written) == plain_name(rest) for rest in _without_namespaces(name))
 
 
 def _without_namespaces(name: str) -> Iterator[str]:
@@ -94,24 +94,24 @@ def _without_namespaces(name: str) -> Iterator[str]:
 
 def has_same_words(written: str, name: str, tool: Schema) -> bool:
     """Whether two words changed places: `search_web` for `web_search`."""
-    asked = words(written)
-    return len(asked) == 2 and asked == tuple(reversed(words(name)))
+    asked = split_words(written)
+    return len(asked) == 2 and asked == tuple(reversed(split_words(name)))
 
 
 def takes_exactly(tool: Schema, arguments: object) -> bool:
     """Whether the arguments have the very names that the tool asks for."""
     given = frozenset(arguments) if isinstance(arguments, Mapping) else frozenset()
-    return _named(tool, "required") <= given <= _named(tool, "properties")
+    return _declared_names(tool, "required") <= given <= _declared_names(tool, "properties")
 
 
-def _named(tool: Schema, word: str) -> frozenset[str]:
-    found = parameters(tool).get(word)
+def _declared_names(tool: Schema, word: str) -> frozenset[str]:
+    found = tool_parameters(tool).get(word)
     return frozenset(map(str, found)) if isinstance(found, Mapping | list) else frozenset()
 
 
 def is_slip(written: str, name: str) -> bool:
     """Whether one word has one slip in it, or the last one lacks its plural."""
-    asked, own = words(written), words(name)
+    asked, own = split_words(written), split_words(name)
     differing = [(one, other) for one, other in zip(asked, own, strict=False) if one != other]
     if len(asked) != len(own) or len(differing) != 1:
         return False
@@ -126,31 +126,33 @@ def is_mistyped(one: str, other: str) -> bool:
 
     A letter in place of another, and any slip at the ends, too often make another word.
     """
-    if len(other) < SHORTEST:
+    if len(other) < SHORTEST_SLIP:
         return False
     pair = frozenset([one.rstrip("s"), other.rstrip("s")])
-    if one[0] != other[0] or one[-1] != other[-1] or pair in CONFUSED:
+    if one[0] != other[0] or one[-1] != other[-1] or pair in CONFUSABLE:
         return False
     if len(one) == len(other):
         places = [at for at in range(len(one)) if one[at] != other[at]]
         neighbours = len(places) == 2 and places[1] == places[0] + 1
         return neighbours and sorted(one) == sorted(other)
     if len(one) < len(other):
-        return any(without(other, at) == one for at in range(1, len(other) - 1))
-    return any(one[at] == one[at - 1] and without(one, at) == other for at in range(1, len(one)))
+        return any(remove_letter(other, at) == one for at in range(1, len(other) - 1))
+    return any(
+        one[at] == one[at - 1] and remove_letter(one, at) == other for at in range(1, len(one))
+    )
 
 
-def without(word: str, at: int) -> str:
+def remove_letter(word: str, at: int) -> str:
     return word[:at] + word[at + 1 :]
 
 
-def nearest(name: str, tools: Tools) -> list[str]:
+def find_nearest_names(name: str, tools: Tools) -> list[str]:
     """At most three names that come close, for `did you mean`."""
     # Costs 45 ms and is needed only where a name is unknown.
     from rapidfuzz import fuzz, process
 
-    spoken = {each: " ".join(words(each)) for each in tools}
+    spoken = {each: " ".join(split_words(each)) for each in tools}
     found = process.extract(
-        " ".join(words(name)), spoken, scorer=fuzz.WRatio, score_cutoff=60, limit=3
+        " ".join(split_words(name)), spoken, scorer=fuzz.WRatio, score_cutoff=60, limit=3
     )
     return [each for _, _, each in found]

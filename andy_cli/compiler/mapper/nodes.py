@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from andy_cli.compiler.mapper.cleaning import FLOATING, resolved, usable
-from andy_cli.compiler.mapper.formats import follows
-from andy_cli.compiler.mapper.judges import Judge, Judges, Validate
+from andy_cli.compiler.mapper.cleaning import FLOATING, is_usable_pattern, resolve_reference
+from andy_cli.compiler.mapper.formats import follows_format
+from andy_cli.compiler.mapper.judges import FindMisfits, Validate, Validators
 from andy_cli.compiler.mapper.kinds import kind_of
 from andy_cli.compiler.mapper.meaning import only_limits
 
@@ -14,21 +14,21 @@ BRANCHES = 16
 """Alternatives that are looked at."""
 
 
-class Node:
+class SchemaNode:
     """One place in a schema. References and `allOf` are already followed."""
 
-    def __init__(self, schema: Mapping[str, Any] | bool, judges: Judges) -> None:
-        self.judges = judges
+    def __init__(self, schema: Mapping[str, Any] | bool, judges: Validators) -> None:
+        self.validators = judges
         self.never = schema is False
         written = dict(schema) if isinstance(schema, Mapping) else {}
-        self.schema: dict[str, Any] = merged(written, judges)
+        self.schema: dict[str, Any] = merge_references(written, judges)
         self._written = schema if isinstance(schema, bool) else written
         self._valid: Validate | None = None
-        self._judge: Judge | None = None
-        self._children: dict[str | int, Node] = {}
-        self._branches: tuple[Node, ...] | None = None
+        self._judge: FindMisfits | None = None
+        self._children: dict[str | int, SchemaNode] = {}
+        self._branches: tuple[SchemaNode, ...] | None = None
         kinds = self.schema.get("type", ())
-        self.kinds = frozenset([kinds] if isinstance(kinds, str) else kinds) or _kinds_of(
+        self.kinds = frozenset([kinds] if isinstance(kinds, str) else kinds) or _infer_kinds(
             self.schema
         )
         self.properties: Mapping[str, Any] = self.schema.get("properties", {})
@@ -93,20 +93,20 @@ class Node:
     def fits(self, value: object) -> bool:
         """Never raises: what cannot be validated does not fit."""
         if self._valid is None:
-            self._valid = self.judges.validator(self._written)
-        return self._valid(value) and (not self.judges.formats or self.formats_fit(value))
+            self._valid = self.validators.validator(self._written)
+        return self._valid(value) and (not self.validators.formats or self.formats_fit(value))
 
     def wrong(self, value: dict[str, object]) -> frozenset[str]:
         """The properties whose values do not fit, as far as they can be told apart."""
-        if self.judges.formats:
+        if self.validators.formats:
             return frozenset(value)
         if self._judge is None:
-            self._judge = self.judges.judge(self._written)
+            self._judge = self.validators.judge(self._written)
         return self._judge(value)
 
     def formats_fit(self, value: object) -> bool:
         if isinstance(value, str):
-            return follows(value, str(self.schema.get("format", "")))
+            return follows_format(value, str(self.schema.get("format", "")))
         if isinstance(value, dict):
             children = ((self.child(key), each) for key, each in value.items())
             return all(child is None or child.formats_fit(each) for child, each in children)
@@ -115,13 +115,13 @@ class Node:
             return all(child is None or child.formats_fit(each) for child, each in items)
         return True
 
-    def child(self, name: str) -> "Node | None":
+    def child(self, name: str) -> "SchemaNode | None":
         """The place of a property; None where nothing is said about it."""
         if name not in self._children:
             found = self._named(name)
             if found is None:
                 return None
-            child = self._children[name] = Node(found, self.judges)
+            child = self._children[name] = SchemaNode(found, self.validators)
             child.limits = name not in self.required and only_limits(name)
         return self._children[name]
 
@@ -130,38 +130,46 @@ class Node:
             declared: Mapping[str, Any] | bool = self.properties[name]
             return declared
         for pattern, each in self.schema.get("patternProperties", {}).items():
-            if len(name) < 200 and usable(pattern) and self.judges.matches(pattern, name):
+            if (
+                len(name) < 200
+                and is_usable_pattern(pattern)
+                and self.validators.matches(pattern, name)
+            ):
                 wanted: Mapping[str, Any] | bool = each
                 return wanted
         rest = self.schema.get("additionalProperties")
         return rest if isinstance(rest, Mapping) and rest else None
 
-    def item(self, at: int) -> "Node | None":
+    def item(self, at: int) -> "SchemaNode | None":
         first = self.schema.get("prefixItems", ())
         key = at if at < len(first) else -1
         if key not in self._children:
             found = first[at] if key >= 0 else self.schema.get("items")
             if found is None or found is True:
                 return None
-            self._children[key] = Node(found, self.judges)
+            self._children[key] = SchemaNode(found, self.validators)
         return self._children[key]
 
     @property
-    def branches(self) -> "tuple[Node, ...]":
+    def branches(self) -> "tuple[SchemaNode, ...]":
         """What `anyOf` or `oneOf` leaves to choose from, each with what holds for all."""
         if self._branches is None:
             word = "anyOf" if "anyOf" in self.schema else "oneOf"
             base = {key: each for key, each in self.schema.items() if key != word}
             made: list[dict[str, Any]] = []
             for each in self.schema.get(word, ())[:BRANCHES]:
-                branch = _both(base, merged(each, self.judges)) if isinstance(each, dict) else None
+                branch = (
+                    _merge_two(base, merge_references(each, self.validators))
+                    if isinstance(each, dict)
+                    else None
+                )
                 if branch is not None:
                     made.append(branch)
-            self._branches = tuple(Node(each, self.judges) for each in made)
+            self._branches = tuple(SchemaNode(each, self.validators) for each in made)
         return self._branches
 
 
-def _kinds_of(schema: Mapping[str, Any]) -> frozenset[str]:
+def _infer_kinds(schema: Mapping[str, Any]) -> frozenset[str]:
     """By what else is said; empty: anything may stand here."""
     if schema.get("properties"):
         return frozenset(["object"])
@@ -171,7 +179,7 @@ def _kinds_of(schema: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(map(kind_of, allowed))
 
 
-def merged(schema: Mapping[str, Any], judges: Judges) -> dict[str, Any]:
+def merge_references(schema: Mapping[str, Any], judges: Validators) -> dict[str, Any]:
     """With what `$ref` leads to and `allOf` adds, as far as one object can say it."""
     known = judges.merged.get(id(schema))
     if known is not None and known[0] is schema:
@@ -181,17 +189,17 @@ def merged(schema: Mapping[str, Any], judges: Judges) -> dict[str, Any]:
     made = {key: each for key, each in schema.items() if key not in ("allOf", "$ref")}
     reference = schema.get("$ref")
     if isinstance(reference, str):
-        target = resolved(reference, judges.root)
-        found = merged(target, judges) if isinstance(target, Mapping) else {}
-        made = _both(found, made)
+        target = resolve_reference(reference, judges.root)
+        found = merge_references(target, judges) if isinstance(target, Mapping) else {}
+        made = _merge_two(found, made)
     for each in schema.get("allOf", ())[:BRANCHES]:
         if isinstance(each, Mapping):
-            made = _both(made, merged(each, judges))
+            made = _merge_two(made, merge_references(each, judges))
     judges.merged[id(schema)] = (schema, made)
     return made
 
 
-def _both(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_two(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
     both = {**one, **other}
     if "properties" in one and "properties" in other:
         both["properties"] = {**one["properties"], **other["properties"]}

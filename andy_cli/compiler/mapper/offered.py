@@ -9,32 +9,32 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from andy_cli.compiler.expression import Expression
-from andy_cli.compiler.mapper.cleaning import cleaned, resolved
-from andy_cli.compiler.mapper.schemas import parameters
+from andy_cli.compiler.mapper.cleaning import resolve_reference, standardize_schema
+from andy_cli.compiler.mapper.schemas import tool_parameters
 from andy_cli.messages import Schema
 
 LONGEST_NAME = 64
-OTHER = Expression(r"[^A-Za-z0-9_-]")
-OURS = frozenset(["x-aliases", "x-unit", "x-floating"])
-PICKY = frozenset(
+FORBIDDEN_IN_NAME = Expression(r"[^A-Za-z0-9_-]")
+OUR_KEYWORDS = frozenset(["x-aliases", "x-unit", "x-floating"])
+REFUSED_KEYWORDS = frozenset(
     "patternProperties propertyNames dependentSchemas dependentRequired if then else not contains "
     "unevaluatedProperties unevaluatedItems $defs definitions oneOf allOf".split()
 )
 """What providers refuse that take neither references nor alternatives."""
 
 
-def offered_names(names: Iterable[str], longest: int = LONGEST_NAME) -> dict[str, str]:
+def provider_names(names: Iterable[str], longest: int = LONGEST_NAME) -> dict[str, str]:
     """Registered name -> a name of letters, digits, `_` and `-`; no two are the same.
 
     A name that has to be changed never takes the place of one that need not be.
     """
     registered = list(dict.fromkeys(names))
-    taken = {name for name in registered if _allowed(name, longest)}
+    taken = {name for name in registered if _is_provider_name(name, longest)}
     offers: dict[str, str] = {}
     for name in registered:
         offer = name
         if name not in taken:
-            offer = OTHER.sub("_", name)
+            offer = FORBIDDEN_IN_NAME.sub("_", name)
             if not offer[:1].isalpha() and offer[:1] != "_":
                 offer = f"_{offer}"
             whole, mark = offer, crc32(name.encode("utf-8", "replace"))
@@ -46,12 +46,12 @@ def offered_names(names: Iterable[str], longest: int = LONGEST_NAME) -> dict[str
     return offers
 
 
-def _allowed(name: str, longest: int) -> bool:
+def _is_provider_name(name: str, longest: int) -> bool:
     starts = name[:1].isalpha() or name[:1] == "_"
-    return starts and len(name) <= longest and not OTHER.search(name)
+    return starts and len(name) <= longest and not FORBIDDEN_IN_NAME.search(name)
 
 
-def offered(
+def render_provider_schema(
     tool: Schema, name: str = "", references: bool = True, alternatives: bool = True
 ) -> dict[str, Any]:
     """The function tool without our own keywords, for a model to see.
@@ -60,37 +60,41 @@ def offered(
     out, as deep as it makes sense; without `alternatives` so is the first of each `anyOf`.
     """
     function = tool.get("function", tool)
-    schema = parameters(tool)
+    schema = tool_parameters(tool)
     if not (references and alternatives):
-        root = cleaned(schema)
-        shown = Lowered(root, references, alternatives).part(root)
+        root = standardize_schema(schema)
+        shown = SchemaSimplifier(root, references, alternatives).part(root)
     else:
-        shown = _without_ours(schema)
+        shown = _drop_our_keywords(schema)
     made = {
         key: each
         for key, each in function.items()
-        if key not in ("parameters", "inputSchema", "input_schema", "annotations", *OURS)
+        if key not in ("parameters", "inputSchema", "input_schema", "annotations", *OUR_KEYWORDS)
     }
     made["name"] = name or made.get("name", "")
     made["parameters"] = shown
     return {"type": "function", "function": made}
 
 
-def _without_ours(schema: Mapping[str, object], is_names: bool = False) -> dict[str, object]:
+def _drop_our_keywords(schema: Mapping[str, object], is_names: bool = False) -> dict[str, object]:
     return {
-        key: _plain(each, is_names=key == "properties" and not is_names)
+        key: _drop_in_value(each, is_names=key == "properties" and not is_names)
         for key, each in schema.items()
-        if is_names or key not in OURS
+        if is_names or key not in OUR_KEYWORDS
     }
 
 
-def _plain(value: object, is_names: bool) -> object:
+def _drop_in_value(value: object, is_names: bool) -> object:
     if isinstance(value, Mapping):
-        return _without_ours(value, is_names)
-    return [_plain(each, is_names=False) for each in value] if isinstance(value, list) else value
+        return _drop_our_keywords(value, is_names)
+    return (
+        [_drop_in_value(each, is_names=False) for each in value]
+        if isinstance(value, list)
+        else value
+    )
 
 
-class Lowered(NamedTuple):
+class SchemaSimplifier(NamedTuple):
     """How a schema is written for somebody who does not read all of it."""
 
     root: Mapping[str, Any]
@@ -103,19 +107,20 @@ class Lowered(NamedTuple):
             return {}
         if not self.references and "$ref" in schema:
             return self._followed(schema, trail)
-        known = dict(schema) if self.alternatives else _one_of(dict(schema), self.root)
+        known = dict(schema) if self.alternatives else _pick_alternative(dict(schema), self.root)
         if not self.references and "$ref" in known:
             return self._followed(known, trail)
         return {
             key: self._said(key, each, trail)
             for key, each in known.items()
-            if key not in OURS and (key not in PICKY or (key == "$defs" and self.references))
+            if key not in OUR_KEYWORDS
+            and (key not in REFUSED_KEYWORDS or (key == "$defs" and self.references))
         }
 
     def _followed(self, schema: Mapping[str, Any], trail: tuple[str, ...]) -> dict[str, Any]:
         reference = schema["$ref"]
         rest = {key: each for key, each in schema.items() if key != "$ref"}
-        target = None if reference in trail else resolved(reference, self.root)
+        target = None if reference in trail else resolve_reference(reference, self.root)
         known = target if isinstance(target, Mapping) else {}
         return self.part({**known, **rest}, (*trail, reference))
 
@@ -132,7 +137,7 @@ class Lowered(NamedTuple):
         return value
 
 
-def _one_of(schema: dict[str, Any], root: Mapping[str, Any]) -> dict[str, Any]:
+def _pick_alternative(schema: dict[str, Any], root: Mapping[str, Any]) -> dict[str, Any]:
     """With the first alternative that is not null in place of them all, and what all demand."""
     chosen: dict[str, Any] = {}
     for word in ("anyOf", "oneOf"):
@@ -141,7 +146,9 @@ def _one_of(schema: dict[str, Any], root: Mapping[str, Any]) -> dict[str, Any]:
         chosen |= dict((real or branches or [{}])[0])
     for each in schema.pop("allOf", ()):
         target = (
-            resolved(each["$ref"], root) if isinstance(each, Mapping) and "$ref" in each else each
+            resolve_reference(each["$ref"], root)
+            if isinstance(each, Mapping) and "$ref" in each
+            else each
         )
         if isinstance(target, Mapping):
             chosen |= target

@@ -3,77 +3,81 @@
 from collections.abc import Iterator, Mapping
 
 from andy_cli.compiler.mapper import enums, formats
-from andy_cli.compiler.mapper.fits import Reading
-from andy_cli.compiler.mapper.kinds import STANDARD, kind_of
-from andy_cli.compiler.mapper.meaning import UNITS, content, relation, says_nothing
-from andy_cli.compiler.mapper.nodes import Node
-from andy_cli.compiler.mapper.objects import name_of_call
+from andy_cli.compiler.mapper.fits import Coercion
+from andy_cli.compiler.mapper.kinds import STANDARD_KINDS, kind_of
+from andy_cli.compiler.mapper.meaning import UNITS, content_words, relation_cost, says_nothing
+from andy_cli.compiler.mapper.nodes import SchemaNode
+from andy_cli.compiler.mapper.objects import find_called_name
 from andy_cli.compiler.mapper.texts import (
     GROUPED,
-    NOTHING,
+    NULL_WORDS,
     is_bracketed,
-    measured,
-    number_of,
-    structure,
-    truth_of,
-    whole,
-    written,
+    parse_boolean,
+    parse_number,
+    parse_quantity,
+    parse_structure,
+    simplify_number,
+    write_json,
 )
-from andy_cli.compiler.mapper.units import in_seconds
-from andy_cli.compiler.mapper.words import plain
+from andy_cli.compiler.mapper.units import convert_to_seconds
+from andy_cli.compiler.mapper.words import plain_name
 
-VALUES = frozenset("value const default val content text data result answer item items".split())
-BODIES = frozenset("body payload json data requestbody rawbody jsonbody".split())
-SI = frozenset("m kg s k a j n w v hz pa ms meter meters kilogram kilograms second seconds".split())
+VALUE_KEYS = frozenset("value const default val content text data result answer item items".split())
+BODY_KEYS = frozenset("body payload json data requestbody rawbody jsonbody".split())
+SI_UNITS = frozenset(
+    "m kg s k a j n w v hz pa ms meter meters kilogram kilograms second seconds".split()
+)
 COMMA_IN_ONE = frozenset("city location address place destination point author title".split())
 """Things whose names have commas in them."""
-TYPES = STANDARD | frozenset("str int float bool list dict".split())
-ABOUT = frozenset(
+TYPE_KEYS = STANDARD_KINDS | frozenset("str int float bool list dict".split())
+SCHEMA_KEYS = frozenset(
     "type title description format name required enum minimum maximum examples key kind".split()
 )
 
 
-def readings(value: object, node: Node, name: str) -> Iterator[Reading]:
+def find_coercions(value: object, node: SchemaNode, name: str) -> Iterator[Coercion]:
     kind = kind_of(value)
     if kind in ("string", "integer", "number", "boolean"):
-        yield from (Reading(cost, each) for cost, each in enums.members(value, node.choices))
+        yield from (Coercion(cost, each) for cost, each in enums.find_members(value, node.choices))
     if kind == "string":
-        yield from of_text(str(value), node, name)
+        yield from coerce_text(str(value), node, name)
     elif isinstance(value, bool):
-        yield from of_truth(value, node)
+        yield from coerce_boolean(value, node)
     elif isinstance(value, int | float):
-        yield from of_number(value, node)
+        yield from coerce_number(value, node)
     elif isinstance(value, list):
-        yield from of_list(value, node)
+        yield from coerce_list(value, node)
     elif isinstance(value, Mapping):
-        yield from of_object(value, node, name)
+        yield from coerce_object(value, node, name)
     if kind not in ("array", "null") and node.takes("array") and not is_bracketed(value):
-        yield Reading(2, [value])
+        yield Coercion(2, [value])
 
 
-def of_text(text: str, node: Node, name: str) -> Iterator[Reading]:
+def coerce_text(text: str, node: SchemaNode, name: str) -> Iterator[Coercion]:
     if len(text) > 2 and text[0] == text[-1] and text[0] in "\"'`":
-        yield Reading(1, text[1:-1])
+        yield Coercion(1, text[1:-1])
     numeric = node.takes("number") or node.takes("integer")
-    if numeric and (number := number_of(text)) is not None:
-        yield Reading(1, number)
-    elif numeric and (number := measured(text, f"{name} {node.about}")) is not None:
-        yield Reading(4, number)
-    if node.takes("boolean") and (truth := truth_of(text)) is not None:
-        yield Reading(1, truth)
-    if node.takes("null") and text.strip().lower() in NOTHING:
-        yield Reading(2, None)
-    if (node.takes("array") or node.takes("object")) and (found := structure(text)) is not None:
-        yield Reading(1, found)
+    if numeric and (number := parse_number(text)) is not None:
+        yield Coercion(1, number)
+    elif numeric and (number := parse_quantity(text, f"{name} {node.about}")) is not None:
+        yield Coercion(4, number)
+    if node.takes("boolean") and (truth := parse_boolean(text)) is not None:
+        yield Coercion(1, truth)
+    if node.takes("null") and text.strip().lower() in NULL_WORDS:
+        yield Coercion(2, None)
+    if (node.takes("array") or node.takes("object")) and (
+        found := parse_structure(text)
+    ) is not None:
+        yield Coercion(1, found)
     if node.takes("array"):
         yield from split_at_commas(text, node, name)
     if node.takes("object") and (only := node.only) and not is_bracketed(text):
-        yield Reading(5, {only: text})
+        yield Coercion(5, {only: text})
     if node.takes("string") and not node.choices:
-        yield from respelled(text, node)
+        yield from respell_text(text, node)
 
 
-def split_at_commas(text: str, node: Node, name: str) -> Iterator[Reading]:
+def split_at_commas(text: str, node: SchemaNode, name: str) -> Iterator[Coercion]:
     """What stands between commas, where each piece fits; never of what begins as a list."""
     item = node.item(0)
     if is_bracketed(text):
@@ -85,31 +89,31 @@ def split_at_commas(text: str, node: Node, name: str) -> Iterator[Reading]:
     if item is None or len(parts) < 2 or not all(parts):
         return
     if numeric:
-        numbers = [number_of(part) for part in parts]
+        numbers = [parse_number(part) for part in parts]
         if None not in numbers:
-            yield Reading(3 if GROUPED.fullmatch(text.strip()) else 2, numbers)
+            yield Coercion(3 if GROUPED.fullmatch(text.strip()) else 2, numbers)
     elif item.choices:
-        if all(enums.exact(part, item.choices) is not None for part in parts):
-            yield Reading(1, parts)
+        if all(enums.find_exact_member(part, item.choices) is not None for part in parts):
+            yield Coercion(1, parts)
     elif is_said_to_be_split(node, item) or len(parts) == text.count(", ") + 1:
         # A place has commas of its own: `Paris, France` is asked, as one and as two are as good.
-        whole = content(name) & COMMA_IN_ONE and not is_said_to_be_split(node, item)
-        yield Reading(2 if whole else 1, parts)
+        whole = content_words(name) & COMMA_IN_ONE and not is_said_to_be_split(node, item)
+        yield Coercion(2 if whole else 1, parts)
 
 
-def is_said_to_be_split(node: Node, item: Node) -> bool:
+def is_said_to_be_split(node: SchemaNode, item: SchemaNode) -> bool:
     """Whether commas part the items: by the description, or because no item holds one."""
     described = "comma" in node.about and "separat" in node.about
     return described or item.schema.get("format") in ("email", "date", "uuid", "uri")
 
 
-def respelled(text: str, node: Node) -> Iterator[Reading]:
+def respell_text(text: str, node: SchemaNode) -> Iterator[Coercion]:
     """The same text in the declared format or pattern."""
-    for sure, each in formats.rewritten(text, str(node.schema.get("format", ""))):
-        yield Reading(1 if sure else 6, each)
+    for sure, each in formats.rewrite_in_format(text, str(node.schema.get("format", ""))):
+        yield Coercion(1 if sure else 6, each)
     if "pattern" in node.schema or "maxLength" in node.schema:
         bare = text.strip()
-        yield Reading(1, bare)
+        yield Coercion(1, bare)
     if "pattern" in node.schema:
         joined = "".join(each for each in bare if each not in " -.()/")
         for cost, each in (
@@ -118,37 +122,37 @@ def respelled(text: str, node: Node) -> Iterator[Reading]:
             (5, joined), (5, joined.upper()),
         ):  # fmt: skip
             if each != text and node.fits(each):
-                yield Reading(cost, each)
+                yield Coercion(cost, each)
 
 
-def of_truth(value: bool, node: Node) -> Iterator[Reading]:
+def coerce_boolean(value: bool, node: SchemaNode) -> Iterator[Coercion]:
     if node.takes("string"):
-        yield Reading(1, "true" if value else "false")
+        yield Coercion(1, "true" if value else "false")
 
 
-def of_number(value: int | float, node: Node) -> Iterator[Reading]:
+def coerce_number(value: int | float, node: SchemaNode) -> Iterator[Coercion]:
     if node.takes("string"):
-        yield Reading(1, written(value))
-    if node.takes("boolean") and (truth := truth_of(value)) is not None:
-        yield Reading(2, truth)
+        yield Coercion(1, write_json(value))
+    if node.takes("boolean") and (truth := parse_boolean(value)) is not None:
+        yield Coercion(2, truth)
     if node.takes("integer") and isinstance(value, float) and value.is_integer():
-        yield Reading(1, whole(value))
-    if (seconds := in_seconds(value, node)) is not None:
-        yield Reading(1, seconds, f"{value} ms -> {seconds} s")
+        yield Coercion(1, simplify_number(value))
+    if (seconds := convert_to_seconds(value, node)) is not None:
+        yield Coercion(1, seconds, f"{value} ms -> {seconds} s")
     if node.limits:
-        yield from clamped(value, node)
+        yield from clamp_number(value, node)
 
 
-def clamped(value: int | float, node: Node) -> Iterator[Reading]:
+def clamp_number(value: int | float, node: SchemaNode) -> Iterator[Coercion]:
     """The nearest number allowed, for what only says how much is shown."""
-    low, high = bounds(node)
+    low, high = number_bounds(node)
     if low is not None and value < low and (high is None or low <= high):
-        yield Reading(8, low)
+        yield Coercion(8, low)
     if high is not None and value > high and (low is None or low <= high):
-        yield Reading(8, high)
+        yield Coercion(8, high)
 
 
-def bounds(node: Node) -> tuple[int | float | None, int | float | None]:
+def number_bounds(node: SchemaNode) -> tuple[int | float | None, int | float | None]:
     """The least and the greatest number allowed; None where open."""
     schema = node.schema
     low, high = schema.get("minimum"), schema.get("maximum")
@@ -159,23 +163,23 @@ def bounds(node: Node) -> tuple[int | float | None, int | float | None]:
     return low, high
 
 
-def of_list(value: list[object], node: Node) -> Iterator[Reading]:
+def coerce_list(value: list[object], node: SchemaNode) -> Iterator[Coercion]:
     if len(value) == 1:
-        yield Reading(2, value[0])
+        yield Coercion(2, value[0])
     if node.takes("string") and value and not node.choices:
         plain_items = all(isinstance(each, str | int | float) for each in value)
         if plain_items and "comma" in node.about and "separat" in node.about:
-            yield Reading(3, ",".join(map(str, value)))
+            yield Coercion(3, ",".join(map(str, value)))
         elif "json" in node.about:
-            yield Reading(2, written(value))
+            yield Coercion(2, write_json(value))
     if node.takes("object") and value:
-        yield from entries(value, node)
+        yield from read_entries(value, node)
     item = node.item(0) if node.takes("array") else None
     if item is not None and item.takes("array") and len(item.kinds) == 1 and value:
-        yield Reading(2, [value])
+        yield Coercion(2, [value])
 
 
-def entries(value: list[object], node: Node) -> Iterator[Reading]:
+def read_entries(value: list[object], node: SchemaNode) -> Iterator[Coercion]:
     """A list that says what belongs under names: pairs, small objects, values in order."""
     pairs: dict[str, object] = {}
     for each in value:
@@ -184,71 +188,74 @@ def entries(value: list[object], node: Node) -> Iterator[Reading]:
             if isinstance(name, str) and "value" in each:
                 pairs[name] = each["value"]
     if len(pairs) == len(value):
-        yield Reading(2, pairs)
+        yield Coercion(2, pairs)
     elif all(isinstance(each, dict) for each in value):
         merged: dict[str, object] = {}
         for each in value:
             merged.update(each if isinstance(each, dict) else {})
         if len(merged) == sum(len(each) for each in value if isinstance(each, dict)):
-            yield Reading(4, merged)
+            yield Coercion(4, merged)
     elif len(value) == len(node.properties) and has_one_order(node):
-        yield Reading(3, dict(zip(node.properties, value, strict=True)))
+        yield Coercion(3, dict(zip(node.properties, value, strict=True)))
 
 
-def has_one_order(node: Node) -> bool:
+def has_one_order(node: SchemaNode) -> bool:
     """Whether values in order can stand under no other names: each is of another kind."""
     kinds = [child.kinds for name in node.properties if (child := node.child(name))]
     return len(set(kinds)) == len(kinds) == len(node.properties)
 
 
-def of_object(value: Mapping[str, object], node: Node, name: str) -> Iterator[Reading]:
-    if node.takes("object") or name_of_call(value) is not None:
+def coerce_object(value: Mapping[str, object], node: SchemaNode, name: str) -> Iterator[Coercion]:
+    if node.takes("object") or find_called_name(value) is not None:
         return
-    yield from held(value, node, name)
-    as_text = "json" in node.about or plain(name) in BODIES
+    yield from unwrap_value(value, node, name)
+    as_text = "json" in node.about or plain_name(name) in BODY_KEYS
     if as_text and node.takes("string") and not node.choices:
-        yield Reading(2, written(value))
+        yield Coercion(2, write_json(value))
     if node.takes("array") and value:
-        yield from as_list(value, node)
+        yield from read_as_list(value, node)
 
 
-def as_list(value: Mapping[str, object], node: Node) -> Iterator[Reading]:
+def read_as_list(value: Mapping[str, object], node: SchemaNode) -> Iterator[Coercion]:
     """Items by number, or as one list for each of their properties."""
     item = node.item(0)
     if all(key.isdigit() for key in value):
-        yield Reading(2, [value[key] for key in sorted(value, key=int)])
+        yield Coercion(2, [value[key] for key in sorted(value, key=int)])
     lists = [part for part in value.values() if isinstance(part, list)]
     even = len(lists) == len(value) and len(set(map(len, lists))) == 1
     if even and item is not None and item.takes("object"):
-        yield Reading(3, [dict(zip(value, row, strict=True)) for row in zip(*lists, strict=True)])
+        yield Coercion(3, [dict(zip(value, row, strict=True)) for row in zip(*lists, strict=True)])
 
 
-def is_held_under(key: str, name: str) -> bool:
+def is_value_key(key: str, name: str) -> bool:
     """Whether a key in an object only says again what the whole is."""
-    known = plain(key) in VALUES | TYPES or plain(key) == plain(name)
-    return known or (bool(name) and relation(key, name, "", "") is not None)
+    known = plain_name(key) in VALUE_KEYS | TYPE_KEYS or plain_name(key) == plain_name(name)
+    return known or (bool(name) and relation_cost(key, name, "", "") is not None)
 
 
-def held(value: Mapping[str, object], node: Node, name: str) -> Iterator[Reading]:
+def unwrap_value(value: Mapping[str, object], node: SchemaNode, name: str) -> Iterator[Coercion]:
     """What an object is about that only holds one value: `{"type": "string", "value": "a"}`."""
-    names = {plain(key): key for key in value}
-    found = [key for key, given in names.items() if is_held_under(given, name)]
+    names = {plain_name(key): key for key in value}
+    found = [key for key, given in names.items() if is_value_key(given, name)]
     if "value" in found or len(found) == 1:
         chosen = names["value" if "value" in found else found[0]]
-        others = [key for key in names if key not in (*ABOUT, *found)]
+        others = [key for key in names if key not in (*SCHEMA_KEYS, *found)]
         if not others:
-            yield Reading(2, value[chosen])
+            yield Coercion(2, value[chosen])
         elif set(others) <= {"unit", "units"}:
-            yield from with_unit(value[chosen], value[names[others[0]]], node, name)
+            yield from read_with_unit(value[chosen], value[names[others[0]]], node, name)
     elif len(value) == 1 and says_nothing(next(iter(value))):
-        yield Reading(4, next(iter(value.values())))
+        yield Coercion(4, next(iter(value.values())))
     elif "enum" in names and "type" in names:
-        yield Reading(2, value[names["enum"]])
+        yield Coercion(2, value[names["enum"]])
 
 
-def with_unit(value: object, unit: object, node: Node, name: str) -> Iterator[Reading]:
+def read_with_unit(value: object, unit: object, node: SchemaNode, name: str) -> Iterator[Coercion]:
     """A number beside its unit, where the schema states that one, or none and it is of the SI."""
-    if measured(f"{value} {unit}", f"{name} {node.about}") is not None:
-        yield Reading(4, value)
-    elif plain(str(unit)) in SI and not (content(name) | content(node.about)) & UNITS:
-        yield Reading(7, value)
+    if parse_quantity(f"{value} {unit}", f"{name} {node.about}") is not None:
+        yield Coercion(4, value)
+    elif (
+        plain_name(str(unit)) in SI_UNITS
+        and not (content_words(name) | content_words(node.about)) & UNITS
+    ):
+        yield Coercion(7, value)

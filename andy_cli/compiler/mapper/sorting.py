@@ -3,43 +3,43 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from andy_cli.compiler.mapper.fits import Fit, Scope
-from andy_cli.compiler.mapper.nodes import Node
+from andy_cli.compiler.mapper.fits import FittedValue, MappingScope
+from andy_cli.compiler.mapper.nodes import SchemaNode
 
-Inner = Callable[[object, Node, str], Fit | None]
+FitProperty = Callable[[object, SchemaNode, str], FittedValue | None]
 """(value, place, name) -> how the value of a property fits."""
 
 
 @dataclass(slots=True)
-class Sorting:
-    node: Node
-    scope: Scope
-    inner: Inner
-    kept: dict[str, object]
+class Assignment:
+    node: SchemaNode
+    scope: MappingScope
+    inner: FitProperty
+    assigned: dict[str, object]
     """By declared name, and what else may stand there."""
-    rest: dict[str, object]
+    unknown: dict[str, object]
     """Names that nothing is known of."""
     cost: int = 0
     changes: list[str] = field(default_factory=list)
-    torn: bool = False
+    ambiguous: bool = False
     """There is a question."""
 
     @property
-    def missing(self) -> list[str]:
-        return [name for name in self.node.required if name not in self.kept]
+    def missing_names(self) -> list[str]:
+        return [name for name in self.node.required if name not in self.assigned]
 
     @property
-    def free(self) -> list[str]:
+    def free_names(self) -> list[str]:
         """Declared names that were not given."""
-        return [name for name in self.node.properties if name not in self.kept]
+        return [name for name in self.node.properties if name not in self.assigned]
 
-    def paid(self, cost: int, change: str) -> None:
+    def record_change(self, cost: int, change: str) -> None:
         self.cost += cost
         self.changes.append(change)
 
     def rename(self, written: str, name: str, cost: int) -> None:
-        self.kept[name] = self.rest.pop(written)
-        self.paid(cost, f"{written} -> {name}")
+        self.assigned[name] = self.unknown.pop(written)
+        self.record_change(cost, f"{written} -> {name}")
 
     def fits(self, value: object, name: str) -> bool:
         child = self.node.child(name)

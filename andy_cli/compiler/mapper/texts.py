@@ -4,7 +4,7 @@ import json
 
 from andy_cli.compiler.bodies import json_text
 from andy_cli.compiler.expression import Expression
-from andy_cli.compiler.mapper.words import stem, stems
+from andy_cli.compiler.mapper.words import stem_word, stem_words
 
 NUMBER = Expression(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 GROUPED = Expression(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
@@ -16,7 +16,7 @@ MEASURED = Expression(
 CURRENCIES = {"$": "dollar usd", "€": "euro eur", "£": "pound gbp", "¥": "yen jpy yuan cny"}
 UNESCAPED = Expression(r"\\([\"\\])")
 FENCE = Expression(r"\A```[a-z]*\s*(.*?)\s*```\Z", 16)
-COUNTED = {
+NUMBER_WORDS = {
     word: number
     for number, word in enumerate(
         "zero one two three four five six seven eight nine ten eleven twelve".split()
@@ -24,34 +24,34 @@ COUNTED = {
 }
 YES = frozenset("true yes on y 1 t enabled".split())
 NO = frozenset("false no off n 0 f disabled".split())
-NOTHING = frozenset(["", "null", "none", "undefined", "nil", "n/a"])
-LONGEST = 400
+NULL_WORDS = frozenset(["", "null", "none", "undefined", "nil", "n/a"])
+LONGEST_NUMBER = 400
 """Characters of a number; Python reads no integer of more than 4300 digits."""
-ENCODE = json.JSONEncoder(ensure_ascii=False).encode
-LARGEST = 200_000
+ENCODE_JSON = json.JSONEncoder(ensure_ascii=False).encode
+LARGEST_STRUCTURE = 200_000
 """Characters of a text that is read as JSON or Python."""
 
 
-def number_of(text: str) -> int | float | None:
+def parse_number(text: str) -> int | float | None:
     """The number the whole text is: `3`, `3.0`, `1,000`, `two`; nothing is rounded."""
     text = text.strip()
-    if len(text) > LONGEST:
+    if len(text) > LONGEST_NUMBER:
         return None
     if GROUPED.fullmatch(text) or UNDERSCORED.fullmatch(text):
         text = text.replace(",", "").replace("_", "")
     if not NUMBER.fullmatch(text):
-        return COUNTED.get(text.lower())
+        return NUMBER_WORDS.get(text.lower())
     if text.lstrip("+-").isdigit():
         return int(text)
-    return whole(float(text)) if float("-inf") < float(text) < float("inf") else None
+    return simplify_number(float(text)) if float("-inf") < float(text) < float("inf") else None
 
 
-def whole(number: float) -> int | float:
+def simplify_number(number: float) -> int | float:
     """3.0 as 3, where nothing is lost."""
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
-def measured(text: str, about: str) -> int | float | None:
+def parse_quantity(text: str, about: str) -> int | float | None:
     """The number in `$1,200`, or in `10 km` where `about` says that it is in km."""
     match = MEASURED.fullmatch(text.strip()) if len(text) < 40 else None
     unit = match[2] if match else None
@@ -59,44 +59,48 @@ def measured(text: str, about: str) -> int | float | None:
         return None
     if unit == "%" and "percent" not in about:
         return None
-    if unit and unit[0].isalpha() and stem(unit.lower()) not in stems(about):
+    if unit and unit[0].isalpha() and stem_word(unit.lower()) not in stem_words(about):
         return None
-    return number_of(match[1]) if match else None
+    return parse_number(match[1]) if match else None
 
 
 def is_other_currency(text: str, about: str) -> bool:
     """Whether a price has the sign of another currency than the schema names."""
-    named = stems(about)
-    signs = {sign for sign, words in CURRENCIES.items() if named & stems(words)}
+    named = stem_words(about)
+    signs = {sign for sign, words in CURRENCIES.items() if named & stem_words(words)}
     return bool(signs) and any(sign in text for sign in CURRENCIES.keys() - signs)
 
 
-def truth_of(value: object) -> bool | None:
+def parse_boolean(value: object) -> bool | None:
     word = str(value).strip().lower() if isinstance(value, str | int) else ""
     return True if word in YES else False if word in NO else None
 
 
-def structure(text: str) -> list[object] | dict[str, object] | None:
+def parse_structure(text: str) -> list[object] | dict[str, object] | None:
     """The list or object the whole text is, written as JSON or as Python."""
     text = text.strip()
     if fenced := FENCE.match(text) if text.startswith("`") else None:
         text = fenced[1]
-    if text[:1] not in ("[", "{", "(", '"') or len(text) > LARGEST or json_text.too_deep(text):
+    if (
+        text[:1] not in ("[", "{", "(", '"')
+        or len(text) > LARGEST_STRUCTURE
+        or json_text.too_deep(text)
+    ):
         return None
-    value = _whole(text)
+    value = _parse_all(text)
     if value is None and '\\"' in text:
         # Escaped once more than it was quoted: `[\"a\"]`.
-        value = _whole(UNESCAPED.sub(r"\1", text))
+        value = _parse_all(UNESCAPED.sub(r"\1", text))
     if isinstance(value, str) and value != text:
-        return structure(value) if len(value) < len(text) else None
+        return parse_structure(value) if len(value) < len(text) else None
     return value if isinstance(value, list | dict) else None
 
 
-def _whole(text: str) -> object | None:
+def _parse_all(text: str) -> object | None:
     """Nothing may be left over: what follows would be lost."""
     for read in (text, json_text.outside_strings(text, json_text.plain)):
         try:
-            value: object = json.loads(read, parse_constant=_refused)
+            value: object = json.loads(read, parse_constant=_refuse_constant)
         except (ValueError, RecursionError):
             value = json_text.python(read)
         if value is not None:
@@ -109,19 +113,19 @@ def is_bracketed(value: object) -> bool:
     return isinstance(value, str) and value.lstrip()[:1] in ("[", "{")
 
 
-def _refused(name: str) -> object:
+def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is no JSON")
 
 
-def written(value: object) -> str:
+def write_json(value: object) -> str:
     """A value as JSON, for receipts and for parameters that are texts."""
     try:
-        return ENCODE(value)
+        return ENCODE_JSON(value)
     except (ValueError, TypeError, RecursionError):
         return repr(value)
 
 
-def shown(value: object) -> str:
+def write_short(value: object) -> str:
     """Short enough for a receipt."""
-    text = written(value)
+    text = write_json(value)
     return text if len(text) <= 60 else f"{text[:40]}...{text[-15:]}"

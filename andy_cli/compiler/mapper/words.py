@@ -4,9 +4,11 @@ from functools import lru_cache
 
 from andy_cli.compiler.expression import Expression
 
-BREAK = Expression(r"[^0-9A-Za-z\u0080-\uffff]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+WORD_BREAK = Expression(
+    r"[^0-9A-Za-z\u0080-\uffff]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
+)
 
-DRIFTS = [
+SYNONYM_GROUPS = [
     each.split()
     for each in (
         "path file_path file filepath filename file_name pathname target_file absolute_path",
@@ -70,19 +72,19 @@ OPPOSITES = {
 
 
 @lru_cache(maxsize=4096)
-def words(name: str) -> tuple[str, ...]:
+def split_words(name: str) -> tuple[str, ...]:
     """`maxResults`, `max_results` and `Max-Results` are `max`, `results`."""
-    return tuple(each.lower() for each in BREAK.split(name[:200]) if each)
+    return tuple(each.lower() for each in WORD_BREAK.split(name[:200]) if each)
 
 
 @lru_cache(maxsize=4096)
-def plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """For comparing: case and separators do not matter."""
     return "".join(filter(str.isalnum, name[:200])).lower()
 
 
 @lru_cache(maxsize=4096)
-def stem(word: str) -> str:
+def stem_word(word: str) -> str:
     """`files` is `file`, `solver` and `solving` are `solv`."""
     for end in ("ings", "ing", "ers", "er", "ors", "or", "ation", "ations", "ed", "es", "s", "e"):
         if word.endswith(end) and len(word) - len(end) >= 3:
@@ -90,7 +92,7 @@ def stem(word: str) -> str:
     return word
 
 
-SAME = dict(
+STEM_SYNONYMS = dict(
     pair.split("=")
     for pair in (
         "from=start begin=start since=start to=end until=end till=end src=source origin=source "
@@ -106,34 +108,34 @@ SAME = dict(
 
 
 @lru_cache(maxsize=4096)
-def stems(name: str) -> frozenset[str]:
-    return frozenset(stem(SAME.get(word, word)) for word in words(name))
+def stem_words(name: str) -> frozenset[str]:
+    return frozenset(stem_word(STEM_SYNONYMS.get(word, word)) for word in split_words(name))
 
 
-def drifts(name: str) -> list[frozenset[str]]:
+def find_synonym_groups(name: str) -> list[frozenset[str]]:
     """The groups the name belongs to, as plain names."""
-    return _groups().get(plain(name), [])
+    return _index_synonym_groups().get(plain_name(name), [])
 
 
 @lru_cache(maxsize=1)
-def _groups() -> dict[str, list[frozenset[str]]]:
+def _index_synonym_groups() -> dict[str, list[frozenset[str]]]:
     groups: dict[str, list[frozenset[str]]] = {}
-    for names in DRIFTS:
-        group = frozenset(map(plain, names))
+    for names in SYNONYM_GROUPS:
+        group = frozenset(map(plain_name, names))
         for name in group:
             groups.setdefault(name, []).append(group)
     return groups
 
 
-def opposite(one: str, other: str) -> bool:
+def are_opposite(one: str, other: str) -> bool:
     """`start_date` and `end_date`: alike, and never the same."""
-    first, second = set(words(one)), set(words(other))
+    first, second = set(split_words(one)), set(split_words(other))
     mine, theirs = first - second, second - first
     if any(frozenset((a, b)) in OPPOSITES for a in mine for b in theirs):
         return True
     if (mine & EARLY and theirs & LATE) or (mine & LATE and theirs & EARLY):
         return True
-    return bool((mine | theirs) & NUMBERED and first & second)
+    return bool((mine | theirs) & DISTINGUISHING and first & second)
 
 
 EARLY = frozenset(
@@ -144,13 +146,13 @@ LATE = frozenset(
     "to end destination dest dst target arrival final last new after max maximum upper right "
     "output recipient until latest high stop".split()
 )
-NUMBERED = frozenset(
+DISTINGUISHING = frozenset(
     "1 2 3 4 5 6 7 8 9 first second third not no non without exclude un disable "
     "disabled skip ignore".split()
 )
 
 
-def shortened(short: str, long: str) -> bool:
+def is_abbreviation(short: str, long: str) -> bool:
     """`km` is kilometers: the letters of the one, in order, begin and stand in the other."""
     if not 0 < len(short) <= 4 or not long.startswith(short[0]) or len(long) < 2 * len(short):
         return False

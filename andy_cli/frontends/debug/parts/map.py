@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from andy_cli.compiler.mapper.mapper import Mapped, MappedCall, mapped
-from andy_cli.compiler.mapper.words import words
+from andy_cli.compiler.mapper.mapper import Mapped, MappedCall, map_call
+from andy_cli.compiler.mapper.words import split_words
 from andy_cli.frontends.debug.part import Cut, Part, Record, list_of, tools_of
 from andy_cli.messages import Problem
 
@@ -31,7 +31,7 @@ def harmless(tool: Record) -> bool:
     declared = declared_harmless(tool)
     if declared is not None:
         return declared
-    named = words(str(_said_of(tool).get("name", "")))
+    named = split_words(str(_said_of(tool).get("name", "")))
     return not ((ALWAYS if READING.intersection(named[:1]) else ACTING) & set(named))
 
 
@@ -86,8 +86,8 @@ def _mapped(call: object, tools: dict[str, Record]) -> Mapped:
     if not isinstance(call, Mapping) or not isinstance(call.get("name"), str):
         raise TypeError("calls is a list of objects with a name and arguments")
     name = str(call["name"])
-    made = mapped(name, call.get("arguments"), tools, lambda tool: harmless(tools[tool]))
-    if made.doubtful and not made.problems:
+    made = map_call(name, call.get("arguments"), tools, lambda tool: harmless(tools[tool]))
+    if made.guessed and not made.problems:
         said = f"{name} may be {made.calls[0].name}, which needs a yes"
         return made._replace(changes=(), problems=(Problem("", "name", said),))
     if len(made.calls) > 1 and not declared_harmless(tools[made.calls[0].name]):

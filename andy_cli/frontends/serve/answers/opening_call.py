@@ -13,7 +13,7 @@ from typing import Protocol
 from andy_cli.agent.injection import is_copied
 from andy_cli.agent.pairs import new_id
 from andy_cli.compiler.dialect import Tools
-from andy_cli.compiler.mapper.schemas import parameters
+from andy_cli.compiler.mapper.schemas import tool_parameters
 from andy_cli.compiler.open_calls import OpenCall
 from andy_cli.frontends.serve.answers.sure_arguments import SureArguments
 from andy_cli.frontends.serve.wires.answer_parts import CompletedCall, ToolCallDelta
@@ -73,7 +73,7 @@ class OpeningCall:
 
     def _add_arguments(self, found: OpenCall) -> ToolCallDelta | None:
         if not self.begun:
-            self._arguments = SureArguments(parameters(self._tools[found.name]))
+            self._arguments = SureArguments(tool_parameters(self._tools[found.name]))
         before = self._arguments.text
         if (self.begun and found.name != self.name) or not found.arguments.startswith(before):
             return None

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from andy_cli.agent.resolve import parameters
 from andy_cli.compiler.dialect import Tools
-from andy_cli.compiler.mapper.names import find
 from andy_cli.frontends.serve.answers.sure_arguments import SureArguments
+from andy_cli.compiler.mapper.names import find_tool
 from andy_cli.messages import Arguments, CallDelta
 from andy_cli.models.http.choices import read_call_delta
 
@@ -145,5 +145,5 @@ def _rename_call(call: object, tools: Tools) -> object:
     name = function.get("name")
     if not isinstance(name, str) or not name or name in tools:
         return call
-    found = find(name, {}, tools)
+    found = find_tool(name, {}, tools)
     return {**call, "function": {**function, "name": found.name}} if found and found.sure else call

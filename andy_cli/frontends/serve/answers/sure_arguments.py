@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-from andy_cli.compiler.mapper.mapper import mapped
+from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.messages import Arguments, Schema
 
 Place = Literal["begin", "first", "key", "colon", "value", "text", "after", "end", "broken"]
@@ -200,7 +200,7 @@ class SureArguments:
         shared = {key: schema for key, schema in self._parameters.items() if key.startswith("$")}
         one = {**shared, "type": "object", "properties": {self._key: self._properties[self._key]}}
         tool: Schema = {"type": "function", "function": {"name": "tool", "parameters": one}}
-        made = mapped("tool", {self._key: value}, {"tool": tool}, lambda name: False)
+        made = map_call("tool", {self._key: value}, {"tool": tool}, lambda name: False)
         unchanged = [call.arguments for call in made.calls] == [{self._key: value}]
         return unchanged and not (made.problems or made.changes)
 

@@ -16,7 +16,7 @@ from andy_cli.compiler.detect import NATIVE
 from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.compiler.ids import renamed
 from andy_cli.compiler.library import dialects_by_name, markers_for
-from andy_cli.compiler.mapper.offered import offered
+from andy_cli.compiler.mapper.offered import render_provider_schema
 from andy_cli.compiler.markers import Markers
 from andy_cli.messages import Message, Wire
 
@@ -34,7 +34,9 @@ class ToolPrompt:
 
     @cached_property
     def lesson(self) -> str:
-        return lesson(self.dialect, {name: offered(tool) for name, tool in self.tools.items()})
+        return lesson(
+            self.dialect, {name: render_provider_schema(tool) for name, tool in self.tools.items()}
+        )
 
     def make_compiler(
         self,
