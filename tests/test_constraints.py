@@ -11,7 +11,7 @@ import pytest
 from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.dialects import action, andybot, envelope
 from andy_cli.compiler.dialects.andybot import answers
-from andy_cli.compiler.mapper.schemas import PreparedSchema
+from andy_cli.compiler.mapper.schema_node import PreparedSchema
 from andy_cli.compiler.markers import Markers
 from andy_cli.messages import Choice, Chunk, Constraint, Request
 from andy_cli.models.client import Endpoint

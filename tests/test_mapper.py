@@ -12,9 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import Field
 
-from andy_cli.compiler.mapper.mapper import Mapped, find_nearest_names, map_call, schema_excerpt
-from andy_cli.compiler.mapper.offered import provider_names, render_provider_schema
-from andy_cli.compiler.mapper.schemas import prepare_schema
+from andy_cli.compiler.mapper.mapper import Mapped, map_call
+from andy_cli.compiler.mapper.provider_schema import (
+    provider_names,
+    render_provider_schema,
+    schema_excerpt,
+)
+from andy_cli.compiler.mapper.schema_node import prepare_schema
+from andy_cli.compiler.mapper.tool_names import find_nearest_names
 from andy_cli.frontends.debug.part import Cut
 from andy_cli.frontends.debug.parts.map import PART, harmless
 from andy_cli.messages import Problem

@@ -16,7 +16,7 @@ from andy_cli.compiler.detect import NATIVE
 from andy_cli.compiler.dialect import Dialect, IdForm, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.ids import renamed
-from andy_cli.compiler.mapper.offered import provider_names
+from andy_cli.compiler.mapper.provider_schema import provider_names
 from andy_cli.messages import NO_ARGUMENTS, Arguments, Message, ToolCall, Wire
 
 GO_ON = "Go on."

@@ -8,8 +8,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple
 
 from andy_cli.compiler.dialect import Dialect, Question, Refusal, Tools
-from andy_cli.compiler.mapper.mapper import Mapped, map_call, schema_excerpt
-from andy_cli.compiler.mapper.names import find_tool
+from andy_cli.compiler.mapper.mapper import Mapped, map_call
+from andy_cli.compiler.mapper.provider_schema import schema_excerpt
+from andy_cli.compiler.mapper.tool_names import find_tool
 from andy_cli.messages import Arguments, Problem, Schema, ToolCall, ToolRequest
 
 Ask = Callable[[Question], Awaitable[str]]

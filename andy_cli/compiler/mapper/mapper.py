@@ -8,20 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from andy_cli.compiler.dialect import Tools
-from andy_cli.compiler.mapper.fits import FittedValue, MappingScope
-from andy_cli.compiler.mapper.forms import match_number_forms
-from andy_cli.compiler.mapper.given import NotJson, copy_as_json
-from andy_cli.compiler.mapper.names import ToolMatch, find_nearest_names, find_tool
-from andy_cli.compiler.mapper.nodes import SchemaNode
-from andy_cli.compiler.mapper.offered import provider_names
-from andy_cli.compiler.mapper.schemas import PreparedSchema, prepare_schema
-from andy_cli.compiler.mapper.snippets import schema_excerpt
-from andy_cli.compiler.mapper.texts import parse_structure, write_short
-from andy_cli.compiler.mapper.units import convert_units
-from andy_cli.compiler.mapper.values import fit_value
+from andy_cli.compiler.mapper.coercions import convert_units, match_number_forms
+from andy_cli.compiler.mapper.corrections import fit_value
+from andy_cli.compiler.mapper.json_input import NotJson, copy_as_json, parse_structure, write_short
+from andy_cli.compiler.mapper.provider_schema import provider_names
+from andy_cli.compiler.mapper.rename_properties import FittedValue, MappingScope
+from andy_cli.compiler.mapper.schema_node import PreparedSchema, SchemaNode, prepare_schema
+from andy_cli.compiler.mapper.tool_names import ToolMatch, find_nearest_names, find_tool
 from andy_cli.messages import Arguments, Problem
-
-__all__ = ["Mapped", "MappedCall", "find_nearest_names", "map_call", "schema_excerpt"]
 
 MOST_CALLS = 20
 """Calls that one list may become."""

@@ -4,11 +4,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from andy_cli.compiler.mapper.cleaning import ROOT, resolve_reference
+from andy_cli.compiler.mapper.standard_schema import ROOT, resolve_reference
 
 Validate = Callable[[object], bool]
 FindMisfits = Callable[[dict[str, object]], frozenset[str]]
-
 BACKTRACK_LIMIT = 20_000
 """Steps of one pattern: a pattern of a stranger must not hang us."""
 MOST_RULES = 20_000

@@ -1,17 +1,37 @@
-"""A place in a schema: what it says of the values that may stand there, and whether one fits."""
+"""A tool's schema, prepared once: what each place says of its values, and what is wrong there."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from andy_cli.compiler.mapper.cleaning import FLOATING, is_usable_pattern, resolve_reference
-from andy_cli.compiler.mapper.formats import follows_format
-from andy_cli.compiler.mapper.judges import FindMisfits, Validate, Validators
-from andy_cli.compiler.mapper.kinds import kind_of
-from andy_cli.compiler.mapper.meaning import only_limits
+from andy_cli.compiler.mapper.json_input import kind_of, nesting_depth
+from andy_cli.compiler.mapper.standard_schema import (
+    FLOATING,
+    is_usable_pattern,
+    resolve_reference,
+    standardize_schema,
+    tool_parameters,
+)
+from andy_cli.compiler.mapper.synonyms import only_limits
+from andy_cli.compiler.mapper.text_formats import follows_format
+from andy_cli.compiler.mapper.validators import (
+    FindMisfits,
+    SchemaError,
+    UnreadableSchema,
+    Validate,
+    Validators,
+)
+from andy_cli.messages import Problem, Schema
 
 BRANCHES = 16
 """Alternatives that are looked at."""
+MOST_PREPARED = 512
+"""Schemas that are kept ready."""
+TOO_MANY_WAYS = 100_000
+"""Combinations of alternatives, level by level; beyond them a call is judged, not corrected."""
+MOST_PROBLEMS = 12
+"""Problems that are told of one call."""
 
 
 class SchemaNode:
@@ -206,3 +226,99 @@ def _merge_two(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, An
     if "required" in one and "required" in other:
         both["required"] = list(dict.fromkeys([*one["required"], *other["required"]]))
     return both
+
+
+class PreparedSchema:
+    """A schema that can be asked."""
+
+    def __init__(self, root: dict[str, Any]) -> None:
+        self.broken = False
+        """Its rules cannot be read: only the names are known."""
+        try:
+            self.validators = Validators(root)
+        except UnreadableSchema:
+            self.broken = True
+            names: dict[str, object] = {name: {} for name in root.get("properties", {})}
+            self.validators = Validators(
+                {"type": "object", "properties": names, "additionalProperties": not names}
+            )
+        self.node = SchemaNode(self.validators.root, self.validators)
+
+    def too_many(self, arguments: object) -> bool:
+        """Whether there are too many ways to read the arguments for looking at all of them."""
+        ways: int = self.validators.widest ** min(nesting_depth(arguments), 40)
+        return ways > TOO_MANY_WAYS
+
+    def _outlines(self, arguments: object) -> Iterator[Problem]:
+        """Which arguments do not fit, without the reasons."""
+        if self.node.fits(arguments):
+            return
+        for name, each in arguments.items() if isinstance(arguments, dict) else ():
+            child = self.node.child(name)
+            if child is not None and not child.fits(each):
+                yield Problem(name, "anyOf", "it fits none of the forms that are allowed")
+        yield Problem("", "anyOf", "the arguments do not fit their schema")
+
+    def problems(self, arguments: object) -> tuple[Problem, ...]:
+        """All that does not fit, at most a dozen; empty: valid."""
+        if self.too_many(arguments):
+            return tuple(self._outlines(arguments))
+        found: list[Problem] = []
+        for each in self.validators.errors(arguments):
+            path = "/".join(map(str, _precise_path(each)))
+            found.append(Problem(path, each.rule, _shorten_message(each.message)))
+            if len(found) == MOST_PROBLEMS:
+                break
+        if not found and self.validators.formats:
+            found.extend(_format_problems(self.node, arguments, ()))
+        return tuple(found)
+
+
+def _precise_path(error: SchemaError) -> tuple[str | int, ...]:
+    """A missing or an unknown property is named in the path: `colour`, not the object it is in."""
+    if error.rule in ("required", "additionalProperties"):
+        quoted = error.message.split('"') if '"' in error.message else error.message.split("'")
+        if len(quoted) > 2:
+            return (*error.path, quoted[1])
+    return error.path
+
+
+def _shorten_message(message: str) -> str:
+    return message if len(message) <= 240 else f"{message[:120]} ... {message[-110:]}"
+
+
+def _format_problems(node: SchemaNode, value: object, path: tuple[str, ...]) -> Iterator[Problem]:
+    if isinstance(value, str):
+        form = str(node.schema.get("format", ""))
+        if not follows_format(value, form):
+            yield Problem(
+                "/".join(path), "format", f"{_shorten_message(json.dumps(value))} is no {form}"
+            )
+    elif isinstance(value, dict | list):
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, each in pairs:
+            child = node.child(str(key)) if isinstance(value, dict) else node.item(int(key))
+            if child is not None:
+                yield from _format_problems(child, each, (*path, str(key)))
+
+
+_prepared_by_place: dict[int, tuple[Schema, PreparedSchema]] = {}
+_prepared_by_content: dict[str, PreparedSchema] = {}
+"""Making a schema ready takes longer than a hundred corrections; the outcome never differs."""
+
+
+def prepare_schema(tool: Schema) -> PreparedSchema:
+    """The tool's schema, ready to be asked. Never raises."""
+    held = _prepared_by_place.get(id(tool))
+    if held is not None and held[0] is tool:
+        return held[1]
+    schema = tool_parameters(tool)
+    content = json.dumps(schema, default=repr, sort_keys=False)
+    made = _prepared_by_content.get(content)
+    for kept in (_prepared_by_place, _prepared_by_content):
+        if len(kept) >= MOST_PREPARED:
+            kept.clear()
+    if made is None:
+        made = _prepared_by_content[content] = PreparedSchema(standardize_schema(schema))
+    _prepared_by_place[id(tool)] = (tool, made)
+    return made

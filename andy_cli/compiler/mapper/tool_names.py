@@ -11,9 +11,9 @@ from typing import NamedTuple
 from andy_cli.compiler.bodies.calls import tool_name
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
-from andy_cli.compiler.mapper.offered import provider_names
-from andy_cli.compiler.mapper.schemas import tool_parameters
-from andy_cli.compiler.mapper.words import plain_name, split_words
+from andy_cli.compiler.mapper.provider_schema import provider_names
+from andy_cli.compiler.mapper.standard_schema import tool_parameters
+from andy_cli.compiler.mapper.synonyms import plain_name, split_words
 from andy_cli.messages import Schema
 
 WIRE = Expression(r"(?:mcp__|(?:functions|default_api|tools|mcp|call)(?:__|[.:/]))")

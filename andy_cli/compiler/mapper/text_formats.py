@@ -13,13 +13,11 @@ MONTHS = "january february march april may june july august september october no
 MONTH = {name[:3]: at for at, name in enumerate(MONTHS.split(), 1)}
 CLOCK = r"([01]?\d|2[0-4]):[0-5]\d(:[0-5]\d|:60)?([.,]\d+)?"
 ZONE = r"(Z|z|[+-]\d\d:?\d\d)?"
-
 DATE = Expression(r"(\d{4})-(\d\d)-(\d\d)")
 MOMENT = Expression(rf"\d{{4}}-\d\d-\d\d[Tt ]{CLOCK} ?{ZONE}")
 TIME = Expression(CLOCK + ZONE)
 EMAIL = Expression(r"[^\s@<>,;:]+@[^\s@<>,;:]+")
 URI = Expression(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
-
 BIG_FIRST = Expression(r"(\d{4})[-/. ](\d{1,2})[-/. ](\d{1,2})")
 COMPACT = Expression(r"(\d{4})(\d\d)(\d\d)")
 SMALL_FIRST = Expression(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4})")

@@ -4,12 +4,14 @@ From the surest step to the loosest; each looks only at what the ones before lef
 could mean two properties, or a property that two names could mean, is a question.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from andy_cli.compiler.expression import Expression
-from andy_cli.compiler.mapper.fits import CERTAIN, MappingScope
-from andy_cli.compiler.mapper.kinds import equal_as_json
-from andy_cli.compiler.mapper.meaning import (
+from andy_cli.compiler.mapper.json_input import equal_as_json, parse_structure, write_short
+from andy_cli.compiler.mapper.schema_node import SchemaNode
+from andy_cli.compiler.mapper.synonyms import (
     SAME_COST,
     canonical_words,
     content_words,
@@ -18,16 +20,100 @@ from andy_cli.compiler.mapper.meaning import (
     is_silent,
     is_wrapper,
     may_fill,
+    plain_name,
     relation_cost,
 )
-from andy_cli.compiler.mapper.nodes import SchemaNode
-from andy_cli.compiler.mapper.sorting import Assignment, FitProperty
-from andy_cli.compiler.mapper.texts import parse_structure, write_short
-from andy_cli.compiler.mapper.words import plain_name
+from andy_cli.messages import Problem
 
+CERTAIN = 3
+"""The dearest step that takes no liberty: the schema leaves nothing else it could mean."""
 POSITIONAL_NAME = Expression(r"_*(?:args?|params?|parameters?|positional|p)?[_ \[]*(\d{1,2})\]?_*")
 MOST_UNKNOWN = 40
 """Unknown names that are looked at; who writes more has not this tool in mind."""
+
+
+class FittedValue(NamedTuple):
+    """A value that fits."""
+
+    cost: int
+    value: object
+    changes: tuple[str, ...] = ()
+    """Receipts: `file -> path`, `"3" -> 3`."""
+
+
+@dataclass(slots=True)
+class MappingScope:
+    """One correction under way."""
+
+    may_guess: bool
+    """Steps dearer than FREE may be taken."""
+    tool: str = ""
+    questions: list[Problem] = field(default_factory=list)
+    """Where two corrections were equally good, in words."""
+    steps: int = 5000
+    """How many more values may be looked at: hostile schemas must not take for ever."""
+
+    def allows(self, cost: int) -> bool:
+        return cost <= CERTAIN or self.may_guess
+
+    def ask(self, path: str, rule: str, message: str) -> None:
+        if all(each.message != message for each in self.questions):
+            self.questions.append(Problem(path, rule, message))
+
+
+def pick_cheapest(fits: Iterable[FittedValue], node: SchemaNode) -> FittedValue | None:
+    """The one that takes the fewest liberties; None if there is none, or if two are as good."""
+    ranked = sorted(fits, key=lambda fit: fit.cost)
+    best: FittedValue | None = None
+    for fit in ranked:
+        if best is not None and fit.cost > best.cost:
+            break
+        if not node.fits(fit.value):
+            continue
+        if best is not None and not equal_as_json(best.value, fit.value):
+            return None
+        best = best or fit
+    return best
+
+
+FitProperty = Callable[[object, SchemaNode, str], FittedValue | None]
+"""(value, place, name) -> how the value of a property fits."""
+
+
+@dataclass(slots=True)
+class Assignment:
+    node: SchemaNode
+    scope: MappingScope
+    inner: FitProperty
+    assigned: dict[str, object]
+    """By declared name, and what else may stand there."""
+    unknown: dict[str, object]
+    """Names that nothing is known of."""
+    cost: int = 0
+    changes: list[str] = field(default_factory=list)
+    ambiguous: bool = False
+    """There is a question."""
+
+    @property
+    def missing_names(self) -> list[str]:
+        return [name for name in self.node.required if name not in self.assigned]
+
+    @property
+    def free_names(self) -> list[str]:
+        """Declared names that were not given."""
+        return [name for name in self.node.properties if name not in self.assigned]
+
+    def record_change(self, cost: int, change: str) -> None:
+        self.cost += cost
+        self.changes.append(change)
+
+    def rename(self, written: str, name: str, cost: int) -> None:
+        self.assigned[name] = self.unknown.pop(written)
+        self.record_change(cost, f"{written} -> {name}")
+
+    def fits(self, value: object, name: str) -> bool:
+        child = self.node.child(name)
+        return child is None or self.inner(value, child, name) is not None
 
 
 def rename_properties(

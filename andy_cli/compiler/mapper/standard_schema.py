@@ -9,15 +9,18 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from andy_cli.compiler.mapper.kinds import FLOAT_NAMES, STANDARD_KINDS, parse_kind
+from andy_cli.compiler.mapper.json_input import (
+    FLOAT_NAMES,
+    STANDARD_KINDS,
+    parse_kind,
+)
+from andy_cli.messages import Schema
 
 ROOT = "urn:andy:tool"
 """References are made absolute, so that any part of a schema can be validated on its own."""
-
 DEEPEST_SCHEMA = 40
 FLOATING = "x-floating"
 """Marks numbers that are declared as `float`: lists of them hold no whole numbers."""
-
 NUMBER_LIMITS = "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf".split()
 COUNT_LIMITS = (
     "minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains"
@@ -31,6 +34,16 @@ SUBSCHEMA_MAPS = "properties patternProperties $defs definitions dependentSchema
 COPIED_KEYWORDS = (
     "description default title format readOnly x-aliases x-unit contentMediaType".split()
 )
+
+
+def tool_parameters(tool: Schema) -> Schema:
+    """The JSON Schema of a tool's arguments, wherever its maker put it."""
+    function = tool.get("function", tool)
+    for key in ("parameters", "inputSchema", "input_schema"):
+        found = function.get(key) if isinstance(function, Mapping) else None
+        if isinstance(found, Mapping):
+            return found
+    return {}
 
 
 def standardize_schema(schema: object) -> dict[str, Any]:

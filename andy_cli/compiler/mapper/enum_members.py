@@ -1,11 +1,12 @@
-"""A value to a member of an enumeration."""
+"""Find the member of an enumeration that a value means."""
 
 from collections.abc import Iterator, Sequence
 
-from andy_cli.compiler.mapper.kinds import equal_as_json
-from andy_cli.compiler.mapper.meaning import UNIT_LETTERS, UNITS, canonical_words
-from andy_cli.compiler.mapper.texts import NO, YES, parse_number, write_json
-from andy_cli.compiler.mapper.words import (
+from andy_cli.compiler.mapper.json_input import NO, YES, equal_as_json, parse_number, write_json
+from andy_cli.compiler.mapper.synonyms import (
+    UNIT_LETTERS,
+    UNITS,
+    canonical_words,
     is_abbreviation,
     plain_name,
     split_words,

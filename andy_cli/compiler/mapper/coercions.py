@@ -1,17 +1,15 @@
-"""What else a value may stand for, by the kind that the schema wants."""
+"""Find what else a value may stand for, by the kind that the schema wants."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
+from typing import NamedTuple
 
-from andy_cli.compiler.mapper import enums, formats
-from andy_cli.compiler.mapper.fits import Coercion
-from andy_cli.compiler.mapper.kinds import STANDARD_KINDS, kind_of
-from andy_cli.compiler.mapper.meaning import UNITS, content_words, relation_cost, says_nothing
-from andy_cli.compiler.mapper.nodes import SchemaNode
-from andy_cli.compiler.mapper.objects import find_called_name
-from andy_cli.compiler.mapper.texts import (
+from andy_cli.compiler.mapper.enum_members import find_exact_member, find_members
+from andy_cli.compiler.mapper.json_input import (
     GROUPED,
     NULL_WORDS,
+    STANDARD_KINDS,
     is_bracketed,
+    kind_of,
     parse_boolean,
     parse_number,
     parse_quantity,
@@ -19,9 +17,20 @@ from andy_cli.compiler.mapper.texts import (
     simplify_number,
     write_json,
 )
-from andy_cli.compiler.mapper.units import convert_to_seconds
-from andy_cli.compiler.mapper.words import plain_name
+from andy_cli.compiler.mapper.schema_node import SchemaNode
+from andy_cli.compiler.mapper.synonyms import (
+    UNITS,
+    content_words,
+    plain_name,
+    relation_cost,
+    says_nothing,
+)
+from andy_cli.compiler.mapper.text_formats import rewrite_in_format
 
+CALL_NAME_KEYS = "name tool toolname function functionname call action".split()
+CALL_ARGUMENT_KEYS = frozenset("arguments args parameters params input toolinput kwargs".split())
+LEAST_MILLISECONDS, MOST_MILLISECONDS = 1000, 1_000_000
+LARGEST_EXACT = 2**53
 VALUE_KEYS = frozenset("value const default val content text data result answer item items".split())
 BODY_KEYS = frozenset("body payload json data requestbody rawbody jsonbody".split())
 SI_UNITS = frozenset(
@@ -35,10 +44,97 @@ SCHEMA_KEYS = frozenset(
 )
 
 
+class Coercion(NamedTuple):
+    """Another way to take a value; it need not fit yet."""
+
+    cost: int
+    value: object
+    change: str = ""
+    """The receipt; empty: it is made from the two values."""
+
+
+def find_called_name(value: Mapping[str, object], declared: Set[str] = frozenset()) -> str | None:
+    """The tool that an object calls; None: it is no call. A call is no value, its result is."""
+    keys = {plain_name(key): item for key, item in value.items() if plain_name(key) not in declared}
+    if not keys.keys() & CALL_ARGUMENT_KEYS:
+        return None
+    return next((name for key in CALL_NAME_KEYS if isinstance(name := keys.get(key), str)), None)
+
+
+def convert_units(
+    arguments: dict[str, object], node: SchemaNode
+) -> tuple[dict[str, object], list[str]]:
+    """A thousand and more where `x-unit` is `s` are milliseconds.
+
+    What would still be a thousand seconds afterwards is left as it is.
+    """
+    made, changes = arguments, list[str]()
+    for name in node.timed:
+        child, value = node.child(name), arguments.get(name)
+        seconds = None if child is None else convert_to_seconds(value, child)
+        if seconds is not None:
+            made = {**made, name: seconds}
+            changes.append(f"{name}: {value} ms -> {seconds} s")
+    return made, changes
+
+
+def convert_to_seconds(value: object, node: SchemaNode) -> int | float | None:
+    """The seconds that so many milliseconds are; None if these are none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if node.schema.get("x-unit") != "s" or not LEAST_MILLISECONDS <= value < MOST_MILLISECONDS:
+        return None
+    return _round_seconds(value / 1000, "number" not in node.kinds)
+
+
+def _round_seconds(seconds: float, always: bool) -> int | float:
+    """Whole seconds where the schema wants them: rounded up, the tool is given its time."""
+    return -int(-seconds // 1) if always or seconds.is_integer() else seconds
+
+
+def match_number_form(value: object, node: SchemaNode, in_list: bool = False) -> object:
+    """The value itself, unless a number in it is written in the form of another type."""
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        wanted = bool(node.kinds) and node.kinds <= {"integer", "null"}
+        return int(value) if wanted and value.is_integer() and abs(value) < LARGEST_EXACT else value
+    if isinstance(value, int):
+        # A lone whole number is a float in every language; in a list of floats it is not.
+        wanted = in_list and node.floating and "integer" not in node.kinds
+        return float(value) if wanted and abs(value) < LARGEST_EXACT else value
+    if not isinstance(value, list):
+        return value
+    if node.branches:
+        node = next((each for each in node.branches if each.fits(value)), node)
+    return _match_list_form(value, node)
+
+
+def _match_list_form(value: list[object], node: SchemaNode) -> list[object]:
+    made = [
+        each if (child := node.item(at)) is None else match_number_form(each, child, in_list=True)
+        for at, each in enumerate(value)
+    ]
+    changed = any(one is not other for one, other in zip(made, value, strict=True))
+    return made if changed else value
+
+
+def match_number_forms(value: dict[str, object], node: SchemaNode) -> dict[str, object]:
+    """The arguments themselves, or with parameters that are numbers or lists of them formed."""
+    made = value
+    for key in node.counted:
+        child = node.child(key)
+        if key in value and child is not None:
+            each = match_number_form(value[key], child)
+            if each is not value[key]:
+                made = {**made, key: each}
+    return made
+
+
 def find_coercions(value: object, node: SchemaNode, name: str) -> Iterator[Coercion]:
     kind = kind_of(value)
     if kind in ("string", "integer", "number", "boolean"):
-        yield from (Coercion(cost, each) for cost, each in enums.find_members(value, node.choices))
+        yield from (Coercion(cost, each) for cost, each in find_members(value, node.choices))
     if kind == "string":
         yield from coerce_text(str(value), node, name)
     elif isinstance(value, bool):
@@ -93,7 +189,7 @@ def split_at_commas(text: str, node: SchemaNode, name: str) -> Iterator[Coercion
         if None not in numbers:
             yield Coercion(3 if GROUPED.fullmatch(text.strip()) else 2, numbers)
     elif item.choices:
-        if all(enums.find_exact_member(part, item.choices) is not None for part in parts):
+        if all(find_exact_member(part, item.choices) is not None for part in parts):
             yield Coercion(1, parts)
     elif is_said_to_be_split(node, item) or len(parts) == text.count(", ") + 1:
         # A place has commas of its own: `Paris, France` is asked, as one and as two are as good.
@@ -109,7 +205,7 @@ def is_said_to_be_split(node: SchemaNode, item: SchemaNode) -> bool:
 
 def respell_text(text: str, node: SchemaNode) -> Iterator[Coercion]:
     """The same text in the declared format or pattern."""
-    for sure, each in formats.rewrite_in_format(text, str(node.schema.get("format", ""))):
+    for sure, each in rewrite_in_format(text, str(node.schema.get("format", ""))):
         yield Coercion(1 if sure else 6, each)
     if "pattern" in node.schema or "maxLength" in node.schema:
         bare = text.strip()

@@ -4,14 +4,18 @@ Names are made to fit an alphabet and a length, reversibly (R17); schemas lose w
 not read. Nothing is ever left out without a word: a schema that cannot be kept says less.
 """
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from zlib import crc32
 
 from andy_cli.compiler.expression import Expression
-from andy_cli.compiler.mapper.cleaning import resolve_reference, standardize_schema
-from andy_cli.compiler.mapper.schemas import tool_parameters
-from andy_cli.messages import Schema
+from andy_cli.compiler.mapper.standard_schema import (
+    resolve_reference,
+    standardize_schema,
+    tool_parameters,
+)
+from andy_cli.messages import Problem, Schema
 
 LONGEST_NAME = 64
 FORBIDDEN_IN_NAME = Expression(r"[^A-Za-z0-9_-]")
@@ -21,6 +25,7 @@ REFUSED_KEYWORDS = frozenset(
     "unevaluatedProperties unevaluatedItems $defs definitions oneOf allOf".split()
 )
 """What providers refuse that take neither references nor alternatives."""
+LONGEST_EXCERPT = 1500
 
 
 def provider_names(names: Iterable[str], longest: int = LONGEST_NAME) -> dict[str, str]:
@@ -157,3 +162,42 @@ def _pick_alternative(schema: dict[str, Any], root: Mapping[str, Any]) -> dict[s
     if isinstance(kinds, list):
         made["type"] = next((each for each in kinds if each != "null"), kinds[0])
     return made
+
+
+def schema_excerpt(tool: Schema, problems: Sequence[Problem]) -> str:
+    """The failing properties of the tool's own schema and what is required, as compact JSON."""
+    schema = tool_parameters(tool)
+    declared = schema.get("properties")
+    properties: Mapping[str, Any] = declared if isinstance(declared, Mapping) else {}
+    heads = {each.path.split("/")[0] for each in problems}
+    named = {name: each for name, each in properties.items() if name in heads}
+    if not named or any(each.rule in ("required", "additionalProperties") for each in problems):
+        # What the model has to choose from, when it used a name that does not exist.
+        others = {name: _keep_types(each) for name, each in properties.items() if name not in named}
+        named = {**named, **others}
+    part: dict[str, object] = {
+        "properties": {name: _drop_labels(each) for name, each in named.items()}
+    }
+    if isinstance(schema.get("required"), list):
+        part["required"] = schema["required"]
+    text = _compact_json(part)
+    if len(text) > LONGEST_EXCERPT:
+        part["properties"] = {name: _keep_types(each) for name, each in named.items()}
+        text = _compact_json(part)
+    return text
+
+
+def _compact_json(part: object) -> str:
+    return json.dumps(part, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def _drop_labels(schema: object) -> object:
+    if not isinstance(schema, Mapping):
+        return schema
+    return {key: each for key, each in schema.items() if key not in ("x-aliases", "title")}
+
+
+def _keep_types(schema: object) -> object:
+    if not isinstance(schema, Mapping):
+        return schema
+    return {key: schema[key] for key in ("type", "enum") if key in schema}

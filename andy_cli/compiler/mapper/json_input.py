@@ -1,11 +1,30 @@
-"""What a text says when it stands where something else belongs."""
+"""Read what a model gave as arguments: as plain JSON, by kind, and what a text stands for."""
 
 import json
+from collections.abc import Iterable, Mapping
+from math import isfinite
+from types import NoneType
 
 from andy_cli.compiler.bodies import json_text
 from andy_cli.compiler.expression import Expression
-from andy_cli.compiler.mapper.words import stem_word, stem_words
+from andy_cli.compiler.mapper.synonyms import stem_word, stem_words
 
+KIND_NAMES = {
+    "string": "string str text char character varchar uuid url uri path date datetime",
+    "integer": "integer int long short byte bigint int32 int64 uint",
+    "number": "number float double decimal real numeric",
+    "boolean": "boolean bool",
+    "array": "array list tuple set sequence arraylist vector",
+    "object": "object dict map dictionary hashmap struct record json",
+    "null": "null none nil void undefined nonetype",
+    "": "any anything object|any mixed unknown variant",
+}
+KINDS = {word: kind for kind, words in KIND_NAMES.items() for word in words.split()}
+STANDARD_KINDS = frozenset(["string", "integer", "number", "boolean", "array", "object", "null"])
+FLOAT_NAMES = frozenset(["float", "double"])
+DEEPEST_VALUE = 60
+PLAIN_TYPES = frozenset([bool, int, NoneType])
+CONTAINER_TYPES = frozenset([dict, list])
 NUMBER = Expression(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 GROUPED = Expression(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 UNDERSCORED = Expression(r"[+-]?\d{1,3}(_\d{3})+")
@@ -30,6 +49,111 @@ LONGEST_NUMBER = 400
 ENCODE_JSON = json.JSONEncoder(ensure_ascii=False).encode
 LARGEST_STRUCTURE = 200_000
 """Characters of a text that is read as JSON or Python."""
+
+
+def parse_kind(name: str) -> str:
+    """The JSON Schema type a name means; empty where anything may stand.
+
+    `List[str]` and `array<string>` are arrays.
+    """
+    plain = name.strip().lower()
+    return KINDS.get(plain) or KINDS.get(plain.partition("[")[0].partition("<")[0], "")
+
+
+def kind_of(value: object) -> str:
+    """The JSON kind of a value; whole fractions are numbers here."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    if isinstance(value, float):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "object" if isinstance(value, Mapping) else "array"
+
+
+def equal_as_json(one: object, other: object) -> bool:
+    """Equal as JSON: 3 and 3.0 are, 1 and true are not."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(
+            equal_as_json(one[key], other[key]) for key in one
+        )
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(equal_as_json, one, other))
+    return isinstance(one, bool) is isinstance(other, bool) and one == other
+
+
+class NotJson(Exception):
+    """The arguments hold what JSON cannot say."""
+
+
+def copy_as_json(value: object) -> object:
+    """The value itself if it is made of plain dictionaries and lists, else a copy that is.
+
+    Raises NotJson.
+    """
+    return value if _is_plain_json(value, 0) else _copy_value(value, 0)
+
+
+def _is_plain_json(value: object, depth: int) -> bool:
+    """Whether nothing needs to be copied; quick, and in doubt it says no."""
+    if depth > DEEPEST_VALUE:
+        return False
+    if isinstance(value, dict):
+        each_key = all(type(key) is str and key.isascii() for key in value)
+        return type(value) is dict and each_key and _are_plain_json(value.values(), depth)
+    if isinstance(value, list):
+        return _are_plain_json(value, depth)
+    return _are_plain_json((value,), depth)
+
+
+def _are_plain_json(values: Iterable[object], depth: int) -> bool:
+    for each in values:
+        kind = type(each)
+        if kind in PLAIN_TYPES:
+            continue
+        if isinstance(each, str):
+            if not each.isascii():
+                return False
+        elif isinstance(each, float):
+            if not isfinite(each):
+                return False
+        elif kind not in CONTAINER_TYPES or not _is_plain_json(each, depth + 1):
+            return False
+    return True
+
+
+def _copy_value(value: object, depth: int) -> object:
+    if depth > DEEPEST_VALUE:
+        raise NotJson("it is nested too deeply")
+    if isinstance(value, str):
+        return _check_text(value)
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        if not isfinite(value):
+            raise NotJson(f"{value} is no number that JSON knows")
+        return value
+    if isinstance(value, Mapping):
+        return {_check_text(str(key)): _copy_value(each, depth + 1) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_copy_value(each, depth + 1) for each in value]
+    raise NotJson(f"a {type(value).__name__} is no value that JSON knows")
+
+
+def _check_text(text: str) -> str:
+    if not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text):
+        raise NotJson("it holds half a character")
+    return text
+
+
+def nesting_depth(value: object) -> int:
+    """How deep lists and objects stand in one another."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + max(map(nesting_depth, inner), default=0) if isinstance(value, dict | list) else 0
 
 
 def parse_number(text: str) -> int | float | None:
