@@ -1,7 +1,7 @@
-"""What was given, sorted under the names that are declared.
+"""Assign what was given to the properties that are declared, under whatever names it came.
 
-From the surest step to the loosest; each looks only at what the ones before left over. A name that
-could mean two properties, or a property that two names could mean, is a question.
+From the surest strategy to the loosest; each looks only at what the ones before left over. A name
+that could mean two properties, or a property that two names could mean, is a question.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -26,7 +26,7 @@ from andy_cli.compiler.mapper.synonyms import (
 from andy_cli.messages import Problem
 
 CERTAIN = 3
-"""The dearest step that takes no liberty: the schema leaves nothing else it could mean."""
+"""The dearest step that guesses nothing: the schema leaves nothing else it could mean."""
 POSITIONAL_NAME = Expression(r"_*(?:args?|params?|parameters?|positional|p)?[_ \[]*(\d{1,2})\]?_*")
 MOST_UNKNOWN = 40
 """Unknown names that are looked at; who writes more has not this tool in mind."""
@@ -38,7 +38,7 @@ class FittedValue(NamedTuple):
     cost: int
     value: object
     changes: tuple[str, ...] = ()
-    """Receipts: `file -> path`, `"3" -> 3`."""
+    """The corrections, for a person: `file -> path`, `"3" -> 3`."""
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class MappingScope:
     """One correction under way."""
 
     may_guess: bool
-    """Steps dearer than FREE may be taken."""
+    """Steps dearer than CERTAIN may be taken."""
     tool: str = ""
     questions: list[Problem] = field(default_factory=list)
     """Where two corrections were equally good, in words."""
@@ -57,12 +57,15 @@ class MappingScope:
         return cost <= CERTAIN or self.may_guess
 
     def ask(self, path: str, rule: str, message: str) -> None:
-        if all(each.message != message for each in self.questions):
+        if all(asked.message != message for asked in self.questions):
             self.questions.append(Problem(path, rule, message))
 
 
 def pick_cheapest(fits: Iterable[FittedValue], node: SchemaNode) -> FittedValue | None:
-    """The one that takes the fewest liberties; None if there is none, or if two are as good."""
+    """Choose the value that guesses least; None if there is none, or if two are as good.
+
+    Two different values at one price are a question, not a choice.
+    """
     ranked = sorted(fits, key=lambda fit: fit.cost)
     best: FittedValue | None = None
     for fit in ranked:
@@ -82,9 +85,11 @@ FitProperty = Callable[[object, SchemaNode, str], FittedValue | None]
 
 @dataclass(slots=True)
 class Assignment:
+    """Which declared property has which of the given values, while strategies work on it."""
+
     node: SchemaNode
     scope: MappingScope
-    inner: FitProperty
+    fit_property: FitProperty
     assigned: dict[str, object]
     """By declared name, and what else may stand there."""
     unknown: dict[str, object]
@@ -111,276 +116,317 @@ class Assignment:
         self.assigned[name] = self.unknown.pop(written)
         self.record_change(cost, f"{written} -> {name}")
 
+    def drop(self, written: str, reason: str) -> None:
+        self.unknown.pop(written)
+        self.record_change(2, f"dropped {written}: {reason}")
+
+    def drop_repeats(self, hits: list[str]) -> None:
+        """Keep the first of several names that came with one value."""
+        for written in hits[1:]:
+            self.drop(written, f"it says the same as {hits[0]}")
+
+    def ask(self, path: str, rule: str, message: str) -> None:
+        self.ambiguous = True
+        self.scope.ask(path, rule, message)
+
+    def ask_which(self, name: str, hits: list[str]) -> None:
+        both = " and ".join(hits)
+        self.ask(name, "required", f"{both} both stand for {name}: which is meant?")
+
     def fits(self, value: object, name: str) -> bool:
         child = self.node.child(name)
-        return child is None or self.inner(value, child, name) is not None
+        return child is None or self.fit_property(value, child, name) is not None
+
+    def object_given_for(self, name: str) -> dict[str, object] | None:
+        """The object a property was given, empty if it was not; None: it was given no object."""
+        given = self.assigned.get(name, {})
+        return given if isinstance(given, dict) else None
+
+
+class Strategy(NamedTuple):
+    apply: Callable[[Assignment], None]
+    applies: Callable[[Assignment], bool]
+
+
+def always(assignment: Assignment) -> bool:
+    return True
+
+
+def has_unknown(assignment: Assignment) -> bool:
+    return bool(assignment.unknown)
+
+
+def has_few_unknown(assignment: Assignment) -> bool:
+    return 0 < len(assignment.unknown) <= MOST_UNKNOWN
+
+
+def may_guess(assignment: Assignment) -> bool:
+    return assignment.scope.may_guess and bool(assignment.unknown)
 
 
 def rename_properties(
-    given: Mapping[str, object], node: SchemaNode, scope: MappingScope, inner: FitProperty
+    given: Mapping[str, object], node: SchemaNode, scope: MappingScope, fit_property: FitProperty
 ) -> Assignment | None:
-    """None where names are a question, or where something is left that may not be dropped."""
-    kept = {key: each for key, each in given.items() if _is_declared(key, node)}
-    rest = {key: each for key, each in given.items() if key not in kept}
-    sorting = Assignment(node, scope, inner, kept, rest)
-    drop_nulls(sorting)
-    if sorting.unknown:
-        for step in (assign_by_style, assign_by_alias, assign_by_position, nest_dotted_names):
-            step(sorting)
-    lift_from_siblings(sorting)
-    if sorting.unknown:
-        move_into_siblings(sorting)
-        lift_from_wrappers(sorting)
-        if len(sorting.unknown) <= MOST_UNKNOWN:
-            assign_by_meaning(sorting)
-        if scope.may_guess:
-            assign_last_missing(sorting)
-    fill_forced_values(sorting)
-    drop_unknown_names(sorting)
-    return None if sorting.ambiguous else sorting
+    """Try every strategy in turn.
+
+    None where names are a question, or where something is left that may not be dropped.
+    """
+    declared = {name: value for name, value in given.items() if _is_declared(name, node)}
+    unknown = {name: value for name, value in given.items() if name not in declared}
+    assignment = Assignment(node, scope, fit_property, declared, unknown)
+    for strategy in STRATEGIES:
+        if strategy.applies(assignment):
+            strategy.apply(assignment)
+    return None if assignment.ambiguous else assignment
 
 
 def _is_declared(name: str, node: SchemaNode) -> bool:
     return name in node.properties or node.child(name) is not None
 
 
-def drop_nulls(sorting: Assignment) -> None:
-    """Null for what need not be given is the same as not giving it."""
-    for name in [name for name, each in sorting.assigned.items() if each is None]:
-        child = sorting.node.child(name)
+def drop_nulls(assignment: Assignment) -> None:
+    """Drop null for what need not be given: it is the same as not giving it."""
+    for name in [name for name, value in assignment.assigned.items() if value is None]:
+        child = assignment.node.child(name)
         if child is not None and not child.fits(None):
-            del sorting.assigned[name]
-            sorting.record_change(1, f"dropped {name}: null")
+            del assignment.assigned[name]
+            assignment.record_change(1, f"dropped {name}: null")
 
 
-def assign_by_style(sorting: Assignment) -> None:
-    """`filePath` for `file_path`; where both are given the declared name wins."""
-    assign_spellings(sorting, {name: [plain_name(name)] for name in sorting.node.properties}, 1)
+def assign_by_style(assignment: Assignment) -> None:
+    """Read `filePath` as `file_path`; where both are given the declared name wins."""
+    spellings = {name: [plain_name(name)] for name in assignment.node.properties}
+    assign_spellings(assignment, spellings, 1)
 
 
-def assign_by_alias(sorting: Assignment) -> None:
-    """Names that the tool itself declares as other names of a parameter."""
+def assign_by_alias(assignment: Assignment) -> None:
+    """Read names that the tool itself declares as other names of a parameter."""
     declared: dict[str, list[str]] = {}
-    for name in sorting.node.properties:
-        child = sorting.node.child(name)
-        other = child.schema.get("x-aliases") if child else None
-        if isinstance(other, list):
-            declared[name] = [*{plain_name(str(each)): None for each in other}]
+    for name in assignment.node.properties:
+        child = assignment.node.child(name)
+        aliases = child.schema.get("x-aliases") if child else None
+        if isinstance(aliases, list):
+            declared[name] = [*{plain_name(str(alias)): None for alias in aliases}]
     if declared:
-        assign_spellings(sorting, declared, 2)
+        assign_spellings(assignment, declared, 2)
 
 
-def assign_spellings(sorting: Assignment, names: Mapping[str, Iterable[str]], cost: int) -> None:
+def assign_spellings(
+    assignment: Assignment, spellings: Mapping[str, Iterable[str]], cost: int
+) -> None:
+    """Assign unknown names that are one of a property's spellings, plain as `plain_name` is."""
     written: dict[str, list[str]] = {}
-    for each in sorting.unknown:
-        written.setdefault(plain_name(each), []).append(each)
-    for name, others in names.items():
-        hits = [
-            each for other in others for each in written.get(other, ()) if each in sorting.unknown
-        ]
-        if not hits:
-            continue
-        if name in sorting.assigned:
-            for each in hits:
-                sorting.unknown.pop(each)
-                sorting.record_change(2, f"dropped {each}: {name} is given")
-        elif len(hits) > 1 and not are_all_same([sorting.unknown[each] for each in hits]):
-            ask_which(sorting, name, hits)
-        else:
-            for each in hits[1:]:
-                sorting.unknown.pop(each)
-                sorting.record_change(2, f"dropped {each}: it says the same as {hits[0]}")
-            sorting.rename(hits[0], name, cost)
+    for unknown in assignment.unknown:
+        written.setdefault(plain_name(unknown), []).append(unknown)
+    for name, others in spellings.items():
+        named = [unknown for other in others for unknown in written.get(other, ())]
+        hits = [unknown for unknown in named if unknown in assignment.unknown]
+        if hits:
+            assign_hits(assignment, name, hits, cost)
 
 
-def are_all_same(values: list[object]) -> bool:
-    return all(equal_as_json(values[0], each) for each in values[1:])
+def assign_hits(assignment: Assignment, name: str, hits: list[str], cost: int) -> None:
+    if name in assignment.assigned:
+        for written in hits:
+            assignment.drop(written, f"{name} is given")
+    elif _are_all_same([assignment.unknown[written] for written in hits]):
+        assignment.drop_repeats(hits)
+        assignment.rename(hits[0], name, cost)
+    else:
+        assignment.ask_which(name, hits)
 
 
-def ask_which(sorting: Assignment, name: str, hits: list[str]) -> None:
-    sorting.ambiguous = True
-    said = " and ".join(hits)
-    sorting.scope.ask(name, "required", f"{said} both stand for {name}: which is meant?")
+def _are_all_same(values: list[object]) -> bool:
+    return all(equal_as_json(values[0], value) for value in values[1:])
 
 
-def assign_by_meaning(sorting: Assignment) -> None:
-    """Names that say the same as one declared name alone."""
+def assign_by_meaning(assignment: Assignment) -> None:
+    """Assign names that say the same as one declared name alone."""
     claims: dict[str, list[str]] = {}
-    for written in sorting.unknown:
-        if name := find_meant_name(sorting, written):
+    for written in assignment.unknown:
+        if name := find_meant_name(assignment, written):
             claims.setdefault(name, []).append(written)
     for name, hits in claims.items():
-        if are_all_same([sorting.unknown[written] for written in hits]):
-            for written in hits[1:]:
-                sorting.unknown.pop(written)
-                sorting.record_change(2, f"dropped {written}: it says the same as {hits[0]}")
-            sorting.rename(hits[0], name, name_cost(sorting, hits[0], name) or 0)
-        elif name in sorting.missing_names:
-            ask_which(sorting, name, hits)
+        if _are_all_same([assignment.unknown[written] for written in hits]):
+            assignment.drop_repeats(hits)
+            assignment.rename(hits[0], name, name_cost(assignment, hits[0], name) or 0)
+        elif name in assignment.missing_names:
+            assignment.ask_which(name, hits)
 
 
-def find_meant_name(sorting: Assignment, written: str) -> str:
-    """The declared name that a written one stands for; empty: none, or more than one."""
-    costs = {
-        name: cost for name in sorting.free_names if (cost := name_cost(sorting, written, name))
-    }
-    if is_count(written):
-        # So many of a thing are not the thing.
-        costs = {name: cost for name, cost in costs.items() if _takes_numbers(sorting, name)}
-    least = min(costs.values(), default=0)
-    hits = [name for name, cost in costs.items() if cost == least]
+def find_meant_name(assignment: Assignment, written: str) -> str:
+    """Find the declared name that a written one stands for; empty: none, or more than one."""
+    least, hits = find_nearest_properties(assignment, written)
     if len(hits) > 1:
-        hits = [name for name in hits if name in sorting.node.required]
-    if (
-        len(hits) != 1
-        or not sorting.scope.allows(least)
-        or names_part_of_two(sorting, written, hits[0])
-    ):
+        hits = [name for name in hits if name in assignment.node.required]
+    if len(hits) != 1 or not assignment.scope.allows(least):
         return ""
-    return hits[0] if sorting.fits(sorting.unknown[written], hits[0]) else ""
+    if names_part_of_two(assignment, written, hits[0]):
+        return ""
+    return hits[0] if assignment.fits(assignment.unknown[written], hits[0]) else ""
 
 
-def names_part_of_two(sorting: Assignment, written: str, name: str) -> bool:
+def find_nearest_properties(assignment: Assignment, written: str) -> tuple[int, list[str]]:
+    """(what it costs, the properties not given that a name may stand for at that cost)."""
+    costs: dict[str, int] = {}
+    for name in assignment.free_names:
+        # So many of a thing are not the thing.
+        if is_count(written) and not _takes_numbers(assignment, name):
+            continue
+        if cost := name_cost(assignment, written, name):
+            costs[name] = cost
+    least = min(costs.values(), default=0)
+    return least, [name for name, cost in costs.items() if cost == least]
+
+
+def names_part_of_two(assignment: Assignment, written: str, name: str) -> bool:
     """Whether a name that says less than the declared one says as much of another: `currency`."""
-    said = set(canonical_words(written))
-    if content_words(written) == content_words(name) != set() or not said < set(
-        canonical_words(name)
-    ):
+    written_words = set(canonical_words(written))
+    if content_words(written) == content_words(name) != set():
         return False
-    others = [other for other in sorting.node.properties if other != name]
-    return any(said < set(canonical_words(other)) for other in others)
+    if not written_words < set(canonical_words(name)):
+        return False
+    others = [other for other in assignment.node.properties if other != name]
+    return any(written_words < set(canonical_words(other)) for other in others)
 
 
-def _takes_numbers(sorting: Assignment, name: str) -> bool:
-    child = sorting.node.child(name)
+def _takes_numbers(assignment: Assignment, name: str) -> bool:
+    child = assignment.node.child(name)
     return child is None or bool(child.kinds & {"integer", "number"})
 
 
-def name_cost(sorting: Assignment, written: str, name: str) -> int | None:
-    child = sorting.node.child(name)
-    return relation_cost(written, name, sorting.scope.tool, child.about if child else "")
+def name_cost(assignment: Assignment, written: str, name: str) -> int | None:
+    child = assignment.node.child(name)
+    return relation_cost(written, name, assignment.scope.tool, child.about if child else "")
 
 
-def assign_last_missing(sorting: Assignment) -> None:
-    """What is left over for what is missing, where a name says nothing: `value`, `input`."""
-    missing = sorting.missing_names
-    alone = len(missing) == len(sorting.unknown) == 1
-    for name in missing if len(missing) == 1 else ():
-        hits = [
-            written for written in sorting.unknown if _may_stand_for(sorting, written, name, alone)
-        ]
-        if len(hits) == 1:
-            sorting.rename(hits[0], name, 7)
+def assign_last_missing(assignment: Assignment) -> None:
+    """Take what is left over for what is missing, where a name says nothing: `value`, `input`."""
+    missing = assignment.missing_names
+    if len(missing) != 1:
+        return
+    name, alone = missing[0], len(assignment.unknown) == 1
+    hits = [
+        written
+        for written in assignment.unknown
+        if _may_stand_for(assignment, written, name, alone)
+    ]
+    if len(hits) == 1:
+        assignment.rename(hits[0], name, 7)
 
 
-def _may_stand_for(sorting: Assignment, written: str, name: str, alone: bool) -> bool:
-    child = sorting.node.child(name)
+def _may_stand_for(assignment: Assignment, written: str, name: str, alone: bool) -> bool:
+    child = assignment.node.child(name)
     if child is None or not child.kinds or not may_fill(written, name, alone):
         return False
-    value = sorting.unknown[written]
+    value = assignment.unknown[written]
     simple = alone and not isinstance(value, list | dict)
-    return child.fits(value) or (simple and sorting.fits(value, name))
+    return child.fits(value) or (simple and assignment.fits(value, name))
 
 
-def assign_by_position(sorting: Assignment) -> None:
-    """`arg0`, `param_1`, `0`: the values in the order they are declared."""
-    found = {each: POSITIONAL_NAME.fullmatch(each) for each in sorting.unknown}
-    places = {each: int(hit[1]) for each, hit in found.items() if hit}
-    if not places or sorting.assigned or len(places) != len(sorting.unknown):
+def assign_by_position(assignment: Assignment) -> None:
+    """Read `arg0`, `param_1`, `0` as the values in the order they are declared."""
+    numbered = {written: POSITIONAL_NAME.fullmatch(written) for written in assignment.unknown}
+    places = {written: int(hit[1]) for written, hit in numbered.items() if hit}
+    if not places or assignment.assigned or len(places) != len(assignment.unknown):
         return
     first = min(places.values())
-    names = list(sorting.node.properties)
+    names = list(assignment.node.properties)
     if first > 1 or max(places.values()) - first >= len(names):
         return
     for written, at in places.items():
-        sorting.rename(written, names[at - first], 3)
+        assignment.rename(written, names[at - first], 3)
 
 
-def nest_dotted_names(sorting: Assignment) -> None:
-    """`location.city` is the city of the location."""
-    for written in list(sorting.unknown):
-        head, dot, tail = written.partition(".")
-        child = sorting.node.child(head) if dot and tail else None
+def nest_dotted_names(assignment: Assignment) -> None:
+    """Read `location.city` as the city of the location."""
+    for written in list(assignment.unknown):
+        name, dot, inner_name = written.partition(".")
+        child = assignment.node.child(name) if dot and inner_name else None
         if child is None or not child.takes("object"):
             continue
-        inside = sorting.assigned.get(head, {})
-        if isinstance(inside, dict) and tail not in inside:
-            sorting.assigned[head] = {**inside, tail: sorting.unknown.pop(written)}
-            sorting.record_change(2, f"{written} -> {head}/{tail}")
+        inside = assignment.object_given_for(name)
+        if inside is not None and inner_name not in inside:
+            assignment.assigned[name] = {**inside, inner_name: assignment.unknown.pop(written)}
+            assignment.record_change(2, f"{written} -> {name}/{inner_name}")
 
 
-def lift_from_siblings(sorting: Assignment) -> None:
-    """One level too deep: `location: {city, unit}` where `unit` stands beside `location`."""
-    for name, each in list(sorting.assigned.items()):
-        child = sorting.node.child(name) if isinstance(each, dict) else None
-        if not isinstance(each, dict) or child is None:
-            continue
-        if child.takes("object") and not child.properties:
-            continue
-        wanted = sorting.missing_names if child.fits(each) else sorting.free_names
-        moved = {
-            key: inner
-            for key, inner in each.items()
-            if key in wanted and key not in child.properties
-        }
-        if not moved or not sorting.scope.allows(CERTAIN):
-            continue
-        left = {key: inner for key, inner in each.items() if key not in moved}
-        if not left and not child.takes("object"):
-            continue
-        sorting.assigned.update(moved)
-        sorting.assigned[name] = left
-        sorting.record_change(CERTAIN, f"{', '.join(moved)} taken out of {name}")
+def lift_from_siblings(assignment: Assignment) -> None:
+    """Lift what stands one level too deep: `location: {city, unit}`, `unit` beside `location`."""
+    for name, value in list(assignment.assigned.items()):
+        child = assignment.node.child(name) if isinstance(value, dict) else None
+        if isinstance(value, dict) and child is not None:
+            lift_from_sibling(assignment, name, value, child)
 
 
-def lift_from_wrappers(sorting: Assignment) -> None:
-    """One level too deep, under a name that nothing is known of."""
-    for written, each in list(sorting.unknown.items()):
-        if not is_wrapper(written, sorting.scope.tool):
+def lift_from_sibling(
+    assignment: Assignment, name: str, value: dict[str, object], child: SchemaNode
+) -> None:
+    takes_object = child.takes("object")
+    if takes_object and not child.properties:
+        return
+    wanted = assignment.missing_names if child.fits(value) else assignment.free_names
+    lifted = {key for key in value if key in wanted and key not in child.properties}
+    left = {key: inner for key, inner in value.items() if key not in lifted}
+    if not lifted or not (left or takes_object) or not assignment.scope.allows(CERTAIN):
+        return
+    assignment.assigned.update((key, inner) for key, inner in value.items() if key in lifted)
+    assignment.assigned[name] = left
+    names = ", ".join(key for key in value if key in lifted)
+    assignment.record_change(CERTAIN, f"{names} taken out of {name}")
+
+
+def lift_from_wrappers(assignment: Assignment) -> None:
+    """Lift what stands one level too deep, under a name that nothing is known of."""
+    for written, value in list(assignment.unknown.items()):
+        if not is_wrapper(written, assignment.scope.tool):
             continue
-        inner = parse_structure(each) if isinstance(each, str) else each
+        inner = parse_structure(value) if isinstance(value, str) else value
         if not isinstance(inner, dict) or not inner:
             continue
-        names = {key: _find_same_names(sorting, key) for key in inner}
-        moved = {found[0]: inner[key] for key, found in names.items() if len(found) == 1}
-        if len(moved) == len(inner):
-            sorting.unknown.pop(written)
-            sorting.assigned.update(moved)
-            sorting.record_change(CERTAIN, f"took what stood in {written}")
+        names = {key: _find_same_names(assignment, key) for key in inner}
+        lifted = {found[0]: inner[key] for key, found in names.items() if len(found) == 1}
+        if len(lifted) == len(inner):
+            assignment.unknown.pop(written)
+            assignment.assigned.update(lifted)
+            assignment.record_change(CERTAIN, f"took what stood in {written}")
 
 
-def _find_same_names(sorting: Assignment, key: str) -> list[str]:
-    exact = [name for name in sorting.free_names if plain_name(name) == plain_name(key)]
-    return exact or [
-        name for name in sorting.free_names if relation_cost(key, name, "", "") == SAME_COST
-    ]
+def _find_same_names(assignment: Assignment, key: str) -> list[str]:
+    free = assignment.free_names
+    exact = [name for name in free if plain_name(name) == plain_name(key)]
+    return exact or [name for name in free if relation_cost(key, name, "", "") == SAME_COST]
 
 
-def move_into_siblings(sorting: Assignment) -> None:
-    """One level too shallow: `city` beside `location`, which is where it is declared."""
-    homes: dict[str, list[tuple[str, str]]] = {}
-    for name in sorting.node.properties:
-        child = sorting.node.child(name)
-        inside = sorting.assigned.get(name, {})
-        if child is None or not child.properties or not isinstance(inside, dict):
-            continue
-        free = {plain_name(each): each for each in child.properties if each not in inside}
-        for written in sorting.unknown:
-            if plain_name(written) in free:
-                homes.setdefault(written, []).append((name, free[plain_name(written)]))
-    for written, places in homes.items():
+def move_into_siblings(assignment: Assignment) -> None:
+    """Move what stands one level too shallow: `city` beside `location`, where it is declared."""
+    for written, places in find_inner_places(assignment).items():
         if len(places) == 1:
-            name, inner = places[0]
-            inside = sorting.assigned.get(name, {})
-            base = inside if isinstance(inside, dict) else {}
-            sorting.assigned[name] = {**base, inner: sorting.unknown.pop(written)}
-            sorting.record_change(CERTAIN, f"{written} -> {name}/{inner}")
+            name, inner_name = places[0]
+            inside = assignment.object_given_for(name) or {}
+            assignment.assigned[name] = {**inside, inner_name: assignment.unknown.pop(written)}
+            assignment.record_change(CERTAIN, f"{written} -> {name}/{inner_name}")
 
 
-def fill_forced_values(sorting: Assignment) -> None:
-    """What must be given and can be one thing only: its default, or the only value allowed."""
-    for name in sorting.missing_names:
-        child = sorting.node.child(name)
+def find_inner_places(assignment: Assignment) -> dict[str, list[tuple[str, str]]]:
+    """By unknown name, the (property, property in it) it may be, where that was not given."""
+    places: dict[str, list[tuple[str, str]]] = {}
+    for name in assignment.node.properties:
+        child = assignment.node.child(name)
+        inside = assignment.object_given_for(name)
+        if child is None or not child.properties or inside is None:
+            continue
+        free = {plain_name(inner): inner for inner in child.properties if inner not in inside}
+        for written in assignment.unknown:
+            if plain_name(written) in free:
+                places.setdefault(written, []).append((name, free[plain_name(written)]))
+    return places
+
+
+def fill_forced_values(assignment: Assignment) -> None:
+    """Give what must be given and can be one thing only: its default, or the only choice."""
+    for name in assignment.missing_names:
+        child = assignment.node.child(name)
         if child is None:
             continue
         if "default" in child.schema and child.fits(child.schema["default"]):
@@ -389,28 +435,45 @@ def fill_forced_values(sorting: Assignment) -> None:
             value = child.choices[0]
         else:
             continue
-        sorting.assigned[name] = value
-        sorting.record_change(2, f"{name} = {write_short(value)}")
+        assignment.assigned[name] = value
+        assignment.record_change(2, f"{name} = {write_short(value)}")
 
 
-def drop_unknown_names(sorting: Assignment) -> None:
-    """Unknown arguments are dropped where none may be given, else they stay as they are."""
-    if not sorting.node.closed:
-        sorting.assigned.update(sorting.unknown)
+def drop_unknown_names(assignment: Assignment) -> None:
+    """Drop unknown arguments where none may be given, else leave them as they are."""
+    if not assignment.node.closed:
+        assignment.assigned.update(assignment.unknown)
         return
-    for written, value in sorting.unknown.items():
-        price = 2 if value is None or not sorting.node.properties else 6
-        if not sorting.scope.allows(price) or (price > 2 and is_needed(sorting, written)):
-            sorting.ambiguous = True
-            sorting.scope.ask(
-                written, "additionalProperties", f"there is no {written}; what was it for?"
-            )
+    for written, value in assignment.unknown.items():
+        cost = 2 if value is None or not assignment.node.properties else 6
+        needed = cost > 2 and is_needed(assignment, written)
+        if needed or not assignment.scope.allows(cost):
+            question = f"there is no {written}; what was it for?"
+            assignment.ask(written, "additionalProperties", question)
             return
-        sorting.record_change(price, f"dropped {written}: {write_short(value)}")
+        assignment.record_change(cost, f"dropped {written}: {write_short(value)}")
 
 
-def is_needed(sorting: Assignment, written: str) -> bool:
+def is_needed(assignment: Assignment, written: str) -> bool:
     """Whether a call without that argument would say something else."""
-    if not sorting.assigned and not is_silent(written):
+    if not assignment.assigned and not is_silent(written):
         return True
-    return any(is_about(written, name) for name in sorting.free_names)
+    return any(is_about(written, name) for name in assignment.free_names)
+
+
+STRATEGIES = (
+    # strategy, when it applies: what it changes
+    Strategy(drop_nulls, always),  # `{"limit": null}` -> `{}`
+    Strategy(assign_by_style, has_unknown),  # `filePath` -> `file_path`
+    Strategy(assign_by_alias, has_unknown),  # `fname` -> `path`, declared in `x-aliases`
+    Strategy(assign_by_position, has_unknown),  # `arg0`, `arg1` -> the first, the second property
+    Strategy(nest_dotted_names, has_unknown),  # `location.city` -> `{"location": {"city": ...}}`
+    Strategy(lift_from_siblings, always),  # `{"location": {"unit": ...}}` -> `unit`
+    Strategy(move_into_siblings, has_unknown),  # `city` -> `{"location": {"city": ...}}`
+    Strategy(lift_from_wrappers, has_unknown),  # `{"options": {"limit": 3}}` -> `limit`
+    Strategy(assign_by_meaning, has_few_unknown),  # `max_results` -> `limit`
+    Strategy(assign_last_missing, may_guess),  # `value` -> the one that is missing
+    Strategy(fill_forced_values, always),  # what is missing -> its default, its only choice
+    Strategy(drop_unknown_names, always),  # `colour` -> nothing, or a question
+)
+"""The order matters: a surer reading must have its name before a looser one may take it."""
