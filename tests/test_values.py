@@ -371,6 +371,15 @@ def test_no_more_than_a_dozen_problems_are_told() -> None:
     assert len(made.problems) == 12
 
 
+def test_an_empty_member_of_an_enumeration_is_no_slip_of_a_word() -> None:
+    tools = {"t": {"parameters": properties("a", a={"enum": ["", "celsius", "kelvin"]})}}
+    made = map_call("t", {"a": "fahrenheit"}, tools, lambda name: True)
+    assert made.problems[0].rule == "enum"
+    assert map_call("t", {"a": "celcius"}, tools, lambda name: True).calls[0].arguments == {
+        "a": "celsius"
+    }
+
+
 def test_of_two_names_for_one_thing_it_is_asked_which_is_meant() -> None:
     tools = {"t": {"parameters": properties("a_b", a_b=TEXT)}}
     made = map_call("t", {"aB": "x", "A-B": "y"}, tools, lambda name: False)

@@ -1,6 +1,6 @@
 """Find what else a value may stand for, by the kind that the schema wants."""
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from typing import NamedTuple
 
 from andy_cli.compiler.mapper.enum_members import find_exact_member, find_members
@@ -39,6 +39,8 @@ SI_UNITS = frozenset(
 COMMA_IN_ONE = frozenset("city location address place destination point author title".split())
 """Things whose names have commas in them."""
 TYPE_KEYS = STANDARD_KINDS | frozenset("str int float bool list dict".split())
+SIMPLE_KINDS = frozenset(["string", "integer", "number", "boolean"])
+COMMA_FREE_FORMATS = frozenset(["email", "date", "uuid", "uri"])
 SCHEMA_KEYS = frozenset(
     "type title description format name required enum minimum maximum examples key kind".split()
 )
@@ -50,32 +52,24 @@ class Coercion(NamedTuple):
     cost: int
     value: object
     change: str = ""
-    """The receipt; empty: it is made from the two values."""
-
-
-def find_called_name(value: Mapping[str, object], declared: Set[str] = frozenset()) -> str | None:
-    """The tool that an object calls; None: it is no call. A call is no value, its result is."""
-    keys = {plain_name(key): item for key, item in value.items() if plain_name(key) not in declared}
-    if not keys.keys() & CALL_ARGUMENT_KEYS:
-        return None
-    return next((name for key in CALL_NAME_KEYS if isinstance(name := keys.get(key), str)), None)
+    """The correction in words; empty: it is made from the two values."""
 
 
 def convert_units(
     arguments: dict[str, object], node: SchemaNode
 ) -> tuple[dict[str, object], list[str]]:
-    """A thousand and more where `x-unit` is `s` are milliseconds.
+    """Convert a thousand and more where `x-unit` is `s`: they are milliseconds.
 
     What would still be a thousand seconds afterwards is left as it is.
     """
-    made, changes = arguments, list[str]()
+    converted, changes = arguments, list[str]()
     for name in node.timed:
         child, value = node.child(name), arguments.get(name)
         seconds = None if child is None else convert_to_seconds(value, child)
         if seconds is not None:
-            made = {**made, name: seconds}
+            converted = {**converted, name: seconds}
             changes.append(f"{name}: {value} ms -> {seconds} s")
-    return made, changes
+    return converted, changes
 
 
 def convert_to_seconds(value: object, node: SchemaNode) -> int | float | None:
@@ -84,149 +78,189 @@ def convert_to_seconds(value: object, node: SchemaNode) -> int | float | None:
         return None
     if node.schema.get("x-unit") != "s" or not LEAST_MILLISECONDS <= value < MOST_MILLISECONDS:
         return None
-    return _round_seconds(value / 1000, "number" not in node.kinds)
+    seconds = value / 1000
+    if "number" in node.kinds and not seconds.is_integer():
+        return seconds
+    # Rounded up: the tool is given its time.
+    return -int(-seconds // 1)
 
 
-def _round_seconds(seconds: float, always: bool) -> int | float:
-    """Whole seconds where the schema wants them: rounded up, the tool is given its time."""
-    return -int(-seconds // 1) if always or seconds.is_integer() else seconds
+def match_number_forms(arguments: dict[str, object], node: SchemaNode) -> dict[str, object]:
+    """Write numbers in the form their type declares: 3 for an integer that was written 3.0.
+
+    For JSON both are one number, so nothing is corrected and nothing is told; programs that are
+    called with the arguments do tell them apart. Objects inside are data, and stay as they are.
+    Arguments in which no number has another form come back as they are, not as a copy.
+    """
+    formed = arguments
+    for name in node.counted:
+        child = node.child(name)
+        if name in arguments and child is not None:
+            value = match_number_form(arguments[name], child)
+            if value is not arguments[name]:
+                formed = {**formed, name: value}
+    return formed
 
 
 def match_number_form(value: object, node: SchemaNode, in_list: bool = False) -> object:
     """The value itself, unless a number in it is written in the form of another type."""
-    if isinstance(value, bool) or value is None or isinstance(value, str):
+    if isinstance(value, list):
+        return _match_list_form(value, node)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    if not abs(value) < LARGEST_EXACT:
         return value
     if isinstance(value, float):
-        wanted = bool(node.kinds) and node.kinds <= {"integer", "null"}
-        return int(value) if wanted and value.is_integer() and abs(value) < LARGEST_EXACT else value
-    if isinstance(value, int):
-        # A lone whole number is a float in every language; in a list of floats it is not.
-        wanted = in_list and node.floating and "integer" not in node.kinds
-        return float(value) if wanted and abs(value) < LARGEST_EXACT else value
-    if not isinstance(value, list):
-        return value
-    if node.branches:
-        node = next((each for each in node.branches if each.fits(value)), node)
-    return _match_list_form(value, node)
+        is_whole = bool(node.kinds) and node.kinds <= {"integer", "null"}
+        return int(value) if is_whole and value.is_integer() else value
+    # A lone whole number is a float in every language; in a list of floats it is not.
+    is_float = in_list and node.floating and "integer" not in node.kinds
+    return float(value) if is_float else value
 
 
 def _match_list_form(value: list[object], node: SchemaNode) -> list[object]:
-    made = [
-        each if (child := node.item(at)) is None else match_number_form(each, child, in_list=True)
-        for at, each in enumerate(value)
-    ]
-    changed = any(one is not other for one, other in zip(made, value, strict=True))
-    return made if changed else value
+    if node.branches:
+        node = next((branch for branch in node.branches if branch.fits(value)), node)
+    formed: list[object] = []
+    for at, item in enumerate(value):
+        child = node.item(at)
+        formed.append(item if child is None else match_number_form(item, child, in_list=True))
+    changed = any(one is not other for one, other in zip(formed, value, strict=True))
+    return formed if changed else value
 
 
-def match_number_forms(value: dict[str, object], node: SchemaNode) -> dict[str, object]:
-    """The arguments themselves, or with parameters that are numbers or lists of them formed."""
-    made = value
-    for key in node.counted:
-        child = node.child(key)
-        if key in value and child is not None:
-            each = match_number_form(value[key], child)
-            if each is not value[key]:
-                made = {**made, key: each}
-    return made
+def find_called_name(value: Mapping[str, object], declared: Set[str] = frozenset()) -> str | None:
+    """The tool that an object calls; None: it is no call. A call is no value, its result is."""
+    items = {plain_name(key): item for key, item in value.items()}
+    named = {key: item for key, item in items.items() if key not in declared}
+    if not named.keys() & CALL_ARGUMENT_KEYS:
+        return None
+    return next((name for key in CALL_NAME_KEYS if isinstance(name := named.get(key), str)), None)
 
 
 def find_coercions(value: object, node: SchemaNode, name: str) -> Iterator[Coercion]:
+    """Everything else the value may stand for where `node` is asked, `name` being its property."""
     kind = kind_of(value)
-    if kind in ("string", "integer", "number", "boolean"):
-        yield from (Coercion(cost, each) for cost, each in find_members(value, node.choices))
-    if kind == "string":
-        yield from coerce_text(str(value), node, name)
-    elif isinstance(value, bool):
-        yield from coerce_boolean(value, node)
-    elif isinstance(value, int | float):
-        yield from coerce_number(value, node)
-    elif isinstance(value, list):
-        yield from coerce_list(value, node)
-    elif isinstance(value, Mapping):
-        yield from coerce_object(value, node, name)
+    if kind in SIMPLE_KINDS:
+        for cost, member in find_members(value, node.choices):
+            yield Coercion(cost, member)
+    yield from COERCIONS[kind](value, node, name)
     if kind not in ("array", "null") and node.takes("array") and not is_bracketed(value):
         yield Coercion(2, [value])
 
 
-def coerce_text(text: str, node: SchemaNode, name: str) -> Iterator[Coercion]:
+def coerce_null(value: object, node: SchemaNode, name: str) -> Iterator[Coercion]:
+    """Null says nothing, so it stands for nothing else."""
+    yield from ()
+
+
+def coerce_text(value: object, node: SchemaNode, name: str) -> Iterator[Coercion]:
+    text = str(value)
     if len(text) > 2 and text[0] == text[-1] and text[0] in "\"'`":
         yield Coercion(1, text[1:-1])
-    numeric = node.takes("number") or node.takes("integer")
-    if numeric and (number := parse_number(text)) is not None:
-        yield Coercion(1, number)
-    elif numeric and (number := parse_quantity(text, f"{name} {node.about}")) is not None:
-        yield Coercion(4, number)
+    if node.takes("number") or node.takes("integer"):
+        yield from read_number(text, node, name)
     if node.takes("boolean") and (truth := parse_boolean(text)) is not None:
         yield Coercion(1, truth)
     if node.takes("null") and text.strip().lower() in NULL_WORDS:
         yield Coercion(2, None)
-    if (node.takes("array") or node.takes("object")) and (
-        found := parse_structure(text)
-    ) is not None:
-        yield Coercion(1, found)
-    if node.takes("array"):
-        yield from split_at_commas(text, node, name)
-    if node.takes("object") and (only := node.only) and not is_bracketed(text):
-        yield Coercion(5, {only: text})
+    yield from read_structure(text, node, name)
     if node.takes("string") and not node.choices:
         yield from respell_text(text, node)
 
 
-def split_at_commas(text: str, node: SchemaNode, name: str) -> Iterator[Coercion]:
-    """What stands between commas, where each piece fits; never of what begins as a list."""
-    item = node.item(0)
-    if is_bracketed(text):
+def read_number(text: str, node: SchemaNode, name: str) -> Iterator[Coercion]:
+    if (number := parse_number(text)) is not None:
+        yield Coercion(1, number)
+    elif (quantity := parse_quantity(text, f"{name} {node.about}")) is not None:
+        yield Coercion(4, quantity)
+
+
+def read_structure(text: str, node: SchemaNode, name: str) -> Iterator[Coercion]:
+    """The list or object a text is, or is the only thing in."""
+    takes_array, takes_object = node.takes("array"), node.takes("object")
+    if not takes_array and not takes_object:
         return
+    if (structure := parse_structure(text)) is not None:
+        yield Coercion(1, structure)
+    if takes_array:
+        yield from split_at_commas(text, node, name)
+    if takes_object and (only := node.only) and not is_bracketed(text):
+        yield Coercion(5, {only: text})
+
+
+def split_at_commas(text: str, node: SchemaNode, name: str) -> Iterator[Coercion]:
+    """The parts between commas, where each fits; never of a text that begins as a list."""
+    item = node.item(0)
+    if item is None or is_bracketed(text):
+        return
+    numeric = bool(item.kinds) and item.kinds <= {"number", "integer"}
     parts = [part.strip(" \t\n'\"") for part in text.split(",")]
-    numeric = item is not None and bool(item.kinds) and item.kinds <= {"number", "integer"}
     if numeric and len(parts) == 1:
         parts = text.split()
-    if item is None or len(parts) < 2 or not all(parts):
+    if len(parts) < 2 or not all(parts):
         return
     if numeric:
-        numbers = [parse_number(part) for part in parts]
-        if None not in numbers:
-            yield Coercion(3 if GROUPED.fullmatch(text.strip()) else 2, numbers)
+        yield from read_numbers(text, parts)
     elif item.choices:
         if all(find_exact_member(part, item.choices) is not None for part in parts):
             yield Coercion(1, parts)
-    elif is_said_to_be_split(node, item) or len(parts) == text.count(", ") + 1:
+    elif is_said_to_be_split(node, item):
+        yield Coercion(1, parts)
+    elif len(parts) == text.count(", ") + 1:
         # A place has commas of its own: `Paris, France` is asked, as one and as two are as good.
-        whole = content_words(name) & COMMA_IN_ONE and not is_said_to_be_split(node, item)
-        yield Coercion(2 if whole else 1, parts)
+        yield Coercion(2 if content_words(name) & COMMA_IN_ONE else 1, parts)
+
+
+def read_numbers(text: str, parts: list[str]) -> Iterator[Coercion]:
+    numbers = [parse_number(part) for part in parts]
+    if None not in numbers:
+        yield Coercion(3 if GROUPED.fullmatch(text.strip()) else 2, numbers)
 
 
 def is_said_to_be_split(node: SchemaNode, item: SchemaNode) -> bool:
     """Whether commas part the items: by the description, or because no item holds one."""
-    described = "comma" in node.about and "separat" in node.about
-    return described or item.schema.get("format") in ("email", "date", "uuid", "uri")
+    return is_comma_separated(node) or item.schema.get("format") in COMMA_FREE_FORMATS
+
+
+def is_comma_separated(node: SchemaNode) -> bool:
+    return "comma" in node.about and "separat" in node.about
 
 
 def respell_text(text: str, node: SchemaNode) -> Iterator[Coercion]:
     """The same text in the declared format or pattern."""
-    for sure, each in rewrite_in_format(text, str(node.schema.get("format", ""))):
-        yield Coercion(1 if sure else 6, each)
+    for certain, rewritten in rewrite_in_format(text, str(node.schema.get("format", ""))):
+        yield Coercion(1 if certain else 6, rewritten)
     if "pattern" in node.schema or "maxLength" in node.schema:
-        bare = text.strip()
-        yield Coercion(1, bare)
+        yield Coercion(1, text.strip())
     if "pattern" in node.schema:
-        joined = "".join(each for each in bare if each not in " -.()/")
-        for cost, each in (
-            (2, bare.upper()), (2, bare.lower()), (2, bare.title()),
-            (3, bare.replace(" ", "_").lower()), (3, bare.replace("_", "-").replace(" ", "-")),
-            (5, joined), (5, joined.upper()),
-        ):  # fmt: skip
-            if each != text and node.fits(each):
-                yield Coercion(cost, each)
+        for cost, spelling in find_spellings(text.strip()):
+            if spelling != text and node.fits(spelling):
+                yield Coercion(cost, spelling)
 
 
-def coerce_boolean(value: bool, node: SchemaNode) -> Iterator[Coercion]:
+def find_spellings(text: str) -> list[tuple[int, str]]:
+    """(cost, a text as a pattern may want it): another case, other separators, none."""
+    joined = "".join(letter for letter in text if letter not in " -.()/")
+    return [
+        (2, text.upper()),
+        (2, text.lower()),
+        (2, text.title()),
+        (3, text.replace(" ", "_").lower()),
+        (3, text.replace("_", "-").replace(" ", "-")),
+        (5, joined),
+        (5, joined.upper()),
+    ]
+
+
+def coerce_boolean(value: object, node: SchemaNode, name: str) -> Iterator[Coercion]:
     if node.takes("string"):
         yield Coercion(1, "true" if value else "false")
 
 
-def coerce_number(value: int | float, node: SchemaNode) -> Iterator[Coercion]:
+def coerce_number(value: object, node: SchemaNode, name: str) -> Iterator[Coercion]:
+    if not isinstance(value, int | float):
+        return
     if node.takes("string"):
         yield Coercion(1, write_json(value))
     if node.takes("boolean") and (truth := parse_boolean(value)) is not None:
@@ -242,9 +276,11 @@ def coerce_number(value: int | float, node: SchemaNode) -> Iterator[Coercion]:
 def clamp_number(value: int | float, node: SchemaNode) -> Iterator[Coercion]:
     """The nearest number allowed, for what only says how much is shown."""
     low, high = number_bounds(node)
-    if low is not None and value < low and (high is None or low <= high):
+    if low is not None and high is not None and low > high:
+        return
+    if low is not None and value < low:
         yield Coercion(8, low)
-    if high is not None and value > high and (low is None or low <= high):
+    if high is not None and value > high:
         yield Coercion(8, high)
 
 
@@ -259,40 +295,51 @@ def number_bounds(node: SchemaNode) -> tuple[int | float | None, int | float | N
     return low, high
 
 
-def coerce_list(value: list[object], node: SchemaNode) -> Iterator[Coercion]:
+def coerce_list(value: object, node: SchemaNode, name: str) -> Iterator[Coercion]:
+    if not isinstance(value, list):
+        return
     if len(value) == 1:
         yield Coercion(2, value[0])
-    if node.takes("string") and value and not node.choices:
-        plain_items = all(isinstance(each, str | int | float) for each in value)
-        if plain_items and "comma" in node.about and "separat" in node.about:
-            yield Coercion(3, ",".join(map(str, value)))
-        elif "json" in node.about:
-            yield Coercion(2, write_json(value))
-    if node.takes("object") and value:
+    if not value:
+        return
+    if node.takes("string") and not node.choices:
+        yield from join_list(value, node)
+    if node.takes("object"):
         yield from read_entries(value, node)
     item = node.item(0) if node.takes("array") else None
-    if item is not None and item.takes("array") and len(item.kinds) == 1 and value:
+    if item is not None and item.takes("array") and len(item.kinds) == 1:
         yield Coercion(2, [value])
 
 
+def join_list(value: list[object], node: SchemaNode) -> Iterator[Coercion]:
+    """One text for a list, in the form that the description asks for."""
+    are_simple = all(isinstance(item, str | int | float) for item in value)
+    if are_simple and is_comma_separated(node):
+        yield Coercion(3, ",".join(map(str, value)))
+    elif "json" in node.about:
+        yield Coercion(2, write_json(value))
+
+
 def read_entries(value: list[object], node: SchemaNode) -> Iterator[Coercion]:
-    """A list that says what belongs under names: pairs, small objects, values in order."""
-    pairs: dict[str, object] = {}
-    for each in value:
-        if isinstance(each, dict):
-            name = next((each[key] for key in ("name", "key", "parameter") if key in each), None)
-            if isinstance(name, str) and "value" in each:
-                pairs[name] = each["value"]
+    """The object that a list stands for: of pairs, of small objects, of values in order."""
+    objects = [entry for entry in value if isinstance(entry, dict)]
+    pairs = dict(pair for entry in objects if (pair := read_pair(entry)))
     if len(pairs) == len(value):
         yield Coercion(2, pairs)
-    elif all(isinstance(each, dict) for each in value):
+    elif len(objects) == len(value):
         merged: dict[str, object] = {}
-        for each in value:
-            merged.update(each if isinstance(each, dict) else {})
-        if len(merged) == sum(len(each) for each in value if isinstance(each, dict)):
+        for entry in objects:
+            merged.update(entry)
+        if len(merged) == sum(map(len, objects)):
             yield Coercion(4, merged)
     elif len(value) == len(node.properties) and has_one_order(node):
         yield Coercion(3, dict(zip(node.properties, value, strict=True)))
+
+
+def read_pair(entry: Mapping[str, object]) -> tuple[str, object] | None:
+    """`{"name": "path", "value": "a"}`; None: it is no pair."""
+    name = next((entry[key] for key in ("name", "key", "parameter") if key in entry), None)
+    return (name, entry["value"]) if isinstance(name, str) and "value" in entry else None
 
 
 def has_one_order(node: SchemaNode) -> bool:
@@ -301,26 +348,29 @@ def has_one_order(node: SchemaNode) -> bool:
     return len(set(kinds)) == len(kinds) == len(node.properties)
 
 
-def coerce_object(value: Mapping[str, object], node: SchemaNode, name: str) -> Iterator[Coercion]:
-    if node.takes("object") or find_called_name(value) is not None:
+def coerce_object(value: object, node: SchemaNode, name: str) -> Iterator[Coercion]:
+    if not isinstance(value, Mapping) or node.takes("object"):
+        return
+    if find_called_name(value) is not None:
         return
     yield from unwrap_value(value, node, name)
-    as_text = "json" in node.about or plain_name(name) in BODY_KEYS
-    if as_text and node.takes("string") and not node.choices:
+    wants_json = "json" in node.about or plain_name(name) in BODY_KEYS
+    if wants_json and node.takes("string") and not node.choices:
         yield Coercion(2, write_json(value))
     if node.takes("array") and value:
         yield from read_as_list(value, node)
 
 
 def read_as_list(value: Mapping[str, object], node: SchemaNode) -> Iterator[Coercion]:
-    """Items by number, or as one list for each of their properties."""
-    item = node.item(0)
+    """The list that an object is: items by number, or one list for each property of them."""
     if all(key.isdigit() for key in value):
         yield Coercion(2, [value[key] for key in sorted(value, key=int)])
-    lists = [part for part in value.values() if isinstance(part, list)]
-    even = len(lists) == len(value) and len(set(map(len, lists))) == 1
+    item = node.item(0)
+    columns = [column for column in value.values() if isinstance(column, list)]
+    even = len(columns) == len(value) and len(set(map(len, columns))) == 1
     if even and item is not None and item.takes("object"):
-        yield Coercion(3, [dict(zip(value, row, strict=True)) for row in zip(*lists, strict=True)])
+        rows = zip(*columns, strict=True)
+        yield Coercion(3, [dict(zip(value, row, strict=True)) for row in rows])
 
 
 def is_value_key(key: str, name: str) -> bool:
@@ -330,12 +380,12 @@ def is_value_key(key: str, name: str) -> bool:
 
 
 def unwrap_value(value: Mapping[str, object], node: SchemaNode, name: str) -> Iterator[Coercion]:
-    """What an object is about that only holds one value: `{"type": "string", "value": "a"}`."""
+    """The one value that an object holds: `{"type": "string", "value": "a"}`."""
     names = {plain_name(key): key for key in value}
-    found = [key for key, given in names.items() if is_value_key(given, name)]
+    found = [key for key, written in names.items() if is_value_key(written, name)]
     if "value" in found or len(found) == 1:
         chosen = names["value" if "value" in found else found[0]]
-        others = [key for key in names if key not in (*SCHEMA_KEYS, *found)]
+        others = [key for key in names if key not in SCHEMA_KEYS and key not in found]
         if not others:
             yield Coercion(2, value[chosen])
         elif set(others) <= {"unit", "units"}:
@@ -348,10 +398,20 @@ def unwrap_value(value: Mapping[str, object], node: SchemaNode, name: str) -> It
 
 def read_with_unit(value: object, unit: object, node: SchemaNode, name: str) -> Iterator[Coercion]:
     """A number beside its unit, where the schema states that one, or none and it is of the SI."""
+    about = content_words(name) | content_words(node.about)
     if parse_quantity(f"{value} {unit}", f"{name} {node.about}") is not None:
         yield Coercion(4, value)
-    elif (
-        plain_name(str(unit)) in SI_UNITS
-        and not (content_words(name) | content_words(node.about)) & UNITS
-    ):
+    elif plain_name(str(unit)) in SI_UNITS and not about & UNITS:
         yield Coercion(7, value)
+
+
+COERCIONS: dict[str, Callable[[object, SchemaNode, str], Iterator[Coercion]]] = {
+    "null": coerce_null,
+    "boolean": coerce_boolean,
+    "integer": coerce_number,
+    "number": coerce_number,
+    "string": coerce_text,
+    "array": coerce_list,
+    "object": coerce_object,
+}
+"""By the kind of the value: (value, its place, its property) -> all it may stand for."""

@@ -1,9 +1,9 @@
 """Correct a value to one place of a schema, at the least cost, with a receipt for each change."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import NamedTuple
 
-from andy_cli.compiler.mapper.coercions import find_called_name, find_coercions
+from andy_cli.compiler.mapper.coercions import Coercion, find_called_name, find_coercions
 from andy_cli.compiler.mapper.json_input import NULL_WORDS, parse_structure, write_short
 from andy_cli.compiler.mapper.rename_properties import (
     FitProperty,
@@ -40,36 +40,46 @@ class ObjectShape(NamedTuple):
 def unwrap_object(
     value: Mapping[str, object], node: SchemaNode, scope: MappingScope
 ) -> Iterator[ObjectShape]:
+    """Yield the object itself, then with what stands in each wrapper of it taken out."""
     declared = {plain_name(name) for name in node.properties}
+    tool = plain_name(scope.tool)
     called = find_called_name(value, declared)
-    if called is not None and not (node.is_whole and plain_name(called) == plain_name(scope.tool)):
+    if called is not None and not (node.is_whole and plain_name(called) == tool):
         return
     yield ObjectShape(0, value)
-    for key, each in value.items():
+    for key, wrapped in value.items():
         name = plain_name(key)
-        if name in declared or not (name in WRAPPERS or name == plain_name(scope.tool)):
+        if name in declared or not (name in WRAPPERS or name == tool):
             continue
-        inner = parse_structure(each) if isinstance(each, str) else each
-        if isinstance(inner, list):
-            inner = _read_pairs(inner) or _only_object(inner) or _name_positional(inner, node)
-        if not isinstance(inner, dict):
+        inner = _read_wrapped(wrapped, node)
+        if inner is None:
             continue
-        others = {
-            other: kept
-            for other, kept in value.items()
-            if other != key
-            and (plain_name(other) in declared or plain_name(other) not in LABEL_KEYS)
-        }
+        beside = {other: kept for other, kept in value.items() if other != key}
+        others = _drop_label_keys(beside, declared)
         if not others.keys() & inner.keys():
             yield ObjectShape(2, {**others, **inner}, f"took what stood in {key}")
+
+
+def _read_wrapped(wrapped: object, node: SchemaNode) -> dict[str, object] | None:
+    """The arguments in a wrapper: an object, pairs, one object in a list, values in order."""
+    inner = parse_structure(wrapped) if isinstance(wrapped, str) else wrapped
+    if isinstance(inner, list):
+        return _read_pairs(inner) or _only_object(inner) or _name_positional(inner, node)
+    return inner if isinstance(inner, dict) else None
+
+
+def _drop_label_keys(value: Mapping[str, object], declared: Set[str]) -> dict[str, object]:
+    """Without the keys that only say what the object is, unless the tool declares them."""
+    unwanted = LABEL_KEYS - declared
+    return {key: kept for key, kept in value.items() if plain_name(key) not in unwanted}
 
 
 def _read_pairs(values: list[object]) -> dict[str, object] | None:
     """`[{"name": "path", "value": "a"}]`."""
     pairs = {
-        str(each["name"]): each["value"]
-        for each in values
-        if isinstance(each, dict) and "value" in each and "name" in each
+        str(pair["name"]): pair["value"]
+        for pair in values
+        if isinstance(pair, dict) and "value" in pair and "name" in pair
     }
     return pairs if len(pairs) == len(values) else None
 
@@ -87,31 +97,32 @@ def _name_positional(values: list[object], node: SchemaNode) -> dict[str, object
 
 
 def fit_object(
-    shape: ObjectShape, node: SchemaNode, scope: MappingScope, inner: FitProperty
+    shape: ObjectShape, node: SchemaNode, scope: MappingScope, fit_property: FitProperty
 ) -> FittedValue | None:
-    sorting = rename_properties(shape.given, node, scope, inner)
-    if sorting is None:
+    """Rename and correct the properties of an object; None where one of them cannot be."""
+    assignment = rename_properties(shape.given, node, scope, fit_property)
+    if assignment is None:
         return None
-    made = dict(sorting.assigned)
-    cost, changes = shape.cost + sorting.cost, list(sorting.changes)
-    wrong = node.wrong(made)
-    for name, each in sorting.assigned.items() if wrong else ():
+    fitted = dict(assignment.assigned)
+    cost, changes = shape.cost + assignment.cost, list(assignment.changes)
+    wrong = node.wrong(fitted)
+    for name, value in assignment.assigned.items() if wrong else ():
         child = node.child(name) if name in wrong else None
         if child is None:
             continue
-        fitted = inner(each, child, name)
-        if fitted is None:
-            price = _omission_cost(each, name, node, child)
+        property_fit = fit_property(value, child, name)
+        if property_fit is None:
+            price = _omission_cost(value, name, node, child)
             if price is None or not scope.allows(price):
                 return None
             cost += price
-            changes.append(f"dropped {name}: {write_short(each)}")
-            del made[name]
+            changes.append(f"dropped {name}: {write_short(value)}")
+            del fitted[name]
             continue
-        made[name] = fitted.value
-        cost += fitted.cost
-        changes.extend(fitted.changes)
-    return FittedValue(cost, made, tuple(filter(None, (shape.change, *dict.fromkeys(changes)))))
+        fitted[name] = property_fit.value
+        cost += property_fit.cost
+        changes.extend(property_fit.changes)
+    return FittedValue(cost, fitted, tuple(filter(None, (shape.change, *dict.fromkeys(changes)))))
 
 
 def _omission_cost(value: object, name: str, node: SchemaNode, child: SchemaNode) -> int | None:
@@ -126,42 +137,32 @@ def _omission_cost(value: object, name: str, node: SchemaNode, child: SchemaNode
 def fit_value(
     value: object, node: SchemaNode, scope: MappingScope, name: str = "", depth: int = 0
 ) -> FittedValue | None:
-    """The value, corrected as far as the schema forces it; None where it does not.
+    """Correct a value as far as the schema forces it; None where it does not.
 
     `name`: the property it stands under. A value that fits comes back as it is, at no cost.
     """
-    if node.fits(value):
-        return FittedValue(0, value)
-    return correct_value(value, node, scope, name, depth, MOST_COERCIONS)
-
-
-def correct_value(
-    value: object, node: SchemaNode, scope: MappingScope, name: str, depth: int, again: int
-) -> FittedValue | None:
-    scope.steps -= 1
-    if depth > DEEPEST_CORRECTION or node.never or scope.steps < 0:
-        return None
-    if node.branches:
-        found = [
-            each
-            for branch in node.branches
-            if (each := try_value(value, branch, scope, name, depth + 1, again))
-        ]
-        return pick_cheapest(found, node)
-    return pick_cheapest(find_candidates(value, node, scope, name, depth, again), node)
+    return try_value(value, node, scope, name, depth, MOST_COERCIONS)
 
 
 def try_value(
     value: object, node: SchemaNode, scope: MappingScope, name: str, depth: int, again: int
 ) -> FittedValue | None:
+    """`again`: how often the value may still be taken for something else."""
     if node.fits(value):
         return FittedValue(0, value)
-    return correct_value(value, node, scope, name, depth, again)
+    scope.steps -= 1
+    if depth > DEEPEST_CORRECTION or node.never or scope.steps < 0:
+        return None
+    if not node.branches:
+        return pick_cheapest(find_candidates(value, node, scope, name, depth, again), node)
+    tried = [try_value(value, branch, scope, name, depth + 1, again) for branch in node.branches]
+    return pick_cheapest([fit for fit in tried if fit is not None], node)
 
 
 def find_candidates(
     value: object, node: SchemaNode, scope: MappingScope, name: str, depth: int, again: int
 ) -> Iterator[FittedValue]:
+    """Yield all that a value may be corrected to; nothing more where an object is a question."""
     if isinstance(value, dict) and node.takes("object"):
         asked = len(scope.questions)
         shapes = list(fit_shapes(value, node, scope, depth))
@@ -170,50 +171,57 @@ def find_candidates(
             return
     if isinstance(value, list) and node.takes("array"):
         yield from fit_array(value, node, scope, depth)
-    for reading in find_coercions(value, node, name) if again > 0 else ():
-        if not scope.allows(reading.cost):
+    for coercion in find_coercions(value, node, name) if again > 0 else ():
+        if not scope.allows(coercion.cost):
             continue
-        taken = try_value(reading.value, node, scope, name, depth + 1, again - 1)
-        if taken is not None:
-            receipt = reading.change or f"{write_short(value)} -> {write_short(taken.value)}"
-            changes = taken.changes if reading.change else ()
-            yield FittedValue(reading.cost + taken.cost, taken.value, (receipt, *changes))
+        fit = try_value(coercion.value, node, scope, name, depth + 1, again - 1)
+        if fit is not None:
+            yield record_coercion(value, coercion, fit)
+
+
+def record_coercion(value: object, coercion: Coercion, fit: FittedValue) -> FittedValue:
+    """The fit with what the coercion cost, and in words what it changed."""
+    cost = coercion.cost + fit.cost
+    if coercion.change:
+        return FittedValue(cost, fit.value, (coercion.change, *fit.changes))
+    return FittedValue(cost, fit.value, (f"{write_short(value)} -> {write_short(fit.value)}",))
 
 
 def fit_shapes(
     value: Mapping[str, object], node: SchemaNode, scope: MappingScope, depth: int
 ) -> Iterator[FittedValue]:
-    def inner(each: object, child: SchemaNode, called: str) -> FittedValue | None:
-        return fit_value(each, child, scope, called, depth + 1)
+    def fit_property(inner: object, child: SchemaNode, name: str) -> FittedValue | None:
+        return fit_value(inner, child, scope, name, depth + 1)
 
     for shape in unwrap_object(value, node, scope):
-        if made := fit_object(shape, node, scope, inner):
-            yield made
+        if fit := fit_object(shape, node, scope, fit_property):
+            yield fit
 
 
 def fit_array(
     value: list[object], node: SchemaNode, scope: MappingScope, depth: int
 ) -> Iterator[FittedValue]:
-    """Each item on its own; items that say nothing fall away where none may stand."""
+    """Fit each item on its own; items that say nothing fall away where none may stand."""
     items: list[object] = []
     changes: list[str] = []
     cost = 0
-    for at, each in enumerate(value):
+    fit: FittedValue | None
+    for at, item in enumerate(value):
         child = node.item(at)
-        made = (
-            FittedValue(0, each) if child is None else fit_value(each, child, scope, "", depth + 1)
+        fit = (
+            FittedValue(0, item) if child is None else fit_value(item, child, scope, "", depth + 1)
         )
-        if made is None:
-            if each is not None or not scope.may_guess:
-                return
+        if fit is not None:
+            cost += fit.cost
+            changes.extend(fit.changes)
+            items.append(fit.value)
+        elif item is None and scope.may_guess:
             cost += 4
             changes.append("dropped null")
-            continue
-        cost += made.cost
-        changes.extend(made.changes)
-        items.append(made.value)
+        else:
+            return
     if node.schema.get("uniqueItems") and not node.fits(items):
-        unique = [each for at, each in enumerate(items) if each not in items[:at]]
+        unique = [item for at, item in enumerate(items) if item not in items[:at]]
         if len(unique) < len(items):
             cost, items = cost + 3, unique
             changes.append("dropped what was there twice")

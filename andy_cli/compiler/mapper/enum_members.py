@@ -35,59 +35,61 @@ COMPARED = frozenset("er est ish r st".split())
 FILLERS = frozenset(
     map(stem_word, "by in a an the use with using on at degree degrees for it is".split())
 )
+TRUE_MEMBERS = frozenset(["true", "yes", "on", "enabled"])
+FALSE_MEMBERS = frozenset(["false", "no", "off", "disabled"])
 NEGATIONS = frozenset("and or not no non never without un dis anti except".split())
 
 
 def find_members(value: object, choices: Sequence[object]) -> Iterator[tuple[int, object]]:
     """(cost, the member that is meant), the surest only; nothing where several may be."""
-    if not choices or any(equal_as_json(value, each) for each in choices):
+    if not choices or any(equal_as_json(value, choice) for choice in choices):
         return
-    found = find_exact_member(value, choices)
-    if found is not None:
-        yield 1, found
-        return
-    if isinstance(value, bool):
-        said = ("true", "yes", "on", "enabled") if value else ("false", "no", "off", "disabled")
-        named = [each for each in choices if plain_name(str(each)) in said]
+    exact = find_exact_member(value, choices)
+    if exact is not None:
+        yield 1, exact
+    elif isinstance(value, bool):
+        said = TRUE_MEMBERS if value else FALSE_MEMBERS
+        named = [choice for choice in choices if plain_name(str(choice)) in said]
         if len(named) == 1:
             yield 2, named[0]
-        return
-    if isinstance(value, str | int):
-        for cost, hits in find_similar_members(
-            str(value), [each for each in choices if isinstance(each, str)]
-        ):
-            if len(hits) == 1:
-                yield cost, hits[0]
-            if hits:
-                return
+    elif isinstance(value, str | int):
+        texts = [choice for choice in choices if isinstance(choice, str)]
+        found = find_similar_members(str(value), texts)
+        cost, hits = next(((cost, hits) for cost, hits in found if hits), (0, []))
+        if len(hits) == 1:
+            yield cost, hits[0]
 
 
 def find_exact_member(value: object, choices: Sequence[object]) -> object | None:
     """The member that is the same but for case, style and kind."""
     text = value if isinstance(value, str) else write_json(value)
-    texts = [each for each in choices if isinstance(each, str)]
-    hits: list[str]
-    for compare in (str.strip, str.casefold, plain_name):
-        hits = [each for each in texts if compare(each.strip()) == compare(text.strip())]
-        if len(hits) == 1 and compare(text.strip()):
-            return hits[0]
-        if hits:
-            return None
-    number = parse_number(text) if isinstance(value, str) else None
+    hits = find_same_texts(text.strip(), [choice for choice in choices if isinstance(choice, str)])
+    if hits:
+        return hits[0] if len(hits) == 1 else None
     if isinstance(value, float) and value.is_integer():
         return find_exact_member(int(value), choices)
-    hits_number = [each for each in choices if number is not None and equal_as_json(each, number)]
-    if hits_number:
-        return hits_number[0]
-    if isinstance(value, str):
-        return next(
-            (
-                each
-                for each in choices
-                if not isinstance(each, str) and write_json(each) == plain_name(text)
-            ),
-            None,
-        )
+    return find_written_member(value, choices) if isinstance(value, str) else None
+
+
+def find_same_texts(text: str, choices: Sequence[str]) -> list[str]:
+    """The members that are the same text, by the strictest way to compare that finds any."""
+    for compare in (str.strip, str.casefold, plain_name):
+        hits = [choice for choice in choices if compare(choice.strip()) == compare(text)]
+        if hits and (len(hits) > 1 or compare(text)):
+            return hits
+    return []
+
+
+def find_written_member(text: str, choices: Sequence[object]) -> object | None:
+    """The member that is no text and was written as one: `3`, `true`, `null`."""
+    number = parse_number(text)
+    if number is not None:
+        for choice in choices:
+            if equal_as_json(choice, number):
+                return choice
+    for choice in choices:
+        if not isinstance(choice, str) and write_json(choice) == plain_name(text):
+            return choice
     return None
 
 
@@ -97,29 +99,26 @@ def find_similar_members(text: str, choices: Sequence[str]) -> Iterator[tuple[in
     if not asked:
         return
     if asked.isdigit():
-        yield 4, [each for each in choices if asked in split_words(each)]
+        yield 4, [member for member in choices if asked in split_words(member)]
         return
-    alike = [each for each in choices if normalize_spelling(each) == normalize_spelling(text)]
-    begun = [each for each in choices if len(asked) == 1 and is_member_prefix(each, asked)]
-    yield 2, begun if len(begun) > 1 else alike
+    initials = [member for member in choices if len(asked) == 1 and is_member_prefix(member, asked)]
+    spelled = normalize_spelling(text)
+    alike = [member for member in choices if normalize_spelling(member) == spelled]
+    yield 2, initials if len(initials) > 1 else alike
     if asked in YES | NO or (find_unit(text) and any(map(find_unit, choices))):
         return
-    compared = {member for member in choices if asked.removeprefix(plain_name(member)) in COMPARED}
-    choices = [member for member in choices if member not in compared]
-    yield 3, [each for each in choices if stem_words(each) == stem_words(text)]
-    yield 3, [each for each in choices if is_member_prefix(each, text)]
+    choices = [member for member in choices if not is_comparative(asked, plain_name(member))]
+    yield 3, [member for member in choices if stem_words(member) == stem_words(text)]
+    yield 3, [member for member in choices if is_member_prefix(member, text)]
     if set(split_words(text)) & NEGATIONS or any(mark in text for mark in ",;|&"):
         return
-    yield 3, [each for each in choices if is_inflected(asked, plain_name(each))]
-    yield 4, [each for each in choices if is_named_in(text, each)]
-    yield (
-        6,
-        [each for each in choices if len(asked) > 1 and is_abbreviation(asked, plain_name(each))],
-    )
-    yield (
-        6,
-        [each for each in choices if len(asked) > 4 and is_one_typo_away(asked, plain_name(each))],
-    )
+    for cost, is_meant in LOOSE_COMPARISONS:
+        yield cost, [member for member in choices if is_meant(text, member)]
+
+
+def is_comparative(asked: str, member: str) -> bool:
+    """Whether `warmer` is asked where there is `warm`."""
+    return asked.removeprefix(member) in COMPARED
 
 
 def normalize_spelling(text: str) -> tuple[str, ...]:
@@ -145,29 +144,43 @@ def is_member_prefix(member: str, text: str) -> bool:
     return rest != plain_name(member) and rest not in COMPARED and not further & TURNS
 
 
-def is_inflected(asked: str, member: str) -> bool:
+def is_inflected(text: str, member: str) -> bool:
     """`trapezoidal` is trapezoid."""
-    rest = asked.removeprefix(member)
-    return 2 < len(member) < len(asked) and len(rest) <= 3 and rest not in COMPARED
+    asked, own = plain_name(text), plain_name(member)
+    rest = asked.removeprefix(own)
+    return 2 < len(own) < len(asked) and len(rest) <= 3 and rest not in COMPARED
 
 
 def is_named_in(text: str, member: str) -> bool:
     """`by car` and `car ride` are car; `premium car` is another one."""
-    asked, own = (
-        [stem_word(word) for word in split_words(text)],
-        [stem_word(word) for word in split_words(member)],
-    )
+    asked = [stem_word(word) for word in split_words(text)]
+    own = [stem_word(word) for word in split_words(member)]
     for at in range(len(asked) - len(own) + 1 if own else 0):
         if asked[at : at + len(own)] == own:
             return set(asked[:at]) <= FILLERS and not set(asked[at:]) & TURNS - set(own)
     return False
 
 
-def is_one_typo_away(one: str, other: str) -> bool:
-    """Whether one slip makes the one of the other, behind the first letter."""
-    if one[0] != other[0]:
+def is_member_abbreviation(text: str, member: str) -> bool:
+    asked = plain_name(text)
+    return len(asked) > 1 and is_abbreviation(asked, plain_name(member))
+
+
+def is_one_typo_away(text: str, member: str) -> bool:
+    """Whether one slip makes the one of the other, behind the first letter of a longer word."""
+    asked, own = plain_name(text), plain_name(member)
+    if len(asked) <= 4 or asked[0] != own[:1]:
         return False
     # Costs 45 ms and is needed only where nothing surer was found.
     from rapidfuzz.distance import DamerauLevenshtein
 
-    return bool(DamerauLevenshtein.distance(one, other, score_cutoff=1) <= 1)
+    return bool(DamerauLevenshtein.distance(asked, own, score_cutoff=1) <= 1)
+
+
+LOOSE_COMPARISONS = (
+    (3, is_inflected),
+    (4, is_named_in),
+    (6, is_member_abbreviation),
+    (6, is_one_typo_away),
+)
+"""(cost, whether a text means a member), the surest first."""

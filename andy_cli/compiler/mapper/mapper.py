@@ -4,7 +4,7 @@ What validates is returned untouched. What is returned validates, or there are p
 twice is mapping once. Nothing here raises, waits or looks at the world (C15, D15, R14, R18).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from andy_cli.compiler.dialect import Tools
@@ -65,26 +65,35 @@ def map_call(name: str, arguments: object, tools: Tools, harmless: Callable[[str
 def _fit_arguments(
     found: ToolMatch, given: object, written: object, schema: PreparedSchema, harmless: bool
 ) -> Mapped:
+    """The call with arguments that fit, or the problems of those that do not.
+
+    `given` is `written` as plain JSON; where nothing is changed it is `written` that comes back.
+    """
     node = schema.node
     if isinstance(given, dict) and node.fits(given):
-        made, changes = convert_units(given, node)
-        if node.fits(made):
-            formed = match_number_forms(made, node)
-            same_object = formed is made and not changes and isinstance(written, Mapping)
-            arguments = written if same_object else formed
-            return Mapped((make_call(found.name, arguments),), tuple(changes))
+        valid = _finish_arguments(found.name, FittedValue(0, given), node)
+        if valid is not None:
+            unchanged = valid.calls[0].arguments is given and isinstance(written, Mapping)
+            return Mapped((make_call(found.name, written),)) if unchanged else valid
     scope = MappingScope(harmless, found.name)
     if schema.too_many(given):
         return _report_misfit(found.name, given, written, schema, scope)
-    best = _fit_start(given, schema, scope)
-    if best is not None and isinstance(best.value, dict):
-        in_time, changes = convert_units(best.value, node)
-        if node.fits(in_time):
-            arguments = match_number_forms(in_time, node)
-            return Mapped((make_call(found.name, arguments),), (*best.changes, *changes))
-    if harmless and isinstance(given, dict) and (many := _fan_out(found.name, given, schema)):
-        return many
-    return _report_misfit(found.name, given, written, schema, scope)
+    best = _fit_start(given, schema.node, scope)
+    corrected = _finish_arguments(found.name, best, node) if best is not None else None
+    if corrected is None and harmless and isinstance(given, dict):
+        corrected = _fan_out(found.name, given, node)
+    return corrected or _report_misfit(found.name, given, written, schema, scope)
+
+
+def _finish_arguments(name: str, fit: FittedValue, node: SchemaNode) -> Mapped | None:
+    """With times in the unit and numbers in the form that are declared; None: it does not fit."""
+    if not isinstance(fit.value, dict):
+        return None
+    arguments, changes = convert_units(fit.value, node)
+    if not node.fits(arguments):
+        return None
+    call = MappedCall(name, match_number_forms(arguments, node))
+    return Mapped((call,), (*fit.changes, *changes))
 
 
 def are_positional(values: list[object], node: SchemaNode) -> bool:
@@ -97,21 +106,28 @@ def make_call(name: str, arguments: object) -> MappedCall:
     return MappedCall(name, arguments if isinstance(arguments, Mapping) else {})
 
 
-def _fit_start(given: object, schema: PreparedSchema, scope: MappingScope) -> FittedValue | None:
-    """Arguments that are no object are read as one: a text, a list of them, values in order."""
-    if given is None:
-        given = {}
-    if isinstance(given, str) and isinstance(found := parse_structure(given), dict | list):
-        if isinstance(found, list) and not isinstance(found[0] if found else None, dict):
+def _fit_start(given: object, node: SchemaNode, scope: MappingScope) -> FittedValue | None:
+    """Fit arguments that may be no object: a text, a list of them, values in order."""
+    if isinstance(given, str) and (parsed := parse_structure(given)) is not None:
+        if isinstance(parsed, list) and not isinstance(parsed[0] if parsed else None, dict):
             return None
-        given = found
+        given = parsed
     while isinstance(given, list) and len(given) == 1 and isinstance(given[0], dict):
         given = given[0]
-    if isinstance(given, list) and scope.may_guess and are_positional(given, schema.node):
-        given = dict(zip(schema.node.properties, given, strict=False))
-    if not isinstance(given, dict | list) and scope.may_guess and (only := schema.node.only):
-        given = {only: given}
-    return fit_value(given, schema.node, scope)
+    if given is None:
+        given = {}
+    if scope.may_guess:
+        given = _name_values(given, node)
+    return fit_value(given, node, scope)
+
+
+def _name_values(given: object, node: SchemaNode) -> object:
+    """Values without names under the names that they can be meant for."""
+    if isinstance(given, list) and are_positional(given, node):
+        return dict(zip(node.properties, given, strict=False))
+    if not isinstance(given, dict | list) and (only := node.only):
+        return {only: given}
+    return given
 
 
 def _report_misfit(
@@ -145,9 +161,8 @@ def _find_call_inside(arguments: object, tools: Tools) -> tuple[str, object] | N
     return None
 
 
-def _fan_out(name: str, given: dict[str, object], schema: PreparedSchema) -> Mapped | None:
-    """Lists where single values belong, all of one length: one call for each row of them."""
-    node = schema.node
+def _fan_out(name: str, given: dict[str, object], node: SchemaNode) -> Mapped | None:
+    """Make one call for each row of lists of one length that stand where single values belong."""
     lists = {key: value for key, value in given.items() if isinstance(value, list)}
     children = [node.child(key) for key in lists]
     if not all(child and child.kinds and not child.takes("array") for child in children):
@@ -155,17 +170,14 @@ def _fan_out(name: str, given: dict[str, object], schema: PreparedSchema) -> Map
     lengths = set(map(len, lists.values()))
     if len(lengths) != 1 or not 1 < min(lengths) <= MOST_CALLS:
         return None
-    rows = zip(*lists.values(), strict=True)
     scope = MappingScope(True, name)
-    fits = [fit_value({**given, **dict(zip(lists, row, strict=True))}, node, scope) for row in rows]
-    whole: Sequence[FittedValue] = [one for one in fits if one is not None]
-    if len(whole) < len(fits):
-        return None
-    receipts = dict.fromkeys(change for one in whole for change in one.changes)
-    calls = [
-        make_call(name, match_number_forms(one.value, node))
-        for one in whole
-        if isinstance(one.value, dict)
-    ]
-    told = f"{', '.join(lists)}: a list -> {len(calls)} calls"
-    return Mapped(tuple(calls), (told, *receipts))
+    calls: list[MappedCall] = []
+    changes: dict[str, None] = {}
+    for row in zip(*lists.values(), strict=True):
+        fit = fit_value({**given, **dict(zip(lists, row, strict=True))}, node, scope)
+        if fit is None or not isinstance(fit.value, dict):
+            return None
+        calls.append(make_call(name, match_number_forms(fit.value, node)))
+        changes |= dict.fromkeys(fit.changes)
+    fanned = f"{', '.join(lists)}: a list -> {len(calls)} calls"
+    return Mapped(tuple(calls), (fanned, *changes))
