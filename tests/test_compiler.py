@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from andy_cli.compiler import dialects
@@ -108,6 +108,7 @@ values = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"])).ma
 
 @pytest.mark.parametrize("dialect", quick_every(6, WRITTEN), ids=lambda dialect: str(dialect.name))
 @given(name=names, path=values)
+@example(name="list_mp3s", path="<![CDATA[")
 def test_what_is_written_can_be_read(dialect: Dialect, name: str, path: str) -> None:
     has_path = "path" in str(TOOLS[name])
     request = ToolRequest(name=name, arguments={"path": path} if has_path else None)

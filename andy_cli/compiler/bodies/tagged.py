@@ -66,7 +66,7 @@ def leads(text: str, tags: Tags, openers: Sequence[str]) -> bool:
         first = elements.expression(tags).match(text, at)
         if first is not None and first.lastgroup == "call":
             return True
-        opener = next((each for each in openers if text.startswith(each, at)), "")
+        opener = next((opener for opener in openers if text.startswith(opener, at)), "")
         if not opener:
             return False
         at += len(opener)
@@ -99,8 +99,10 @@ def written(value: object, tags: Tags) -> str:
     """A value between tags so that it is read as it was: texts that look typed are quoted."""
     if not isinstance(value, str):
         return dumps(value, ensure_ascii=False)
-    typed = tags.quoted and (untyped(value) != value or unquoted(value) != value)
-    if typed or (tags.framing and value.startswith("<![CDATA[")):
+    marked = tags.framing and value.startswith("<![CDATA[")
+    if marked and not tags.quoted:
+        return f"<![CDATA[{value}]]>"
+    if marked or (tags.quoted and (untyped(value) != value or unquoted(value) != value)):
         return dumps(value, ensure_ascii=False)
     framing = tags.framing and not tags.lone and unframed(value, tags.lone) != value
     return f"\n{value}\n" if framing else value
