@@ -221,7 +221,7 @@ class Compiler:
         return self._requests(self._parsed[:-1] if self._unsettled else self._parsed)
 
     def _requests(self, parsed: Sequence[Parsed]) -> tuple[ToolRequest, ...]:
-        return tuple(request for each in parsed for request in each.requests)
+        return tuple(request for piece in parsed for request in piece.requests)
 
     def _take(self, segment: Segment) -> None:
         if segment.kind in SHOWN:
@@ -295,7 +295,7 @@ class Compiler:
         With words on one side they are marked as quoted: whoever runs them asks first.
         """
         waiting, self._waiting = self._waiting, []
-        followed = as_text and any(each.fence for each in waiting)
+        followed = as_text and any(segment.fence for segment in waiting)
         self._examples = self._examples or followed
         as_text = as_text and not (followed and self._gaps.empty)
         for segment in waiting:
@@ -388,7 +388,7 @@ class Compiler:
         while segments and _is_no_word(segments[-1]):
             tail.insert(0, segments.pop())
         requests = tuple(
-            request._replace(span=(0, 0)) for each in tail for request in each.parsed.requests
+            request._replace(span=(0, 0)) for piece in tail for request in piece.parsed.requests
         )
         if (
             not requests and self._lexer.opened in PROMPTED and not cut_off
@@ -397,10 +397,10 @@ class Compiler:
             self._gaps.show(self._lexer.opened + text)
         if requests:
             self._parsed.append(Parsed(requests, ("took a request from open reasoning",)))
-            self._dialect = next(each.dialect for each in tail if each.parsed.requests)
-            self._reasoning = [each.text for each in segments]
+            self._dialect = next(piece.dialect for piece in tail if piece.parsed.requests)
+            self._reasoning = [segment.text for segment in segments]
             end = self._lexer.size
-            self._spans.append((end - sum(len(each.text) for each in tail), end))
+            self._spans.append((end - sum(len(piece.text) for piece in tail), end))
 
     def _visible(self, text: str) -> Visible:
         if not (text or self._new_reasoning or self._retracted):
@@ -419,8 +419,8 @@ def _is_no_word(segment: Segment) -> bool:
 def tools_by_name(functions: Sequence[Mapping[str, object]]) -> dict[str, Mapping[str, object]]:
     """OpenAI function tools under their names; entries without a name are left out."""
     named: dict[str, Mapping[str, object]] = {}
-    for each in functions:
-        function = each.get("function", each)
+    for tool in functions:
+        function = tool.get("function", tool)
         if isinstance(function, Mapping) and isinstance(function.get("name"), str):
             named[str(function["name"])] = {"type": "function", "function": function}
     return named

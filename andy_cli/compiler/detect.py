@@ -94,7 +94,7 @@ def chosen(
 
     `learned` is what models/memory.py recalls. It takes native calls away, never gives them.
     """
-    there = {each.name: each for each in dialects}
+    there = {dialect.name: dialect for dialect in dialects}
     native = "tools" in capabilities and learned.native is not False
     if learned.dialect in there and (native or learned.dialect != NATIVE):
         return Detected(there[learned.dialect], probed(learned))
@@ -154,16 +154,22 @@ def bare_name(model: str) -> str:
 def by_name(model: str, dialects: Iterable[Dialect]) -> Dialect | None:
     """The dialect whose pattern fits the name most specifically; None if none does."""
     name = bare_name(model)
-    found = [(size, each.name, each) for each in dialects if (size := _fit(name, each.models))]
+    found = [
+        (size, dialect.name, dialect)
+        for dialect in dialects
+        if (size := _fit(name, dialect.models))
+    ]
     return max(found)[2] if found else None
 
 
 def _fit(name: str, patterns: Sequence[str]) -> int:
     """The letters of the longest pattern that fits; 0 if none does, or one says no."""
-    fitting = [each for each in patterns if _expression(each.removeprefix("!")).search(name)]
-    if any(each.startswith("!") for each in fitting):
+    fitting = [
+        pattern for pattern in patterns if _expression(pattern.removeprefix("!")).search(name)
+    ]
+    if any(pattern.startswith("!") for pattern in fitting):
         return 0
-    return max((len(re.sub(r"[-*?]", "", each)) for each in fitting), default=0)
+    return max((len(re.sub(r"[-*?]", "", pattern)) for pattern in fitting), default=0)
 
 
 @cache
@@ -207,8 +213,8 @@ def by_rendered(
         compiler = Compiler(markers, {SENTINEL_TOOL: {"type": "function", "function": tool}})
         compiler.feed(said)
         _, reply = compiler.finish()
-        if any(each.arguments == SENTINEL_ARGUMENTS for each in reply.requests):
-            return next(each for each in known if each.name == reply.dialect)
+        if any(request.arguments == SENTINEL_ARGUMENTS for request in reply.requests):
+            return next(dialect for dialect in known if dialect.name == reply.dialect)
     return None
 
 
@@ -219,7 +225,7 @@ def opens_reasoning(template: str) -> bool:
 
 
 OPENED = Expression(
-    rf"(?:{'|'.join(re.escape(each) for each in REASONING if each not in WORDY)})(?:\\n|\n)*['\"]"
+    rf"(?:{'|'.join(re.escape(tag) for tag in REASONING if tag not in WORDY)})(?:\\n|\n)*['\"]"
 )
 """A text in a template that ends behind the opener; with its closer it switches thinking off."""
 
@@ -236,9 +242,9 @@ def _by_template(
     """The dialect and why. Where two have the same markers, the one that the name says."""
     text = template[:LARGEST]
     found = [
-        (fit, each is named, each.name, each)
-        for each in dialects
-        if (fit := _shown(text, each)) is not None
+        (fit, dialect is named, dialect.name, dialect)
+        for dialect in dialects
+        if (fit := _shown(text, dialect)) is not None
     ]
     if not found:
         return None
@@ -267,15 +273,15 @@ def marks(dialect: Dialect) -> set[str]:
 
 
 def _begun(signs: set[str]) -> set[str]:
-    return {each for each in signs if not each.startswith(("</", "[/"))}
+    return {sign for sign in signs if not sign.startswith(("</", "[/"))}
 
 
 def _signs(dialect: Dialect) -> set[str]:
     """The markers of a call as the dialect writes it; a fence alone is none."""
     call = dialect.write(ToolRequest(SENTINEL, {SENTINEL: SENTINEL})).replace(SENTINEL, " ")
     found = {match[0] for match in SIGN.finditer(call) if len(match[0]) > 2}
-    return set() if all(each.startswith("`") for each in found) else found
+    return set() if all(sign.startswith("`") for sign in found) else found
 
 
 def _openers(dialect: Dialect) -> set[str]:
-    return {each for each in dialect.openers if SIGN.match(each)}
+    return {opener for opener in dialect.openers if SIGN.match(opener)}

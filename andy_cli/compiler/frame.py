@@ -91,7 +91,9 @@ class Frame:
         if not self._strong or not self._asks or isinstance(self.body, AnyContents):
             return None
         text, self._collected, self._size = "".join(self._collected) + text, [], 0
-        closers = {each for dialect in self.readers for each in dialect.closers if len(each) > 1}
+        closers = {
+            closer for dialect in self.readers for closer in dialect.closers if len(closer) > 1
+        }
         self.body = AnyContents(closers, self.opener, self._tools)
         return text
 
@@ -141,9 +143,9 @@ class Frame:
         """
         if self.ended or self.fence or self._mid_line or self._quote in CLOSING_MARKS:
             return None
-        readers = [each for each in self.readers if self._strong or each.name == protocol]
-        found = (read_open_call(each, self.written, self._tools) for each in readers)
-        return next((each for each in found if each is not None), None)
+        readers = [reader for reader in self.readers if self._strong or reader.name == protocol]
+        found = (read_open_call(reader, self.written, self._tools) for reader in readers)
+        return next((call for call in found if call is not None), None)
 
     @property
     def _strong(self) -> bool:
@@ -157,7 +159,7 @@ class Frame:
     @property
     def _asks(self) -> bool:
         """A dialect may read it: it is no mere framing."""
-        return any(each not in FRAMING for each in self.readers)
+        return any(reader not in FRAMING for reader in self.readers)
 
     def _mentions(self, parsed: Parsed) -> bool:
         """`<tool_call> and </tool_call>`: a word of prose, and no arguments, is no call."""
@@ -175,7 +177,7 @@ class Frame:
 
     def _read_contents(self, at_end: bool) -> Read | None:
         """Read it by what stands in it; a call that cannot be read whole is a fault."""
-        endless = at_end and not any(each.closers for each in self.readers)
+        endless = at_end and not any(reader.closers for reader in self.readers)
         contents = read_contents(self.written, self._tools, closed=endless)
         requests, unread = contents.requests, contents.unread
         if not (requests or unread):

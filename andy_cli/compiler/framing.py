@@ -132,7 +132,7 @@ def _read_lone_object(text: str, tools: Tools) -> Parsed | None:
     rest = set(value) - {"tool", "id", "call_id", "thought"}
     fits = len(rest) <= 1 and rest <= set(calls.ARGUMENTS)
     given = [value[key] for key in rest]
-    return Parsed() if fits and all(isinstance(each, dict | list | str) for each in given) else None
+    return Parsed() if fits and all(isinstance(key, dict | list | str) for key in given) else None
 
 
 def _read_element(text: str, tools: Tools) -> Parsed | None:

@@ -276,8 +276,8 @@ class Lexer:
             return
         calls = self._calls_inside(unfenced(frame.written)[0])
         if calls:
-            names = {each.name: each for each in self._markers.all}
-            requests = tuple(each for call in calls for each in call.parsed.requests)
+            names = {dialect.name: dialect for dialect in self._markers.all}
+            requests = tuple(request for call in calls for request in call.parsed.requests)
             self._consume(frame, names.get(calls[0].dialect), Parsed(requests))
         else:
             self._give_back(frame)
@@ -288,9 +288,9 @@ class Lexer:
             return []
         again = Lexer(self._markers, self._tools, inner=True)
         found = [*again.feed(content), *again.finish()]
-        if any(each.kind in SHOWN and each.text.strip() for each in found):
+        if any(segment.kind in SHOWN and segment.text.strip() for segment in found):
             return []
-        return [each for each in found if each.kind == "call" and each.parsed.requests]
+        return [segment for segment in found if segment.kind == "call" and segment.parsed.requests]
 
     def _consume(self, frame: Frame, dialect: Dialect | None, parsed: Parsed) -> None:
         """Give out a frame that was read, and go on behind it."""
@@ -336,7 +336,7 @@ class Lexer:
         if self._prompted and not self._repeated_opener(final):
             return
         found = min(
-            ((at, each) for each in self._closers if (at := self._held.find(each)) >= 0),
+            ((at, closer) for closer in self._closers if (at := self._held.find(closer)) >= 0),
             default=None,
         )
         if found:
@@ -346,14 +346,14 @@ class Lexer:
             self._emit("framing", 0 if closer in self._markers.heads else len(closer))
             self._closers, self._thought, self._lead = (), True, ""
             return
-        keep = 0 if final else max(_overlap(self._held, each) for each in self._closers)
+        keep = 0 if final else max(_overlap(self._held, closer) for closer in self._closers)
         self._emit("reasoning", len(self._held) - keep)
 
     def _repeated_opener(self, final: bool) -> bool:
         """Take out an opener that the prompt had written already; False if it may yet be one."""
         start = self._held.lstrip()
-        opener = next((each for each in REASONING if start.startswith(each)), "")
-        if not (opener or final) and any(each.startswith(start) for each in REASONING):
+        opener = next((tag for tag in REASONING if start.startswith(tag)), "")
+        if not (opener or final) and any(tag.startswith(start) for tag in REASONING):
             return False
         self._prompted = False
         if opener:
@@ -568,7 +568,7 @@ class Lexer:
 
     def _close_reasoning(self, found: str, held: str, start: int) -> bool:
         """The closer of reasoning that nobody opened: what came before it was thought."""
-        opener = next(each for each, ends in REASONING.items() if found in ends)
+        opener = next(tag for tag, ends in REASONING.items() if found in ends)
         if opener in self._mentioned:
             return False
         if self._thought or self._called or not self._runs:
@@ -601,7 +601,7 @@ class Lexer:
         if marker.where == "line" and lead:
             return False
         # Without a marker of its own, what prose announces as an example is one.
-        plain = all(each.fenced for each in marker.dialects)
+        plain = all(dialect.fenced for dialect in marker.dialects)
         return not (plain and introduces_example(self._near + before))
 
     def _open_frame(self, opener: str, marker: Marker, held: str, start: int, lead: str) -> None:
@@ -610,7 +610,7 @@ class Lexer:
         self._held = self._held[len(opener) :]  # `_at` stays where the request begins
         readers = marker.dialects
         if lead and opener in WEAK:  # the others want it at the start of a line
-            readers = tuple(each for each in readers if opener in each.openers)
+            readers = tuple(reader for reader in readers if opener in reader.openers)
         inline = opener[0] == "`" and len(opener) < FENCE
         body = Inline if inline else Fence if opener[0] == "`" else marker.body
         assert body is not None, "every opener has one"

@@ -62,10 +62,10 @@ class Fixed(NamedTuple):
 def fixed(exact: frozenset[str], folded: frozenset[str]) -> Fixed:
     """`folded` count in upper and lower case."""
     known = exact | folded
-    firsts = {case for each in known for case in (each[0].lower(), each[0].upper())}
+    firsts = {case for text in known for case in (text[0].lower(), text[0].upper())}
     return Fixed(
         alternatives(sorted(known, key=len, reverse=True), exact),
-        frozenset(each.lower()[:cut] for each in known for cut in range(1, len(each))),
+        frozenset(text.lower()[:cut] for text in known for cut in range(1, len(text))),
         max(LONGEST_TOKEN, *map(len, known)) - 1 if known else LONGEST_TOKEN,
         re.compile("[" + "".join(map(re.escape, sorted(firsts | {"`"}))) + "]"),
     )
@@ -118,16 +118,16 @@ class Markers:
         """`first` is the dialect that is expected: of those with one opener it reads first."""
         tools = [name for name in tools if name]
         self._expected = first
-        taught = [each for each in dialects if each.name == first]
-        owns = any(each.carries_all or each.letter is not None for each in taught)
+        taught = [dialect for dialect in dialects if dialect.name == first]
+        owns = any(dialect.carries_all or dialect.letter is not None for dialect in taught)
         self.protocol = first if owns else ""
         """The protocol of ours that was taught: a reply is one object of it."""
         self._exact: dict[str, Marker] = {}
         self._folded: dict[str, Marker] = {}
         self._forms: dict[Form, Marker] = {}
         self.all = tuple(dialects)
-        self._closers = frozenset(closer for each in dialects for closer in each.closers)
-        self.fenced = tuple(each for each in dialects if each.fenced)
+        self._closers = frozenset(closer for dialect in dialects for closer in dialect.closers)
+        self.fenced = tuple(dialect for dialect in dialects if dialect.fenced)
         odd = [name for name in tools if not simple(name)]
         for dialect in (*dialects, *(FRAMING if dialects else ())):
             for text, where in openers(dialect, tools if dialect.fold else odd):
@@ -152,7 +152,7 @@ class Markers:
         for text in (*(f"<{tag}>" for tag in RESULTS), *OTHER_RESULTS):
             marker = self._exact.get(text) or Marker("result")
             self._exact[text] = marker._replace(kind="result")
-        behind = frozenset(text for text, each in self._exact.items() if each.where == "behind")
+        behind = frozenset(text for text, marker in self._exact.items() if marker.where == "behind")
         self._fixed = fixed(frozenset(self._exact) - behind, frozenset(self._folded))
         self._behind = fixed(behind, frozenset())
         self._named = Named(
@@ -199,11 +199,11 @@ class Markers:
         while True:
             line = self._named.at_line(text, at) if line_start else None
             right_behind = self._right_behind(text) if behind else None
-            reach, spans = WINDOW, [each for each in (line, right_behind) if each]
+            reach, spans = WINDOW, [found for found in (line, right_behind) if found]
             while True:
                 last = min(at + reach, len(text))
                 ahead = (always.first(text, at, last), anywhere.first(text, at, last))
-                found = [*spans, *(each for each in ahead if each)]
+                found = [*spans, *(kind for kind in ahead if kind)]
                 if found or last == len(text):
                     break
                 reach *= 2

@@ -71,7 +71,7 @@ def alternatives(forms: Iterable[Form]) -> str:
         behind.setdefault(before, []).append(re.escape(after))
     found = [
         f"{escaped(before)}{RUN.pattern}+(?:{'|'.join(sorted(after, key=len, reverse=True))})"
-        for before, after in sorted(behind.items(), key=lambda each: len(each[0]), reverse=True)
+        for before, after in sorted(behind.items(), key=lambda names: len(names[0]), reverse=True)
     ]
     return f"({'|'.join(found) or NEVER})"
 
@@ -84,7 +84,7 @@ class Named:
     ) -> None:
         """`line` are the forms that count at the start of a line only."""
         self._line, self._anywhere = tuple(line), tuple(anywhere)
-        self._names = {each for name in tools for each in spellings(name)}
+        self._names = {spelling for name in tools for spelling in spellings(name)}
         self._sorted = sorted(self._names)
         forms = [*self._line, *self._anywhere]
         longest = max(map(len, self._names), default=0) + ESCAPES
@@ -93,7 +93,7 @@ class Named:
         for form in forms:
             self._by_end.setdefault(form[1][-1], []).append(form)
         self._initials = {
-            each[0] for each in (*self._names, *(form[0] for form in self._line)) if each
+            name[0] for name in (*self._names, *(form[0] for form in self._line)) if name
         }
         self._expressions = expressions(self._line, self._anywhere)
 

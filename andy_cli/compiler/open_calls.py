@@ -68,7 +68,7 @@ def _read_marked(parsed: Parsed, tail: str, tools: Tools) -> OpenCall | None:
     if not isinstance(value, str) or not value.endswith(MARK) or not _is_text(key, tools[name]):
         return None
     sure = _dump(_hold_back(value[:-1], tail))[:-1]
-    before = "".join(f"{_dump(each)}: {_dump(known)}, " for each, known in whole)
+    before = "".join(f"{_dump(value)}: {_dump(known)}, " for value, known in whole)
     return None if MARK in before + sure else OpenCall(name, f"{{{before}{_dump(key)}: {sure}")
 
 

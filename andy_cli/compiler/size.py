@@ -27,6 +27,6 @@ def billions(model: str) -> float | None:
 
 
 def _size(experts: str | None, number: str, unit: str) -> float | None:
-    each = float(number.replace("p", ".").replace("_", ".")) * BILLIONS[unit]
-    size = each * int(experts or 1)
+    one_expert = float(number.replace("p", ".").replace("_", ".")) * BILLIONS[unit]
+    size = one_expert * int(experts or 1)
     return size if size >= LEAST else None

@@ -63,7 +63,7 @@ def requests_in(value: object, tools: Tools, known: bool = False) -> list[ToolRe
             if requests:
                 return [with_id(requests[0], value), *requests[1:]]
     if len(value) > 1 and value.keys() <= tools.keys():
-        named = [single_key({key: each}, tools) for key, each in value.items()]
+        named = [single_key({key: item}, tools) for key, item in value.items()]
         return [request for request in named if request] if all(named) else None
     request = request_in(value, tools)
     if request is None or (known and request.name not in tools):
@@ -74,10 +74,10 @@ def requests_in(value: object, tools: Tools, known: bool = False) -> list[ToolRe
 def _requests_in_list(values: list[object], tools: Tools, known: bool) -> list[ToolRequest] | None:
     if pair := named_pair(values, tools):
         return [pair]
-    found = [requests_in(each, tools, known) for each in values]
-    if not found or any(each is None for each in found):
+    found = [requests_in(part, tools, known) for part in values]
+    if not found or any(requests is None for requests in found):
         return None
-    return [request for each in found if each for request in each]
+    return [request for requests in found if requests for request in requests]
 
 
 def named_pair(value: list[object], tools: Tools) -> ToolRequest | None:
@@ -105,11 +105,13 @@ def split_known(requests: Sequence[ToolRequest], tools: Tools) -> Parsed | None:
 
     None if there is no tool among them: then it is text.
     """
-    known = tuple(each for each in requests if each.name in tools)
-    silent = [each for each in requests if says_no_call(each.name, tools)]
+    known = tuple(request for request in requests if request.name in tools)
+    silent = [request for request in requests if says_no_call(request.name, tools)]
     if not known:
         return Parsed() if silent and len(silent) == len(requests) else None
-    unknown = [each.name for each in requests if each.name not in tools and each not in silent]
+    unknown = [
+        request.name for request in requests if request.name not in tools and request not in silent
+    ]
     fault = f"There is no tool {', '.join(unknown)}. Use one that exists." if unknown else ""
     return Parsed(known, fault=fault)
 
@@ -137,7 +139,7 @@ def request_in(value: Mapping[str, object], tools: Tools) -> ToolRequest | None:
     name = tool_name(str(value[key]), tools) or name_by_arguments(value, tools)
     if not name:
         return None
-    given = next((each for each in ARGUMENTS if each in value and each != key), None)
+    given = next((name for name in ARGUMENTS if name in value and name != key), None)
     if given is not None:
         arguments = arguments_of(value[given] or "", tools.get(name))
     else:
@@ -146,13 +148,13 @@ def request_in(value: Mapping[str, object], tools: Tools) -> ToolRequest | None:
         return None
     if given is not None and name in tools:  # some stand beside the others
         known = properties(tools[name])
-        others = {each: item for each, item in value.items() if each not in (key, given, *IDS)}
-        arguments = {**{each: others[each] for each in others if each in known}, **arguments}
+        others = {other: item for other, item in value.items() if other not in (key, given, *IDS)}
+        arguments = {**{key: others[key] for key in others if key in known}, **arguments}
     return with_id(ToolRequest(name=name, arguments=arguments), value)
 
 
 def name_by_arguments(value: Mapping[str, object], tools: Tools) -> str:
-    given = next((value[each] for each in ARGUMENTS if isinstance(value.get(each), dict)), None)
+    given = next((value[key] for key in ARGUMENTS if isinstance(value.get(key), dict)), None)
     return only_fitting(given, tools) if isinstance(given, dict) else ""
 
 
@@ -176,7 +178,7 @@ def single_key(value: Mapping[str, object], tools: Tools) -> ToolRequest | None:
 
 def beside(value: Mapping[str, object], key: str, tool: Schema | None) -> dict[str, object] | None:
     """Arguments that stand beside the name instead of under a key of their own."""
-    rest = {each: item for each, item in value.items() if each not in (key, "type", *IDS)}
+    rest = {other: item for other, item in value.items() if other not in (key, "type", *IDS)}
     if not rest:
         return {}
     if tool is None:
@@ -224,8 +226,8 @@ def positional(value: list[object], tool: Schema | None) -> dict[str, object] | 
 def pairs_in(values: list[object]) -> dict[str, object]:
     """Read `[{"name": "track", "value": "Blue"}]`; empty where it is something else."""
     found: dict[str, object] = {}
-    for each in values:
-        match each:
+    for entry in values:
+        match entry:
             case {"name": str(key), "value": value, **rest} if not rest:
                 found[key] = value
             case _:
@@ -284,7 +286,7 @@ def of_type(value: object, schema: object, root: Schema) -> bool:
     ):
         return "" in kinds
     items = schema.get("items")
-    return not isinstance(value, list) or all(of_type(each, items, root) for each in value)
+    return not isinstance(value, list) or all(of_type(item, items, root) for item in value)
 
 
 def properties(tool: Schema) -> Mapping[str, Schema]:

@@ -99,14 +99,14 @@ def read_contents(text: str, tools: Tools, closed: bool = False) -> Contents:
             if not words:
                 unread.append(text[at:])
             return Contents(tuple(requests), tuple(unread), text[at:] if words else "")
-        if not read.closed and not all(_is_full(each, tools) for each in read.requests):
+        if not read.closed and not all(_is_full(request, tools) for request in read.requests):
             return Contents(tuple(requests), (*unread, text[at : read.end]))
         requests += read.requests
         if not (read.requests or read.empty):
             unread.append(text[at : read.end])
         at = _skip(text, read.end)
     if unread:  # what could not be read may be what one of the others lacks
-        requests = [each for each in requests if _is_full(each, tools)]
+        requests = [request for request in requests if _is_full(request, tools)]
     return Contents(tuple(requests), tuple(unread))
 
 

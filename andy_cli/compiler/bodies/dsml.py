@@ -25,14 +25,14 @@ def dialect(name: str, word: str, section: str) -> Dialect:
 
     mark = f"{BAR}{word}{BAR}"
     marks = [f"{bar}{word}{bar}{blank}" for bar, blank in product((BAR, "|"), ("", " "))]
-    sections = [each + kind for each in marks for kind in SECTIONS]
+    sections = [mark + kind for mark in marks for kind in SECTIONS]
     return tagged.dialect(
         name=name,
-        openers=tuple(f"<{each}>" for each in sections),
-        closers=tuple(f"</{each}>" for each in [*sections, *(f"{each}invoke" for each in marks)]),
+        openers=tuple(f"<{section_name}>" for section_name in sections),
+        closers=tuple(f"</{name}>" for name in [*sections, *(f"{mark}invoke" for mark in marks)]),
         tags=EXACT,
         write=write,
-        bare=tuple(f"<{each}invoke name=" for each in marks),
+        bare=tuple(f"<{mark}invoke name=" for mark in marks),
     )
 
 

@@ -237,8 +237,8 @@ class Reader:
         if cut:
             self._calls.pop()
         requests = [
-            ToolRequest(name=each.name, arguments=unwrapped(each.arguments, each.tool))
-            for each in self._calls
+            ToolRequest(name=call.name, arguments=unwrapped(call.arguments, call.tool))
+            for call in self._calls
         ]
         return Found(tuple(requests), cut, "" if cut else rest, tuple(self._repairs))
 
@@ -277,8 +277,8 @@ def read(text: str, tools: Tools, tags: Tags) -> Found | None:
 
 def requests_in(text: str, tools: Tools, tags: Tags | None = None) -> list[ToolRequest] | None:
     """The complete calls in the text; None if there is none in any of the families."""
-    for each in (tags,) if tags else FAMILIES:
-        found = read(text, tools, each)
+    for family in (tags,) if tags else FAMILIES:
+        found = read(text, tools, family)
         if found and found.requests:
             return list(found.requests)
     return None

@@ -138,7 +138,7 @@ class Until:
         strings: bool = False,
         lead: Callable[[str], bool] = lambda text: True,
     ) -> None:
-        self._closers = re.compile("|".join(re.escape(each) for each in closers), re.IGNORECASE)
+        self._closers = re.compile("|".join(re.escape(closer) for closer in closers), re.IGNORECASE)
         self._keep = max(map(len, closers)) - 1
         self._scan = JsonScan() if strings else None
         self._lead = lead

@@ -76,7 +76,7 @@ def rebuilt(text: str, tools: Tools) -> list[ToolRequest] | None:
 
 
 def fitting(requests: list[ToolRequest] | None, tools: Tools) -> bool:
-    return bool(requests) and all(calls.fits(each, tools) for each in requests or ())
+    return bool(requests) and all(calls.fits(request, tools) for request in requests or ())
 
 
 def json_parse(
@@ -152,7 +152,9 @@ def render_with(
     """A `render` for dialects whose calls are text: results come back as user messages."""
 
     def render(history: Sequence[Message]) -> list[Wire]:
-        return alternate({"role": role(each), "content": content(each)} for each in history)
+        return alternate(
+            {"role": role(message), "content": content(message)} for message in history
+        )
 
     def role(message: Message) -> str:
         return "user" if message.role == "tool" else message.role

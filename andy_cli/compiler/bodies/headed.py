@@ -60,7 +60,7 @@ def without(text: str, closers: Sequence[str]) -> tuple[str, bool]:
     """The text without fence and closers around it, and whether there was a closer."""
     text, closed = text.strip(), False
     while True:
-        closer = next((each for each in closers if text.endswith(each)), "")
+        closer = next((closer for closer in closers if text.endswith(closer)), "")
         shorter = text.removesuffix(closer).rstrip() if closer else text.rstrip("`").rstrip()
         if shorter == text:
             return text, closed
@@ -73,7 +73,7 @@ MARKS = Expression(r"<[^<>]{0,60}>|functions?\b")
 
 def begun(text: str, openers: Sequence[str], closers: Sequence[str]) -> Parsed | None:
     """A header without arguments: incomplete if it may go on with a name, else text."""
-    if any(each in text for each in closers):
+    if any(closer in text for closer in closers):
         return None
     rest = MARKS.sub("", text.partition(">")[2]) if ">" in text else text
     rest = rest.strip()

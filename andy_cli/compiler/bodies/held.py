@@ -56,11 +56,11 @@ def simplify_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     kept: dict[str, Any] = {}
     for word, value in schema.items():
         if word == "properties" and isinstance(value, Mapping):
-            kept[word] = {name: _part(each) for name, each in value.items()}
+            kept[word] = {name: _part(part) for name, part in value.items()}
         elif word == "items":
             kept[word] = _part(value)
         elif word == "anyOf" and isinstance(value, list):
-            kept[word] = [_part(each) for each in value]
+            kept[word] = [_part(item) for item in value]
         elif word in WORDS or (word in BOUNDS and schema.get("type") == "integer"):
             kept[word] = value
     if kept.get("properties"):

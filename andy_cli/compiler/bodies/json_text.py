@@ -102,9 +102,9 @@ def json_like(value: object) -> object | None:
     if isinstance(value, tuple | set):
         value = list(value)
     if isinstance(value, list):
-        return [json_like(each) for each in value]
+        return [json_like(item) for item in value]
     if isinstance(value, dict):
-        return {str(key): json_like(each) for key, each in value.items()}
+        return {str(key): json_like(item) for key, item in value.items()}
     return value if isinstance(value, str | int | float | bool | None) else None
 
 
@@ -199,9 +199,9 @@ def _keys_of(value: object) -> Iterator[str]:
 def _is_said(value: object, text: str) -> bool:
     """Tell whether every text in a repaired value stood in quotation marks, or is one word."""
     if isinstance(value, dict):
-        return all(_is_said(each, text) for pair in value.items() for each in pair)
+        return all(_is_said(word, text) for pair in value.items() for word in pair)
     if isinstance(value, list):
-        return all(_is_said(each, text) for each in value)
+        return all(_is_said(item, text) for item in value)
     if not isinstance(value, str) or WORD.fullmatch(value):
         return True
     start, end = value[:20].replace('"', '\\"'), value[-20:].replace('"', '\\"')

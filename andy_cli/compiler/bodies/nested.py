@@ -80,9 +80,9 @@ def value(node: Node, schema: Schema | None, root: Schema) -> object:
             return [] if "array" in kind else {}
         return typed(node.text, schema, root)
     items = schema.get("items")
-    if "array" in allowed(schema, root) or all(each.name == ITEM for each in node.children):
+    if "array" in allowed(schema, root) or all(child.name == ITEM for child in node.children):
         inner = items if isinstance(items, Mapping) else None
-        return [value(each, inner, root) for each in node.children]
+        return [value(child, inner, root) for child in node.children]
     inside = schema.get("properties")
     schemas = inside if isinstance(inside, Mapping) else {}
     return members(node.children, schemas, root)
@@ -107,16 +107,16 @@ def members(nodes: list[Node], schemas: Mapping[str, Schema], root: Schema) -> d
 
 
 def write(request: ToolRequest) -> str:
-    values = [element(key, each) for key, each in (request.arguments or {}).items()]
+    values = [element(key, value) for key, value in (request.arguments or {}).items()]
     head = f'{MARK}<tool_call>{MARK}<invoke name="{request.name}">'
     return "".join([head, *values, f"{MARK}</invoke>{MARK}</tool_call>"])
 
 
-def element(key: str, each: object) -> str:
-    if isinstance(each, Mapping) and each:
-        inner = "".join(element(str(name), item) for name, item in each.items())
-    elif isinstance(each, list) and each:
-        inner = "".join(element(ITEM, item) for item in each)
+def element(key: str, value: object) -> str:
+    if isinstance(value, Mapping) and value:
+        inner = "".join(element(str(name), item) for name, item in value.items())
+    elif isinstance(value, list) and value:
+        inner = "".join(element(ITEM, item) for item in value)
     else:
-        inner = written(each, SECTIONED) if isinstance(each, str) else json.dumps(each)
+        inner = written(value, SECTIONED) if isinstance(value, str) else json.dumps(value)
     return f"{MARK}<{key}>{inner}{MARK}</{key}>"

@@ -40,7 +40,7 @@ def requests_in(text: str, tools: Tools, known: bool = True) -> list[ToolRequest
     calls = parsed(text, tools)
     if calls is None:  # Python refuses it; a valid program is no request
         calls = scanned(text, tools)
-    if not calls or (known and any(each.name not in tools for each in calls)):
+    if not calls or (known and any(call.name not in tools for call in calls)):
         return None
     return calls
 
@@ -72,7 +72,7 @@ def unescape_names(text: str) -> str:
 
 def read_texts(value: object, tools: Tools) -> list[ToolRequest] | None:
     """Read a list of calls, each written as a text: `["play(track='Blue')"]`."""
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         return None
     return requests_in("\n".join(value), tools)
 
@@ -112,7 +112,7 @@ class BareWords(ast.NodeTransformer):
     """Takes names that stand as arguments for the words they are: `unit=celsius`."""
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
-        node.args = [self.visit(each) for each in node.args]
+        node.args = [self.visit(argument) for argument in node.args]
         for keyword in node.keywords:
             keyword.value = self.visit(keyword.value)
         return node
@@ -133,7 +133,7 @@ def renamed(text: str) -> str:
 
 def elements(node: ast.expr) -> list[ast.expr]:
     if isinstance(node, ast.List | ast.Tuple):
-        return [inner for each in node.elts for inner in elements(each)]
+        return [inner for item in node.elts for inner in elements(item)]
     return [node]
 
 
@@ -144,7 +144,7 @@ def call_of(node: ast.expr, tools: Tools) -> ToolRequest:
     order = list(properties(tools[name])) if name in tools else []
     if len(node.args) > len(order) and node.args:
         raise NotLiteral
-    arguments = by_position(order, [literal(each) for each in node.args])
+    arguments = by_position(order, [literal(argument) for argument in node.args])
     for keyword in node.keywords:
         value = literal(keyword.value)
         if keyword.arg is None:
@@ -179,7 +179,7 @@ def literal(node: ast.expr) -> object:
         case ast.Name(id=name) if name in CONSTANTS:
             return CONSTANTS[name]
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
-            return [literal(each) for each in items]
+            return [literal(item) for item in items]
         case ast.Dict(keys=keys, values=values):
             pairs = zip(keys, values, strict=True)
             return {str(literal(key)): literal(value) for key, value in pairs if key is not None}
@@ -190,7 +190,7 @@ def literal(node: ast.expr) -> object:
         case ast.BinOp(left=left, op=op, right=right) if type(op) in SUMS:
             return computed(literal(left), literal(right), SUMS[type(op)])
         case ast.Call(func=ast.Name(id="dict"), args=[], keywords=keywords):
-            return {each.arg: literal(each.value) for each in keywords if each.arg}
+            return {keyword.arg: literal(keyword.value) for keyword in keywords if keyword.arg}
     raise NotLiteral
 
 

@@ -261,7 +261,7 @@ class Headed:
             return match.end() - known
         if self._other and match[0] == self._other[0]:
             self._body = self._other[1]()
-        elif not any(each.fullmatch(self._opener + head) for each in self._heads):
+        elif not any(pattern.fullmatch(self._opener + head) for pattern in self._heads):
             return -1
         else:
             self._body = Json(*self._closers, fenced="```" in head)

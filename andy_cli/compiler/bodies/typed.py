@@ -120,13 +120,13 @@ def allowed(schema: Schema, root: Schema, depth: int = 0) -> frozenset[str]:
     if isinstance(schema.get("$ref"), str):
         kinds |= allowed(referred(schema["$ref"], root), root, depth + 1)
     for word in ("anyOf", "oneOf", "allOf"):
-        for each in schema.get(word) or ():
-            if isinstance(each, Mapping):
-                kinds |= allowed(each, root, depth + 1)
+        for branch in schema.get(word) or ():
+            if isinstance(branch, Mapping):
+                kinds |= allowed(branch, root, depth + 1)
     if not kinds:
         named = [*(schema.get("enum") or ()), *([schema["const"]] if "const" in schema else [])]
-        kinds = {kind_of(each) for each in named}
-    return frozenset(OTHER_NAMES.get(each, each) for each in kinds)
+        kinds = {kind_of(kind) for kind in named}
+    return frozenset(OTHER_NAMES.get(kind, kind) for kind in kinds)
 
 
 OTHER_NAMES = {

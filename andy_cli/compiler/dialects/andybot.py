@@ -129,18 +129,20 @@ def interview(
 ) -> Generator[Question, str, Arguments | Refusal]:
     required = set(schema.get("required") or ())
     arguments: dict[str, object] = {}
-    for parameter, each in (schema.get("properties") or {}).items():
+    for parameter, declared in (schema.get("properties") or {}).items():
         if parameter in given:
-            arguments[parameter] = converted(str(given[parameter]), each)
+            arguments[parameter] = converted(str(given[parameter]), declared)
             continue
         needed = parameter in required
-        question = Question(asked(parameter, each), parameter, each, needed, answers(each, needed))
+        question = Question(
+            asked(parameter, declared), parameter, declared, needed, answers(declared, needed)
+        )
         for attempt in range(REPEATS):
             answer = clean(parameter, (yield question))
-            if skipped(answer, each):
+            if skipped(answer, declared):
                 if not question.required:
                     break
-            elif (value := converted(answer, each)) is not None:
+            elif (value := converted(answer, declared)) is not None:
                 arguments[parameter] = value
                 break
             question = again(question, attempt)
@@ -233,7 +235,7 @@ def converted(answer: str, schema: Schema) -> object | None:
         return structure(answer, kind)
     allowed = schema.get("enum")
     if allowed and answer not in allowed:
-        return next((each for each in allowed if str(each).lower() == answer.lower()), None)
+        return next((kind for kind in allowed if str(kind).lower() == answer.lower()), None)
     return answer
 
 
@@ -291,10 +293,10 @@ def responded(results: Sequence[Message], several: bool) -> list[Wire]:
     """All results of one reply in one message, a line each (R1)."""
     if not results:
         return []
-    lines = [
-        f"ANDYBOT RESPONDS: {f'{each.name.upper()}: ' if several else ''}{formatted(each.content)}"
-        for each in results
-    ]
+    lines: list[str] = []
+    for result in results:
+        name = f"{result.name.upper()}: " if several else ""
+        lines.append(f"ANDYBOT RESPONDS: {name}{formatted(result.content)}")
     return [{"role": "user", "content": "\n".join(lines)}]
 
 
@@ -328,7 +330,7 @@ def item(value: object) -> str:
     (_, first), *rest = value.items()
     if not isinstance(first, str) or not rest:
         return json.dumps(value, ensure_ascii=False)
-    details = ", ".join(f"{name}: {plain(each)}" for name, each in rest if each is not None)
+    details = ", ".join(f"{name}: {plain(value)}" for name, value in rest if value is not None)
     return f"{first} ({details})" if details else first
 
 

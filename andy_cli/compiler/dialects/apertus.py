@@ -14,9 +14,9 @@ def read(text: str, tools: Tools) -> list[ToolRequest] | None:
     """Known names or not: the marker says that these are calls."""
     value = json_text.read(text)
     items = value if isinstance(value, list) else [value]
-    if not all(isinstance(each, dict) and len(each) == 1 for each in items):
+    if not all(isinstance(item, dict) and len(item) == 1 for item in items):
         return forms.json_calls(text, tools)
-    pairs = [pair for each in items if isinstance(each, dict) for pair in each.items()]
+    pairs = [pair for item in items if isinstance(item, dict) for pair in item.items()]
     return [
         ToolRequest(
             name=calls.tool_name(name, tools), arguments=given if isinstance(given, dict) else {}

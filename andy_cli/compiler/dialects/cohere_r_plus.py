@@ -41,7 +41,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     parsed = READ(text, tools)
     if parsed is None:
         return None
-    requests = tuple(each for each in parsed.requests if each.name not in NOTHING)
+    requests = tuple(request for request in parsed.requests if request.name not in NOTHING)
     return parsed._replace(requests=requests, settled=True)
 
 

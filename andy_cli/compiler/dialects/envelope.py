@@ -54,7 +54,7 @@ def parse_envelope(text: str, tools: Tools | None = None) -> ParsedEnvelope:
     """
     read = read_envelope(text, tools)
     return {
-        "toolCalls": [{**item(each), "priority": each.priority} for each in read.calls],
+        "toolCalls": [{**item(call), "priority": call.priority} for call in read.calls],
         "parseErrors": list(read.errors),
     }
 
@@ -122,11 +122,11 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     envelope = read_envelope(body, tools)
     if not envelope.found:
         return None
-    known = [each for each in envelope.calls if each.name in tools or not spoken(each)]
+    known = [call for call in envelope.calls if call.name in tools or not spoken(call)]
     said = [
-        str((each.arguments or {}).get("content", "")) for each in envelope.calls if spoken(each)
+        str((call.arguments or {}).get("content", "")) for call in envelope.calls if spoken(call)
     ]
-    said = [] if any(each.name == SPOKEN for each in known) else said
+    said = [] if any(request.name == SPOKEN for request in known) else said
     return Parsed(
         tuple(known),
         repairs=envelope.notes,
@@ -160,7 +160,7 @@ def write(request: ToolRequest) -> str:
 
 def render(history: Sequence[Message]) -> list[Wire]:
     """What was said and asked for in one object; without a request it was the end of the turn."""
-    return alternate({"role": role(each), "content": content(each)} for each in history)
+    return alternate({"role": role(message), "content": content(message)} for message in history)
 
 
 def role(message: Message) -> str:

@@ -56,7 +56,7 @@ def writer(opener: str, closer: str, quote: str) -> Callable[[ToolRequest], str]
         if isinstance(item, str):
             return escaped(item) if quote in item else f"{quote}{item}{quote}"
         if isinstance(item, dict):
-            return "{" + ",".join(f"{key}:{value(each)}" for key, each in item.items()) + "}"
+            return "{" + ",".join(f"{key}:{value(inner)}" for key, inner in item.items()) + "}"
         if isinstance(item, list):
             return "[" + ",".join(map(value, item)) + "]"
         return json.dumps(item)

@@ -46,13 +46,13 @@ def parse(text: str, tools: Tools) -> Parsed | None:
 
 def readable(values: list[object], tools: Tools) -> Parsed | None:
     """Read those entries of a list that are calls with arguments; the others are reported."""
-    read = [calls.names_arguments(each) and calls.requests_in(each, tools) for each in values]
-    parsed = calls.split_known([request for each in read for request in each or ()], tools)
+    read = [calls.names_arguments(value) and calls.requests_in(value, tools) for value in values]
+    parsed = calls.split_known([request for requests in read for request in requests or ()], tools)
     if parsed is None or not parsed.requests:
         return None
     pairs = zip(values, read, strict=True)
     unread = [json.dumps(value)[:80] for value, found in pairs if not found]
-    faults = [parsed.fault, *(f"This is no request: {each}." for each in unread)]
+    faults = [parsed.fault, *(f"This is no request: {value}." for value in unread)]
     return parsed._replace(fault=" ".join(filter(None, faults)))
 
 

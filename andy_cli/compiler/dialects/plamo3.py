@@ -25,11 +25,11 @@ def marks(edge: str) -> tuple[str, ...]:
     )
 
 
-CLOSERS = tuple(each for each in marks("end") if "tool_name" not in each)
+CLOSERS = tuple(mark for mark in marks("end") if "tool_name" not in mark)
 
 DIALECT = headed.dialect(
     name="plamo3",
-    openers=tuple(each for each in marks("begin") if "arguments" not in each),
+    openers=tuple(mark for mark in marks("begin") if "arguments" not in mark),
     closers=CLOSERS,
     head=HEAD,
     write=lambda request: (

@@ -111,17 +111,17 @@ def _is_plain_json(value: object, depth: int) -> bool:
 
 
 def _are_plain_json(values: Iterable[object], depth: int) -> bool:
-    for each in values:
-        kind = type(each)
+    for value in values:
+        kind = type(value)
         if kind in PLAIN_TYPES:
             continue
-        if isinstance(each, str):
-            if not each.isascii():
+        if isinstance(value, str):
+            if not value.isascii():
                 return False
-        elif isinstance(each, float):
-            if not isfinite(each):
+        elif isinstance(value, float):
+            if not isfinite(value):
                 return False
-        elif kind not in CONTAINER_TYPES or not _is_plain_json(each, depth + 1):
+        elif kind not in CONTAINER_TYPES or not _is_plain_json(value, depth + 1):
             return False
     return True
 
@@ -138,14 +138,14 @@ def _copy_value(value: object, depth: int) -> object:
             raise NotJson(f"{value} is no number that JSON knows")
         return value
     if isinstance(value, Mapping):
-        return {_check_text(str(key)): _copy_value(each, depth + 1) for key, each in value.items()}
+        return {_check_text(str(key)): _copy_value(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_copy_value(each, depth + 1) for each in value]
+        return [_copy_value(item, depth + 1) for item in value]
     raise NotJson(f"a {type(value).__name__} is no value that JSON knows")
 
 
 def _check_text(text: str) -> str:
-    if not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text):
+    if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
         raise NotJson("it holds half a character")
     return text
 

@@ -72,8 +72,8 @@ def render_provider_schema(
     else:
         shown = _drop_our_keywords(schema)
     made = {
-        key: each
-        for key, each in function.items()
+        key: value
+        for key, value in function.items()
         if key not in ("parameters", "inputSchema", "input_schema", "annotations", *OUR_KEYWORDS)
     }
     made["name"] = name or made.get("name", "")
@@ -83,8 +83,8 @@ def render_provider_schema(
 
 def _drop_our_keywords(schema: Mapping[str, object], is_names: bool = False) -> dict[str, object]:
     return {
-        key: _drop_in_value(each, is_names=key == "properties" and not is_names)
-        for key, each in schema.items()
+        key: _drop_in_value(value, is_names=key == "properties" and not is_names)
+        for key, value in schema.items()
         if is_names or key not in OUR_KEYWORDS
     }
 
@@ -93,7 +93,7 @@ def _drop_in_value(value: object, is_names: bool) -> object:
     if isinstance(value, Mapping):
         return _drop_our_keywords(value, is_names)
     return (
-        [_drop_in_value(each, is_names=False) for each in value]
+        [_drop_in_value(item, is_names=False) for item in value]
         if isinstance(value, list)
         else value
     )
@@ -116,15 +116,15 @@ class SchemaSimplifier(NamedTuple):
         if not self.references and "$ref" in known:
             return self._followed(known, trail)
         return {
-            key: self._said(key, each, trail)
-            for key, each in known.items()
+            key: self._said(key, value, trail)
+            for key, value in known.items()
             if key not in OUR_KEYWORDS
             and (key not in REFUSED_KEYWORDS or (key == "$defs" and self.references))
         }
 
     def _followed(self, schema: Mapping[str, Any], trail: tuple[str, ...]) -> dict[str, Any]:
         reference = schema["$ref"]
-        rest = {key: each for key, each in schema.items() if key != "$ref"}
+        rest = {key: value for key, value in schema.items() if key != "$ref"}
         target = None if reference in trail else resolve_reference(reference, self.root)
         known = target if isinstance(target, Mapping) else {}
         return self.part({**known, **rest}, (*trail, reference))
@@ -134,11 +134,11 @@ class SchemaSimplifier(NamedTuple):
             return "#" + str(value).partition("#")[2]
         if key in ("properties", "$defs"):
             names = value.items() if isinstance(value, Mapping) else ()
-            return {name: self.part(each, trail) for name, each in names}
+            return {name: self.part(inner, trail) for name, inner in names}
         if key in ("items", "additionalProperties") and isinstance(value, Mapping):
             return self.part(value, trail)
         if key in ("anyOf", "prefixItems") and isinstance(value, list):
-            return [self.part(each, trail) for each in value]
+            return [self.part(branch, trail) for branch in value]
         return value
 
 
@@ -146,21 +146,21 @@ def _pick_alternative(schema: dict[str, Any], root: Mapping[str, Any]) -> dict[s
     """With the first alternative that is not null in place of them all, and what all demand."""
     chosen: dict[str, Any] = {}
     for word in ("anyOf", "oneOf"):
-        branches = [each for each in schema.pop(word, ()) if isinstance(each, Mapping)]
-        real = [each for each in branches if each.get("type") != "null"]
+        branches = [branch for branch in schema.pop(word, ()) if isinstance(branch, Mapping)]
+        real = [branch for branch in branches if branch.get("type") != "null"]
         chosen |= dict((real or branches or [{}])[0])
-    for each in schema.pop("allOf", ()):
+    for demanded in schema.pop("allOf", ()):
         target = (
-            resolve_reference(each["$ref"], root)
-            if isinstance(each, Mapping) and "$ref" in each
-            else each
+            resolve_reference(demanded["$ref"], root)
+            if isinstance(demanded, Mapping) and "$ref" in demanded
+            else demanded
         )
         if isinstance(target, Mapping):
             chosen |= target
     made = {**chosen, **schema}
     kinds = made.get("type")
     if isinstance(kinds, list):
-        made["type"] = next((each for each in kinds if each != "null"), kinds[0])
+        made["type"] = next((kind for kind in kinds if kind != "null"), kinds[0])
     return made
 
 
@@ -169,20 +169,24 @@ def schema_excerpt(tool: Schema, problems: Sequence[Problem]) -> str:
     schema = tool_parameters(tool)
     declared = schema.get("properties")
     properties: Mapping[str, Any] = declared if isinstance(declared, Mapping) else {}
-    heads = {each.path.split("/")[0] for each in problems}
-    named = {name: each for name, each in properties.items() if name in heads}
-    if not named or any(each.rule in ("required", "additionalProperties") for each in problems):
+    heads = {problem.path.split("/")[0] for problem in problems}
+    named = {name: inner for name, inner in properties.items() if name in heads}
+    if not named or any(
+        problem.rule in ("required", "additionalProperties") for problem in problems
+    ):
         # What the model has to choose from, when it used a name that does not exist.
-        others = {name: _keep_types(each) for name, each in properties.items() if name not in named}
+        others = {
+            name: _keep_types(inner) for name, inner in properties.items() if name not in named
+        }
         named = {**named, **others}
     part: dict[str, object] = {
-        "properties": {name: _drop_labels(each) for name, each in named.items()}
+        "properties": {name: _drop_labels(inner) for name, inner in named.items()}
     }
     if isinstance(schema.get("required"), list):
         part["required"] = schema["required"]
     text = _compact_json(part)
     if len(text) > LONGEST_EXCERPT:
-        part["properties"] = {name: _keep_types(each) for name, each in named.items()}
+        part["properties"] = {name: _keep_types(inner) for name, inner in named.items()}
         text = _compact_json(part)
     return text
 
@@ -194,7 +198,7 @@ def _compact_json(part: object) -> str:
 def _drop_labels(schema: object) -> object:
     if not isinstance(schema, Mapping):
         return schema
-    return {key: each for key, each in schema.items() if key not in ("x-aliases", "title")}
+    return {key: value for key, value in schema.items() if key not in ("x-aliases", "title")}
 
 
 def _keep_types(schema: object) -> object:

@@ -128,11 +128,11 @@ class SchemaNode:
         if isinstance(value, str):
             return follows_format(value, str(self.schema.get("format", "")))
         if isinstance(value, dict):
-            children = ((self.child(key), each) for key, each in value.items())
-            return all(child is None or child.formats_fit(each) for child, each in children)
+            children = ((self.child(key), inner) for key, inner in value.items())
+            return all(child is None or child.formats_fit(inner) for child, inner in children)
         if isinstance(value, list):
-            items = ((self.item(at), each) for at, each in enumerate(value))
-            return all(child is None or child.formats_fit(each) for child, each in items)
+            items = ((self.item(at), inner) for at, inner in enumerate(value))
+            return all(child is None or child.formats_fit(inner) for child, inner in items)
         return True
 
     def child(self, name: str) -> "SchemaNode | None":
@@ -149,13 +149,13 @@ class SchemaNode:
         if name in self.properties:
             declared: Mapping[str, Any] | bool = self.properties[name]
             return declared
-        for pattern, each in self.schema.get("patternProperties", {}).items():
+        for pattern, declared_schema in self.schema.get("patternProperties", {}).items():
             if (
                 len(name) < 200
                 and is_usable_pattern(pattern)
                 and self.validators.matches(pattern, name)
             ):
-                wanted: Mapping[str, Any] | bool = each
+                wanted: Mapping[str, Any] | bool = declared_schema
                 return wanted
         rest = self.schema.get("additionalProperties")
         return rest if isinstance(rest, Mapping) and rest else None
@@ -175,17 +175,17 @@ class SchemaNode:
         """What `anyOf` or `oneOf` leaves to choose from, each with what holds for all."""
         if self._branches is None:
             word = "anyOf" if "anyOf" in self.schema else "oneOf"
-            base = {key: each for key, each in self.schema.items() if key != word}
+            base = {key: value for key, value in self.schema.items() if key != word}
             made: list[dict[str, Any]] = []
-            for each in self.schema.get(word, ())[:BRANCHES]:
+            for alternative in self.schema.get(word, ())[:BRANCHES]:
                 branch = (
-                    _merge_two(base, merge_references(each, self.validators))
-                    if isinstance(each, dict)
+                    _merge_two(base, merge_references(alternative, self.validators))
+                    if isinstance(alternative, dict)
                     else None
                 )
                 if branch is not None:
                     made.append(branch)
-            self._branches = tuple(SchemaNode(each, self.validators) for each in made)
+            self._branches = tuple(SchemaNode(branch, self.validators) for branch in made)
         return self._branches
 
 
@@ -206,15 +206,15 @@ def merge_references(schema: Mapping[str, Any], judges: Validators) -> dict[str,
         return known[1]
     # Whoever refers to itself gets what it says without that.
     judges.merged[id(schema)] = (schema, dict(schema))
-    made = {key: each for key, each in schema.items() if key not in ("allOf", "$ref")}
+    made = {key: value for key, value in schema.items() if key not in ("allOf", "$ref")}
     reference = schema.get("$ref")
     if isinstance(reference, str):
         target = resolve_reference(reference, judges.root)
         found = merge_references(target, judges) if isinstance(target, Mapping) else {}
         made = _merge_two(found, made)
-    for each in schema.get("allOf", ())[:BRANCHES]:
-        if isinstance(each, Mapping):
-            made = _merge_two(made, merge_references(each, judges))
+    for part in schema.get("allOf", ())[:BRANCHES]:
+        if isinstance(part, Mapping):
+            made = _merge_two(made, merge_references(part, judges))
     judges.merged[id(schema)] = (schema, made)
     return made
 
@@ -253,9 +253,9 @@ class PreparedSchema:
         """Which arguments do not fit, without the reasons."""
         if self.node.fits(arguments):
             return
-        for name, each in arguments.items() if isinstance(arguments, dict) else ():
+        for name, value in arguments.items() if isinstance(arguments, dict) else ():
             child = self.node.child(name)
-            if child is not None and not child.fits(each):
+            if child is not None and not child.fits(value):
                 yield Problem(name, "anyOf", "it fits none of the forms that are allowed")
         yield Problem("", "anyOf", "the arguments do not fit their schema")
 
@@ -264,9 +264,9 @@ class PreparedSchema:
         if self.too_many(arguments):
             return tuple(self._outlines(arguments))
         found: list[Problem] = []
-        for each in self.validators.errors(arguments):
-            path = "/".join(map(str, _precise_path(each)))
-            found.append(Problem(path, each.rule, _shorten_message(each.message)))
+        for error in self.validators.errors(arguments):
+            path = "/".join(map(str, _precise_path(error)))
+            found.append(Problem(path, error.rule, _shorten_message(error.message)))
             if len(found) == MOST_PROBLEMS:
                 break
         if not found and self.validators.formats:
@@ -296,10 +296,10 @@ def _format_problems(node: SchemaNode, value: object, path: tuple[str, ...]) -> 
             )
     elif isinstance(value, dict | list):
         pairs = value.items() if isinstance(value, dict) else enumerate(value)
-        for key, each in pairs:
+        for key, inner in pairs:
             child = node.child(str(key)) if isinstance(value, dict) else node.item(int(key))
             if child is not None:
-                yield from _format_problems(child, each, (*path, str(key)))
+                yield from _format_problems(child, inner, (*path, str(key)))
 
 
 _prepared_by_place: dict[int, tuple[Schema, PreparedSchema]] = {}

@@ -68,11 +68,11 @@ def _standardize_part(schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
             part[key] = _standardize_any(schema[key], depth)
     for key in SUBSCHEMA_LISTS:
         if isinstance(schema.get(key), list) and schema[key]:
-            part[key] = [_standardize_any(each, depth) for each in schema[key]]
+            part[key] = [_standardize_any(inner, depth) for inner in schema[key]]
     for key in SUBSCHEMA_MAPS:
         if isinstance(schema.get(key), Mapping):
             part[key] = {
-                str(name): _standardize_any(each, depth) for name, each in schema[key].items()
+                str(name): _standardize_any(inner, depth) for name, inner in schema[key].items()
             }
     if isinstance(schema.get("$ref"), str):
         part["$ref"] = schema["$ref"]
@@ -80,8 +80,8 @@ def _standardize_part(schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
     _copy_required(schema, part)
     if "patternProperties" in part:
         part["patternProperties"] = {
-            pattern: each
-            for pattern, each in part["patternProperties"].items()
+            pattern: inner
+            for pattern, inner in part["patternProperties"].items()
             if is_usable_pattern(pattern)
         }
     return _make_nullable(part) if schema.get("nullable") is True else part
@@ -99,11 +99,11 @@ def _copy_types(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
     written = schema.get("type")
     names = [written] if isinstance(written, str) else written
     if isinstance(names, list):
-        kinds = [parse_kind(each) for each in names if isinstance(each, str)]
+        kinds = [parse_kind(name) for name in names if isinstance(name, str)]
         if kinds and all(kinds):
             unique = list(dict.fromkeys(kinds))
             part["type"] = unique[0] if len(unique) == 1 else unique
-        if any(isinstance(each, str) and each.lower() in FLOAT_NAMES for each in names):
+        if any(isinstance(name, str) and name.lower() in FLOAT_NAMES for name in names):
             part[FLOATING] = True
         if schema.get("format") in ("float", "double"):
             part[FLOATING] = True
@@ -133,16 +133,16 @@ def _copy_limits(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
     needed = schema.get("dependentRequired")
     if isinstance(needed, Mapping):
         part["dependentRequired"] = {
-            str(name): _unique_names(each)
-            for name, each in needed.items()
-            if isinstance(each, list)
+            str(name): _unique_names(others)
+            for name, others in needed.items()
+            if isinstance(others, list)
         }
 
 
 def _translate_older_keywords(schema: Mapping[str, Any], part: dict[str, Any], depth: int) -> None:
     """Keywords of earlier drafts, in the words of 2020-12."""
     if isinstance(schema.get("items"), list):
-        part["prefixItems"] = [_standardize_any(each, depth) for each in schema["items"]]
+        part["prefixItems"] = [_standardize_any(item, depth) for item in schema["items"]]
         if isinstance(schema.get("additionalItems"), bool | Mapping):
             part["items"] = _standardize_any(schema["additionalItems"], depth)
         if not part["prefixItems"]:
@@ -153,11 +153,11 @@ def _translate_older_keywords(schema: Mapping[str, Any], part: dict[str, Any], d
         if schema.get(f"exclusive{limit}") is True and limit.lower() in part:
             part[f"exclusive{limit}"] = part.pop(limit.lower())
     older = schema.get("dependencies")
-    for name, each in older.items() if isinstance(older, Mapping) else ():
-        if isinstance(each, list):
-            part.setdefault("dependentRequired", {})[str(name)] = _unique_names(each)
-        elif isinstance(each, Mapping):
-            part.setdefault("dependentSchemas", {})[str(name)] = _standardize_any(each, depth)
+    for name, needed in older.items() if isinstance(older, Mapping) else ():
+        if isinstance(needed, list):
+            part.setdefault("dependentRequired", {})[str(name)] = _unique_names(needed)
+        elif isinstance(needed, Mapping):
+            part.setdefault("dependentSchemas", {})[str(name)] = _standardize_any(needed, depth)
 
 
 def _copy_required(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
@@ -165,19 +165,21 @@ def _copy_required(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
     written = schema.get("required")
     names = _unique_names(written) if isinstance(written, list) else []
     inner = schema.get("properties")
-    for name, each in inner.items() if isinstance(inner, Mapping) else ():
-        if not isinstance(each, Mapping):
+    for name, declared in inner.items() if isinstance(inner, Mapping) else ():
+        if not isinstance(declared, Mapping):
             continue
-        if each.get("required") is True and name not in names:
+        if declared.get("required") is True and name not in names:
             names.append(str(name))
-        if (each.get("optional") is True or each.get("required") is False) and name in names:
+        if (
+            declared.get("optional") is True or declared.get("required") is False
+        ) and name in names:
             names.remove(name)
     if names:
         part["required"] = names
 
 
 def _unique_names(written: list[object]) -> list[str]:
-    return list(dict.fromkeys(each for each in written if isinstance(each, str)))
+    return list(dict.fromkeys(name for name in written if isinstance(name, str)))
 
 
 def _make_nullable(part: dict[str, Any]) -> dict[str, Any]:
@@ -204,8 +206,8 @@ def _absolute_references(root: dict[str, Any]) -> dict[str, Any]:
 
     def walk(part: object) -> None:
         if isinstance(part, list):
-            for each in part:
-                walk(each)
+            for item in part:
+                walk(item)
         if not isinstance(part, dict):
             return
         written = part.get("$ref")
@@ -216,9 +218,9 @@ def _absolute_references(root: dict[str, Any]) -> dict[str, Any]:
                 part["$ref"] = f"{ROOT}#{written.partition('#')[2]}"
             else:
                 del part["$ref"]
-        for key, each in part.items():
+        for key, inner in part.items():
             if key not in ("enum", "const", "default"):
-                walk(each)
+                walk(inner)
 
     walk(root)
     return root

@@ -13,8 +13,8 @@ WORD_BREAK = Expression(
     r"[^0-9A-Za-z\u0080-\uffff]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
 )
 SYNONYM_GROUPS = [
-    each.split()
-    for each in (
+    line.split()
+    for line in (
         "path file_path file filepath filename file_name pathname target_file absolute_path",
         "path directory dir folder folder_path directory_path location root",
         "source src from source_path from_path origin old_path",
@@ -62,8 +62,8 @@ SYNONYM_GROUPS = [
 ]
 """Groups of names that stand for one another."""
 OPPOSITES = {
-    frozenset(each.split())
-    for each in (
+    frozenset(pair.split())
+    for pair in (
         "from to", "start end", "min max", "source destination", "src dst", "src dest", "old new",
         "before after", "width height", "latitude longitude", "lat lon", "lat lng", "first second",
         "first last", "begin end", "input output", "x y", "origin destination", "find replace",
@@ -212,7 +212,7 @@ SAME_COST, FREE_COST, GUESS_COST = 2, 3, 5
 @lru_cache(maxsize=4096)
 def split_words(name: str) -> tuple[str, ...]:
     """`maxResults`, `max_results` and `Max-Results` are `max`, `results`."""
-    return tuple(each.lower() for each in WORD_BREAK.split(name[:200]) if each)
+    return tuple(word.lower() for word in WORD_BREAK.split(name[:200]) if word)
 
 
 @lru_cache(maxsize=4096)

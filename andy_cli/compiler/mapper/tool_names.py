@@ -76,7 +76,7 @@ def has_same_letters(written: str, name: str, tool: Schema) -> bool:
 def _declared_aliases(tool: Schema) -> list[str]:
     function = tool.get("function", tool)
     declared = function.get("x-aliases") if isinstance(function, Mapping) else None
-    return [plain_name(str(each)) for each in declared] if isinstance(declared, list) else []
+    return [plain_name(str(alias)) for alias in declared] if isinstance(declared, list) else []
 
 
 def has_namespace(written: str, name: str, tool: Schema) -> bool:
@@ -151,8 +151,8 @@ def find_nearest_names(name: str, tools: Tools) -> list[str]:
     # Costs 45 ms and is needed only where a name is unknown.
     from rapidfuzz import fuzz, process
 
-    spoken = {each: " ".join(split_words(each)) for each in tools}
+    spoken = {tool: " ".join(split_words(tool)) for tool in tools}
     found = process.extract(
         " ".join(split_words(name)), spoken, scorer=fuzz.WRatio, score_cutoff=60, limit=3
     )
-    return [each for _, _, each in found]
+    return [tool for _, _, tool in found]

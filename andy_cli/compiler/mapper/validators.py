@@ -89,7 +89,7 @@ class Validators:
 
         def wrong(value: dict[str, object]) -> frozenset[str]:
             try:
-                paths = [each.instance_path for each in errors(value)]
+                paths = [error.instance_path for error in errors(value)]
             except self._faults:
                 return frozenset(value)
             return frozenset(str(path[0]) for path in paths if path)
@@ -101,10 +101,10 @@ class Validators:
 
     def errors(self, arguments: object) -> Iterator[SchemaError]:
         try:
-            for each in self._whole.iter_errors(arguments):
-                place = tuple(each.schema_path)
+            for found in self._whole.iter_errors(arguments):
+                place = tuple(found.schema_path)
                 rule = next((step for step in reversed(place) if isinstance(step, str)), "")
-                yield SchemaError(tuple(each.instance_path), rule, each.message)
+                yield SchemaError(tuple(found.instance_path), rule, found.message)
         except self._faults as error:
             yield SchemaError((), "type", f"cannot be written as JSON: {error}")
 
