@@ -100,7 +100,7 @@ def test_a_bare_object_is_read_before_its_end_only_where_it_is_the_protocol() ->
 
 def test_only_a_notation_of_ours_that_was_taught_makes_a_reply_its_protocol() -> None:
     for each in DIALECTS:
-        ours = each.carries_all or each.letter is not None
+        ours = each.calls_only or each.format_violation is not None
         assert Markers(DIALECTS, (), each.name).protocol == (each.name if ours else "")
     assert UNTAUGHT.protocol == ""
 

@@ -15,7 +15,7 @@ from andy_cli.messages import Arguments, Chunk, ToolRequest
 from tests.cases import quick_every
 
 DIALECTS = discover(dialects, Dialect, "DIALECT")
-WRITTEN = [each for each in DIALECTS if each.openers]
+WRITTEN = [each for each in DIALECTS if each.start_markers]
 MARKERS = Markers(DIALECTS)
 TOOLS = {
     name: {"type": "function", "function": {"name": name, "parameters": parameters}}
@@ -31,8 +31,8 @@ TOOLS = {
 
 fragments = st.sampled_from(
     [
-        *(opener for each in DIALECTS for opener in each.openers),
-        *(opener.upper() for each in DIALECTS for opener in each.openers),
+        *(opener for each in DIALECTS for opener in each.start_markers),
+        *(opener.upper() for each in DIALECTS for opener in each.start_markers),
         "DEAR ANDYBOT, LIST_MP3S",
         "DEAR AND",
         ", PLAY_MP3\npath: ~/mp3",

@@ -14,12 +14,12 @@ from andy_cli.compiler.detect import (
     bare_name,
     by_name,
     by_template,
-    chosen,
+    choose_dialect,
+    describe_detection,
     opens_reasoning,
-    told,
 )
 from andy_cli.compiler.dialect import Dialect
-from andy_cli.compiler.size import billions
+from andy_cli.compiler.size import parse_billions
 from andy_cli.discover import discover
 from andy_cli.errors import UsageError
 from andy_cli.messages import Learned, ToolRequest
@@ -107,7 +107,7 @@ WRITTEN = {
 MARKED = [
     name
     for name, call in WRITTEN.items()
-    if any(mark in call for mark in DIALECTS[name].openers if mark[0] in "<[]" and mark[1:])
+    if any(mark in call for mark in DIALECTS[name].start_markers if mark[0] in "<[]" and mark[1:])
 ]
 
 
@@ -115,7 +115,7 @@ MARKED = [
 def test_a_template_that_shows_a_call_in_full_shows_its_dialect(name: str) -> None:
     found = shown(f"{{% for m in messages %}}{{{{ m }}}}{{% endfor %}}\n{WRITTEN[name]}\n")
     # Two notations may have the same markers: what either reads, the other reads too.
-    assert found == name or DIALECTS[found].openers == DIALECTS[name].openers
+    assert found == name or DIALECTS[found].start_markers == DIALECTS[name].start_markers
 
 
 @pytest.mark.parametrize(
@@ -145,12 +145,12 @@ def test_only_the_beginning_of_an_endless_template_is_read() -> None:
 def test_what_a_server_says_comes_first_then_its_template_then_the_name() -> None:
     hermes = Template('<tool_call>{"name"}</tool_call>')
     every = DIALECTS.values()
-    assert chosen("gpt-oss", hermes, ("tools",), every).dialect.name == "native"
-    assert chosen("gpt-oss", hermes, ("completion",), every) == (
+    assert choose_dialect("gpt-oss", hermes, ("tools",), every).dialect.name == "native"
+    assert choose_dialect("gpt-oss", hermes, ("completion",), every) == (
         DIALECTS["hermes"],
         "its chat template writes <tool_call>",
     )
-    assert chosen("gpt-oss:20b", NO_TEMPLATE, (), every) == (
+    assert choose_dialect("gpt-oss:20b", NO_TEMPLATE, (), every) == (
         DIALECTS["harmony"],
         "its name says so",
     )
@@ -186,12 +186,12 @@ def test_what_a_server_says_comes_first_then_its_template_then_the_name() -> Non
     ],
 )
 def test_a_name_may_say_how_large_the_model_is(model: str, size: float | None) -> None:
-    assert billions(model) == (pytest.approx(size) if size else None)
+    assert parse_billions(model) == (pytest.approx(size) if size else None)
 
 
 @given(st.text() | st.text(alphabet="0123456789.xbmte-_pa/"))
 def test_any_text_may_be_asked_for_a_size(text: str) -> None:
-    assert (billions(text) or 1) > 0
+    assert (parse_billions(text) or 1) > 0
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_any_text_may_be_asked_for_a_size(text: str) -> None:
     ],
 )
 def test_of_whom_nothing_is_known_the_size_counts(model: str, dialect: str, why: str) -> None:
-    found = chosen(model, Template("{{ .Prompt }}"), (), DIALECTS.values())
+    found = choose_dialect(model, Template("{{ .Prompt }}"), (), DIALECTS.values())
     assert found.dialect.name == dialect
     assert why in found.why
 
@@ -217,7 +217,7 @@ def test_what_did_best_in_a_probe_comes_before_all_else() -> None:
     hermes = Template('<tool_call>{"name"}</tool_call>')
     best = Learned(dialect="react", right=7, tasks=8, on="2026-11-21")
     for capabilities in ((), ("tools",)):
-        assert chosen("gpt-oss", hermes, capabilities, DIALECTS.values(), best) == (
+        assert choose_dialect("gpt-oss", hermes, capabilities, DIALECTS.values(), best) == (
             DIALECTS["react"],
             "it did best when it was probed on 2026-11-21, 7 of 8",
         )
@@ -241,13 +241,13 @@ def test_what_did_best_in_a_probe_comes_before_all_else() -> None:
 def test_what_was_learned_takes_native_calls_away_and_never_gives_them(
     capabilities: tuple[str, ...], learned: Learned, dialect: str
 ) -> None:
-    found = chosen("qwen2.5:7b", NO_TEMPLATE, capabilities, DIALECTS.values(), learned)
+    found = choose_dialect("qwen2.5:7b", NO_TEMPLATE, capabilities, DIALECTS.values(), learned)
     assert found.dialect.name == dialect
 
 
 def test_a_dialect_that_does_not_exist_is_refused_with_those_that_do() -> None:
     with pytest.raises(UsageError, match=r"no dialect 'hermit'.*hermes"):
-        told("hermit", "--set", DIALECTS)
+        describe_detection("hermit", "--set", DIALECTS)
 
 
 @pytest.mark.parametrize(

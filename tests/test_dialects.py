@@ -203,7 +203,7 @@ def test_nothing_that_a_model_writes_raises(dialect: Dialect, length: int) -> No
     for horror in horrors(length):
         for text in (written[:at] + horror, written[:at] + horror + written[at:], horror + written):
             read(text)
-        for opener in dialect.openers:
+        for opener in dialect.start_markers:
             read(opener + horror)
 
 

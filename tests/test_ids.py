@@ -4,7 +4,7 @@ import pytest
 
 from andy_cli.compiler import dialects
 from andy_cli.compiler.dialect import Dialect
-from andy_cli.compiler.ids import renamed
+from andy_cli.compiler.ids import rename_call_ids
 from andy_cli.discover import discover
 from andy_cli.messages import Message, ToolCall
 
@@ -37,24 +37,24 @@ def history() -> list[Message]:
     ],
 )
 def test_a_family_gets_its_own_ids_back(name: str, ids: list[str]) -> None:
-    told = renamed(history(), DIALECTS[name].id_form)
+    told = rename_call_ids(history(), DIALECTS[name].id_form)
     assert [call.id for message in told for call in message.calls] == ids
     assert [message.call_id for message in told if message.role == "tool"] == ids
 
 
 @pytest.mark.parametrize("name", ["mistral_pre_v11", "mistral_v11"])
 def test_mistral_gets_nine_letters_and_digits(name: str) -> None:
-    told = renamed(history(), DIALECTS[name].id_form)
+    told = rename_call_ids(history(), DIALECTS[name].id_form)
     ids = [call.id for message in told for call in message.calls]
     assert all(len(id) == 9 and id.isalnum() and id.isascii() for id in ids)
     assert ids[1] == "aB3dE6gH9"
     assert len(set(ids)) == 3
     assert [message.call_id for message in told if message.role == "tool"] == ids
-    assert renamed(told, DIALECTS[name].id_form) == told
+    assert rename_call_ids(told, DIALECTS[name].id_form) == told
 
 
 def test_the_id_is_written_into_the_call() -> None:
     kimi = DIALECTS["kimi_k2"]
-    wire = kimi.render(renamed(history(), kimi.id_form))
+    wire = kimi.render(rename_call_ids(history(), kimi.id_form))
     text = "".join(str(message["content"]) for message in wire)
     assert "<|tool_call_begin|>functions.stop_mp3:2<|tool_call_argument_begin|>" in text

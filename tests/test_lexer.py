@@ -38,8 +38,12 @@ TEXTS: list[tuple[str, Markers, Tools]] = [
 ]
 fragments = st.sampled_from(
     [
-        *(opener for each in DIALECTS for opener in (*each.openers, *each.line_openers)),
-        *(closer for each in DIALECTS for closer in each.closers),
+        *(
+            opener
+            for each in DIALECTS
+            for opener in (*each.start_markers, *each.line_start_markers)
+        ),
+        *(closer for each in DIALECTS for closer in each.end_markers),
         *(*REASONING, *CLOSERS, *LITERAL),
         *(
             "<|im_start|>user\n",

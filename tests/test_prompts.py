@@ -32,7 +32,7 @@ from tests.desk import DESK
 
 CORPORA = Path(__file__).parent / "corpora"
 DIALECTS = discover(dialects, Dialect, "DIALECT")
-TAUGHT = [each for each in DIALECTS if each.lesson]
+TAUGHT = [each for each in DIALECTS if each.prompt_template]
 WRITTEN = [each for each in TAUGHT if not each.interview]
 BY_NAME = {each.name: each for each in DIALECTS}
 
@@ -162,7 +162,7 @@ def test_case_46_the_objects_of_the_action_prompt_keep_to_its_letter() -> None:
     lines = lesson(action.DIALECT, catalogue(*SHIPPED)).splitlines()
     shown = [line for line in lines if line.startswith(('{"thought"', '{"final"'))]
     assert len(shown) == 2
-    assert [action.letter(line, True) for line in shown] == ["", ""]
+    assert [action.find_format_violation(line, True) for line in shown] == ["", ""]
 
 
 def test_case_46_every_command_of_the_andybot_prompt_is_understood() -> None:

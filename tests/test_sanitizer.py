@@ -37,8 +37,12 @@ def cases(name: str) -> list[dict[str, Any]]:
 STRIP, KEEP = cases("strip"), cases("keep")
 fragments = st.sampled_from(
     [
-        *(opener for each in DIALECTS for opener in (*each.openers, *each.line_openers)),
-        *(closer for each in DIALECTS for closer in each.closers),
+        *(
+            opener
+            for each in DIALECTS
+            for opener in (*each.start_markers, *each.line_start_markers)
+        ),
+        *(closer for each in DIALECTS for closer in each.end_markers),
         *('{"name": "list_mp3s", "arguments": {"path": "~"}}', '{"tool": "x"}', '{"a": 1}'),
         *("```", "```tool_call\n", "```json\n", "`", "~~~\n", "> ", "| ", "# ", "- "),
         *("[Tool Request] ", "[Tool Results]\n", "<|im_", "<|im_start|>", "assistant\n", "</s>"),

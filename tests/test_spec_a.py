@@ -14,7 +14,7 @@ from andy_cli import events
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.system_prompt import lesson, system_prompt
 from andy_cli.agent.turn import turn
-from andy_cli.compiler.alternation import alternate
+from andy_cli.compiler.alternation import alternate_roles
 from andy_cli.compiler.dialects import andybot, native
 from andy_cli.messages import Message, ToolCall
 from tests.fakes import ScriptedModel
@@ -51,7 +51,7 @@ def test_A1_roles_alternate_whatever_the_history(history: list[Message]) -> None
 
 def test_A2_every_assistant_message_is_text_that_the_model_produced() -> None:
     model = played()
-    said = {*FLOW, *(andybot.letter(call) for call in (LIST, PLAY))}
+    said = {*FLOW, *(andybot.write_letter(call) for call in (LIST, PLAY))}
     sent = {
         str(wire["content"])
         for request in model.requests
@@ -79,7 +79,9 @@ def test_A4_the_prompt_is_there_once_however_long_the_conversation() -> None:
 
 
 def test_A4_the_prompt_is_merged_into_a_system_message_that_is_there() -> None:
-    wires = alternate([{"role": "system", "content": "a"}, {"role": "system", "content": "b"}])
+    wires = alternate_roles(
+        [{"role": "system", "content": "a"}, {"role": "system", "content": "b"}]
+    )
     assert wires == [{"role": "system", "content": "a\n\nb"}]
 
 
@@ -88,28 +90,28 @@ def test_A5_a_tool_message_becomes_a_user_message() -> None:
 
 
 def test_A6_an_empty_result_is_ok() -> None:
-    assert [andybot.formatted(each) for each in ("", "  ", "null")] == ["OK"] * 3
+    assert [andybot.format_result(each) for each in ("", "  ", "null")] == ["OK"] * 3
 
 
 def test_A7_a_list_is_its_items() -> None:
-    assert andybot.formatted('["song1.mp3", "song2.mp3"]') == "song1.mp3, song2.mp3"
-    assert andybot.formatted("[]") == "OK"
-    assert andybot.formatted('[1, {"x": 2}]') == '1, {"x": 2}'
-    assert andybot.formatted('[{"type": "text", "text": "hi"}]') == "hi"
+    assert andybot.format_result('["song1.mp3", "song2.mp3"]') == "song1.mp3, song2.mp3"
+    assert andybot.format_result("[]") == "OK"
+    assert andybot.format_result('[1, {"x": 2}]') == '1, {"x": 2}'
+    assert andybot.format_result('[{"type": "text", "text": "hi"}]') == "hi"
 
 
 def test_A7_a_record_that_starts_with_a_name_is_read_by_its_name() -> None:
     content = '[{"file": "a.mp3", "title": "A", "seconds": 3}, {"file": "b.mp3"}]'
-    assert andybot.formatted(content) == 'a.mp3 (title: A, seconds: 3), {"file": "b.mp3"}'
+    assert andybot.format_result(content) == 'a.mp3 (title: A, seconds: 3), {"file": "b.mp3"}'
 
 
 def test_A8_an_object_is_json() -> None:
-    assert json.loads(andybot.formatted('{"n": 1}')) == {"n": 1}
+    assert json.loads(andybot.format_result('{"n": 1}')) == {"n": 1}
 
 
 def test_A9_anything_else_is_as_it_is() -> None:
     for content in ("playing song1.mp3", "5", "true", '"text"'):
-        assert andybot.formatted(content) == content
+        assert andybot.format_result(content) == content
 
 
 def test_A10_calls_are_taken_off_replayed_messages() -> None:
@@ -153,11 +155,11 @@ def test_A16_every_parameter_is_asked_for_in_order_one_at_a_time() -> None:
 
 
 def test_A17_a_question_is_the_description_or_the_name() -> None:
-    assert andybot.asked("path", {"type": "string"}) == "ANDYBOT ASKS: path?"
+    assert andybot.ask_parameter("path", {"type": "string"}) == "ANDYBOT ASKS: path?"
     described = {"type": "string", "description": "Folder to look in?"}
-    assert andybot.asked("path", described) == "ANDYBOT ASKS: Folder to look in?"
+    assert andybot.ask_parameter("path", described) == "ANDYBOT ASKS: Folder to look in?"
     limited = {"type": "integer", "description": "volume.", "minimum": 0, "maximum": 9}
-    assert andybot.asked("v", limited) == "ANDYBOT ASKS: volume?\n(a number from 0 to 9)"
+    assert andybot.ask_parameter("v", limited) == "ANDYBOT ASKS: volume?\n(a number from 0 to 9)"
 
 
 def test_A18_later_questions_see_earlier_answers() -> None:

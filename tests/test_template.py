@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from andy_cli.compiler import dialects
-from andy_cli.compiler.detect import Template, by_rendered, chosen
+from andy_cli.compiler.detect import Template, by_rendered, choose_dialect
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.discover import discover
 from andy_cli.models.server import rendering
@@ -71,7 +71,7 @@ def test_markers_that_stand_nowhere_in_its_text_are_seen() -> None:
     template = LOOP.replace("CALLS", each(pieces))
     assert "<tool_call>" not in template
     known = Template(template, shown(template))
-    assert chosen("nobody-knows-7b", known, (), DIALECTS).dialect.name == "hermes"
+    assert choose_dialect("nobody-knows-7b", known, (), DIALECTS).dialect.name == "hermes"
 
 
 def test_arguments_may_have_to_be_text() -> None:

@@ -53,9 +53,9 @@ from andy_cli.compiler.detect import (
     NO_TEMPLATE,
     Detected,
     Template,
-    chosen,
+    choose_dialect,
+    describe_detection,
     opens_reasoning,
-    told,
 )
 from andy_cli.compiler.dialect import Dialect, Question, Tools
 from andy_cli.compiler.mapper.mapper import map_call
@@ -216,7 +216,7 @@ class Conversation:
         if told or written in (NATIVE, self.dialect.name) or self.client.guided:
             return
         dialect = self.dialects[written]
-        if self.dialect.name != NATIVE and dialect.lesson:
+        if self.dialect.name != NATIVE and dialect.prompt_template:
             found = Detected(dialect, "it writes so")
             self._use_speech(self.client, found)
 
@@ -289,12 +289,12 @@ class Conversation:
         """The dialect, and why: what was asked for, else what the model can do (C18)."""
         wanted = self.settings["dialect"]
         if wanted.value != "auto":
-            return told(str(wanted.value), wanted.origin, self.dialects)
+            return describe_detection(str(wanted.value), wanted.origin, self.dialects)
         if client.guided:
             return Detected(self.dialects["andybot"], "it is so small that each step is chosen")
         _, _, model = client.name.partition(":")
         takes = ("tools",) if client.tools and self._native.sent else ()
-        return chosen(model, template, takes, self.dialects.values(), self._server.learned)
+        return choose_dialect(model, template, takes, self.dialects.values(), self._server.learned)
 
     def init(self) -> events.Init:
         names = tuple(tool.name for tool in self.registry)
@@ -433,13 +433,17 @@ class Conversation:
 
     @property
     def _by_the_letter(self) -> bool:
-        return self.dialect.letter is not None and not self._given_up
+        return self.dialect.format_violation is not None and not self._given_up
 
     def letter(self, reply: Reply) -> str:
         """What breaks the letter of the protocol that the model was taught (D5, R13)."""
-        if self.dialect.letter is None or self._given_up or reply.compiled.dialect == "native":
+        if (
+            self.dialect.format_violation is None
+            or self._given_up
+            or reply.compiled.dialect == "native"
+        ):
             return ""
-        return self.dialect.letter(reply.raw, not self.lenient)
+        return self.dialect.format_violation(reply.raw, not self.lenient)
 
     def give_up_letter(self) -> None:
         """This model was reminded often enough: from now on it is read as it writes."""
@@ -557,7 +561,7 @@ class Conversation:
     @property
     def whole_reply(self) -> bool:
         """A reply is one object of a protocol and nothing else."""
-        return self.dialect.carries_all or self.dialect.letter is not None
+        return self.dialect.calls_only or self.dialect.format_violation is not None
 
     def text_of(self, request: ToolRequest) -> str | None:
         """What a request to say something says, whatever the model called it."""

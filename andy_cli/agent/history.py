@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 
 from andy_cli.agent.pairs import pair_results
-from andy_cli.compiler.bodies.calls import properties
+from andy_cli.compiler.bodies.calls import declared_properties
 from andy_cli.compiler.detect import NATIVE
 from andy_cli.compiler.dialect import Dialect, IdForm, Tools
 from andy_cli.compiler.expression import Expression
-from andy_cli.compiler.ids import renamed
+from andy_cli.compiler.ids import rename_call_ids
 from andy_cli.compiler.mapper.provider_schema import provider_names
 from andy_cli.messages import NO_ARGUMENTS, Arguments, Message, ToolCall, Wire
 
@@ -49,8 +49,8 @@ def render_history(
     """
     messages = repair_messages(history, tools)
     if dialect.name != NATIVE:
-        return alternate_roles([*dialect.render(renamed(messages, id_form)), *side])
-    messages = renamed(fit_tool_messages(messages, names), id_form or plain_id)
+        return alternate_roles([*dialect.render(rename_call_ids(messages, id_form)), *side])
+    messages = rename_call_ids(fit_tool_messages(messages, names), id_form or plain_id)
     wires = [add_reasoning(*pair) for pair in zip(dialect.render(messages), messages, strict=True)]
     return alternate_roles([*wires, *side])
 
@@ -117,7 +117,7 @@ def object_arguments(call: ToolCall, tool: Mapping[str, object]) -> Arguments:
         value = _read_json(value)
     if isinstance(value, Mapping):
         return {replace_surrogates(str(key)): plain_value(each) for key, each in value.items()}
-    parameters = list(properties(tool))
+    parameters = list(declared_properties(tool))
     if value in (None, "", [], ()) or len(parameters) != 1:
         return NO_ARGUMENTS
     return {parameters[0]: plain_value(value)}

@@ -73,7 +73,12 @@ def _markers() -> re.Pattern[str]:
 
 def _written() -> Iterable[str]:
     for each in discover(dialects, Dialect, "DIALECT"):
-        yield from (*each.openers, *each.line_openers, *each.reply_openers, *each.closers)
+        yield from (
+            *each.start_markers,
+            *each.line_start_markers,
+            *each.reply_start_markers,
+            *each.end_markers,
+        )
 
 
 BLANK = re.compile(r"[\s\\\"'`>\u2060]+")

@@ -24,10 +24,10 @@ def system_prompt(
 
 
 def lesson(dialect: Dialect, tools: Tools) -> str:
-    if not (dialect.lesson and tools):
+    if not (dialect.prompt_template and tools):
         return ""
-    slots = {"tools": dialect.catalogue(tools), "example": example(dialect, tools)}
-    return template(dialect.lesson).substitute(slots).strip()
+    slots = {"tools": dialect.render_tools(tools), "example": example(dialect, tools)}
+    return template(dialect.prompt_template).substitute(slots).strip()
 
 
 def example(dialect: Dialect, tools: Tools) -> str:

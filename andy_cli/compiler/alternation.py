@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from andy_cli.messages import Wire
 
 
-def alternate(messages: Iterable[Wire]) -> list[Wire]:
+def alternate_roles(messages: Iterable[Wire]) -> list[Wire]:
     """Messages with a role and a text, so merged that roles alternate after an optional system.
 
     Neighbours of one role are joined by a blank line, empty assistant messages are dropped, and

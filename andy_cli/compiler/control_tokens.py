@@ -28,7 +28,9 @@ REASONING = {
 }
 """What opens a stretch of reasoning -> what ends it."""
 
-CLOSERS = tuple(dict.fromkeys(closer for closers in REASONING.values() for closer in closers))
+CLOSERS = tuple(
+    dict.fromkeys(closer for end_markers in REASONING.values() for closer in end_markers)
+)
 """What ends reasoning that the prompt has opened, whatever the family."""
 
 _SHARED = ("<|end_message|>", "<channel|>", "Here is my response:")

@@ -25,7 +25,7 @@ from andy_cli.compiler.control_tokens import REASONING, WORDY
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.markers import Markers
-from andy_cli.compiler.size import billions
+from andy_cli.compiler.size import parse_billions
 from andy_cli.errors import UsageError
 from andy_cli.messages import NOTHING_LEARNED, Learned, ToolRequest
 
@@ -83,7 +83,7 @@ class Detected(NamedTuple):
     """In words that go behind the dialect's name and a colon: `its name says so`."""
 
 
-def chosen(
+def choose_dialect(
     model: str,
     template: Template,
     capabilities: Sequence[str],
@@ -97,7 +97,7 @@ def chosen(
     there = {dialect.name: dialect for dialect in dialects}
     native = "tools" in capabilities and learned.native is not False
     if learned.dialect in there and (native or learned.dialect != NATIVE):
-        return Detected(there[learned.dialect], probed(learned))
+        return Detected(there[learned.dialect], choose_by_probe(learned))
     if native:
         return Detected(there[NATIVE], "its server takes tools")
     named = by_name(model, there.values())
@@ -119,7 +119,7 @@ def _by_size(model: str) -> tuple[str, str]:
     Where the size is not known either, the dialogue: led by questions, a large model is slower
     than it could be; left to write JSON, a small one gets nothing done.
     """
-    size = billions(model)
+    size = parse_billions(model)
     if size is None:
         return DIALOGUE, "nothing says what it writes, so it is led by questions"
     if size <= SMALL:
@@ -127,11 +127,11 @@ def _by_size(model: str) -> tuple[str, str]:
     return OBJECT, "its name says that it is large enough to write JSON"
 
 
-def probed(learned: Learned) -> str:
+def choose_by_probe(learned: Learned) -> str:
     return f"it did best when it was probed on {learned.on}, {learned.right} of {learned.tasks}"
 
 
-def told(name: str, origin: str, dialects: Mapping[str, Dialect]) -> Detected:
+def describe_detection(name: str, origin: str, dialects: Mapping[str, Dialect]) -> Detected:
     """The dialect that somebody asked for; `origin` is where. Raises UsageError."""
     if name not in dialects:
         known = ", ".join(sorted(dialects))
@@ -249,7 +249,7 @@ def _by_template(
     if not found:
         return None
     dialect = max(found)[-1]
-    there = sorted(mark for mark in marks(dialect) if mark in text)
+    there = sorted(mark for mark in template_marks(dialect) if mark in text)
     return dialect, f"its chat template writes {max(there, key=len)}"
 
 
@@ -257,19 +257,19 @@ def _shown(text: str, dialect: Dialect) -> int | None:
     """How well the text shows the dialect, to be compared; None if it does not.
 
     What counts is the length of its markers that are there, less that of those that are missing;
-    closers may be missing.
+    end markers may be missing.
     """
-    signs, openers = _signs(dialect), _openers(dialect)
-    there = {mark for mark in signs | openers if mark in text}
+    signs, start_markers = _signs(dialect), _start_markers(dialect)
+    there = {mark for mark in signs | start_markers if mark in text}
     missing = _begun(signs - there)
-    if not there & openers and (not signs or missing):
+    if not there & start_markers and (not signs or missing):
         return None
     return sum(map(len, there)) - sum(map(len, missing))
 
 
-def marks(dialect: Dialect) -> set[str]:
+def template_marks(dialect: Dialect) -> set[str]:
     """What a template that teaches the dialect may hold: markers that begin something."""
-    return _begun(_signs(dialect)) | _openers(dialect)
+    return _begun(_signs(dialect)) | _start_markers(dialect)
 
 
 def _begun(signs: set[str]) -> set[str]:
@@ -283,5 +283,5 @@ def _signs(dialect: Dialect) -> set[str]:
     return set() if all(sign.startswith("`") for sign in found) else found
 
 
-def _openers(dialect: Dialect) -> set[str]:
-    return {opener for opener in dialect.openers if SIGN.match(opener)}
+def _start_markers(dialect: Dialect) -> set[str]:
+    return {opener for opener in dialect.start_markers if SIGN.match(opener)}

@@ -1,7 +1,7 @@
-"""What a dialect is: a notation for tool requests inside a model's text.
+"""Say what a dialect is: a notation for tool requests inside a model's text.
 
 A dialect is data and pure functions over finished text. `write` is the inverse of `parse`, which
-gives the lesson in the prompt and the property tests at no cost. How text arrives in pieces is no
+gives the example in the prompt and the property tests at no cost. How text arrives in pieces is no
 concern of a dialect: its `body` only says, character by character if need be, where a request
 ends, and `parse` sees the whole of it.
 """
@@ -24,7 +24,7 @@ Tools = Mapping[str, Schema]
 
 
 class Parsed(NamedTuple):
-    """What stood in the text from an opener to the end of the body."""
+    """What stood in the text from a start marker to the end of the body."""
 
     requests: tuple[ToolRequest, ...] = ()
     repairs: tuple[str, ...] = ()
@@ -49,10 +49,10 @@ class Parsed(NamedTuple):
 
 
 class Body(Protocol):
-    """Finds the end of one request; a new one for each opener."""
+    """Finds the end of one request; a new one for each start marker."""
 
     def feed(self, text: str) -> int | None:
-        """Take the next text after the opener.
+        """Take the next text after the start marker.
 
         Returns how many of its characters belong to the request once the end is seen, None while
         it is not, and -1 as soon as this cannot be a request at all.
@@ -93,44 +93,44 @@ IdForm = Callable[[ToolCall, int], str]
 
 class Dialect(NamedTuple):
     name: str
-    openers: tuple[str, ...]
+    start_markers: tuple[str, ...]
     """The characters a request starts with, wherever they stand (but in code)."""
     body: Callable[[str, Tools], Body]
-    """(opener as written, tools) -> where the request ends."""
+    """(start marker as written, tools) -> where the request ends."""
     parse: Callable[[str, Tools], Parsed | None]
-    """Reads a request, opener included; None: this is text after all."""
+    """Reads a request, start marker included; None: this is text after all."""
     write: Callable[[ToolRequest], str]
     render: Callable[[Sequence[Message]], list[Wire]]
     """The history as this dialect's models know it."""
-    catalogue: Callable[[Tools], str] = lambda tools: ""
+    render_tools: Callable[[Tools], str] = lambda tools: ""
     """The tools as the prompt names them."""
-    lesson: str = ""
+    prompt_template: str = ""
     """The template in prompts/ that teaches the dialect; empty if there is nothing to teach."""
-    letter: Callable[[str, bool], str] | None = None
-    """(reply, strictly) -> what breaks the letter of the protocol; empty if nothing does."""
+    format_violation: Callable[[str, bool], str] | None = None
+    """(reply, strictly) -> what breaks the form of the protocol; empty if nothing does."""
     interview: Interview | None = None
     constraint: Constrain | None = None
     """What a reply may be, for clients that can hold a model to it."""
-    carries_all: bool = False
+    calls_only: bool = False
     """Everything is a call: `send_chat` shows a text, `end_turn` ends the turn."""
-    fold: bool = False
-    """Openers count in upper and lower case."""
-    line_openers: tuple[str, ...] = ()
-    """Openers that count at the start of a line only."""
-    reply_openers: tuple[str, ...] = ()
-    """Openers that count at the start of the reply only."""
-    named_openers: tuple[str, ...] = ()
+    case_insensitive: bool = False
+    """Start markers count in upper and lower case."""
+    line_start_markers: tuple[str, ...] = ()
+    """Start markers that count at the start of a line only."""
+    reply_start_markers: tuple[str, ...] = ()
+    """Start markers that count at the start of the reply only."""
+    named_start_markers: tuple[str, ...] = ()
     """The same with `NAME` for the name of a tool that exists, at the start of a line."""
     named_anywhere: tuple[str, ...] = ()
     """The same, wherever they stand: forms that prose does not take."""
-    behind_openers: tuple[str, ...] = ()
-    """Openers that count right behind a request only: how lists of them go on."""
-    closers: tuple[str, ...] = ()
+    continuation_markers: tuple[str, ...] = ()
+    """Start markers that count right behind a request only: how lists of them go on."""
+    end_markers: tuple[str, ...] = ()
     """Framing that may stand behind a request and is never shown there."""
     fenced: bool = False
     """Requests may stand in a code fence of their own; `parse` is given it with its fence."""
-    whole: bool = False
-    """If what an opener began is no request, nothing inside it is one either."""
+    atomic: bool = False
+    """If what a start marker began is no request, nothing inside it is one either."""
     models: tuple[str, ...] = ()
     """Who writes it: patterns of model names (`qwen2.5*`), without vendor, tag and quantisation."""
     id_form: IdForm | None = None

@@ -7,7 +7,7 @@ stands in it. What is evidently a call and cannot be read is a fault, and what i
 from typing import NamedTuple
 
 from andy_cli.compiler.bodies.contents import read_contents
-from andy_cli.compiler.bodies.ends import AnyContents
+from andy_cli.compiler.bodies.end_detectors import FrameEnd
 from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.framing import FRAMING
@@ -24,7 +24,7 @@ HALF_CLOSER = Expression(r"(?:<[/|]?[^<>\s]{0,40}|\[/?[A-Z_]{0,40})?")
 UNREADABLE = "This request could not be read: {}"
 
 
-class Read(NamedTuple):
+class FrameReading(NamedTuple):
     """Who could read a frame, and what it says."""
 
     dialect: Dialect
@@ -88,13 +88,13 @@ class Frame:
 
         None where it cannot be more than text.
         """
-        if not self._strong or not self._asks or isinstance(self.body, AnyContents):
+        if not self._strong or not self._asks or isinstance(self.body, FrameEnd):
             return None
         text, self._collected, self._size = "".join(self._collected) + text, [], 0
-        closers = {
-            closer for dialect in self.readers for closer in dialect.closers if len(closer) > 1
+        end_markers = {
+            closer for dialect in self.readers for closer in dialect.end_markers if len(closer) > 1
         }
-        self.body = AnyContents(closers, self.opener, self._tools)
+        self.body = FrameEnd(end_markers, self.opener, self._tools)
         return text
 
     def words_follow(self, rest: str, final: bool) -> bool | None:
@@ -116,9 +116,9 @@ class Frame:
             return None
         return rest.startswith(closing)
 
-    def read(self, at_end: bool, in_prose: bool) -> Read | None:
+    def read(self, at_end: bool, in_prose: bool) -> FrameReading | None:
         """Read it: by one of its dialects, else by what stands in it; None where it is text."""
-        doubtful: Read | None = None
+        doubtful: FrameReading | None = None
         for dialect in self.readers:
             parsed = dialect.parse(self.written, self._tools)
             label = self._mid_line and self.opener[0] == "[" and dialect in FRAMING
@@ -128,7 +128,7 @@ class Frame:
                 continue
             if self._mid_line and self._strong and parsed.fault and not parsed.requests:
                 continue  # a form that prose shows
-            read = Read(dialect, parsed._replace(settled=parsed.settled or not at_end))
+            read = FrameReading(dialect, parsed._replace(settled=parsed.settled or not at_end))
             if not (parsed.fault or parsed.incomplete):
                 return read
             doubtful = doubtful or read
@@ -175,13 +175,13 @@ class Frame:
             for request in parsed.requests
         )
 
-    def _read_contents(self, at_end: bool) -> Read | None:
+    def _read_contents(self, at_end: bool) -> FrameReading | None:
         """Read it by what stands in it; a call that cannot be read whole is a fault."""
-        endless = at_end and not any(reader.closers for reader in self.readers)
+        endless = at_end and not any(reader.end_markers for reader in self.readers)
         contents = read_contents(self.written, self._tools, closed=endless)
         requests, unread = contents.requests, contents.unread
         if not (requests or unread):
-            return None if at_end else Read(self.readers[0], Parsed())
+            return None if at_end else FrameReading(self.readers[0], Parsed())
         if self._mentions(Parsed(requests)) or (unread and not (requests or self._likely)):
             return None
         if unread and self._mid_line and not (requests or at_end):
@@ -192,7 +192,7 @@ class Frame:
             parsed = parsed._replace(incomplete=True)
         elif unread:
             parsed = parsed._replace(fault=UNREADABLE.format(unread[0][:200]))
-        return Read(self.readers[0], parsed)
+        return FrameReading(self.readers[0], parsed)
 
     @property
     def _likely(self) -> bool:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 
 from andy_cli.compiler.bodies import calls, json_text
-from andy_cli.compiler.bodies.ends import Bare, JsonScan, Line
+from andy_cli.compiler.bodies.end_detectors import BareCallEnd, JsonScan, LineEnd
 from andy_cli.compiler.control_tokens import CALLS, FENCES, LABELS, RESULTS
 from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
 from andy_cli.compiler.expression import Expression
@@ -20,7 +20,7 @@ LABELLED = Expression(r"[*_]*:?[ \t]*(?P<name>[\w.\-/]*)[ \t]*:?(?P<gap>\s*)(?P<
 CALLED = Expression(r"\s*(?:[{\[<]|[.\-:/]*\w[\w.\-:/]*\s*[({\n=<]|\Z)")
 
 
-class Closed:
+class CloserEnd:
     """Ends behind a closer; given up when it takes too long or words begin it."""
 
     def __init__(self, closer: str, begins: Callable[[str], bool] = lambda text: True) -> None:
@@ -44,21 +44,21 @@ class Closed:
         return None
 
 
-class Rest:
+class BlankRestEnd:
     """Goes to the end of the text if nothing but white space follows."""
 
     def feed(self, text: str) -> int | None:
         return -1 if text.strip() else None
 
 
-class Nothing:
+class EmptyEnd:
     """Ends where it begins."""
 
     def feed(self, text: str) -> int | None:
         return 0
 
 
-class Labelled:
+class LabelEnd:
     """A label: a name, if there is one, and the JSON behind it, over any lines."""
 
     def __init__(self, tools: Tools) -> None:
@@ -92,7 +92,7 @@ def _may_be_named(name: str, tools: Tools) -> bool:
     return not name or name in tools or not name.isalpha()
 
 
-class TildeFence:
+class TildeFenceEnd:
     """A fence of tildes, if the word behind them is one of a protocol."""
 
     def __init__(self, opener: str) -> None:
@@ -111,7 +111,7 @@ class TildeFence:
         return len(info) + 1 + closing.end() - known if closing else None
 
 
-def _take(text: str, tools: Tools) -> Parsed | None:
+def _take_framing(text: str, tools: Tools) -> Parsed | None:
     return Parsed()
 
 
@@ -126,7 +126,7 @@ def _read_label(text: str, tools: Tools) -> Parsed | None:
 
 def _read_lone_object(text: str, tools: Tools) -> Parsed | None:
     """`{"tool": "x"}`, alone or with arguments: no tool of that name need exist."""
-    value = json_text.read(text) if len(text) < LONGEST else None
+    value = json_text.read_value(text) if len(text) < LONGEST else None
     if not isinstance(value, dict) or not isinstance(value.get("tool"), str):
         return None
     rest = set(value) - {"tool", "id", "call_id", "thought"}
@@ -155,45 +155,49 @@ MENTIONED = Expression(
 
 
 def _element_body(opener: str, tools: Tools) -> Body:
-    return Closed(f"</{opener[1:].rstrip('> ')}>", lambda start: not MENTIONED.match(start))
+    return CloserEnd(f"</{opener[1:].rstrip('> ')}>", lambda start: not MENTIONED.match(start))
 
 
-def _form(
+def _framing_form(
     name: str,
     body: Callable[[str, Tools], Body],
-    parse: Callable[[str, Tools], Parsed | None] = _take,
-    openers: tuple[str, ...] = (),
-    line_openers: tuple[str, ...] = (),
-    fold: bool = False,
+    parse: Callable[[str, Tools], Parsed | None] = _take_framing,
+    start_markers: tuple[str, ...] = (),
+    line_start_markers: tuple[str, ...] = (),
+    case_insensitive: bool = False,
 ) -> Dialect:
     return Dialect(
         name=name,
-        openers=openers,
+        start_markers=start_markers,
         body=body,
         parse=parse,
         write=lambda request: "",
         render=lambda history: [],
-        line_openers=line_openers,
-        fold=fold,
+        line_start_markers=line_start_markers,
+        case_insensitive=case_insensitive,
     )
 
 
-NEXT_TURN = _form("next turn", lambda opener, tools: Rest())
+NEXT_TURN = _framing_form("next turn", lambda opener, tools: BlankRestEnd())
 
 FRAMING = (
-    _form(LONE_OBJECT, Bare, _read_lone_object, line_openers=("{",)),
-    _form("label", lambda opener, tools: Labelled(tools), _read_label, LABELS, fold=True),
-    _form(
+    _framing_form(LONE_OBJECT, BareCallEnd, _read_lone_object, line_start_markers=("{",)),
+    _framing_form(
+        "label", lambda opener, tools: LabelEnd(tools), _read_label, LABELS, case_insensitive=True
+    ),
+    _framing_form(
         "element",
         _element_body,
         _read_element,
-        openers=tuple(f"<{tag}>" for tag in (*CALLS, *RESULTS)),
+        start_markers=tuple(f"<{tag}>" for tag in (*CALLS, *RESULTS)),
     ),
-    _form("tilde fence", lambda opener, tools: TildeFence(opener), line_openers=("~~~",)),
-    _form(
+    _framing_form(
+        "tilde fence", lambda opener, tools: TildeFenceEnd(opener), line_start_markers=("~~~",)
+    ),
+    _framing_form(
         LETTER,
-        Line,
-        line_openers=("andybot asks:", "andybot responds:", "**andybot responds:"),
-        fold=True,
+        LineEnd,
+        line_start_markers=("andybot asks:", "andybot responds:", "**andybot responds:"),
+        case_insensitive=True,
     ),
 )

@@ -8,7 +8,7 @@ from andy_cli.messages import Message, ToolCall
 NINE = 9
 
 
-def renamed(history: Iterable[Message], form: IdForm | None) -> list[Message]:
+def rename_call_ids(history: Iterable[Message], form: IdForm | None) -> list[Message]:
     """The history with every call's id, and that of its result, in this form."""
     if form is None:
         return list(history)
@@ -27,16 +27,16 @@ def renamed(history: Iterable[Message], form: IdForm | None) -> list[Message]:
     return found
 
 
-def named(call: ToolCall, nth: int) -> str:
+def number_by_name(call: ToolCall, nth: int) -> str:
     """Kimi K2: the name and how many calls came before it in the conversation."""
     return f"functions.{call.name}:{nth}"
 
 
-def from_zero(call: ToolCall, nth: int) -> str:
+def number_from_zero(call: ToolCall, nth: int) -> str:
     return str(nth)
 
 
-def from_one(call: ToolCall, nth: int) -> str:
+def number_from_one(call: ToolCall, nth: int) -> str:
     return str(nth + 1)
 
 

@@ -22,9 +22,9 @@ PROSE and CODE are one state here (`_in_text`): code is prose in which no marker
 from collections.abc import Collection, Mapping
 from typing import Literal, NamedTuple
 
-from andy_cli.compiler.bodies.ends import LEAD, Fence, Inline
-from andy_cli.compiler.bodies.fences import info_word, unfenced
-from andy_cli.compiler.bodies.promises import promising
+from andy_cli.compiler.bodies.end_detectors import LONGEST_LEAD, FenceEnd, InlineCodeEnd
+from andy_cli.compiler.bodies.fences import info_word, strip_fence
+from andy_cli.compiler.bodies.lookahead import may_begin_request
 from andy_cli.compiler.control_tokens import (
     CLOSERS,
     FENCES,
@@ -114,7 +114,7 @@ class Lexer:
         self._in_code = False  # what is given out next is code
         self._code_turns: list[int] = []  # where in `_held` that changes
         self._lead = ""  # the first character of the line that is not blank
-        self._closers: tuple[str, ...] = (*CLOSERS, *HARMONY) if reasoning_open else ()
+        self._end_markers: tuple[str, ...] = (*CLOSERS, *HARMONY) if reasoning_open else ()
         self._prompted = reasoning_open  # its opener may be written once more
         self._frame: Frame | None = None
         self._behind_call = False  # nothing but white space stands since
@@ -135,12 +135,12 @@ class Lexer:
 
     def leave_reasoning(self) -> None:
         """What was taken for reasoning that the prompt opened is none."""
-        self._closers, self._prompted = (), False
+        self._end_markers, self._prompted = (), False
 
     @property
     def reasoning(self) -> bool:
         """It is in a stretch of reasoning."""
-        return bool(self._closers)
+        return bool(self._end_markers)
 
     @property
     def size(self) -> int:
@@ -196,7 +196,7 @@ class Lexer:
                 self._emit("invented", len(self._held))
             elif self._frame is not None:
                 self._in_frame(final)
-            elif self._closers:
+            elif self._end_markers:
                 self._in_reasoning(final)
             else:
                 self._in_text(final)
@@ -207,7 +207,7 @@ class Lexer:
         """What changes with every step."""
         frame = self._frame
         opened = (frame.body, frame.ended) if frame else ()
-        return len(self._held), opened, self._closers, self.over
+        return len(self._held), opened, self._end_markers, self.over
 
     def _emit(self, kind: Kind, size: int) -> None:
         if size:
@@ -264,7 +264,7 @@ class Lexer:
             self._text_again(frame)
         elif frame.opener[0] == "`":
             self._close_fence(frame)
-        elif frame.ended and all(dialect.whole for dialect in frame.readers):
+        elif frame.ended and all(dialect.atomic for dialect in frame.readers):
             self._text_again(frame)
         else:
             self._give_back(frame)
@@ -274,7 +274,7 @@ class Lexer:
         if info_word(frame.written) in FENCES and not self._inner:
             self._consume(frame, None, Parsed(incomplete=not frame.ended))
             return
-        calls = self._calls_inside(unfenced(frame.written)[0])
+        calls = self._calls_inside(strip_fence(frame.written)[0])
         if calls:
             names = {dialect.name: dialect for dialect in self._markers.all}
             requests = tuple(request for call in calls for request in call.parsed.requests)
@@ -309,7 +309,7 @@ class Lexer:
         self._out.append(Segment(kind, self._at, written, parsed, name, fence))
         self._drop(len(written))
         self.over = parsed.ends_reply and (self._runs or self._began)
-        self._closers = parsed.thinks_until
+        self._end_markers = parsed.thinks_until
         self._behind_plain = False
         self._behind_call = bool(asked or parsed.text) or self._behind_call
         self._called = self._called or asked
@@ -324,7 +324,7 @@ class Lexer:
 
     def _give_back(self, frame: Frame) -> None:
         """It was text: show the marker, or its first character, and look again behind it."""
-        self._alarms += len(frame.written) > LEAD or frame.opener not in WEAK
+        self._alarms += len(frame.written) > LONGEST_LEAD or frame.opener not in WEAK
         self._given_back += 0 if frame.fence else len(frame.written)
         self._mentioned.add(frame.opener)
         self._frame, self._held = None, frame.written + self._held
@@ -336,7 +336,7 @@ class Lexer:
         if self._prompted and not self._repeated_opener(final):
             return
         found = min(
-            ((at, closer) for closer in self._closers if (at := self._held.find(closer)) >= 0),
+            ((at, closer) for closer in self._end_markers if (at := self._held.find(closer)) >= 0),
             default=None,
         )
         if found:
@@ -344,9 +344,9 @@ class Lexer:
             self._emit("reasoning", at)
             # What also begins something is left for those who read it.
             self._emit("framing", 0 if closer in self._markers.heads else len(closer))
-            self._closers, self._thought, self._lead = (), True, ""
+            self._end_markers, self._thought, self._lead = (), True, ""
             return
-        keep = 0 if final else max(_overlap(self._held, closer) for closer in self._closers)
+        keep = 0 if final else max(_overlap(self._held, closer) for closer in self._end_markers)
         self._emit("reasoning", len(self._held) - keep)
 
     def _repeated_opener(self, final: bool) -> bool:
@@ -446,8 +446,8 @@ class Lexer:
         marker, before = self._markers[found], held[:start]
         match marker.kind:
             case "opener":
-                hopeless = found in ("{", "[") and not promising(
-                    held[start : start + LEAD], self._tools
+                hopeless = found in ("{", "[") and not may_begin_request(
+                    held[start : start + LONGEST_LEAD], self._tools
                 )
                 if hopeless or not self._may_open(marker, before, lead):
                     return False
@@ -563,7 +563,7 @@ class Lexer:
 
     def _begin_reasoning(self, found: str, start: int) -> bool:
         self._take_out(start, len(found))
-        self._closers, self.opened = REASONING[found], found
+        self._end_markers, self.opened = REASONING[found], found
         return True
 
     def _close_reasoning(self, found: str, held: str, start: int) -> bool:
@@ -610,9 +610,9 @@ class Lexer:
         self._held = self._held[len(opener) :]  # `_at` stays where the request begins
         readers = marker.dialects
         if lead and opener in WEAK:  # the others want it at the start of a line
-            readers = tuple(reader for reader in readers if opener in reader.openers)
+            readers = tuple(reader for reader in readers if opener in reader.start_markers)
         inline = opener[0] == "`" and len(opener) < FENCE
-        body = Inline if inline else Fence if opener[0] == "`" else marker.body
+        body = InlineCodeEnd if inline else FenceEnd if opener[0] == "`" else marker.body
         assert body is not None, "every opener has one"
         made = body(opener, self._tools)
         self._frame = Frame(opener, readers, made, self._tools, bool(lead), quote)

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Hidden, Visible, tools_by_name
 from andy_cli.compiler.dialect import Dialect
-from andy_cli.compiler.ids import renamed
+from andy_cli.compiler.ids import rename_call_ids
 from andy_cli.compiler.mapper.mapper import Mapped, MappedCall, map_call
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
@@ -154,7 +154,7 @@ def write_history(messages: Sequence[Mapping[str, object]], dialect: str) -> lis
         if read.role == "tool" and not read.name:
             read = read._replace(name=names.get(read.call_id, ""))
         history.append(read)
-    return found.render(renamed(history, found.id_form))
+    return found.render(rename_call_ids(history, found.id_form))
 
 
 ROLES: Mapping[object, Role] = {

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeVar
 
-from andy_cli.compiler.bodies.calls import spellings
+from andy_cli.compiler.bodies.calls import name_spellings
 from andy_cli.compiler.control_tokens import (
     BEGUN,
     FORMS,
@@ -17,7 +17,15 @@ from andy_cli.compiler.control_tokens import (
 )
 from andy_cli.compiler.dialect import Body, Dialect, Tools
 from andy_cli.compiler.framing import FRAMING, NEXT_TURN
-from andy_cli.compiler.named import ESCAPES, Form, Named, Span, escaped, simple, unescaped
+from andy_cli.compiler.named import (
+    ESCAPES,
+    Form,
+    NamedMarkers,
+    Span,
+    escape_underlines,
+    is_simple,
+    unescape_underlines,
+)
 
 Where = Literal["anywhere", "line", "reply", "behind"]
 Key = TypeVar("Key", str, Form)
@@ -47,7 +55,7 @@ WINDOW = 256
 """Characters that are searched at once."""
 
 
-class Fixed(NamedTuple):
+class FixedMarkers(NamedTuple):
     """What finds markers that are always the same."""
 
     expression: re.Pattern[str]
@@ -59,19 +67,19 @@ class Fixed(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def fixed(exact: frozenset[str], folded: frozenset[str]) -> Fixed:
+def find_fixed(exact: frozenset[str], folded: frozenset[str]) -> FixedMarkers:
     """`folded` count in upper and lower case."""
     known = exact | folded
     firsts = {case for text in known for case in (text[0].lower(), text[0].upper())}
-    return Fixed(
-        alternatives(sorted(known, key=len, reverse=True), exact),
+    return FixedMarkers(
+        all_markers_expression(sorted(known, key=len, reverse=True), exact),
         frozenset(text.lower()[:cut] for text in known for cut in range(1, len(text))),
         max(LONGEST_TOKEN, *map(len, known)) - 1 if known else LONGEST_TOKEN,
         re.compile("[" + "".join(map(re.escape, sorted(firsts | {"`"}))) + "]"),
     )
 
 
-def alternatives(longest: Sequence[str], exact: Collection[str]) -> re.Pattern[str]:
+def all_markers_expression(longest: Sequence[str], exact: Collection[str]) -> re.Pattern[str]:
     """All markers, backticks and line breaks; the longest that fits is found.
 
     Grouped by their first character, which lets the engine skip to where one may begin.
@@ -79,7 +87,7 @@ def alternatives(longest: Sequence[str], exact: Collection[str]) -> re.Pattern[s
     groups: dict[str, list[str]] = {"`": ["`*"], "\n": [""]}
     for text in longest:
         folded = text not in exact
-        rest = f"(?i:{re.escape(text[1:])})" if folded else escaped(text[1:])
+        rest = f"(?i:{re.escape(text[1:])})" if folded else escape_underlines(text[1:])
         for first in {text[0].lower(), text[0].upper()} if folded else {text[0]}:
             groups.setdefault(first, []).append(rest)
     # The form of control tokens comes last: what is listed is what it is listed as.
@@ -90,7 +98,7 @@ def alternatives(longest: Sequence[str], exact: Collection[str]) -> re.Pattern[s
     )
 
 
-class Ahead:
+class MarkerLookahead:
     """The next marker of a kind in a text that is looked through from left to right, bit by bit."""
 
     def __init__(self, find: Callable[[str, int, int], Span | None]) -> None:
@@ -119,23 +127,27 @@ class Markers:
         tools = [name for name in tools if name]
         self._expected = first
         taught = [dialect for dialect in dialects if dialect.name == first]
-        owns = any(dialect.carries_all or dialect.letter is not None for dialect in taught)
+        owns = any(dialect.calls_only or dialect.format_violation is not None for dialect in taught)
         self.protocol = first if owns else ""
         """The protocol of ours that was taught: a reply is one object of it."""
         self._exact: dict[str, Marker] = {}
         self._folded: dict[str, Marker] = {}
         self._forms: dict[Form, Marker] = {}
         self.all = tuple(dialects)
-        self._closers = frozenset(closer for dialect in dialects for closer in dialect.closers)
+        self._end_markers = frozenset(
+            closer for dialect in dialects for closer in dialect.end_markers
+        )
         self.fenced = tuple(dialect for dialect in dialects if dialect.fenced)
-        odd = [name for name in tools if not simple(name)]
+        odd = [name for name in tools if not is_simple(name)]
         for dialect in (*dialects, *(FRAMING if dialects else ())):
-            for text, where in openers(dialect, tools if dialect.fold else odd):
-                table = self._folded if dialect.fold else self._exact
-                self._add(table, text.lower() if dialect.fold else text, where, dialect)
-            for form, where in () if dialect.fold else named(dialect):
+            for text, where in list_start_markers(
+                dialect, tools if dialect.case_insensitive else odd
+            ):
+                table = self._folded if dialect.case_insensitive else self._exact
+                self._add(table, text.lower() if dialect.case_insensitive else text, where, dialect)
+            for form, where in () if dialect.case_insensitive else named_forms(dialect):
                 self._add(self._forms, form, where, dialect)
-            for text in dialect.closers:
+            for text in dialect.end_markers:
                 self._exact.setdefault(text, Marker("closer"))
         self._exact |= {text: Marker("token") for text in LITERAL}
         self._exact |= {text: Marker("reasoning") for text in REASONING}
@@ -153,12 +165,12 @@ class Markers:
             marker = self._exact.get(text) or Marker("result")
             self._exact[text] = marker._replace(kind="result")
         behind = frozenset(text for text, marker in self._exact.items() if marker.where == "behind")
-        self._fixed = fixed(frozenset(self._exact) - behind, frozenset(self._folded))
-        self._behind = fixed(behind, frozenset())
-        self._named = Named(
+        self._fixed = find_fixed(frozenset(self._exact) - behind, frozenset(self._folded))
+        self._behind = find_fixed(behind, frozenset())
+        self._named = NamedMarkers(
             [form for form, marker in self._forms.items() if marker.where == "line"],
             [form for form, marker in self._forms.items() if marker.where == "anywhere"],
-            [name for name in tools if simple(name)],
+            [name for name in tools if is_simple(name)],
         )
 
     def _add(self, table: dict[Key, Marker], key: Key, where: Where, dialect: Dialect) -> None:
@@ -179,7 +191,7 @@ class Markers:
 
     def begins_closer(self, text: str) -> bool:
         """Whether a text is the beginning of what ends a frame."""
-        return len(text) > 1 and any(closer.startswith(text) for closer in self._closers)
+        return len(text) > 1 and any(closer.startswith(text) for closer in self._end_markers)
 
     def find(self, text: str, line_start: bool, behind: bool) -> Iterator[tuple[str, int, int]]:
         """The markers, backticks and line breaks in it, from left to right, with their places.
@@ -194,7 +206,7 @@ class Markers:
             or self._named.anywhere(text, 0, len(text))
         ):
             return  # as with most pieces of prose
-        always, anywhere = Ahead(self._always), Ahead(self._named.anywhere)
+        always, anywhere = MarkerLookahead(self._always), MarkerLookahead(self._named.anywhere)
         at = 0
         while True:
             line = self._named.at_line(text, at) if line_start else None
@@ -237,7 +249,7 @@ class Markers:
         while match := self._fixed.first.search(text, at):
             at = match.start()
             tail = text[at:]
-            known = unescaped(tail).lower() in self._fixed.prefixes
+            known = unescape_underlines(tail).lower() in self._fixed.prefixes
             if known or not tail.strip("`") or (tail[0] == "<" and BEGUN.match(tail)):
                 return at
             at += 1
@@ -245,24 +257,24 @@ class Markers:
         return len(text.rstrip("`"))
 
 
-def openers(dialect: Dialect, tools: Sequence[str]) -> Iterator[tuple[str, Where]]:
-    for text in dialect.openers:
+def list_start_markers(dialect: Dialect, tools: Sequence[str]) -> Iterator[tuple[str, Where]]:
+    for text in dialect.start_markers:
         yield text, "anywhere"
-    for text in dialect.line_openers:
+    for text in dialect.line_start_markers:
         yield text, "line"
-    for text in dialect.reply_openers:
+    for text in dialect.reply_start_markers:
         yield text, "reply"
-    for text in dialect.behind_openers:
+    for text in dialect.continuation_markers:
         yield text, "behind"
-    for (before, behind), where in named(dialect):
+    for (before, behind), where in named_forms(dialect):
         for name in tools:
-            for spelling in spellings(name):
+            for spelling in name_spellings(name):
                 yield f"{before}{spelling}{behind}", where
 
 
-def named(dialect: Dialect) -> Iterator[tuple[Form, Where]]:
+def named_forms(dialect: Dialect) -> Iterator[tuple[Form, Where]]:
     """Its forms with the name of a tool in them."""
-    for form in dialect.named_openers:
+    for form in dialect.named_start_markers:
         before, _, behind = form.lstrip(" ").partition("NAME")  # blanks may always be there
         yield (before, behind), "line"
     for form in dialect.named_anywhere:

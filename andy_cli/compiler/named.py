@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from andy_cli.compiler.bodies.calls import spellings
+from andy_cli.compiler.bodies.calls import name_spellings
 
 Form = tuple[str, str]
 """What stands before the name, and behind it."""
@@ -25,22 +25,22 @@ ESCAPES = 8
 """Underlines of one marker that may have a backslash."""
 
 
-def simple(name: str) -> bool:
+def is_simple(name: str) -> bool:
     """Whether its end can be seen without knowing it."""
     return RUN.fullmatch(name) is not None
 
 
-def escaped(text: str) -> str:
+def escape_underlines(text: str) -> str:
     """As an expression in which an underline may have a backslash, as Markdown wants it."""
     return re.escape(text).replace("_", r"\\?_")
 
 
-def unescaped(text: str) -> str:
+def unescape_underlines(text: str) -> str:
     """Without the backslashes of Markdown, nor one at the end whose underline is still to come."""
     return text.replace("\\_", "_").removesuffix("\\") if "\\" in text else text
 
 
-class Expressions(NamedTuple):
+class FormExpressions(NamedTuple):
     """What finds forms, whatever the names are."""
 
     line: re.Pattern[str]
@@ -52,11 +52,11 @@ class Expressions(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def expressions(line: tuple[Form, ...], anywhere: tuple[Form, ...]) -> Expressions:
+def form_expressions(line: tuple[Form, ...], anywhere: tuple[Form, ...]) -> FormExpressions:
     heads = sorted({re.escape(before[0]) for before, _ in anywhere})
-    return Expressions(
-        re.compile(f"[{BLANKS}]*?{alternatives(line)}"),
-        re.compile(alternatives(anywhere)),
+    return FormExpressions(
+        re.compile(f"[{BLANKS}]*?{longest_first(line)}"),
+        re.compile(longest_first(anywhere)),
         re.compile(f"[{''.join(heads)}]" if heads else NEVER),
     )
 
@@ -64,19 +64,20 @@ def expressions(line: tuple[Form, ...], anywhere: tuple[Form, ...]) -> Expressio
 NEVER = "(?!)"
 
 
-def alternatives(forms: Iterable[Form]) -> str:
+def longest_first(forms: Iterable[Form]) -> str:
     """The longest beginnings first."""
     behind: dict[str, list[str]] = {}
     for before, after in forms:
         behind.setdefault(before, []).append(re.escape(after))
     found = [
-        f"{escaped(before)}{RUN.pattern}+(?:{'|'.join(sorted(after, key=len, reverse=True))})"
+        f"{escape_underlines(before)}{RUN.pattern}+"
+        f"(?:{'|'.join(sorted(after, key=len, reverse=True))})"
         for before, after in sorted(behind.items(), key=lambda names: len(names[0]), reverse=True)
     ]
     return f"({'|'.join(found) or NEVER})"
 
 
-class Named:
+class NamedMarkers:
     """Finds them, and says of which form they are."""
 
     def __init__(
@@ -84,7 +85,7 @@ class Named:
     ) -> None:
         """`line` are the forms that count at the start of a line only."""
         self._line, self._anywhere = tuple(line), tuple(anywhere)
-        self._names = {spelling for name in tools for spelling in spellings(name)}
+        self._names = {spelling for name in tools for spelling in name_spellings(name)}
         self._sorted = sorted(self._names)
         forms = [*self._line, *self._anywhere]
         longest = max(map(len, self._names), default=0) + ESCAPES
@@ -95,7 +96,7 @@ class Named:
         self._initials = {
             name[0] for name in (*self._names, *(form[0] for form in self._line)) if name
         }
-        self._expressions = expressions(self._line, self._anywhere)
+        self._expressions = form_expressions(self._line, self._anywhere)
 
     def form(self, found: str) -> Form | None:
         """The form of a marker, if there is a tool of the name in it."""
@@ -142,7 +143,7 @@ class Named:
     def _begun(self, tail: str, forms: Iterable[Form]) -> bool:
         if any(self._begins(tail, *form) for form in forms):
             return True
-        return "\\" in tail and self._begun(unescaped(tail).replace("\\", ""), forms)
+        return "\\" in tail and self._begun(unescape_underlines(tail).replace("\\", ""), forms)
 
     def _begins(self, tail: str, before: str, behind: str) -> bool:
         if len(tail) <= len(before):

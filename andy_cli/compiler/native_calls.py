@@ -74,15 +74,15 @@ class NativeCalls:
         requests: list[ToolRequest] = []
         taken: set[str] = set()
         incomplete = False
-        for _, call in sorted(enumerate(self._calls), key=_place):
+        for _, call in sorted(enumerate(self._calls), key=_place_of_call):
             read = call.read() if call.name else None
             incomplete = incomplete or read is None
             for arguments in read or ():
-                requests.append(ToolRequest(call.name, arguments, _fresh(call.id, taken)))
+                requests.append(ToolRequest(call.name, arguments, _make_unique_id(call.id, taken)))
         return requests, incomplete
 
 
-def _fresh(id: str, taken: set[str]) -> str:
+def _make_unique_id(id: str, taken: set[str]) -> str:
     """The id, or one like it when another call has it already: results are told by id."""
     fresh, count = id, 2
     while fresh in taken:
@@ -92,7 +92,7 @@ def _fresh(id: str, taken: set[str]) -> str:
     return fresh
 
 
-def _place(numbered: "tuple[int, _Call]") -> tuple[int, int]:
+def _place_of_call(numbered: "tuple[int, _Call]") -> tuple[int, int]:
     order, call = numbered
     return (order if call.position is None else call.position), order
 
@@ -148,22 +148,22 @@ class _Call:
 
     def read(self) -> list[Arguments] | None:
         """The argument objects that were written; None if they are cut off or no objects."""
-        text = _whole_characters("".join(self.pieces)).strip()
+        text = _join_surrogates("".join(self.pieces)).strip()
         if fenced := FENCE.match(text):
             text = fenced[1]
         if text in ("", "null"):
             return [{}]
         try:
-            values = list(_values(text))
+            values = list(_parse_values(text))
         except ValueError:
-            values = [_python(text)]
+            values = [_parse_python(text)]
         if len(values) == 1 and isinstance(values[0], str):
-            values = [_encoded_twice(values[0])]
+            values = [_decode_twice(values[0])]
         found: list[Arguments] = [value for value in values if isinstance(value, dict)]
         return found if len(found) == len(values) else None
 
 
-def _values(text: str) -> Iterator[object]:
+def _parse_values(text: str) -> Iterator[object]:
     """The JSON values that stand one after another; raises ValueError on anything else."""
     at = 0
     while at < len(text):
@@ -176,7 +176,7 @@ def _values(text: str) -> Iterator[object]:
             at += 1
 
 
-def _python(text: str) -> object:
+def _parse_python(text: str) -> object:
     """Some models write a Python dictionary; a whole one has one meaning only."""
     try:
         return literal_eval(text)
@@ -184,14 +184,14 @@ def _python(text: str) -> object:
         return None
 
 
-def _encoded_twice(text: str) -> object:
+def _decode_twice(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
 
 
-def _whole_characters(text: str) -> str:
+def _join_surrogates(text: str) -> str:
     """Surrogate pairs that were cut in two by the pieces are joined; lone halves are replaced."""
     try:
         text.encode()

@@ -15,7 +15,7 @@ SIZE = Expression(
 )
 
 
-def billions(model: str) -> float | None:
+def parse_billions(model: str) -> float | None:
     """The parameters in billions, of the experts together; None where the name does not tell.
 
     Folder and vendor do not count, a tag does: there is where Ollama writes the size.

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from andy_cli.agent.trust import describe_trust, trust_of
 from andy_cli.compiler import dialects
-from andy_cli.compiler.detect import NATIVE, Detected, Template, chosen, told
+from andy_cli.compiler.detect import NATIVE, Detected, Template, choose_dialect, describe_detection
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.discover import discover
 from andy_cli.errors import UsageError
@@ -126,10 +126,10 @@ def _dialects(
     }
     wanted = settings["dialect"]
     if wanted.value != "auto":
-        return told(str(wanted.value), wanted.origin, there), None
+        return describe_detection(str(wanted.value), wanted.origin, there), None
     model, every = found.endpoint.model, there.values()
     takes = () if _native(found, known, learned) is False else ("tools",)
-    used = chosen(model, template, takes, every, learned)
+    used = choose_dialect(model, template, takes, every, learned)
     if used.dialect.name != NATIVE:
         return used, None
     if learned.dialect != NATIVE:
@@ -137,7 +137,7 @@ def _dialects(
         if "tools" in known.capabilities:
             why = "its server says it takes tools"
         used = Detected(used.dialect, why)
-    return used, chosen(model, template, (), every)
+    return used, choose_dialect(model, template, (), every)
 
 
 def _native(found: Chosen, known: ServerFacts, learned: Learned) -> bool | None:

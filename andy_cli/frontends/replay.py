@@ -14,7 +14,7 @@ from pathlib import Path
 from andy_cli.agent.reply import Reply, as_record
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import Compiler, tools_by_name
-from andy_cli.compiler.detect import by_name, told
+from andy_cli.compiler.detect import by_name, describe_detection
 from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
@@ -97,7 +97,7 @@ def _file(path: str) -> Path:
 def _only(wanted: Wanted) -> str:
     """The one dialect to read with; empty for all of them, as in a conversation."""
     if wanted.dialect:
-        return told(wanted.dialect, "--dialect", _known()).dialect.name
+        return describe_detection(wanted.dialect, "--dialect", _known()).dialect.name
     if not wanted.model_as:
         return ""
     dialect = by_name(wanted.model_as, _known().values())

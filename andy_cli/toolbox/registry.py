@@ -74,7 +74,7 @@ class Registry:
         return {
             name: tool.function
             for name, tool in self._tools.items()
-            if carries_all or tool.effect is not Effect.PROTOCOL
+            if calls_only or tool.effect is not Effect.PROTOCOL
         }
 
     def ready_functions(self, known: Mapping[str, Schema]) -> Mapping[str, Schema]:

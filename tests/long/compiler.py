@@ -18,7 +18,7 @@ from andy_cli.compiler.compiler import CompiledReply, Compiler
 from andy_cli.compiler.control_tokens import LITERAL, REASONING
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.lexer import Lexer
-from andy_cli.compiler.markers import Markers, openers
+from andy_cli.compiler.markers import Markers, list_start_markers
 from andy_cli.discover import discover
 from andy_cli.messages import ToolRequest
 from tests.frames import BODIES, NAMED
@@ -40,10 +40,10 @@ REQUESTS = [
 ]
 TURN = (*LITERAL, "<|im_end|>", "<|im_start|>user\n", "<|eot_id|>", "<|user|>", "<|end|>")
 SONG = {"track": "Blue in Green", "loop": True}
-HALVES = [text for each in DIALECTS for text, _ in openers(each, tuple(TOOLS))]
+HALVES = [text for each in DIALECTS for text, _ in list_start_markers(each, tuple(TOOLS))]
 FRAGMENTS = [
     *HALVES,
-    *(closer for each in DIALECTS for closer in each.closers),
+    *(closer for each in DIALECTS for closer in each.end_markers),
     *REASONING,
     *(closer for closers in REASONING.values() for closer in closers),
     *TURN,

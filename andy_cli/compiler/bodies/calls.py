@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from andy_cli.compiler.bodies import json_text
-from andy_cli.compiler.bodies.typed import allowed, kind_of
+from andy_cli.compiler.bodies.typed import allowed_kinds, kind_of
 from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Schema, ToolRequest
@@ -47,7 +47,7 @@ ESCAPABLE = Expression(r"[_.]")
 SUFFIX = Expression(r"(?::\d+|<\|.*)$", re.S)
 
 
-def requests_in(value: object, tools: Tools, known: bool = False) -> list[ToolRequest] | None:
+def read_requests(value: object, tools: Tools, known: bool = False) -> list[ToolRequest] | None:
     """The calls a JSON value holds, in order; None if it is none, or not wholly calls.
 
     With `known` every name must be that of a tool: nothing else says that this is a request.
@@ -59,33 +59,33 @@ def requests_in(value: object, tools: Tools, known: bool = False) -> list[ToolRe
     for wrapper in WRAPPERS:
         inner = value.get(wrapper)
         if isinstance(inner, dict | list) and not (wrapper == "tool_calls" and not inner):
-            requests = requests_in(inner, tools, known)
+            requests = read_requests(inner, tools, known)
             if requests:
-                return [with_id(requests[0], value), *requests[1:]]
+                return [add_call_id(requests[0], value), *requests[1:]]
     if len(value) > 1 and value.keys() <= tools.keys():
-        named = [single_key({key: item}, tools) for key, item in value.items()]
+        named = [read_single_key({key: item}, tools) for key, item in value.items()]
         return [request for request in named if request] if all(named) else None
-    request = request_in(value, tools)
+    request = read_request(value, tools)
     if request is None or (known and request.name not in tools):
         return None
     return [request]
 
 
 def _requests_in_list(values: list[object], tools: Tools, known: bool) -> list[ToolRequest] | None:
-    if pair := named_pair(values, tools):
+    if pair := read_named_pair(values, tools):
         return [pair]
-    found = [requests_in(part, tools, known) for part in values]
+    found = [read_requests(part, tools, known) for part in values]
     if not found or any(requests is None for requests in found):
         return None
     return [request for requests in found if requests for request in requests]
 
 
-def named_pair(value: list[object], tools: Tools) -> ToolRequest | None:
+def read_named_pair(value: list[object], tools: Tools) -> ToolRequest | None:
     """Read `["play", {"track": "Blue"}]`, where the tool takes such arguments."""
     match value:
-        case [str(name), dict(arguments)] if tool_name(name, tools) in tools:
-            known = tool_name(name, tools)
-            if set(arguments) <= set(properties(tools[known])):
+        case [str(name), dict(arguments)] if clean_tool_name(name, tools) in tools:
+            known = clean_tool_name(name, tools)
+            if set(arguments) <= set(declared_properties(tools[known])):
                 return ToolRequest(known, arguments)
     return None
 
@@ -118,7 +118,7 @@ def split_known(requests: Sequence[ToolRequest], tools: Tools) -> Parsed | None:
 
 def only_fitting(arguments: Mapping[str, object], tools: Tools) -> str:
     """The name of the one tool that these arguments fit; empty if there are more, or none."""
-    found = [name for name in tools if fits(ToolRequest(name, arguments), tools)]
+    found = [name for name in tools if fits_tool(ToolRequest(name, arguments), tools)]
     return found[0] if len(found) == 1 and arguments else ""
 
 
@@ -132,25 +132,25 @@ def names_arguments(value: object) -> bool:
     return any(key in value for key in ARGUMENTS) or any(map(names_arguments, inner))
 
 
-def request_in(value: Mapping[str, object], tools: Tools) -> ToolRequest | None:
+def read_request(value: Mapping[str, object], tools: Tools) -> ToolRequest | None:
     key = next((key for key in NAMES if isinstance(value.get(key), str)), None)
     if key is None:
-        return single_key(value, tools)
-    name = tool_name(str(value[key]), tools) or name_by_arguments(value, tools)
+        return read_single_key(value, tools)
+    name = clean_tool_name(str(value[key]), tools) or name_by_arguments(value, tools)
     if not name:
         return None
     given = next((name for name in ARGUMENTS if name in value and name != key), None)
     if given is not None:
-        arguments = arguments_of(value[given] or "", tools.get(name))
+        arguments = read_argument_object(value[given] or "", tools.get(name))
     else:
-        arguments = beside(value, key, tools.get(name))
+        arguments = arguments_beside_name(value, key, tools.get(name))
     if arguments is None or is_schema(arguments, tools.get(name)):
         return None
     if given is not None and name in tools:  # some stand beside the others
-        known = properties(tools[name])
+        known = declared_properties(tools[name])
         others = {other: item for other, item in value.items() if other not in (key, given, *IDS)}
         arguments = {**{key: others[key] for key in others if key in known}, **arguments}
-    return with_id(ToolRequest(name=name, arguments=arguments), value)
+    return add_call_id(ToolRequest(name=name, arguments=arguments), value)
 
 
 def name_by_arguments(value: Mapping[str, object], tools: Tools) -> str:
@@ -162,38 +162,40 @@ def is_schema(arguments: Mapping[str, object], tool: Schema | None) -> bool:
     """A tool's description, quoted, looks like a call whose arguments are a JSON Schema."""
     if not isinstance(arguments.get("properties"), Mapping) or "type" not in arguments:
         return False
-    return tool is None or "properties" not in properties(tool)
+    return tool is None or "properties" not in declared_properties(tool)
 
 
-def single_key(value: Mapping[str, object], tools: Tools) -> ToolRequest | None:
+def read_single_key(value: Mapping[str, object], tools: Tools) -> ToolRequest | None:
     """`{"tool": {arguments}}`: only for a tool that exists."""
     if len(value) != 1:
         return None
     ((key, inner),) = value.items()
-    name = tool_name(key, tools)
+    name = clean_tool_name(key, tools)
     if name not in tools or not isinstance(inner, dict | None):
         return None
     return ToolRequest(name=name, arguments=inner or {})
 
 
-def beside(value: Mapping[str, object], key: str, tool: Schema | None) -> dict[str, object] | None:
+def arguments_beside_name(
+    value: Mapping[str, object], key: str, tool: Schema | None
+) -> dict[str, object] | None:
     """Arguments that stand beside the name instead of under a key of their own."""
     rest = {other: item for other, item in value.items() if other not in (key, "type", *IDS)}
     if not rest:
         return {}
     if tool is None:
         return None
-    return rest if set(rest) <= set(properties(tool)) else None
+    return rest if set(rest) <= set(declared_properties(tool)) else None
 
 
-def with_id(request: ToolRequest, value: Mapping[str, object]) -> ToolRequest:
+def add_call_id(request: ToolRequest, value: Mapping[str, object]) -> ToolRequest:
     written = next((value[key] for key in IDS if isinstance(value.get(key), str)), "")
     if request.id or not written:
         return request
     return ToolRequest(name=request.name, arguments=request.arguments, id=str(written))
 
 
-def arguments_of(value: object, tool: Schema | None) -> dict[str, object] | None:
+def read_argument_object(value: object, tool: Schema | None) -> dict[str, object] | None:
     """The arguments as an object: decoded when they were written as text, at most twice.
 
     None for what cannot be read, so None is none either.
@@ -203,15 +205,17 @@ def arguments_of(value: object, tool: Schema | None) -> dict[str, object] | None
             break
         if value.strip() in ("", "null"):
             return {}
-        value = json_text.read(value)
+        value = json_text.read_value(value)
     if isinstance(value, list):
-        return positional(value, tool)
+        return name_positional(value, tool)
     if not isinstance(value, dict):
         return None
-    return unwrapped({ESCAPED.sub(r"\1", str(key)): item for key, item in value.items()}, tool)
+    return unwrap_arguments(
+        {ESCAPED.sub(r"\1", str(key)): item for key, item in value.items()}, tool
+    )
 
 
-def positional(value: list[object], tool: Schema | None) -> dict[str, object] | None:
+def name_positional(value: list[object], tool: Schema | None) -> dict[str, object] | None:
     """A list of values in the schema's order; a list of one object is that object."""
     if not value:
         return {}
@@ -219,7 +223,7 @@ def positional(value: list[object], tool: Schema | None) -> dict[str, object] | 
         return value[0]
     if pairs := pairs_in(value):
         return pairs
-    names = list(properties(tool)) if tool else []
+    names = list(declared_properties(tool)) if tool else []
     return dict(zip(names, value, strict=False)) if len(names) >= len(value) else None
 
 
@@ -235,13 +239,13 @@ def pairs_in(values: list[object]) -> dict[str, object]:
     return found
 
 
-def unwrapped(value: dict[str, object], tool: Schema | None) -> dict[str, object]:
+def unwrap_arguments(value: dict[str, object], tool: Schema | None) -> dict[str, object]:
     """`{"arguments": {...}}` once too often, or the whole call, if the schema has no such keys."""
     if tool is not None and (arguments := whole_call(value, tool)) is not None:
         return arguments
     if len(value) == 1 and tool is not None:
         ((key, inner),) = value.items()
-        names = properties(tool)
+        names = declared_properties(tool)
         if key in ARGUMENTS and key not in names and isinstance(inner, dict):
             return inner
     return value
@@ -254,31 +258,33 @@ def whole_call(value: Mapping[str, object], tool: Schema) -> dict[str, object] |
     named = [key for key in NAMES if isinstance(value.get(key), str)]
     if len(given) != 1 or not named or set(value) - {given[0], *named, "type", *IDS}:
         return None
-    if tool_name(str(value[named[0]]), {str(own): tool}) != own or given[0] in properties(tool):
+    if clean_tool_name(str(value[named[0]]), {str(own): tool}) != own or given[
+        0
+    ] in declared_properties(tool):
         return None
     inner = value[given[0]]
     return dict(inner) if isinstance(inner, dict) else None
 
 
-def fits(request: ToolRequest, tools: Tools) -> bool:
+def fits_tool(request: ToolRequest, tools: Tools) -> bool:
     """The tool exists, takes these arguments with values of these types, and needs no others."""
     tool = tools.get(request.name)
     if tool is None:
         return False
-    schema, known = parameters_schema(tool), properties(tool)
+    schema, known = parameters_schema(tool), declared_properties(tool)
     given = request.arguments or {}
     required = schema.get("required")
     needed = set(required) if isinstance(required, list) else set()
     if not (needed <= set(given) <= set(known)):
         return False
-    return all(of_type(value, known[name], schema) for name, value in given.items())
+    return all(has_declared_type(value, known[name], schema) for name, value in given.items())
 
 
-def of_type(value: object, schema: object, root: Schema) -> bool:
+def has_declared_type(value: object, schema: object, root: Schema) -> bool:
     """Whether a value has a type that its schema lets through; of lists the items too."""
     if not isinstance(schema, Mapping):
         return True
-    kinds = allowed(schema, root)
+    kinds = allowed_kinds(schema, root)
     if (
         kinds
         and kind_of(value) not in kinds
@@ -286,10 +292,12 @@ def of_type(value: object, schema: object, root: Schema) -> bool:
     ):
         return "" in kinds
     items = schema.get("items")
-    return not isinstance(value, list) or all(of_type(item, items, root) for item in value)
+    return not isinstance(value, list) or all(
+        has_declared_type(item, items, root) for item in value
+    )
 
 
-def properties(tool: Schema) -> Mapping[str, Schema]:
+def declared_properties(tool: Schema) -> Mapping[str, Schema]:
     function = tool.get("function", tool)
     parameters = function.get("parameters") or {}
     found = parameters.get("properties") if isinstance(parameters, Mapping) else None
@@ -301,7 +309,7 @@ def parameters_schema(tool: Schema | None) -> Schema:
     return schema if isinstance(schema, Mapping) else {}
 
 
-def tool_name(written: str, tools: Tools) -> str:
+def clean_tool_name(written: str, tools: Tools) -> str:
     """The name without quotes, prefixes (`functions.`) and suffixes (`:0`) that drift onto it."""
     name = ESCAPED.sub(r"\1", written.strip().strip("\"'`")).strip()
     if name in tools:
@@ -312,7 +320,7 @@ def tool_name(written: str, tools: Tools) -> str:
     if short in tools:
         return short
     # Providers take no dots in names, so models have learned to write them otherwise.
-    same = _by_underscored(tuple(tools)).get(underscored(short), ())
+    same = _by_underscored(tuple(tools)).get(underscore_name(short), ())
     return same[0] if len(same) == 1 else short
 
 
@@ -321,16 +329,16 @@ def _by_underscored(names: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
     """The names that are one without dots and dashes; kept, for every `{` of a reply asks."""
     found: dict[str, list[str]] = {}
     for name in names:
-        found.setdefault(underscored(name), []).append(name)
+        found.setdefault(underscore_name(name), []).append(name)
     return found
 
 
-def underscored(name: str) -> str:
+def underscore_name(name: str) -> str:
     return name.replace(".", "_").replace("-", "_")
 
 
-def spellings(name: str) -> list[str]:
+def name_spellings(name: str) -> list[str]:
     """A tool's name as models write it in text: Markdown escapes, and no dots."""
-    plain = underscored(name)
+    plain = underscore_name(name)
     escaped = ESCAPABLE.sub(r"\\\g<0>", name)
     return list(dict.fromkeys((name, plain, escaped, ESCAPABLE.sub(r"\\\g<0>", plain))))

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from andy_cli.compiler.bodies import calls, json_text, python_calls
-from andy_cli.compiler.bodies.calls import parameters_schema, properties, tool_name
-from andy_cli.compiler.bodies.ends import JsonScan
-from andy_cli.compiler.bodies.typed import add_value, allowed, typed, untyped
+from andy_cli.compiler.bodies.calls import clean_tool_name, declared_properties, parameters_schema
+from andy_cli.compiler.bodies.end_detectors import JsonScan
+from andy_cli.compiler.bodies.typed import add_value, allowed_kinds, parse_typed, parse_untyped
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Schema, ToolRequest
@@ -73,7 +73,7 @@ LARGEST = 200_000
 """Characters of one frame that are looked at in this way."""
 
 
-class Contents(NamedTuple):
+class FrameContents(NamedTuple):
     """The calls of a frame, and the texts in it that could not be read."""
 
     requests: tuple[ToolRequest, ...] = ()
@@ -82,35 +82,35 @@ class Contents(NamedTuple):
     """Words behind the last call, where nothing closed the frame."""
 
 
-def read_contents(text: str, tools: Tools, closed: bool = False) -> Contents:
+def read_contents(text: str, tools: Tools, closed: bool = False) -> FrameContents:
     """Read all calls of a frame, its own markers included.
 
     `closed`: its end is where it was meant to end, though no marker may say so.
     """
     if len(text) > LARGEST:
-        return Contents(unread=(text,))
+        return FrameContents(unread=(text,))
     requests: list[ToolRequest] = []
     unread: list[str] = []
-    at = _skip(text, 0)
+    at = _skip_blanks(text, 0)
     while at < len(text):
         read = _read_next(text, at, tools, closed)
         if read is None:
             words = bool(requests) and text[at].isalnum() and not END.search(text, at)
             if not words:
                 unread.append(text[at:])
-            return Contents(tuple(requests), tuple(unread), text[at:] if words else "")
+            return FrameContents(tuple(requests), tuple(unread), text[at:] if words else "")
         if not read.closed and not all(_is_full(request, tools) for request in read.requests):
-            return Contents(tuple(requests), (*unread, text[at : read.end]))
+            return FrameContents(tuple(requests), (*unread, text[at : read.end]))
         requests += read.requests
         if not (read.requests or read.empty):
             unread.append(text[at : read.end])
-        at = _skip(text, read.end)
+        at = _skip_blanks(text, read.end)
     if unread:  # what could not be read may be what one of the others lacks
         requests = [request for request in requests if _is_full(request, tools)]
-    return Contents(tuple(requests), tuple(unread))
+    return FrameContents(tuple(requests), tuple(unread))
 
 
-class _Read(NamedTuple):
+class _ReadCall(NamedTuple):
     """One call; without requests, and not empty, it could not be read."""
 
     end: int
@@ -119,12 +119,12 @@ class _Read(NamedTuple):
     closed: bool = True
 
 
-def _skip(text: str, at: int) -> int:
+def _skip_blanks(text: str, at: int) -> int:
     frame = FRAME.compiled.match(text, at)
     return frame.end() if frame else at
 
 
-def _read_next(text: str, at: int, tools: Tools, closed: bool) -> _Read | None:
+def _read_next(text: str, at: int, tools: Tools, closed: bool) -> _ReadCall | None:
     """Read the call that begins here; one without requests could not be read."""
     if text[at] in "{[":
         return _read_json(text, at, tools)
@@ -133,54 +133,56 @@ def _read_next(text: str, at: int, tools: Tools, closed: bool) -> _Read | None:
     if keyed := KEYED_NAME.compiled.match(text, at):
         end = _end_of_body(text, keyed.end())
         closed = closed or end < len(text)
-        return _called(keyed["name"], text[keyed.end() : end], end, tools, closed=closed)
+        return _make_call(keyed["name"], text[keyed.end() : end], end, tools, closed=closed)
     child = CHILD.compiled.match(text, at)
-    if child and tool_name(child["tag"], tools) in tools:
+    if child and clean_tool_name(child["tag"], tools) in tools:
         return _read_element(text, child, child["tag"], tools, closed)
     name = PLAIN_NAME.compiled.match(text, at)
-    known = name is not None and tool_name(name["name"], tools) in tools
+    known = name is not None and clean_tool_name(name["name"], tools) in tools
     if name and (known or text.startswith("{", name.end())):
         end = _end_of_named(text, name.end())
         closed = closed or end < len(text)
-        return _called(name["name"], text[name.end() : end], end, tools, closed=closed)
+        return _make_call(name["name"], text[name.end() : end], end, tools, closed=closed)
     return None
 
 
-def _read_json(text: str, at: int, tools: Tools) -> _Read:
+def _read_json(text: str, at: int, tools: Tools) -> _ReadCall:
     """Read a JSON value, or the list of Python calls that stands in its place."""
     end = JsonScan().feed(text, at) or len(text)
     written = text[at:end]
     if written[1:-1].strip() == "":
-        return _Read(end, empty=True)
+        return _ReadCall(end, empty=True)
     for value in _json_readings(written):
-        requests = calls.requests_in(value, tools) or python_calls.read_texts(value, tools)
+        requests = calls.read_requests(value, tools) or python_calls.read_texts(value, tools)
         if requests:
-            return _Read(end, tuple(requests))
-    found = python_calls.requests_in(written, tools, known=False)
+            return _ReadCall(end, tuple(requests))
+    found = python_calls.read_python_calls(written, tools, known=False)
     if not found and (line := NEXT_OBJECT.search(written, 1)):
-        return _Read(at + line.start())  # one a line: the others may be whole
-    return _Read(end, tuple(found or ()))
+        return _ReadCall(at + line.start())  # one a line: the others may be whole
+    return _ReadCall(end, tuple(found or ()))
 
 
 NEXT_OBJECT = Expression(r"\n[ \t]*(?=\{\s*[\"'])")
 
 
 def _json_readings(written: str) -> Iterator[object]:
-    yield from json_text.readings(written)
+    yield from json_text.possible_values(written)
     if '\\"' in written:
-        yield from json_text.readings(json_text.unescape_once(written))
+        yield from json_text.possible_values(json_text.unescape_once(written))
 
 
-def _read_element(text: str, tag: re.Match[str], name: str, tools: Tools, closed: bool) -> _Read:
+def _read_element(
+    text: str, tag: re.Match[str], name: str, tools: Tools, closed: bool
+) -> _ReadCall:
     """Read a call that is an element: attributes beside its name are arguments too."""
     beside = {
         key: html.unescape(double or single or bare)
         for key, double, single, bare in ATTRIBUTE.compiled.findall(tag["rest"] or "")
     }
     if ATTRIBUTE.sub("", tag["rest"] or "").strip():
-        return _Read(tag.end())
+        return _ReadCall(tag.end())
     if tag["empty"]:
-        return _called(name, "", tag.end(), tools, beside)
+        return _make_call(name, "", tag.end(), tools, beside)
     closer = "<|close|>call" if tag.re is SECTION.compiled else f"</{tag['tag']}"
     close = text.find(closer, tag.end())
     if close < 0:
@@ -189,7 +191,9 @@ def _read_element(text: str, tag: re.Match[str], name: str, tools: Tools, closed
         last = "<|sep|>" if tag.re is SECTION.compiled else ">"
         found = text.find(last, close)
         end = found + len(last) if found >= 0 else len(text)
-    return _called(name, text[tag.end() : close], end, tools, beside, closed or close < len(text))
+    return _make_call(
+        name, text[tag.end() : close], end, tools, beside, closed or close < len(text)
+    )
 
 
 END = Expression(
@@ -217,23 +221,23 @@ def _end_of_named(text: str, at: int) -> int:
     return _end_of_body(text, at)
 
 
-def _called(
+def _make_call(
     name: str,
     body: str,
     end: int,
     tools: Tools,
     beside: Mapping[str, str] | None = None,
     closed: bool = True,
-) -> _Read:
-    known = tool_name(html.unescape(name), tools)
+) -> _ReadCall:
+    known = clean_tool_name(html.unescape(name), tools)
     arguments = read_arguments(body, known, tools, closed)
     if arguments is None:
-        return _Read(end)
-    schemas = properties(tools[known]) if known in tools else {}
+        return _ReadCall(end)
+    schemas = declared_properties(tools[known]) if known in tools else {}
     for key, value in (beside or {}).items():
         if key in schemas and key not in arguments:
-            arguments[key] = typed(value, schemas[key])
-    return _Read(end, (ToolRequest(known, arguments),), closed=closed)
+            arguments[key] = parse_typed(value, schemas[key])
+    return _ReadCall(end, (ToolRequest(known, arguments),), closed=closed)
 
 
 def _is_full(request: ToolRequest, tools: Tools) -> bool:
@@ -279,7 +283,7 @@ def _as_json(text: str, name: str, tool: Schema | None) -> dict[str, object] | N
     if text[:1] == "{" and JsonScan().feed(text) not in (None, len(text)):
         return None
     for value in _json_readings(text):
-        arguments = calls.arguments_of(value, tool)
+        arguments = calls.read_argument_object(value, tool)
         if arguments is not None and not (tool is None and isinstance(value, list)):
             return arguments
     return None
@@ -290,7 +294,7 @@ def _as_python(text: str, name: str, tool: Schema | None) -> dict[str, object] |
         text = text[1:-1]
     elif not (KEYWORD.match(text) or BARE_WORDS.fullmatch(text)):
         return None
-    found = python_calls.parsed(f"f({text})", {"f": tool} if tool else {})
+    found = python_calls.parse_calls(f"f({text})", {"f": tool} if tool else {})
     return dict(found[0].arguments or {}) if found and len(found) == 1 else None
 
 
@@ -303,7 +307,7 @@ def _as_elements(text: str, name: str, tool: Schema | None) -> dict[str, object]
     if not text.startswith("<"):
         return None
     if wrapped := WRAPPER.compiled.match(text):
-        known = properties(tool) if tool else {}
+        known = declared_properties(tool) if tool else {}
         if wrapped[1] not in known:
             return read_arguments(wrapped[2], name, {name: tool} if tool else {})
     found: dict[str, object] = {}
@@ -329,8 +333,8 @@ def _as_elements(text: str, name: str, tool: Schema | None) -> dict[str, object]
             value, at = _element_value(text, opened.end(), groups["tag"], key)
         if _holds_another(value, {key, *found}, tool):
             return None
-        schema, root = properties(tool).get(key) if tool else None, parameters_schema(tool)
-        if not add_value(found, key, typed(value, schema, root), schema, root):
+        schema, root = declared_properties(tool).get(key) if tool else None, parameters_schema(tool)
+        if not add_value(found, key, parse_typed(value, schema, root), schema, root):
             return None
     return found
 
@@ -338,7 +342,7 @@ def _as_elements(text: str, name: str, tool: Schema | None) -> dict[str, object]
 def _holds_another(value: str, given: set[str], tool: Schema | None) -> bool:
     """Whether a value goes on beyond its closer to another argument of the tool."""
     _, closer, rest = value.partition("</")
-    names = set(properties(tool)) - given if tool and closer else set()
+    names = set(declared_properties(tool)) - given if tool and closer else set()
     return any(tag["key"] in names for form in (PARAMETER, PAIR) for tag in form.finditer(rest))
 
 
@@ -351,7 +355,11 @@ LAST_CLOSED = Expression(r"(?:</[^<>]{0,200}|/)>\s*\Z")
 
 def _may_be_key(tag: str, tool: Schema | None) -> bool:
     """Whether an element may be named after an argument: not where the tool has none of it."""
-    return tool is None or not properties(tool) or tag.replace("\\_", "_") in properties(tool)
+    return (
+        tool is None
+        or not declared_properties(tool)
+        or tag.replace("\\_", "_") in declared_properties(tool)
+    )
 
 
 def _element_value(text: str, start: int, tag: str, key: str) -> tuple[str, int]:
@@ -359,20 +367,20 @@ def _element_value(text: str, start: int, tag: str, key: str) -> tuple[str, int]
     at = start
     while True:
         places = (text.find(f"</{tag}", at), text.find(f"</{key}", at))
-        closers = [place for place in places if place >= 0]
-        if not closers:
+        end_markers = [place for place in places if place >= 0]
+        if not end_markers:
             break
-        close = min(closers)
+        close = min(end_markers)
         end = text.find(">", close) + 1 or len(text)
         if not text[end:].strip() or text[end:].lstrip().startswith("<"):
-            return _unframed(text[start:close]), end
+            return _strip_framing(text[start:close]), end
         at = end
     nearest = [m.start() for form in (PARAMETER, PAIR) if (m := form.compiled.search(text, start))]
     end = min(nearest, default=len(text))
-    return _unframed(text[start:end]), end
+    return _strip_framing(text[start:end]), end
 
 
-def _unframed(value: str) -> str:
+def _strip_framing(value: str) -> str:
     value = value.removeprefix("\n").removesuffix("\n")
     if value.startswith("<![CDATA[") and value.endswith("]]>"):
         return value[9:-3]
@@ -381,7 +389,7 @@ def _unframed(value: str) -> str:
 
 def _as_lines(text: str, name: str, tool: Schema | None) -> dict[str, object] | None:
     """Read `key: value` a line; what a line without a key continues is a value over lines."""
-    known = properties(tool) if tool else {}
+    known = declared_properties(tool) if tool else {}
     found: dict[str, str] = {}
     last = ""
     for line in text.split("\n"):
@@ -398,12 +406,14 @@ def _as_lines(text: str, name: str, tool: Schema | None) -> dict[str, object] | 
     if not found:
         return None
     if not tool:
-        return {key: untyped(value) for key, value in found.items()}
+        return {key: parse_untyped(value) for key, value in found.items()}
     root = parameters_schema(tool)
-    return {key: typed(_unquoted(value), known[key], root) for key, value in found.items()}
+    return {
+        key: parse_typed(_strip_quotes(value), known[key], root) for key, value in found.items()
+    }
 
 
-def _unquoted(text: str) -> str:
+def _strip_quotes(text: str) -> str:
     if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'`" and text[0] not in text[1:-1]:
         return text[1:-1]
     return text
@@ -411,11 +421,11 @@ def _unquoted(text: str) -> str:
 
 def _as_only_text(text: str, name: str, tool: Schema | None) -> dict[str, object] | None:
     """Read a tool's one text: raw code for `python`."""
-    known = properties(tool) if tool else {}
+    known = declared_properties(tool) if tool else {}
     if len(known) != 1 or text[:1] in '{[<"':
         return None
     ((key, schema),) = known.items()
-    return {key: text} if "string" in allowed(schema, parameters_schema(tool)) else None
+    return {key: text} if "string" in allowed_kinds(schema, parameters_schema(tool)) else None
 
 
 Read = Callable[[str, str, Schema | None], dict[str, object] | None]

@@ -6,27 +6,27 @@ Written in ASCII, the marker of a call is the same in all of them.
 from collections.abc import Callable
 from itertools import product
 
-from andy_cli.compiler.bodies import headed
-from andy_cli.compiler.bodies.sections import Headed, Raw
+from andy_cli.compiler.bodies import name_then_json
+from andy_cli.compiler.bodies.sections import HeadedEnd, RawSectionEnd
 from andy_cli.compiler.dialect import Body, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 
 BAR, LOW = "\uff5c", "\u2581"
 
 
-def spellings(*words: str) -> tuple[str, ...]:
+def marker_spellings(*words: str) -> tuple[str, ...]:
     """Each word between bars, full-width or not, with low lines of both kinds."""
     return tuple(
         f"<{bar}{word.replace('_', line)}{bar}>" for word, bar, line in product(words, "｜|", "▁_")
     )
 
 
-def marker(word: str, low: str = LOW) -> str:
+def write_marker(word: str, low: str = LOW) -> str:
     return f"<{BAR}{word.replace('_', low)}{BAR}>"
 
 
-OPENERS = spellings("tool_calls_begin", "tool_call_begin")
-CLOSERS = spellings("tool_call_end", "tool_calls_end")
+OPENERS = marker_spellings("tool_calls_begin", "tool_call_begin")
+CLOSERS = marker_spellings("tool_call_end", "tool_calls_end")
 KIMI_OPENERS = (
     "<|tool_calls_section_begin|>",
     "<|tool_call_section_begin|>",
@@ -50,19 +50,19 @@ KIMI = Expression(
 STEP = "<steptml:"
 
 
-def body(opener: str, tools: Tools) -> Body:
-    """One body for all of them: they share openers."""
-    return Headed(
+def find_body(opener: str, tools: Tools) -> Body:
+    """One body for all of them: they share start markers."""
+    return HeadedEnd(
         opener,
         *CLOSERS,
         *KIMI_CLOSERS,
         heads=(V3, V31, KIMI),
-        other=(STEP, lambda: Raw(*CLOSERS, "</steptml:invoke>")),
+        other=(STEP, lambda: RawSectionEnd(*CLOSERS, "</steptml:invoke>")),
     )
 
 
-def reader(head: Expression) -> Callable[[str, Tools], Parsed | None]:
-    read = headed.parser(OPENERS, CLOSERS, head)
+def make_reader(head: Expression) -> Callable[[str, Tools], Parsed | None]:
+    read = name_then_json.make_headed_parser(OPENERS, CLOSERS, head)
 
     def parse(text: str, tools: Tools) -> Parsed | None:
         return None if STEP in text[:400] else read(text, tools)

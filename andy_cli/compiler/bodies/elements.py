@@ -12,14 +12,19 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
-from andy_cli.compiler.bodies.calls import parameters_schema, properties, tool_name, unwrapped
-from andy_cli.compiler.bodies.typed import add_value, typed, untyped
+from andy_cli.compiler.bodies.calls import (
+    clean_tool_name,
+    declared_properties,
+    parameters_schema,
+    unwrap_arguments,
+)
+from andy_cli.compiler.bodies.typed import add_value, parse_typed, parse_untyped
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Schema, ToolRequest
 
 
-class Tags(NamedTuple):
+class TagSyntax(NamedTuple):
     """How a family writes a call: expressions with the groups `name`, `key` and perhaps `type`."""
 
     call: str
@@ -47,21 +52,21 @@ PREFIX = r"(?:\w{1,20}:|[|\uff5c]\w{1,20}[|\uff5c]\ ?)?"
 NAME = r"[^<>\"'\n]{1,200}"
 SECTION = r"</(?:\w{1,20}[:|_])?(?:tool_calls?|function_calls?)\s{0,9}>"
 
-FUNCTION = Tags(
+FUNCTION = TagSyntax(
     call=rf"<function{S}={S}[\"']?(?P<name>[^<>\"'\s]{{1,200}})[\"']?{S}(?:>|(?=<parameter))",
     call_end=rf"</function{S}>|{SECTION}",
     parameter=rf"<parameter{S}={S}[\"']?(?P<key>{NAME}?)[\"']?{S}>",
     parameter_end=rf"</parameter{S}>",
     lone=True,
 )
-INVOKE = Tags(
+INVOKE = TagSyntax(
     call=rf"<{PREFIX}invoke{S}\bname{S}={S}[\"']?(?P<name>{NAME}?)[\"']?(?:\s[^<>]{{0,200}})?>",
     call_end=rf"</{PREFIX}(?:invoke|tool_calls?|function_calls?|calls){S}>",
     parameter=rf"<{PREFIX}parameter{S}\bname{S}={S}[\"']?(?P<key>{NAME}?)[\"']?"
     rf"(?P<rest>\s[^<>]{{0,200}})?(?<!/)>",
     parameter_end=rf"</{PREFIX}parameter{S}>",
 )
-NAMED_FUNCTION = Tags(
+NAMED_FUNCTION = TagSyntax(
     call=rf"<function[\s\u0120]{{0,9}}name{S}={S}[\"']?(?P<name>{NAME}?)[\"']?{S}>",
     call_end=rf"</function{S}>|{SECTION}",
     parameter=rf"<param(?:eter)?[\s\u0120]{{0,9}}name{S}={S}[\"']?(?P<key>{NAME}?)[\"']?"
@@ -69,7 +74,7 @@ NAMED_FUNCTION = Tags(
     parameter_end=rf"</param(?:eter)?{S}>",
 )
 IN_PAIR = r"(?:ifm\||longcat_|iquest_)?"
-PAIRS = Tags(
+PAIRS = TagSyntax(
     call=rf"<{IN_PAIR}tool_call>{S}(?P<name>[\w.\-:/]{{1,200}}){S}(?:<tool_sep>{S})?"
     rf"(?=<{IN_PAIR}arg_key>|<{IN_PAIR}/tool_call>|</{IN_PAIR}tool_call>|{S}\Z)",
     call_end=rf"</{IN_PAIR}tool_calls?>|<ifm\|/tool_calls?>",
@@ -80,13 +85,13 @@ PAIRS = Tags(
     framing=False,
     quoted=True,
 )
-CHILDREN = Tags(
+CHILDREN = TagSyntax(
     call=rf"<tool_name>{S}(?P<name>{NAME}?){S}</tool_name>{S}(?:<parameters>)?",
     call_end=rf"</parameters>|</{PREFIX}(?:invoke|function_calls?)>",
     parameter=r"<(?P<key>[A-Za-z_][\w.\-]{0,100})>",
     parameter_end=r"</(?P<of>[A-Za-z_][\w.\-]{0,100})>",
 )
-SECTIONED = Tags(
+SECTIONED = TagSyntax(
     call=r"<\|open\|>call\s{1,9}tool=\"(?P<name>[^<>\"]{1,300})\"[^<>]{0,99}<\|sep\|>",
     call_end=r"<\|close\|>(?:call|tools)<\|sep\|>",
     parameter=r"<\|open\|>argument\s{1,9}key=\"(?P<key>[^<>\"]{1,300})\""
@@ -103,14 +108,14 @@ WRAPPERS = Expression(r"</?(?:parameters|arguments|args|params)\s{0,9}>")
 
 
 @cache
-def expression(tags: Tags) -> re.Pattern[str]:
+def compile_tags(tags: TagSyntax) -> re.Pattern[str]:
     return re.compile(
         f"(?P<call>{tags.call})|(?P<end>{tags.call_end})"
         f"|(?P<value>{tags.parameter})|(?P<value_end>{tags.parameter_end})"
     )
 
 
-class Found(NamedTuple):
+class FoundCalls(NamedTuple):
     """The calls of a text."""
 
     requests: tuple[ToolRequest, ...]
@@ -122,19 +127,19 @@ class Found(NamedTuple):
 
 
 @dataclass(slots=True)
-class Call:
+class OpenElementCall:
     name: str
     tool: Schema | None
     arguments: dict[str, object] = field(default_factory=dict)
     closed: bool = False
 
 
-class Reader:
+class ElementReader:
     """Takes the tags of a text in order; what lies in an open value is data."""
 
-    def __init__(self, text: str, tools: Tools, tags: Tags) -> None:
+    def __init__(self, text: str, tools: Tools, tags: TagSyntax) -> None:
         self._text, self._tools, self._tags = text, tools, tags
-        self._calls: list[Call] = []
+        self._calls: list[OpenElementCall] = []
         self._value: re.Match[str] | None = None
         self._ended: re.Match[str] | None = None  # the closer that may be the value's
         self._at = 0
@@ -149,8 +154,8 @@ class Reader:
             between = self._text[self._at : tag.start()]
             self._torn = self._torn or WRAPPERS.sub("", between).strip() != ""
         if kind == "call":
-            name = tool_name(self._written(tag["name"]), self._tools)
-            self._calls.append(Call(name, self._tools.get(name)))
+            name = clean_tool_name(self._written(tag["name"]), self._tools)
+            self._calls.append(OpenElementCall(name, self._tools.get(name)))
         elif kind == "value" and self._calls and not self._calls[-1].closed:
             self._value, self._ended = tag, None
         elif kind == "end" and self._calls:
@@ -180,7 +185,7 @@ class Reader:
         assert self._value is not None
         start, call = self._value.end(), self._calls[-1]
         key = self._written(tag["key"])
-        if key not in names_of(call.tool) or key in call.arguments or key == self._key():
+        if key not in parameter_names(call.tool) or key in call.arguments or key == self._key():
             return False
         if blanks_between(self._text, start, tag.start()):
             return False
@@ -195,11 +200,11 @@ class Reader:
     def _keep(self, end: int) -> None:
         assert self._value is not None
         call = self._calls[-1]
-        text = framed(self._text[self._value.end() : end], self._tags)
+        text = strip_value_framing(self._text[self._value.end() : end], self._tags)
         self._torn |= self._holds_another(text)
         key = self._key()
-        schema, root = names_of(call.tool).get(key), parameters_schema(call.tool)
-        value = valued(self._value, text, schema, root, quoted=self._tags.quoted)
+        schema, root = parameter_names(call.tool).get(key), parameters_schema(call.tool)
+        value = parse_tagged_value(self._value, text, schema, root, quoted=self._tags.quoted)
         self._torn |= not add_value(call.arguments, key, value, schema, root)
         self._at = self._ended.end() if self._ended else end
         if self._ended is None or self._ended.lastgroup == "end":
@@ -208,8 +213,8 @@ class Reader:
 
     def _holds_another(self, text: str) -> bool:
         """Whether a value goes on beyond its closer to another argument of the tool."""
-        names, closed = names_of(self._calls[-1].tool), False
-        for tag in expression(self._tags).finditer(text) if "</" in text else ():
+        names, closed = parameter_names(self._calls[-1].tool), False
+        for tag in compile_tags(self._tags).finditer(text) if "</" in text else ():
             key = self._written(tag["key"]) if tag.lastgroup == "value" else ""
             given = key == self._key() or key in self._calls[-1].arguments
             if closed and key in names and not given:
@@ -224,7 +229,7 @@ class Reader:
     def _written(self, name: str) -> str:
         return html.unescape(name) if self._tags.escaped else name.strip()
 
-    def finish(self) -> Found | None:
+    def finish(self) -> FoundCalls | None:
         if not self._calls or self._torn:
             return None
         ended, last = self._ended, self._calls[-1]
@@ -233,14 +238,16 @@ class Reader:
             last.closed = last.closed or ended.lastgroup == "end"
             self._at = len(self._text)
         rest = self._text[self._at :]
-        cut = self._value is not None or not (last.closed or (not rest.strip() and full(last)))
+        cut = self._value is not None or not (
+            last.closed or (not rest.strip() and has_all_parameters(last))
+        )
         if cut:
             self._calls.pop()
         requests = [
-            ToolRequest(name=call.name, arguments=unwrapped(call.arguments, call.tool))
+            ToolRequest(name=call.name, arguments=unwrap_arguments(call.arguments, call.tool))
             for call in self._calls
         ]
-        return Found(tuple(requests), cut, "" if cut else rest, tuple(self._repairs))
+        return FoundCalls(tuple(requests), cut, "" if cut else rest, tuple(self._repairs))
 
 
 SHORT = 60
@@ -255,30 +262,32 @@ def blanks_between(text: str, start: int, end: int) -> bool:
 BLANKS = Expression(r"\s*")
 
 
-def full(call: Call) -> bool:
+def has_all_parameters(call: OpenElementCall) -> bool:
     """Whether a call that nothing closes may be taken: no parameter that it needs is missing."""
     needed = set(parameters_schema(call.tool).get("required") or ())
     if not call.arguments:
-        return call.tool is not None and not names_of(call.tool)
+        return call.tool is not None and not parameter_names(call.tool)
     return needed <= set(call.arguments)
 
 
-def names_of(tool: Schema | None) -> Mapping[str, Schema]:
-    return properties(tool) if tool else {}
+def parameter_names(tool: Schema | None) -> Mapping[str, Schema]:
+    return declared_properties(tool) if tool else {}
 
 
-def read(text: str, tools: Tools, tags: Tags) -> Found | None:
+def read_elements(text: str, tools: Tools, tags: TagSyntax) -> FoundCalls | None:
     """The calls in the text, in order; None if none begins."""
-    reader = Reader(text, tools, tags)
-    for tag in expression(tags).finditer(text):
+    reader = ElementReader(text, tools, tags)
+    for tag in compile_tags(tags).finditer(text):
         reader.take(tag)
     return reader.finish()
 
 
-def requests_in(text: str, tools: Tools, tags: Tags | None = None) -> list[ToolRequest] | None:
+def read_element_requests(
+    text: str, tools: Tools, tags: TagSyntax | None = None
+) -> list[ToolRequest] | None:
     """The complete calls in the text; None if there is none in any of the families."""
     for family in (tags,) if tags else FAMILIES:
-        found = read(text, tools, family)
+        found = read_elements(text, tools, family)
         if found and found.requests:
             return list(found.requests)
     return None
@@ -287,7 +296,7 @@ def requests_in(text: str, tools: Tools, tags: Tags | None = None) -> list[ToolR
 TOLD = Expression(r"\bstring\s{0,9}=\s{0,9}[\"']?(true|false)")
 
 
-def valued(
+def parse_tagged_value(
     tag: re.Match[str], text: str, schema: Schema | None, root: Schema, quoted: bool = False
 ) -> object:
     """Typed by the tag where it says so (`string="true"`, `type="number"`), else by the schema."""
@@ -298,20 +307,20 @@ def valued(
     if kind == "string":
         return text
     if kind == "json":
-        return untyped(text)
-    return typed(text, {"type": kind} if kind else schema, root, quoted)
+        return parse_untyped(text)
+    return parse_typed(text, {"type": kind} if kind else schema, root, quoted)
 
 
-def framed(value: str, tags: Tags) -> str:
+def strip_value_framing(value: str, tags: TagSyntax) -> str:
     """Without the one line break behind the tag and the one before its closer."""
     if tags.framing:
-        value = unframed(value, tags.lone)
+        value = strip_line_breaks(value, tags.lone)
         if value.startswith("<![CDATA[") and value.endswith("]]>"):
             return value[9:-3]
     return value
 
 
-def unframed(value: str, lone: bool) -> str:
+def strip_line_breaks(value: str, lone: bool) -> str:
     end = "\r\n" if value.startswith("\r\n") else "\n"
     if not lone and not (value.startswith(end) and value.endswith("\n") and len(value) > 1):
         return value

@@ -8,7 +8,7 @@ INLINE = Expression(r"(`+)(?!\w+\n)[^`]+\1")
 FENCE = Expression(r"\s*(?P<run>`{3,})[^\n`]*\n(?P<body>.*?)(?:\n[ \t]*(?P=run)`*\s*)?\Z", re.S)
 
 
-def unfenced(text: str) -> tuple[str, bool]:
+def strip_fence(text: str) -> tuple[str, bool]:
     """What stands inside the fence, and whether there was one; other text as it is, stripped."""
     text = text.strip()
     if INLINE.fullmatch(text):

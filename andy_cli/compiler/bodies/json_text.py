@@ -33,7 +33,7 @@ BEHIND = Expression(r"\s*(.?)", re.S)
 TRIPLE = Expression(r'"""(.*?)"""', re.S)
 
 
-def values(text: str) -> Iterator[object]:
+def iterate_values(text: str) -> Iterator[object]:
     """The JSON values that stand in the text one after another, with `,` `;` or blanks between."""
     return iter(values_and_rest(text)[0])
 
@@ -56,15 +56,15 @@ def values_and_rest(text: str) -> tuple[list[object], str]:
     return found, text[at:]
 
 
-def read(text: str) -> object | None:
+def read_value(text: str) -> object | None:
     """The value the text holds, whatever had to be mended; None if nothing can be made of it."""
-    return next(readings(text), None)
+    return next(possible_values(text), None)
 
 
-def readings(text: str) -> Iterator[object]:
+def possible_values(text: str) -> Iterator[object]:
     """What the text may mean, the reading that mends least first."""
     text = text.strip().lstrip("\ufeff")
-    if not text or too_deep(text):
+    if not text or is_too_deep(text):
         return
     for reading in READINGS:
         value = reading(text)
@@ -77,7 +77,7 @@ def unescape_once(text: str) -> str:
     return text.replace("\\\\", "\\").replace('\\"', '"') if '\\"' in text else text
 
 
-def strict(text: str) -> object | None:
+def parse_strict(text: str) -> object | None:
     """JSON, with raw line breaks in strings allowed and surplus closers ignored."""
     try:
         value: object = json.JSONDecoder(strict=False, parse_constant=str).raw_decode(text)[0]
@@ -86,7 +86,7 @@ def strict(text: str) -> object | None:
     return value
 
 
-def python(text: str) -> object | None:
+def parse_python(text: str) -> object | None:
     """A Python literal: single quotes, True, None, trailing commas."""
     try:
         with warnings.catch_warnings():  # of escapes that Python does not know
@@ -94,40 +94,40 @@ def python(text: str) -> object | None:
             value: object = ast.literal_eval(NEEDLESS.sub(r"\1", text))
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError, SystemError):
         return None
-    return json_like(value)
+    return convert_tuples(value)
 
 
-def json_like(value: object) -> object | None:
+def convert_tuples(value: object) -> object | None:
     """The value with tuples as lists; None if it holds what JSON cannot."""
     if isinstance(value, tuple | set):
         value = list(value)
     if isinstance(value, list):
-        return [json_like(item) for item in value]
+        return [convert_tuples(item) for item in value]
     if isinstance(value, dict):
-        return {str(key): json_like(item) for key, item in value.items()}
+        return {str(key): convert_tuples(item) for key, item in value.items()}
     return value if isinstance(value, str | int | float | bool | None) else None
 
 
-def mended(text: str) -> object | None:
+def mend_json(text: str) -> object | None:
     """With typographic quotes, triple quotes, illegal escapes, comments and bare keys mended."""
     fixed = NEEDLESS.sub(r"\1", text).replace("\\'", "'")
     fixed = TRIPLE.sub(lambda match: json.dumps(match[1]), fixed)
-    fixed = outside_strings(ESCAPE.sub(r"\\\\", fixed), plain)
-    return strict(fixed) or python(fixed) or retyped(text)
+    fixed = change_outside_strings(ESCAPE.sub(r"\\\\", fixed), normalize_literals)
+    return parse_strict(fixed) or parse_python(fixed) or replace_typography(text)
 
 
-def retyped(text: str) -> object | None:
-    fixed = outside_strings(ESCAPE.sub(r"\\\\", text.translate(SMART)), plain)
-    return strict(fixed) or python(fixed)
+def replace_typography(text: str) -> object | None:
+    fixed = change_outside_strings(ESCAPE.sub(r"\\\\", text.translate(SMART)), normalize_literals)
+    return parse_strict(fixed) or parse_python(fixed)
 
 
-def plain(text: str) -> str:
+def normalize_literals(text: str) -> str:
     text = TRAILING_COMMA.sub(r"\1", COMMENT.sub("", text))
     text = CONSTANT.sub(lambda match: CONSTANTS.get(match[1], match[1]), text)
     return BARE_KEY.sub(r'\1"\2"\3', text)
 
 
-def outside_strings(text: str, change: Callable[[str], str]) -> str:
+def change_outside_strings(text: str, change: Callable[[str], str]) -> str:
     """Change what stands outside double-quoted strings; a gap of it is changed as a whole."""
     held: list[str] = []
 
@@ -139,7 +139,7 @@ def outside_strings(text: str, change: Callable[[str], str]) -> str:
     return re.sub(r"\0(\d+)\0", lambda match: held[int(match[1])], changed)
 
 
-def inner_quotes(text: str) -> object | None:
+def escape_inner_quotes(text: str) -> object | None:
     """With quotes inside strings escaped: one ends a string only before `, } ] :`."""
     out: list[str] = []
     inside = escaped = False
@@ -154,18 +154,18 @@ def inner_quotes(text: str) -> object | None:
             inside = True
         escaped = inside and character == "\\" and not escaped
         out.append(character)
-    return strict("".join(out))
+    return parse_strict("".join(out))
 
 
-def windows(text: str) -> object | None:
+def escape_windows_paths(text: str) -> object | None:
     """Where a text begins like a path of Windows, its single backslashes are no escapes."""
     if not WINDOWS.search(text):
         return None
     doubled = WINDOWS.sub(lambda match: match[0].replace("\\", "\\\\"), text)
-    return strict(doubled) or mended(doubled)
+    return parse_strict(doubled) or mend_json(doubled)
 
 
-def repaired(text: str) -> object | None:
+def repair_json(text: str) -> object | None:
     """What a library for that makes of it: the last resort, for what has to fit a schema."""
     if len(text) > LARGEST_REPAIRED:
         return None
@@ -210,11 +210,11 @@ def _is_said(value: object, text: str) -> bool:
 
 WORD = Expression(r"[\w.\-/:@+]*")
 READINGS: tuple[Callable[[str], object | None], ...] = (
-    *(windows, strict, python, mended, inner_quotes),
+    *(escape_windows_paths, parse_strict, parse_python, mend_json, escape_inner_quotes),
 )
 
 
-def too_deep(text: str) -> bool:
+def is_too_deep(text: str) -> bool:
     """Whether brackets nest deeper than any request does; cheap, and never too shy to say yes."""
     if text.count("{") + text.count("[") <= DEEPEST:
         return False
@@ -228,7 +228,7 @@ def too_deep(text: str) -> bool:
     return deepest > DEEPEST
 
 
-def closed(text: str) -> str:
+def close_brackets(text: str) -> str:
     """The text with the brackets closed that are open at its end, unless a string is open too.
 
     Only where a marker says that nothing is missing but brackets: never for what was cut off.
@@ -251,11 +251,11 @@ def close_last(text: str) -> str:
     """The text with its one missing bracket, where a whole value stands before it; else itself."""
     if text.rstrip()[-1:] not in ("}", "]"):
         return text
-    made = closed(text)
+    made = close_brackets(text)
     return made if len(made) == len(text) + 1 else text
 
 
-def balanced(text: str) -> bool:
+def is_balanced(text: str) -> bool:
     """Whether every bracket and string that was opened is closed: the text was not cut off."""
     depth = 0
     quote = ""

@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable
 
 from andy_cli.compiler.bodies import json_text
-from andy_cli.compiler.bodies.calls import properties, tool_name
-from andy_cli.compiler.bodies.typed import typed
+from andy_cli.compiler.bodies.calls import clean_tool_name, declared_properties
+from andy_cli.compiler.bodies.typed import parse_typed
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
@@ -32,14 +32,14 @@ class NotLiteral(ValueError):
     """There is more than literals in it: it is program text, not a request."""
 
 
-def requests_in(text: str, tools: Tools, known: bool = True) -> list[ToolRequest] | None:
+def read_python_calls(text: str, tools: Tools, known: bool = True) -> list[ToolRequest] | None:
     """The calls, if the text is nothing but calls; with `known` of tools that exist."""
     text = unescape_names(without_comments(text).strip().rstrip(";").strip())
     if not START.match(text):
         return None
-    calls = parsed(text, tools)
+    calls = parse_calls(text, tools)
     if calls is None:  # Python refuses it; a valid program is no request
-        calls = scanned(text, tools)
+        calls = scan_calls(text, tools)
     if not calls or (known and any(call.name not in tools for call in calls)):
         return None
     return calls
@@ -74,23 +74,23 @@ def read_texts(value: object, tools: Tools) -> list[ToolRequest] | None:
     """Read a list of calls, each written as a text: `["play(track='Blue')"]`."""
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         return None
-    return requests_in("\n".join(value), tools)
+    return read_python_calls("\n".join(value), tools)
 
 
-def cut_off(text: str, tools: Tools) -> bool:
+def is_cut_off(text: str, tools: Tools) -> bool:
     """Whether a call of a known tool begins here and does not end."""
     match = re.match(r"\s*\[?\s*([A-Za-z_](?:[\w.\-/]|\\[_.])*)\s*\(", text)
-    if not match or tool_name(match[1], tools) not in tools:
+    if not match or clean_tool_name(match[1], tools) not in tools:
         return False
     return call_end(text, match.end()) < 0
 
 
-def parsed(text: str, tools: Tools) -> list[ToolRequest] | None:
+def parse_calls(text: str, tools: Tools) -> list[ToolRequest] | None:
     """By Python's own parser; None where it refuses or where there is more than literals."""
-    body = text if text.startswith("[") else f"[{joined(text)}]"
-    for attempt in (body, renamed(body)):
+    body = text if text.startswith("[") else f"[{join_lines(text)}]"
+    for attempt in (body, rename_keywords(body)):
         try:
-            nodes = elements(ast.parse(attempt.strip(), mode="eval").body)
+            nodes = list_elements(ast.parse(attempt.strip(), mode="eval").body)
         except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError):
             continue
         if all(isinstance(node, ast.Call) for node in nodes):
@@ -121,32 +121,32 @@ class BareWords(ast.NodeTransformer):
         return node if node.id in CONSTANTS else ast.Constant(node.id)
 
 
-def joined(text: str) -> str:
+def join_lines(text: str) -> str:
     """Calls on lines of their own, or joined by `;`, as one list."""
     return re.sub(r"\)\s*(?:;|\n)\s*(?=[A-Za-z_])", "), ", text)
 
 
-def renamed(text: str) -> str:
+def rename_keywords(text: str) -> str:
     """Names with dashes or slashes as Python takes them."""
     return CALL.sub(lambda match: match[0].replace("-", "__dash__").replace("/", "__slash__"), text)
 
 
-def elements(node: ast.expr) -> list[ast.expr]:
+def list_elements(node: ast.expr) -> list[ast.expr]:
     if isinstance(node, ast.List | ast.Tuple):
-        return [inner for item in node.elts for inner in elements(item)]
+        return [inner for item in node.elts for inner in list_elements(item)]
     return [node]
 
 
 def call_of(node: ast.expr, tools: Tools) -> ToolRequest:
     if not isinstance(node, ast.Call):
         raise NotLiteral
-    name = tool_name(dotted(node.func), tools)
-    order = list(properties(tools[name])) if name in tools else []
+    name = clean_tool_name(dotted_name(node.func), tools)
+    order = list(declared_properties(tools[name])) if name in tools else []
     if len(node.args) > len(order) and node.args:
         raise NotLiteral
-    arguments = by_position(order, [literal(argument) for argument in node.args])
+    arguments = by_position(order, [read_literal(argument) for argument in node.args])
     for keyword in node.keywords:
-        value = literal(keyword.value)
+        value = read_literal(keyword.value)
         if keyword.arg is None:
             if not isinstance(value, dict):
                 raise NotLiteral
@@ -163,15 +163,15 @@ def by_position(order: list[str], values: list[object]) -> dict[str, object]:
     return dict(zip(order, values, strict=False))
 
 
-def dotted(node: ast.expr) -> str:
+def dotted_name(node: ast.expr) -> str:
     if isinstance(node, ast.Attribute):
-        return f"{dotted(node.value)}.{node.attr}"
+        return f"{dotted_name(node.value)}.{node.attr}"
     if isinstance(node, ast.Name):
         return node.id.replace("__dash__", "-").replace("__slash__", "/")
     raise NotLiteral
 
 
-def literal(node: ast.expr) -> object:
+def read_literal(node: ast.expr) -> object:
     """Constants, lists, dicts, signs, adjacent texts; anything else is a program."""
     match node:
         case ast.Constant(value=value) if isinstance(value, str | int | float | bool | None):
@@ -179,18 +179,22 @@ def literal(node: ast.expr) -> object:
         case ast.Name(id=name) if name in CONSTANTS:
             return CONSTANTS[name]
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
-            return [literal(item) for item in items]
+            return [read_literal(item) for item in items]
         case ast.Dict(keys=keys, values=values):
             pairs = zip(keys, values, strict=True)
-            return {str(literal(key)): literal(value) for key, value in pairs if key is not None}
+            return {
+                str(read_literal(key)): read_literal(value)
+                for key, value in pairs
+                if key is not None
+            }
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
             return -value
         case ast.UnaryOp(op=ast.UAdd(), operand=ast.Constant(value=int() | float() as value)):
             return value
         case ast.BinOp(left=left, op=op, right=right) if type(op) in SUMS:
-            return computed(literal(left), literal(right), SUMS[type(op)])
+            return compute_literal(read_literal(left), read_literal(right), SUMS[type(op)])
         case ast.Call(func=ast.Name(id="dict"), args=[], keywords=keywords):
-            return {keyword.arg: literal(keyword.value) for keyword in keywords if keyword.arg}
+            return {keyword.arg: read_literal(keyword.value) for keyword in keywords if keyword.arg}
     raise NotLiteral
 
 
@@ -202,7 +206,7 @@ SUMS: dict[type[ast.operator], Callable[[float, float], float]] = {
 }
 
 
-def computed(left: object, right: object, sum: Callable[[float, float], float]) -> object:
+def compute_literal(left: object, right: object, sum: Callable[[float, float], float]) -> object:
     """A sum of two figures, as models leave them: `height=2*3`."""
     if isinstance(left, str) and isinstance(right, str) and sum is operator.add:
         return left + right
@@ -214,13 +218,13 @@ def computed(left: object, right: object, sum: Callable[[float, float], float]) 
     raise NotLiteral
 
 
-def scanned(text: str, tools: Tools) -> list[ToolRequest] | None:
+def scan_calls(text: str, tools: Tools) -> list[ToolRequest] | None:
     """By hand, for what Python refuses: unescaped quotes, bare words. Only for known tools."""
     text = text.removeprefix("[").strip()
     calls: list[ToolRequest] = []
     while text:
         match = CALL.match(text)
-        name = tool_name(match[1], tools) if match else ""
+        name = clean_tool_name(match[1], tools) if match else ""
         if match is None or name not in tools:
             return None
         end = call_end(text, match.end())
@@ -280,7 +284,7 @@ def call_end(text: str, at: int) -> int:
 
 
 def keywords_in(text: str, name: str, tools: Tools) -> dict[str, object] | None:
-    names = properties(tools[name])
+    names = declared_properties(tools[name])
     starts = [
         match
         for match in KEYWORD.finditer(text)
@@ -301,11 +305,11 @@ def keywords_in(text: str, name: str, tools: Tools) -> dict[str, object] | None:
 
 
 def value_of(written: str, schema: object) -> object:
-    value = json_text.python(written)
+    value = json_text.parse_python(written)
     if value is None:
-        value = json_text.read(written) if written[:1] in "[{" else None
+        value = json_text.read_value(written) if written[:1] in "[{" else None
     if value is not None:
         return value
     if len(written) > 1 and written[0] + written[-1] in QUOTED:
         return written[1:-1]
-    return typed(written, schema if isinstance(schema, dict) else None)
+    return parse_typed(written, schema if isinstance(schema, dict) else None)

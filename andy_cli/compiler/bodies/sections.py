@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from andy_cli.compiler.bodies.ends import LARGEST, LEAD, JsonScan, Until
-from andy_cli.compiler.bodies.promises import promising
+from andy_cli.compiler.bodies.end_detectors import LARGEST, LONGEST_LEAD, JsonScan, MarkerEnd
+from andy_cli.compiler.bodies.lookahead import may_begin_request
 from andy_cli.compiler.dialect import Body, Tools
 from andy_cli.compiler.expression import Expression
 
@@ -32,14 +32,14 @@ def any_of(*literals: str, extra: str = "") -> re.Pattern[str]:
     return re.compile("|".join([*map(re.escape, longest), *([extra] if extra else [])]))
 
 
-class Raw:
+class RawSectionEnd:
     """Tags around raw values, up to the first closer that is not part of one."""
 
-    def __init__(self, *closers: str) -> None:
-        self._closers = frozenset(closers)
-        self._expression = any_of(*closers, extra=VALUE)
-        self._reach = max(map(len, closers)) + 60
-        self._begins = frozenset({"<", *(closer[0] for closer in closers)})
+    def __init__(self, *end_markers: str) -> None:
+        self._end_markers = frozenset(end_markers)
+        self._expression = any_of(*end_markers, extra=VALUE)
+        self._reach = max(map(len, end_markers)) + 60
+        self._begins = frozenset({"<", *(closer[0] for closer in end_markers)})
         self._far = 0  # characters since one that a tag may begin with
         self._passed: list[str] = []  # what came since, behind the tail
         self._value = False
@@ -64,7 +64,7 @@ class Raw:
         for match in self._expression.finditer(held, max(0, known - self._reach)):
             if match.end() <= known:
                 continue
-            if match[0] not in self._closers:
+            if match[0] not in self._end_markers:
                 self._value = True
             elif not self._value or SETTLED.search(
                 held[max(0, match.start() - WINDOW) : match.start()]
@@ -74,15 +74,15 @@ class Raw:
         return None
 
 
-class Json:
+class JsonSectionEnd:
     """One JSON value, ended by itself or by a closer outside strings.
 
     A value in a code fence takes the closing fence along.
     """
 
-    def __init__(self, *closers: str, fenced: bool = False) -> None:
-        self._closers = any_of(*closers) if closers else None
-        self._reach = max(map(len, closers), default=1) - 1
+    def __init__(self, *end_markers: str, fenced: bool = False) -> None:
+        self._end_markers = any_of(*end_markers) if end_markers else None
+        self._reach = max(map(len, end_markers), default=1) - 1
         self._scan = JsonScan()
         self._fenced = fenced
         self._ended = False
@@ -97,7 +97,7 @@ class Json:
         if self._ended:
             return self._fence(text, 0) if self._fenced else self._next_value(text)
         known, held, at = len(self._tail), self._tail + text, 0
-        for match in self._closers.finditer(held) if self._closers else ():
+        for match in self._end_markers.finditer(held) if self._end_markers else ():
             if match.end() <= known:
                 continue
             begins = max(0, match.start() - known)
@@ -113,7 +113,7 @@ class Json:
 
     def _end(self, text: str, at: int) -> int | None:
         self._ended = True
-        if self._fenced or not self._closers:
+        if self._fenced or not self._end_markers:
             return self._fence(text, at) if self._fenced else at
         end = self._next_value(text[at:])
         return None if end is None else at + end
@@ -155,16 +155,16 @@ def begins_call(text: str, tools: Tools, lines: bool) -> bool:
     """Whether the first characters of a section may be those of a call; they may be few."""
     text = text.lstrip()
     if text[:1] in ("{", "["):
-        return promising(text, tools)
+        return may_begin_request(text, tools)
     decided = LEAD_TAG.match(text) or UNDECIDED.match(text)
     return bool(decided or (lines and LINE.match(text)))
 
 
-class Section:
+class SectionEnd:
     """What stands in a section says how it ends: JSON, tags, or (with `lines`) lines of calls."""
 
-    def __init__(self, *closers: str, tools: Tools, lines: bool = False) -> None:
-        self._closers = closers
+    def __init__(self, *end_markers: str, tools: Tools, lines: bool = False) -> None:
+        self._end_markers = end_markers
         self._tools = tools
         self._lines = lines
         self._body: Body | None = None
@@ -172,8 +172,8 @@ class Section:
         self._start = ""
 
     def feed(self, text: str) -> int | None:
-        if len(self._start) < LEAD:
-            self._start += text[: LEAD - len(self._start)]
+        if len(self._start) < LONGEST_LEAD:
+            self._start += text[: LONGEST_LEAD - len(self._start)]
             if not begins_call(self._start, self._tools, self._lines):
                 return -1
         if self._body is not None:
@@ -189,17 +189,17 @@ class Section:
 
     def _reader(self, first: str) -> Body:
         if first in "{[":
-            return Json(*self._closers)
+            return JsonSectionEnd(*self._end_markers)
         if self._lines and first != "<":
-            return Until(*self._closers, strings=True)
-        return Raw(*self._closers)
+            return MarkerEnd(*self._end_markers, strings=True)
+        return RawSectionEnd(*self._end_markers)
 
 
-class Tag:
+class TagEnd:
     """A tag that holds a name, which the opener began; then raw values or JSON."""
 
-    def __init__(self, *closers: str, end: str = ">") -> None:
-        self._closers = closers
+    def __init__(self, *end_markers: str, end: str = ">") -> None:
+        self._end_markers = end_markers
         self._end = end
         self._body: Body | None = None
         self._held = ""
@@ -215,7 +215,11 @@ class Tag:
         first = inner.lstrip()[:1]
         if not first:
             return None
-        self._body = Json(*self._closers) if first in "{[" else Raw(*self._closers)
+        self._body = (
+            JsonSectionEnd(*self._end_markers)
+            if first in "{["
+            else RawSectionEnd(*self._end_markers)
+        )
         end = self._body.feed(inner)
         return end if end is None or end < 0 else end + len(head) + len(self._end) - known
 
@@ -224,7 +228,7 @@ NO_HEAD = Expression(r"[^\w.\-:/\s<>|=`\uff5c\u2581\u273f]")
 LONGEST_HEAD = 300
 
 
-class Headed:
+class HeadedEnd:
     """Markers and a name, then a JSON value: ends with the value or at a closer.
 
     `heads` are what may stand before the value, the opener included; `other` is what may stand
@@ -234,17 +238,17 @@ class Headed:
     def __init__(
         self,
         opener: str,
-        *closers: str,
+        *end_markers: str,
         heads: Sequence[Expression],
         other: tuple[str, Callable[[], Body]] | None = None,
     ) -> None:
         self._opener = opener
-        self._closers = closers
+        self._end_markers = end_markers
         self._heads = heads
         self._other = other
         self._held = ""
         self._body: Body | None = None
-        self._begins = any_of("{", "[", *closers, *([other[0]] if other else []))
+        self._begins = any_of("{", "[", *end_markers, *([other[0]] if other else []))
 
     def feed(self, text: str) -> int | None:
         if self._body is not None:
@@ -257,19 +261,19 @@ class Headed:
             return -1
         if match is None:
             return None
-        if match[0] in self._closers:
+        if match[0] in self._end_markers:
             return match.end() - known
         if self._other and match[0] == self._other[0]:
             self._body = self._other[1]()
         elif not any(pattern.fullmatch(self._opener + head) for pattern in self._heads):
             return -1
         else:
-            self._body = Json(*self._closers, fenced="```" in head)
+            self._body = JsonSectionEnd(*self._end_markers, fenced="```" in head)
         end = self._body.feed(self._held[match.start() :])
         return end if end is None or end < 0 else end + match.start() - known
 
 
-class Begun:
+class BegunEnd:
     """A JSON value whose first bracket is part of the opener; `first` are what may follow it."""
 
     def __init__(self, opener: str, first: str = "\"'}") -> None:
@@ -285,23 +289,23 @@ class Begun:
         return self._scan.feed(text)
 
 
-class Marked(Raw):
+class MarkedEnd(RawSectionEnd):
     """Raw values in tags that have a marker before each; `tag` has to come first."""
 
-    def __init__(self, tag: str, *closers: str) -> None:
-        super().__init__(*closers)
+    def __init__(self, tag: str, *end_markers: str) -> None:
+        super().__init__(*end_markers)
         self._tag = tag
         self._start = ""
 
     def feed(self, text: str) -> int | None:
         if len(self._start) < len(self._tag):
-            self._start = (self._start + text[: LEAD - len(self._start)]).lstrip()
+            self._start = (self._start + text[: LONGEST_LEAD - len(self._start)]).lstrip()
             if not (self._tag.startswith(self._start) or self._start.startswith(self._tag)):
                 return -1
         return super().feed(text)
 
 
-class Nothing:
+class NothingEnd:
     """The opener is all there is."""
 
     def feed(self, text: str) -> int | None:

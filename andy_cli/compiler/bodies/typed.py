@@ -17,25 +17,25 @@ LONGEST = 4000
 KINDS = frozenset(["null", "integer", "number", "boolean", "object", "array", "string"])
 
 
-def typed(
+def parse_typed(
     text: str, schema: Schema | None, root: Schema | None = None, quoted: bool = False
 ) -> object:
     """The value in a type the schema allows; a text that fits none stays a text. Never raises.
 
     `quoted`: the notation may write a text as a JSON string.
     """
-    kinds = allowed(schema or {}, root or schema or {})
+    kinds = allowed_kinds(schema or {}, root or schema or {})
     stripped = text.strip()
     if "null" in kinds and stripped in ("null", "None"):
         return None
     if schema is None or not kinds:
-        return untyped(text)
+        return parse_untyped(text)
     for kind in ("integer", "number", "boolean", "object", "array"):
         if kind in kinds and (value := as_kind(stripped, kind)) is not None:
             return value
     if "string" not in kinds and (value := whole_json(stripped)) is not None:
         return value
-    return unquoted(text) if quoted else text
+    return unquote_text(text) if quoted else text
 
 
 def add_value(
@@ -45,7 +45,7 @@ def add_value(
 
     False where two values were written for one.
     """
-    if key in found and "array" in allowed(schema or {}, root):
+    if key in found and "array" in allowed_kinds(schema or {}, root):
         before = found[key]
         items = before if isinstance(before, list) else [before]
         found[key] = [*items, *(value if isinstance(value, list) else [value])]
@@ -60,7 +60,7 @@ def as_kind(text: str, kind: str) -> object | None:
         whole = len(text) < LONGEST and WHOLE.fullmatch(text)
         return int(text.partition(".")[0]) if whole else None
     if kind == "number":
-        return number(text)
+        return parse_typed_number(text)
     if kind == "boolean":
         return {"true": True, "false": False}.get(text.lower())
     if kind == "array" and ITEMS.fullmatch(text):
@@ -69,13 +69,13 @@ def as_kind(text: str, kind: str) -> object | None:
         return None
     wanted = dict if kind == "object" else list
     for attempt in dict.fromkeys((text, json_text.unescape_once(text))):
-        value = json_text.read(attempt)
+        value = json_text.read_value(attempt)
         if isinstance(value, wanted):
             return value
     return None
 
 
-def number(text: str) -> int | float | None:
+def parse_typed_number(text: str) -> int | float | None:
     if len(text) > LONGEST or not NUMBER.fullmatch(text):
         return None
     if WHOLE.fullmatch(text) and "." not in text:
@@ -84,7 +84,7 @@ def number(text: str) -> int | float | None:
     return value if value not in (float("inf"), float("-inf")) else None
 
 
-def untyped(text: str) -> object:
+def parse_untyped(text: str) -> object:
     """No schema says what it is: JSON if it is wholly that, else the text."""
     stripped = text.strip()
     if stripped[:1] in ("{", "[", '"') or stripped in ("true", "false", "null"):
@@ -95,11 +95,11 @@ def untyped(text: str) -> object:
         return value
     if stripped == "None":
         return None
-    found = number(stripped)
+    found = parse_typed_number(stripped)
     return text if found is None or stripped[:1] in "+." else found
 
 
-def unquoted(text: str) -> str:
+def unquote_text(text: str) -> str:
     """GLM writes texts as JSON strings at times: unwrapped only if the whole value is one."""
     if len(text) > 1 and text[0] == text[-1] == '"':
         try:
@@ -110,7 +110,7 @@ def unquoted(text: str) -> str:
     return text
 
 
-def allowed(schema: Schema, root: Schema, depth: int = 0) -> frozenset[str]:
+def allowed_kinds(schema: Schema, root: Schema, depth: int = 0) -> frozenset[str]:
     """The types a schema lets through, by `type`, `enum`, `const`, `anyOf` and `$ref`."""
     if depth > 5:
         return frozenset()
@@ -118,11 +118,11 @@ def allowed(schema: Schema, root: Schema, depth: int = 0) -> frozenset[str]:
     kind = schema.get("type")
     kinds |= {kind} if isinstance(kind, str) else set(kind or ())
     if isinstance(schema.get("$ref"), str):
-        kinds |= allowed(referred(schema["$ref"], root), root, depth + 1)
+        kinds |= allowed_kinds(follow_reference(schema["$ref"], root), root, depth + 1)
     for word in ("anyOf", "oneOf", "allOf"):
         for branch in schema.get(word) or ():
             if isinstance(branch, Mapping):
-                kinds |= allowed(branch, root, depth + 1)
+                kinds |= allowed_kinds(branch, root, depth + 1)
     if not kinds:
         named = [*(schema.get("enum") or ()), *([schema["const"]] if "const" in schema else [])]
         kinds = {kind_of(kind) for kind in named}
@@ -136,7 +136,7 @@ OTHER_NAMES = {
 """What people write for JSON Schema's types."""
 
 
-def referred(reference: str, root: Schema) -> Schema:
+def follow_reference(reference: str, root: Schema) -> Schema:
     found: object = root
     for step in reference.removeprefix("#/").split("/"):
         found = found.get(step, {}) if isinstance(found, Mapping) else {}

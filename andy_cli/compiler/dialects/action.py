@@ -9,9 +9,9 @@ Both in one object is refused: nobody can know which was meant (R13).
 import json
 import re
 
-from andy_cli.compiler.bodies import calls, forms, held, json_text
-from andy_cli.compiler.bodies.ends import Bare, JsonScan
-from andy_cli.compiler.bodies.fences import unfenced
+from andy_cli.compiler.bodies import builders, calls, constraint_schemas, json_text
+from andy_cli.compiler.bodies.end_detectors import BareCallEnd, JsonScan
+from andy_cli.compiler.bodies.fences import strip_fence
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Constraint, ToolRequest
@@ -21,11 +21,11 @@ THOUGHT = 200
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    body, _ = unfenced(text)
+    body, _ = strip_fence(text)
     if '"action"' not in body and '"final"' not in body:
         return None
-    value = json_text.strict(body) or json_text.read(body)
-    if not json_text.balanced(body) and json_text.strict(body) is None:
+    value = json_text.parse_strict(body) or json_text.read_value(body)
+    if not json_text.is_balanced(body) and json_text.parse_strict(body) is None:
         return Parsed(incomplete=True) if '"tool"' in body else None
     if not isinstance(value, dict) or not set(value) <= {"thought", "action", "final"}:
         return None
@@ -33,21 +33,21 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     if "action" in value and "final" in value:
         return Parsed(fault="Give either an action or a final answer, not both.", reasoning=thought)
     if "final" in value:
-        return Parsed(text=final(value["final"]), reasoning=thought, settled=True)
-    return acted(value.get("action"), thought, tools)
+        return Parsed(text=read_final(value["final"]), reasoning=thought, settled=True)
+    return read_action(value.get("action"), thought, tools)
 
 
-def acted(action: object, thought: str, tools: Tools) -> Parsed | None:
+def read_action(action: object, thought: str, tools: Tools) -> Parsed | None:
     if not isinstance(action, dict) or not isinstance(action.get("tool"), str):
         return None
-    name = calls.tool_name(action["tool"], tools)
-    arguments = calls.arguments_of(action.get("args", {}), tools.get(name))
+    name = calls.clean_tool_name(action["tool"], tools)
+    arguments = calls.read_argument_object(action.get("args", {}), tools.get(name))
     if arguments is None:
         return Parsed(fault=f"The args of {name} are not an object.", reasoning=thought)
     return Parsed((ToolRequest(name=name, arguments=arguments),), reasoning=thought, settled=True)
 
 
-def final(value: object) -> str:
+def read_final(value: object) -> str:
     content = value.get("content", value) if isinstance(value, dict) else value
     return (
         content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
@@ -63,15 +63,19 @@ THINKING = Expression(
 )
 
 
-def letter(reply: str, strictly: bool) -> str:
+def find_format_violation(reply: str, strictly: bool) -> str:
     """What breaks the protocol: anything but one object that is an action or final (D5, R13).
 
     Unless strictly, reasoning in tags, one fence around it and white space do not.
     """
-    text = reply if strictly else unfenced(THINKING.sub("", reply).strip("\ufeff \r\n\t"))[0]
-    values = list(json_text.values(text))
-    whole = json_text.strict(text) is not None if strictly else json_text.read(text) is not None
-    if not whole or not text.startswith("{") or len(values) > 1 or not ended(text):
+    text = reply if strictly else strip_fence(THINKING.sub("", reply).strip("\ufeff \r\n\t"))[0]
+    values = list(json_text.iterate_values(text))
+    whole = (
+        json_text.parse_strict(text) is not None
+        if strictly
+        else json_text.read_value(text) is not None
+    )
+    if not whole or not text.startswith("{") or len(values) > 1 or not is_ended(text):
         return f"That was not one JSON object. {SEND}"
     parsed = parse(text, {})
     if parsed is None:
@@ -79,7 +83,7 @@ def letter(reply: str, strictly: bool) -> str:
     return f"{parsed.fault} {SEND}" if parsed.fault else ""
 
 
-def ended(text: str) -> bool:
+def is_ended(text: str) -> bool:
     """Nothing follows the object."""
     end = JsonScan().feed(text)
     return end is not None and not text[end:].strip()
@@ -94,29 +98,31 @@ def constraint(tools: Tools, demanded: bool = False) -> Constraint:
     """One object: an action whose arguments fit, or the final answer with any text."""
     thought = {"type": "string", "maxLength": THOUGHT}
     actions = [
-        held.make_object({"tool": {"const": name}, "args": schema})
-        for name, schema in held.arguments_schemas(tools).items()
+        constraint_schemas.make_object({"tool": {"const": name}, "args": schema})
+        for name, schema in constraint_schemas.arguments_schemas(tools).items()
     ]
-    final = held.make_object({"content": {"type": "string"}})
-    replies = [held.make_object({"thought": thought, "final": final}, optional=["thought"])]
+    final = constraint_schemas.make_object({"content": {"type": "string"}})
+    replies = [
+        constraint_schemas.make_object({"thought": thought, "final": final}, optional=["thought"])
+    ]
     if actions:
-        acting = {"thought": thought, "action": held.one_of(actions)}
-        replies.insert(0, held.make_object(acting, optional=["thought"]))
-    return Constraint(schema=held.one_of(replies[:1] if demanded else replies))
+        acting = {"thought": thought, "action": constraint_schemas.one_of(actions)}
+        replies.insert(0, constraint_schemas.make_object(acting, optional=["thought"]))
+    return Constraint(schema=constraint_schemas.one_of(replies[:1] if demanded else replies))
 
 
 DIALECT = Dialect(
     name="action",
-    openers=(),
-    line_openers=("{",),
-    body=Bare,
+    start_markers=(),
+    line_start_markers=("{",),
+    body=BareCallEnd,
     parse=parse,
     write=write,
-    render=forms.render_with(write, forms.told("Result:", "")),
-    catalogue=forms.catalogue,
-    lesson="action",
+    render=builders.make_renderer(write, builders.result_between("Result:", "")),
+    render_tools=builders.render_schemas,
+    prompt_template="action",
     fenced=True,
-    whole=True,
-    letter=letter,
+    atomic=True,
+    format_violation=find_format_violation,
     constraint=constraint,
 )

@@ -15,8 +15,8 @@ import json
 import re
 from collections.abc import Generator, Mapping, Sequence
 
-from andy_cli.compiler.alternation import alternate
-from andy_cli.compiler.bodies import held
+from andy_cli.compiler.alternation import alternate_roles
+from andy_cli.compiler.bodies import constraint_schemas
 from andy_cli.compiler.dialect import Dialect, Parsed, Question, Refusal, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import (
@@ -38,7 +38,7 @@ VALUE = Expression(r"[ \t]*[-*]?[ \t]*(\w+)[ \t]*[:=][ \t]*(.+)")
 BLANK = frozenset(" \t\r\n*_`\"'")
 
 
-class Letter:
+class LetterEnd:
     """A letter runs to the end of the reply; it is none if no word follows the address."""
 
     def __init__(self, opener: str, tools: Tools) -> None:
@@ -63,27 +63,27 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     letter = LETTER.match(text)
     if not letter:
         return None
-    name = known(letter["name"], tools)
+    name = find_known_tool(letter["name"], tools)
     if name is None and not letter["comma"].strip():
         return None  # "Dear Andybot fans": nobody is asked for anything
     request = ToolRequest(
         name=name or letter["name"].rstrip(".-_"),
-        arguments=values(letter["rest"], tools[name]) if name else None,
+        arguments=read_values(letter["rest"], tools[name]) if name else None,
     )
     return Parsed((request,), settled="\n" in letter["rest"])
 
 
-def known(written: str, tools: Tools) -> str | None:
+def find_known_tool(written: str, tools: Tools) -> str | None:
     """The tool that is meant, whatever the case and the separators (A15)."""
-    wanted = letters(written)
-    return next((name for name in tools if letters(name) == wanted), None)
+    wanted = letters_only(written)
+    return next((name for name in tools if letters_only(name) == wanted), None)
 
 
-def letters(name: str) -> str:
+def letters_only(name: str) -> str:
     return "".join(filter(str.isalnum, name)).lower()
 
 
-def values(rest: str, tool: Schema) -> Arguments | None:
+def read_values(rest: str, tool: Schema) -> Arguments | None:
     """Values that the letter brings itself, one `parameter: value` a line right under it."""
     parameters = parameters_of(tool)
     found: dict[str, object] = {}
@@ -91,7 +91,7 @@ def values(rest: str, tool: Schema) -> Arguments | None:
         value = VALUE.fullmatch(line.rstrip())
         if not value or value[1] not in parameters:
             break
-        found[value[1]] = unquoted(value[2])
+        found[value[1]] = strip_answer_quotes(value[2])
     return found or None
 
 
@@ -105,12 +105,12 @@ def write(request: ToolRequest) -> str:
     return "\n".join(
         [
             f"DEAR ANDYBOT, {request.name.upper()}",
-            *(f"{name}: {plain(value)}" for name, value in (request.arguments or {}).items()),
+            *(f"{name}: {write_plain(value)}" for name, value in (request.arguments or {}).items()),
         ]
     )
 
 
-def plain(value: object) -> str:
+def write_plain(value: object) -> str:
     """A value on one line, as one would say it."""
     if isinstance(value, str):
         return " ".join(value.splitlines())
@@ -131,18 +131,22 @@ def interview(
     arguments: dict[str, object] = {}
     for parameter, declared in (schema.get("properties") or {}).items():
         if parameter in given:
-            arguments[parameter] = converted(str(given[parameter]), declared)
+            arguments[parameter] = convert_answer(str(given[parameter]), declared)
             continue
         needed = parameter in required
         question = Question(
-            asked(parameter, declared), parameter, declared, needed, answers(declared, needed)
+            ask_parameter(parameter, declared),
+            parameter,
+            declared,
+            needed,
+            answers(declared, needed),
         )
         for attempt in range(REPEATS):
-            answer = clean(parameter, (yield question))
-            if skipped(answer, declared):
+            answer = clean_answer(parameter, (yield question))
+            if is_skipped(answer, declared):
                 if not question.required:
                     break
-            elif (value := converted(answer, declared)) is not None:
+            elif (value := convert_answer(answer, declared)) is not None:
                 arguments[parameter] = value
                 break
             question = again(question, attempt)
@@ -166,17 +170,17 @@ def answers(schema: Schema, required: bool) -> Constraint | None:
         return Constraint(choices=tuple(map(Choice, texts)))
     if schema.get("type") not in ("integer", "number", "array", "object"):
         return None
-    value = held.simplify_schema(schema)
+    value = constraint_schemas.simplify_schema(schema)
     return Constraint(schema=value if required else {"anyOf": [value, {"const": SKIP}]})
 
 
-def asked(parameter: str, schema: Schema) -> str:
+def ask_parameter(parameter: str, schema: Schema) -> str:
     about = " ".join(str(schema.get("description") or parameter).split()).rstrip("?. ")
-    hints = hint(schema)
+    hints = describe_choices(schema)
     return f"ANDYBOT ASKS: {about}?" + (f"\n({hints})" if hints else "")
 
 
-def hint(schema: Schema) -> str:
+def describe_choices(schema: Schema) -> str:
     """What the schema allows, in a few words; empty for any text."""
     if allowed := schema.get("enum"):
         return "one of: " + ", ".join(map(str, allowed))
@@ -192,37 +196,37 @@ def hint(schema: Schema) -> str:
 def again(question: Question, attempt: int) -> Question:
     if attempt:
         return question
-    needed = hint(question.schema) or "this is needed"
+    needed = describe_choices(question.schema) or "this is needed"
     text = question.text.partition("\n")[0] + f"\n({needed}; answer with the value alone)"
     return question._replace(text=text)
 
 
-def skipped(answer: str, schema: Schema) -> bool:
+def is_skipped(answer: str, schema: Schema) -> bool:
     if answer in map(str, schema.get("enum") or ()):
         return False
     return answer.lower().rstrip(".!") in SKIPPED
 
 
-def clean(parameter: str, answer: str) -> str:
+def clean_answer(parameter: str, answer: str) -> str:
     """`"~/mp3"`, `path: ~/mp3`, `The path is ~/mp3.` are all `~/mp3`."""
-    text = unquoted(answer.strip().partition("\n")[0].strip())
+    text = strip_answer_quotes(answer.strip().partition("\n")[0].strip())
     named = re.match(rf"(?:the )?{re.escape(parameter)}(?:\s*[:=]|\s+is\b)\s*(.+)", text, re.I)
     if named:
         text = named[1].strip()
         text = text if "=" in answer or ":" in answer else text.removesuffix(".")
     if re.match(r"\W*dear andybot", text, re.I):
         return ""  # another letter is no answer
-    return unquoted(text)
+    return strip_answer_quotes(text)
 
 
-def unquoted(text: str) -> str:
+def strip_answer_quotes(text: str) -> str:
     text = text.strip()
     while len(text) > 1 and text[0] == text[-1] and text[0] in "\"'`":
         text = text[1:-1].strip()
     return text
 
 
-def converted(answer: str, schema: Schema) -> object | None:
+def convert_answer(answer: str, schema: Schema) -> object | None:
     """The answer in the type the schema asks for; None if it cannot be."""
     kind = schema.get("type", "string")
     if kind == "boolean":
@@ -230,16 +234,16 @@ def converted(answer: str, schema: Schema) -> object | None:
             answer.lower().rstrip(".!")
         )
     if kind in ("integer", "number"):
-        return number(answer, kind == "integer")
+        return parse_answer_number(answer, kind == "integer")
     if kind in ("array", "object"):
-        return structure(answer, kind)
+        return parse_answer_structure(answer, kind)
     allowed = schema.get("enum")
     if allowed and answer not in allowed:
         return next((kind for kind in allowed if str(kind).lower() == answer.lower()), None)
     return answer
 
 
-def number(answer: str, whole: bool) -> int | float | None:
+def parse_answer_number(answer: str, whole: bool) -> int | float | None:
     text = answer.strip().rstrip(".%").strip()
     if re.fullmatch(r"-?\d+", text):
         return int(text)
@@ -249,7 +253,7 @@ def number(answer: str, whole: bool) -> int | float | None:
     return None
 
 
-def structure(answer: str, kind: str) -> object | None:
+def parse_answer_structure(answer: str, kind: str) -> object | None:
     try:
         value = json.loads(answer)
     except ValueError:
@@ -270,37 +274,37 @@ def render(history: Sequence[Message]) -> list[Wire]:
         if message.role == "tool":
             results.append(message)
             continue
-        wires += responded(results, several)
+        wires += render_results(results, several)
         results = []
         if message.role == "assistant":
             several = len(message.calls) > 1
-            wires.append({"role": "assistant", "content": spoken(message)})
+            wires.append({"role": "assistant", "content": write_spoken(message)})
         else:
             wires.append({"role": message.role, "content": message.content})
-    return alternate([*wires, *responded(results, several)])
+    return alternate_roles([*wires, *render_results(results, several)])
 
 
-def spoken(message: Message) -> str:
+def write_spoken(message: Message) -> str:
     """What the model said: its words, else the letter its call came from."""
-    return message.content or "\n".join(map(letter, message.calls))
+    return message.content or "\n".join(map(write_letter, message.calls))
 
 
-def letter(call: ToolCall) -> str:
+def write_letter(call: ToolCall) -> str:
     return write(ToolRequest(name=call.name, arguments=call.arguments))
 
 
-def responded(results: Sequence[Message], several: bool) -> list[Wire]:
+def render_results(results: Sequence[Message], several: bool) -> list[Wire]:
     """All results of one reply in one message, a line each (R1)."""
     if not results:
         return []
     lines: list[str] = []
     for result in results:
         name = f"{result.name.upper()}: " if several else ""
-        lines.append(f"ANDYBOT RESPONDS: {name}{formatted(result.content)}")
+        lines.append(f"ANDYBOT RESPONDS: {name}{format_result(result.content)}")
     return [{"role": "user", "content": "\n".join(lines)}]
 
 
-def formatted(content: str) -> str:
+def format_result(content: str) -> str:
     """A6 to A9: nothing is OK, a list its items, an object JSON, anything else as it is."""
     if not content.strip():
         return "OK"
@@ -330,21 +334,23 @@ def item(value: object) -> str:
     (_, first), *rest = value.items()
     if not isinstance(first, str) or not rest:
         return json.dumps(value, ensure_ascii=False)
-    details = ", ".join(f"{name}: {plain(value)}" for name, value in rest if value is not None)
+    details = ", ".join(
+        f"{name}: {write_plain(value)}" for name, value in rest if value is not None
+    )
     return f"{first} ({details})" if details else first
 
 
 # The lesson: A3.
 
 
-def described(tool: Schema) -> str:
+def describe_tool(tool: Schema) -> str:
     function = tool.get("function", tool)
     return " ".join(str(function.get("description") or "").split())
 
 
-def catalogue(tools: Tools) -> str:
+def describe_tools(tools: Tools) -> str:
     return "\n".join(
-        f"- {name.upper()}: {described(tool)}".rstrip(": ") for name, tool in tools.items()
+        f"- {name.upper()}: {describe_tool(tool)}".rstrip(": ") for name, tool in tools.items()
     )
 
 
@@ -353,7 +359,7 @@ def constraint(tools: Tools, demanded: bool = False) -> Constraint:
     letters = [
         Choice(
             write(ToolRequest(name=name)),
-            described(tool),
+            describe_tool(tool),
             parameters=tool.get("function", tool).get("parameters"),
         )
         for name, tool in tools.items()
@@ -363,15 +369,15 @@ def constraint(tools: Tools, demanded: bool = False) -> Constraint:
 
 DIALECT = Dialect(
     name="andybot",
-    openers=OPENERS,
-    body=Letter,
+    start_markers=OPENERS,
+    body=LetterEnd,
     parse=parse,
     write=write,
     render=render,
-    catalogue=catalogue,
-    lesson="andybot",
+    render_tools=describe_tools,
+    prompt_template="andybot",
     interview=interview,
     constraint=constraint,
-    fold=True,
+    case_insensitive=True,
     stop=("ANDYBOT RESPONDS:", "ANDYBOT ASKS:"),
 )

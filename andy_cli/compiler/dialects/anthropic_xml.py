@@ -21,8 +21,11 @@ CLOSERS = (
     *("</function_calls>", f"</{PREFIX}function_calls>"),
     *("</invoke>", f"</{PREFIX}invoke>", "</tool_call>", "</function>"),
 )
-JSON = tagged.parser(INVOKE, SECTIONS, CLOSERS, json=True)
-NEW, OLD = tagged.parser(INVOKE, SECTIONS, CLOSERS), tagged.parser(CHILDREN, SECTIONS, CLOSERS)
+JSON = tagged.make_tagged_parser(INVOKE, SECTIONS, CLOSERS, json=True)
+NEW, OLD = (
+    tagged.make_tagged_parser(INVOKE, SECTIONS, CLOSERS),
+    tagged.make_tagged_parser(CHILDREN, SECTIONS, CLOSERS),
+)
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
@@ -31,12 +34,12 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     return NEW(text, tools) if text.startswith(SHARED) else JSON(text, tools)
 
 
-DIALECT = tagged.dialect(
+DIALECT = tagged.make_tagged_dialect(
     name="anthropic_xml",
-    openers=SECTIONS,
-    closers=CLOSERS,
+    start_markers=SECTIONS,
+    end_markers=CLOSERS,
     tags=INVOKE,
-    write=tagged.spelled(
+    write=tagged.make_element_writer(
         '<function_calls>\n<invoke name="NAME">\n',
         "</invoke>\n</function_calls>",
         ('<parameter name="KEY">', "</parameter>\n"),

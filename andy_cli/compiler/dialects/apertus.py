@@ -5,32 +5,34 @@
 
 import json
 
-from andy_cli.compiler.bodies import calls, forms, json_text
+from andy_cli.compiler.bodies import builders, calls, json_text
 from andy_cli.compiler.dialect import Tools
 from andy_cli.messages import ToolRequest
 
 
 def read(text: str, tools: Tools) -> list[ToolRequest] | None:
     """Known names or not: the marker says that these are calls."""
-    value = json_text.read(text)
+    value = json_text.read_value(text)
     items = value if isinstance(value, list) else [value]
     if not all(isinstance(item, dict) and len(item) == 1 for item in items):
-        return forms.json_calls(text, tools)
+        return builders.read_json_calls(text, tools)
     pairs = [pair for item in items if isinstance(item, dict) for pair in item.items()]
     return [
         ToolRequest(
-            name=calls.tool_name(name, tools), arguments=given if isinstance(given, dict) else {}
+            name=calls.clean_tool_name(name, tools),
+            arguments=given if isinstance(given, dict) else {},
         )
         for name, given in pairs
     ]
 
 
-DIALECT = forms.marked_json(
+DIALECT = builders.make_json_dialect(
     name="apertus",
-    openers=("<|tools_prefix|>",),
-    closers=("<|tools_suffix|>",),
+    start_markers=("<|tools_prefix|>",),
+    end_markers=("<|tools_suffix|>",),
     write=lambda request: (
-        f"<|tools_prefix|>[{{{json.dumps(request.name)}: {forms.dumped(request)}}}]<|tools_suffix|>"
+        f"<|tools_prefix|>[{{{json.dumps(request.name)}: {builders.dump_arguments(request)}}}]"
+        "<|tools_suffix|>"
     ),
     read=read,
 )._replace(models=("apertus*",))

@@ -5,8 +5,8 @@
 
 import re
 
-from andy_cli.compiler.bodies import calls, forms, json_text
-from andy_cli.compiler.bodies.ends import JsonScan
+from andy_cli.compiler.bodies import builders, calls, json_text
+from andy_cli.compiler.bodies.end_detectors import JsonScan
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
@@ -14,7 +14,7 @@ from andy_cli.messages import ToolRequest
 LINE = Expression(r"@tool[ \t]+(?P<name>[\w.\-/]+)[ \t]*(?P<rest>.*)", re.S)
 
 
-class Call:
+class AtToolEnd:
     """A line; if an object begins on it, to the end of the object."""
 
     def __init__(self, opener: str, tools: Tools) -> None:
@@ -36,29 +36,29 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     line = LINE.fullmatch(text.rstrip())
     if not line:
         return None
-    name, rest = calls.tool_name(line["name"], tools), line["rest"].strip()
+    name, rest = calls.clean_tool_name(line["name"], tools), line["rest"].strip()
     if not rest:
         return Parsed((ToolRequest(name=name, arguments={}),))
     if not rest.startswith("{"):
         return None
-    arguments = calls.arguments_of(json_text.read(rest), tools.get(name))
-    if not json_text.balanced(rest) and json_text.strict(rest) is None:
+    arguments = calls.read_argument_object(json_text.read_value(rest), tools.get(name))
+    if not json_text.is_balanced(rest) and json_text.parse_strict(rest) is None:
         return Parsed(incomplete=True)
     return Parsed((ToolRequest(name=name, arguments=arguments),)) if arguments is not None else None
 
 
 def write(request: ToolRequest) -> str:
-    return f"@tool {request.name} {forms.dumped(request)}"
+    return f"@tool {request.name} {builders.dump_arguments(request)}"
 
 
 DIALECT = Dialect(
     name="at_tool",
-    openers=(),
-    line_openers=("@tool ",),
-    body=Call,
+    start_markers=(),
+    line_start_markers=("@tool ",),
+    body=AtToolEnd,
     parse=parse,
     write=write,
-    render=forms.render_with(write, forms.told("Result:", "")),
-    catalogue=forms.catalogue,
-    lesson="calls",
+    render=builders.make_renderer(write, builders.result_between("Result:", "")),
+    render_tools=builders.render_schemas,
+    prompt_template="calls",
 )

@@ -5,9 +5,9 @@ Blue
 </rfl:parameter><|call|>
 """
 
-from andy_cli.compiler.bodies import calls, elements, forms, tagged
+from andy_cli.compiler.bodies import builders, calls, elements, tagged
 from andy_cli.compiler.bodies.elements import INVOKE
-from andy_cli.compiler.bodies.sections import Raw
+from andy_cli.compiler.bodies.sections import RawSectionEnd
 from andy_cli.compiler.dialect import Body, Parsed, Tools
 from andy_cli.compiler.dialects import harmony
 from andy_cli.messages import ToolRequest
@@ -21,13 +21,13 @@ PARAMETERS = INVOKE._replace(
 )
 
 
-class Message:
+class BeamEnd:
     """As harmony's, until it is seen that parameters follow the header."""
 
     def __init__(self, opener: str) -> None:
-        self._channel = harmony.Channel(opener, {})
+        self._channel = harmony.ChannelEnd(opener, {})
         self._head = opener
-        self._raw: Raw | None = None
+        self._raw: RawSectionEnd | None = None
 
     def feed(self, text: str) -> int | None:
         if self._raw is not None:
@@ -37,14 +37,14 @@ class Message:
             self._head += text
             head, marker, inner = self._head.partition(MESSAGE)
             if marker and inner.lstrip().startswith((TAG, *CLOSERS)):
-                self._raw = Raw(*CLOSERS)
+                self._raw = RawSectionEnd(*CLOSERS)
                 end = self._raw.feed(inner)
                 return None if end is None else end + len(head) + len(marker) - known
         return self._channel.feed(text)
 
 
 def body(opener: str, tools: Tools) -> Body:
-    return Message(opener)
+    return BeamEnd(opener)
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
@@ -52,22 +52,22 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     recipient = harmony.RECIPIENT.search(head)
     if recipient is None or not inner.lstrip().startswith((TAG, *CLOSERS)):
         return None
-    name = calls.tool_name(recipient[1], tools)
-    found = elements.read(f"to={name} {inner}", tools, PARAMETERS)
+    name = calls.clean_tool_name(recipient[1], tools)
+    found = elements.read_elements(f"to={name} {inner}", tools, PARAMETERS)
     return found and Parsed(found.requests, incomplete=found.incomplete)
 
 
 def write(request: ToolRequest) -> str:
-    values = tagged.spelled(
+    values = tagged.make_element_writer(
         "", "", ('<rfl:parameter name="KEY">\n', "\n</rfl:parameter>"), PARAMETERS
     )(request)
     head = f"{harmony.START}assistant to={request.name}{harmony.CHANNEL}commentary{MESSAGE}"
     return f"{head}{values}<|call|>"
 
 
-DIALECT = forms.taught(
+DIALECT = builders.make_taught_dialect(
     name="beam",
-    openers=(harmony.START, harmony.CHANNEL),
+    start_markers=(harmony.START, harmony.CHANNEL),
     body=body,
     parse=parse,
     write=write,

@@ -13,10 +13,10 @@ A fence of nothing but calls is read as `pythonic`.
 import ast
 from keyword import iskeyword
 
-from andy_cli.compiler.bodies import forms
-from andy_cli.compiler.bodies.ends import Until
-from andy_cli.compiler.bodies.fences import unfenced
-from andy_cli.compiler.bodies.python_calls import NotLiteral, call_of, literal, renamed
+from andy_cli.compiler.bodies import builders
+from andy_cli.compiler.bodies.end_detectors import MarkerEnd
+from andy_cli.compiler.bodies.fences import strip_fence
+from andy_cli.compiler.bodies.python_calls import NotLiteral, call_of, read_literal, rename_keywords
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
 from andy_cli.messages import ToolRequest
 
@@ -27,11 +27,11 @@ ANSWER = "final_answer"
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    body, _ = unfenced(text.removeprefix("Code:\n"))
+    body, _ = strip_fence(text.removeprefix("Code:\n"))
     marked = text.startswith(OPENERS)
     body = body.removeprefix("<code>").removesuffix("</code>").strip()
     valid = False
-    for attempt in dict.fromkeys((body, renamed(body))):
+    for attempt in dict.fromkeys((body, rename_keywords(body))):
         try:
             steps = ast.parse(attempt).body
             valid = True
@@ -46,10 +46,10 @@ def parse(text: str, tools: Tools) -> Parsed | None:
 
 
 def is_call(step: ast.stmt, tools: Tools) -> bool:
-    return isinstance(step, ast.Expr) and called(step.value) not in ("", "print", ANSWER)
+    return isinstance(step, ast.Expr) and read_program_call(step.value) not in ("", "print", ANSWER)
 
 
-class Program(ast.NodeTransformer):
+class CodeProgram(ast.NodeTransformer):
     """Puts in the values of the names that have one."""
 
     def __init__(self) -> None:
@@ -62,33 +62,33 @@ class Program(ast.NodeTransformer):
 def carried_out(steps: list[ast.stmt], tools: Tools) -> tuple[list[ToolRequest], str]:
     """The calls and the final answer; raises NotLiteral for any other program."""
     requests: list[ToolRequest] = []
-    program, answer = Program(), ""
+    program, answer = CodeProgram(), ""
     for step in steps:
         if isinstance(step, ast.Import | ast.ImportFrom):
             continue
-        target, value = assigned(step)
+        target, value = read_assignment(step)
         value = program.visit(value)
-        inner = argument(value) if called(value) in ("print", ANSWER) else value
+        inner = argument(value) if read_program_call(value) in ("print", ANSWER) else value
         if isinstance(inner, ast.Call):
             try:
-                requests.append(known(inner, tools))
+                requests.append(is_known_call(inner, tools))
             except NotLiteral:
                 if not requests:
                     raise
                 break
-        elif called(value) == ANSWER and inner is not None and not requests:
-            answer = str(literal(inner))
+        elif read_program_call(value) == ANSWER and inner is not None and not requests:
+            answer = str(read_literal(inner))
         elif target and inner is not None:
-            literal(inner)
+            read_literal(inner)
             program.values[target] = inner
-        elif called(value) not in ("print", ANSWER):
+        elif read_program_call(value) not in ("print", ANSWER):
             raise NotLiteral
     if not (requests or answer):
         raise NotLiteral
     return requests, answer
 
 
-def assigned(step: ast.stmt) -> tuple[str, ast.expr]:
+def read_assignment(step: ast.stmt) -> tuple[str, ast.expr]:
     match step:
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
             return name, value
@@ -97,7 +97,7 @@ def assigned(step: ast.stmt) -> tuple[str, ast.expr]:
     raise NotLiteral
 
 
-def called(value: ast.expr) -> str:
+def read_program_call(value: ast.expr) -> str:
     """The name of the function that is called; dotted names count as one that is none of ours."""
     if not isinstance(value, ast.Call):
         return ""
@@ -108,7 +108,7 @@ def argument(value: ast.expr) -> ast.expr | None:
     return value.args[0] if isinstance(value, ast.Call) and value.args else None
 
 
-def known(call: ast.Call, tools: Tools) -> ToolRequest:
+def is_known_call(call: ast.Call, tools: Tools) -> ToolRequest:
     request = call_of(call, tools)
     if request.name not in tools:
         raise NotLiteral
@@ -116,8 +116,10 @@ def known(call: ast.Call, tools: Tools) -> ToolRequest:
 
 
 def write(request: ToolRequest) -> str:
-    plain = {key: value for key, value in (request.arguments or {}).items() if named(key)}
-    other = {key: value for key, value in (request.arguments or {}).items() if not named(key)}
+    plain = {key: value for key, value in (request.arguments or {}).items() if name_arguments(key)}
+    other = {
+        key: value for key, value in (request.arguments or {}).items() if not name_arguments(key)
+    }
     values = [
         *(f"{key}={value!r}" for key, value in plain.items()),
         *([f"**{other!r}"] * bool(other)),
@@ -125,22 +127,22 @@ def write(request: ToolRequest) -> str:
     return f"```py\nresult = {request.name}({', '.join(values)})\nprint(result)\n```"
 
 
-def named(key: str) -> bool:
+def name_arguments(key: str) -> bool:
     """Whether Python takes it as the name of an argument."""
     return key.isidentifier() and not iskeyword(key)
 
 
 DIALECT = Dialect(
     name="code",
-    openers=(),
-    line_openers=OPENERS,
-    body=lambda opener, tools: Until(*CLOSERS),
+    start_markers=(),
+    line_start_markers=OPENERS,
+    body=lambda opener, tools: MarkerEnd(*CLOSERS),
     parse=parse,
     write=write,
-    render=forms.render_with(write, forms.told("Observation:", "")),
-    catalogue=forms.catalogue,
-    lesson="calls",
-    closers=ENDS,
+    render=builders.make_renderer(write, builders.result_between("Observation:", "")),
+    render_tools=builders.render_schemas,
+    prompt_template="calls",
+    end_markers=ENDS,
     fenced=True,
     models=("codeact*", "codeactagent*"),
 )

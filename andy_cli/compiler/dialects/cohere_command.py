@@ -6,7 +6,7 @@
 import json
 
 from andy_cli.compiler import ids
-from andy_cli.compiler.bodies import forms
+from andy_cli.compiler.bodies import builders
 from andy_cli.messages import ToolRequest
 
 
@@ -18,9 +18,9 @@ def write(request: ToolRequest) -> str:
     return f"<|START_ACTION|>{written}<|END_ACTION|>"
 
 
-DIALECT = forms.marked_json(
+DIALECT = builders.make_json_dialect(
     name="cohere_command",
-    openers=("<|START_ACTION|>",),
-    closers=("<|END_ACTION|>",),
+    start_markers=("<|START_ACTION|>",),
+    end_markers=("<|END_ACTION|>",),
     write=write,
-)._replace(models=("command-r7b*", "command-a*", "cohere2-moe*"), id_form=ids.from_zero)
+)._replace(models=("command-r7b*", "command-a*", "cohere2-moe*"), id_form=ids.number_from_zero)

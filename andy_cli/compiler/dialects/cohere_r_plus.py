@@ -9,16 +9,16 @@
 The tool `directly-answer` means that none is called.
 """
 
-from andy_cli.compiler.bodies import forms
-from andy_cli.compiler.bodies.sections import Json
+from andy_cli.compiler.bodies import builders
+from andy_cli.compiler.bodies.sections import JsonSectionEnd
 from andy_cli.compiler.dialect import Body, Parsed, Tools
 
 OPENERS = ("Action: ```json", "Action:```json", "Action:\n```json")
 NOTHING = ("directly-answer", "directly_answer")
-READ = forms.json_parse(OPENERS, ("```",))
+READ = builders.make_json_parser(OPENERS, ("```",))
 
 
-class Fenced(Json):
+class FencedListEnd(JsonSectionEnd):
     """Given up unless a bracket comes first."""
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Fenced(Json):
 
 
 def body(opener: str, tools: Tools) -> Body:
-    return Fenced()
+    return FencedListEnd()
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
@@ -45,12 +45,12 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     return parsed._replace(requests=requests, settled=True)
 
 
-DIALECT = forms.taught(
+DIALECT = builders.make_taught_dialect(
     name="cohere_r_plus",
-    openers=(),
+    start_markers=(),
     body=body,
     parse=parse,
     write=lambda request: (
-        f"Action: ```json\n[{forms.as_json(request, 'tool_name', 'parameters')}]\n```"
+        f"Action: ```json\n[{builders.write_json_call(request, 'tool_name', 'parameters')}]\n```"
     ),
-)._replace(line_openers=OPENERS, models=("command-r", "command-r-plus*"))
+)._replace(line_start_markers=OPENERS, models=("command-r", "command-r-plus*"))

@@ -12,6 +12,6 @@ behind the second bar of every tag.
 
 from andy_cli.compiler.bodies import dsml
 
-DIALECT = dsml.dialect("deepseek_dsml", "DSML", "function_calls")._replace(
+DIALECT = dsml.make_dsml_dialect("deepseek_dsml", "DSML", "function_calls")._replace(
     models=("deepseek-v3.2*", "deepseek-v4*")
 )

@@ -8,26 +8,33 @@
 The bars are full-width and the low lines U+2581, unless a quantized model writes ASCII.
 """
 
-from andy_cli.compiler.bodies import forms
-from andy_cli.compiler.bodies.deepseek import CLOSERS, OPENERS, V3, body, marker, reader
+from andy_cli.compiler.bodies import builders
+from andy_cli.compiler.bodies.deepseek import (
+    CLOSERS,
+    OPENERS,
+    V3,
+    find_body,
+    make_reader,
+    write_marker,
+)
 from andy_cli.messages import ToolRequest
 
 
 def write(request: ToolRequest) -> str:
     return (
-        marker("tool_calls_begin")
-        + f"{marker('tool_call_begin')}function{marker('tool_sep')}{request.name}\n"
-        + f"```json\n{forms.dumped(request)}\n```"
-        + marker("tool_call_end")
-        + marker("tool_calls_end")
+        write_marker("tool_calls_begin")
+        + f"{write_marker('tool_call_begin')}function{write_marker('tool_sep')}{request.name}\n"
+        + f"```json\n{builders.dump_arguments(request)}\n```"
+        + write_marker("tool_call_end")
+        + write_marker("tool_calls_end")
     )
 
 
-DIALECT = forms.taught(
+DIALECT = builders.make_taught_dialect(
     name="deepseek_v3",
-    openers=OPENERS,
-    body=body,
-    parse=reader(V3),
+    start_markers=OPENERS,
+    body=find_body,
+    parse=make_reader(V3),
     write=write,
-    closers=CLOSERS,
+    end_markers=CLOSERS,
 )._replace(models=("deepseek-v3*", "deepseek-r1*", "cogito-v2*"))

@@ -10,12 +10,12 @@
 from andy_cli.compiler.bodies import tagged
 from andy_cli.compiler.bodies.elements import INVOKE
 
-DIALECT = tagged.dialect(
+DIALECT = tagged.make_tagged_dialect(
     name="dots",
-    openers=("<dots_function_call>",),
-    closers=("</dots_function_call>", "</invoke>"),
+    start_markers=("<dots_function_call>",),
+    end_markers=("</dots_function_call>", "</invoke>"),
     tags=INVOKE,
-    write=tagged.spelled(
+    write=tagged.make_element_writer(
         '<dots_function_call>\n<invoke name="NAME">\n',
         "</invoke>\n</dots_function_call>",
         ('<parameter name="KEY">', "</parameter>\n"),

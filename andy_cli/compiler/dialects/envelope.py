@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
-from andy_cli.compiler.alternation import alternate
-from andy_cli.compiler.bodies import forms, held, json_text
-from andy_cli.compiler.bodies.ends import Bare
-from andy_cli.compiler.bodies.fences import unfenced
+from andy_cli.compiler.alternation import alternate_roles
+from andy_cli.compiler.bodies import builders, constraint_schemas, json_text
+from andy_cli.compiler.bodies.end_detectors import BareCallEnd
+from andy_cli.compiler.bodies.fences import strip_fence
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
 from andy_cli.messages import Constraint, Message, Schema, ToolRequest, Wire
 
@@ -61,9 +61,9 @@ def parse_envelope(text: str, tools: Tools | None = None) -> ParsedEnvelope:
 
 def read_envelope(text: str, tools: Tools | None = None) -> Envelope:
     """Never raises. Accepts a fence in any case, a BOM, and text around the object (R8)."""
-    body, _ = unfenced(text.strip().lstrip("\ufeff").strip())
+    body, _ = strip_fence(text.strip().lstrip("\ufeff").strip())
     start = body.find("{")
-    value = json_text.read(body[start:]) if start >= 0 else None
+    value = json_text.read_value(body[start:]) if start >= 0 else None
     if value is None:
         return Envelope(errors=("failed to parse JSON: there is no object in the reply",))
     items = value.get("toolCalls") if isinstance(value, dict) else None
@@ -114,17 +114,17 @@ def request_of(item: object, at: int, tools: Tools | None, seen: set[str]) -> To
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    body, _ = unfenced(text)
+    body, _ = strip_fence(text)
     if '"toolCalls"' not in body and "'toolCalls'" not in body:
         return None
-    if not json_text.balanced(body) and json_text.strict(body) is None:
+    if not json_text.is_balanced(body) and json_text.parse_strict(body) is None:
         return Parsed(incomplete=True)
     envelope = read_envelope(body, tools)
     if not envelope.found:
         return None
-    known = [call for call in envelope.calls if call.name in tools or not spoken(call)]
+    known = [call for call in envelope.calls if call.name in tools or not is_spoken(call)]
     said = [
-        str((call.arguments or {}).get("content", "")) for call in envelope.calls if spoken(call)
+        str((call.arguments or {}).get("content", "")) for call in envelope.calls if is_spoken(call)
     ]
     said = [] if any(request.name == SPOKEN for request in known) else said
     return Parsed(
@@ -136,7 +136,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     )
 
 
-def spoken(request: ToolRequest) -> bool:
+def is_spoken(request: ToolRequest) -> bool:
     """It is carried out by saying or ending, not by a tool."""
     return request.name in (SPOKEN, ENDED)
 
@@ -150,17 +150,19 @@ def item(request: ToolRequest) -> dict[str, object]:
     }
 
 
-def enveloped(*requests: ToolRequest) -> str:
+def write_envelope(*requests: ToolRequest) -> str:
     return json.dumps({"toolCalls": list(map(item, requests))}, ensure_ascii=False)
 
 
 def write(request: ToolRequest) -> str:
-    return enveloped(request)
+    return write_envelope(request)
 
 
 def render(history: Sequence[Message]) -> list[Wire]:
     """What was said and asked for in one object; without a request it was the end of the turn."""
-    return alternate({"role": role(message), "content": content(message)} for message in history)
+    return alternate_roles(
+        {"role": role(message), "content": content(message)} for message in history
+    )
 
 
 def role(message: Message) -> str:
@@ -174,7 +176,7 @@ def content(message: Message) -> str:
         return message.content
     said = [ToolRequest(SPOKEN, {"content": message.content}, "said")] if message.content else []
     asked = [ToolRequest(call.name, call.arguments, call.id) for call in message.calls]
-    return enveloped(*said, *asked, *([] if asked else [ToolRequest(ENDED, {}, "end")]))
+    return write_envelope(*said, *asked, *([] if asked else [ToolRequest(ENDED, {}, "end")]))
 
 
 TEXT: Schema = {"type": "string"}
@@ -182,31 +184,35 @@ TEXT: Schema = {"type": "string"}
 
 def constraint(tools: Tools, demanded: bool = False) -> Constraint:
     """One object with items whose parameters fit; what is said stands in an item of its own."""
-    kinds = held.arguments_schemas(tools)
+    kinds = constraint_schemas.arguments_schemas(tools)
     if not demanded:
-        kinds = {SPOKEN: held.make_object({"content": TEXT}), ENDED: {"type": "object"}, **kinds}
+        kinds = {
+            SPOKEN: constraint_schemas.make_object({"content": TEXT}),
+            ENDED: {"type": "object"},
+            **kinds,
+        }
     items = [
-        held.make_object(
+        constraint_schemas.make_object(
             {"type": {"const": name}, "id": TEXT, "operation": TEXT, "parameters": schema}
         )
         for name, schema in kinds.items()
     ]
-    listed = {"type": "array", "minItems": 1, "items": held.one_of(items)}
-    return Constraint(schema=held.make_object({"toolCalls": listed}))
+    listed = {"type": "array", "minItems": 1, "items": constraint_schemas.one_of(items)}
+    return Constraint(schema=constraint_schemas.make_object({"toolCalls": listed}))
 
 
 DIALECT = Dialect(
     name="envelope",
-    openers=(),
-    line_openers=("{",),
-    body=Bare,
+    start_markers=(),
+    line_start_markers=("{",),
+    body=BareCallEnd,
     parse=parse,
     write=write,
     render=render,
-    catalogue=forms.catalogue,
-    lesson="envelope",
+    render_tools=builders.render_schemas,
+    prompt_template="envelope",
     fenced=True,
-    whole=True,
-    carries_all=True,
+    atomic=True,
+    calls_only=True,
     constraint=constraint,
 )

@@ -5,9 +5,9 @@
 The tool `python` takes its code raw.
 """
 
-from andy_cli.compiler.bodies import calls, forms, headed
-from andy_cli.compiler.bodies.sections import Tag
-from andy_cli.compiler.bodies.typed import allowed
+from andy_cli.compiler.bodies import builders, calls, name_then_json
+from andy_cli.compiler.bodies.sections import TagEnd
+from andy_cli.compiler.bodies.typed import allowed_kinds
 from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
@@ -20,11 +20,11 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     head = HEAD.match(text)
     if not head:
         return None
-    name = calls.tool_name(head["name"], tools)
+    name = calls.clean_tool_name(head["name"], tools)
     body = text[head.end() :]
     if body[:1] in ("{", "[") or not body.strip() or body.startswith(CLOSE):
-        return headed.called(name, body, (CLOSE, "</tool_call>"), tools)
-    keys = list(calls.properties(tools[name])) if name in tools else []
+        return name_then_json.read_headed_call(name, body, (CLOSE, "</tool_call>"), tools)
+    keys = list(calls.declared_properties(tools[name])) if name in tools else []
     if len(keys) != 1 or not takes_text(name, keys[0], tools) or body.startswith(ELEMENTS):
         return None
     code, closer, _ = body.rpartition(CLOSE)
@@ -38,16 +38,16 @@ ELEMENTS = ("<parameter", "<param")
 
 def takes_text(name: str, key: str, tools: Tools) -> bool:
     """Tell whether an argument may be any text."""
-    schema = calls.properties(tools[name])[key]
-    kinds = allowed(schema, calls.parameters_schema(tools[name]))
+    schema = calls.declared_properties(tools[name])[key]
+    kinds = allowed_kinds(schema, calls.parameters_schema(tools[name]))
     return not kinds or "string" in kinds
 
 
-DIALECT = forms.taught(
+DIALECT = builders.make_taught_dialect(
     name="functionary_v31",
-    openers=(OPEN,),
-    body=lambda opener, tools: Tag("</tool_call>", CLOSE),
+    start_markers=(OPEN,),
+    body=lambda opener, tools: TagEnd("</tool_call>", CLOSE),
     parse=parse,
-    write=lambda request: f"{OPEN}{request.name}>{forms.dumped(request)}{CLOSE}",
-    closers=(CLOSE,),
+    write=lambda request: f"{OPEN}{request.name}>{builders.dump_arguments(request)}{CLOSE}",
+    end_markers=(CLOSE,),
 )._replace(models=("functionary-*v3.1*",))

@@ -8,22 +8,22 @@
 The first `>>>` stands in the prompt. A tool with one parameter, such as `python`, may get it raw.
 """
 
-from andy_cli.compiler.bodies import calls, forms, headed
-from andy_cli.compiler.bodies.sections import Begun, Headed, Nothing
+from andy_cli.compiler.bodies import builders, calls, name_then_json
+from andy_cli.compiler.bodies.sections import BegunEnd, HeadedEnd, NothingEnd
 from andy_cli.compiler.dialect import Body, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
 HEAD = Expression(r"\s*(?:>>>)?\s*(?P<name>[\w.\-/]{1,200})\s*")
 WORDS = (">>>all\n", "all\n")
-READ = headed.parser((), (), HEAD)
+READ = name_then_json.make_headed_parser((), (), HEAD)
 
 
-class Recipient:
+class RecipientEnd:
     """JSON; or raw text, which only the end of the reply ends for sure."""
 
     def __init__(self, opener: str) -> None:
-        self._json = Headed(opener, heads=(HEAD,))
+        self._json = HeadedEnd(opener, heads=(HEAD,))
         self._raw: bool | None = None
 
     def feed(self, text: str) -> int | None:
@@ -34,16 +34,16 @@ class Recipient:
 
 def body(opener: str, tools: Tools) -> Body:
     if opener in WORDS:
-        return Nothing()
+        return NothingEnd()
     if opener[-1] == "{":
-        return Begun(opener)
-    return Recipient(opener) if only_key(opener, tools) else Headed(opener, heads=(HEAD,))
+        return BegunEnd(opener)
+    return RecipientEnd(opener) if only_key(opener, tools) else HeadedEnd(opener, heads=(HEAD,))
 
 
 def only_key(opener: str, tools: Tools) -> str:
     """The tool's one parameter; empty if it has more, or none."""
-    name = calls.tool_name(opener.removeprefix(">>>").strip(), tools)
-    keys = list(calls.properties(tools[name])) if name in tools else []
+    name = calls.clean_tool_name(opener.removeprefix(">>>").strip(), tools)
+    keys = list(calls.declared_properties(tools[name])) if name in tools else []
     return keys[0] if len(keys) == 1 else ""
 
 
@@ -68,21 +68,23 @@ def sections(text: str, tools: Tools) -> Parsed:
         if parsed is not None:
             requests += parsed.requests
         elif key:
-            requests.append(ToolRequest(calls.tool_name(head, tools), {key: rest.strip("\n")}))
+            requests.append(
+                ToolRequest(calls.clean_tool_name(head, tools), {key: rest.strip("\n")})
+            )
         else:
             words.append(rest if head.strip() == "all" else section)
     return Parsed(tuple(requests), text="\n".join(words))
 
 
-DIALECT = forms.taught(
+DIALECT = builders.make_taught_dialect(
     name="functionary_v32",
-    openers=(),
+    start_markers=(),
     body=body,
     parse=parse,
-    write=lambda request: f">>>{request.name}\n{forms.dumped(request)}",
+    write=lambda request: f">>>{request.name}\n{builders.dump_arguments(request)}",
 )._replace(
-    line_openers=WORDS[:1],
-    reply_openers=WORDS[1:],
-    named_openers=(">>>NAME\n", "NAME\n{"),
+    line_start_markers=WORDS[:1],
+    reply_start_markers=WORDS[1:],
+    named_start_markers=(">>>NAME\n", "NAME\n{"),
     models=("functionary-*v3.2*",),
 )

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable
 
-from andy_cli.compiler.bodies import calls, forms, json_text
+from andy_cli.compiler.bodies import builders, calls, json_text
 from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
@@ -30,10 +30,10 @@ def reader(quote: str) -> Callable[[str, Tools], list[ToolRequest] | None]:
         for head, behind in zip(heads, [*heads[1:], None], strict=True):
             written = text[head.end() : behind.start() if behind else len(text)]
             made = as_json(written.strip().rstrip(","), text_between)
-            value = json_text.strict(made) or json_text.read(made)
+            value = json_text.parse_strict(made) or json_text.read_value(made)
             if not isinstance(value, dict):
                 return None
-            found.append(ToolRequest(name=calls.tool_name(head[1], tools), arguments=value))
+            found.append(ToolRequest(name=calls.clean_tool_name(head[1], tools), arguments=value))
         return found
 
     return read
@@ -54,7 +54,7 @@ def as_json(text: str, text_between: re.Pattern[str]) -> str:
 def writer(opener: str, closer: str, quote: str) -> Callable[[ToolRequest], str]:
     def value(item: object) -> str:
         if isinstance(item, str):
-            return escaped(item) if quote in item else f"{quote}{item}{quote}"
+            return escape_text(item) if quote in item else f"{quote}{item}{quote}"
         if isinstance(item, dict):
             return "{" + ",".join(f"{key}:{value(inner)}" for key, inner in item.items()) + "}"
         if isinstance(item, list):
@@ -66,22 +66,22 @@ def writer(opener: str, closer: str, quote: str) -> Callable[[ToolRequest], str]
     )
 
 
-def escaped(text: str) -> str:
+def escape_text(text: str) -> str:
     """As JSON, for a text that holds the marker itself: without whatever is read before JSON is."""
     return re.sub("[<{,]", lambda match: f"\\u{ord(match[0]):04x}", json.dumps(text))
 
 
-def gemma(name: str, opener: str, closer: str, quote: str) -> Dialect:
-    return forms.between(
+def make_gemma_dialect(name: str, opener: str, closer: str, quote: str) -> Dialect:
+    return builders.make_section_dialect(
         name=name,
-        openers=(opener,),
-        closers=(closer,),
+        start_markers=(opener,),
+        end_markers=(closer,),
         write=writer(opener, closer, quote),
         read=reader(quote),
         strings=False,
     )
 
 
-DIALECT = gemma(
+DIALECT = make_gemma_dialect(
     "functiongemma", "<start_function_call>", "<end_function_call>", "<escape>"
 )._replace(models=("functiongemma*",))

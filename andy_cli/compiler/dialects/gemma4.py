@@ -3,6 +3,8 @@
 <|tool_call>call:play{track:<|"|>Blue "deluxe"<|"|>,loop:false}<tool_call|>
 """
 
-from andy_cli.compiler.dialects.functiongemma import gemma
+from andy_cli.compiler.dialects.functiongemma import make_gemma_dialect
 
-DIALECT = gemma("gemma4", "<|tool_call>", "<tool_call|>", '<|"|>')._replace(models=("gemma-4*",))
+DIALECT = make_gemma_dialect("gemma4", "<|tool_call>", "<tool_call|>", '<|"|>')._replace(
+    models=("gemma-4*",)
+)

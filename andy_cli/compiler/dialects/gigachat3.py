@@ -6,16 +6,16 @@ function call<|role_sep|>
 {"name": "play", "arguments": {"track": "Blue"}}
 """
 
-from andy_cli.compiler.bodies import forms
+from andy_cli.compiler.bodies import builders
 
-DIALECT = forms.marked_json(
+DIALECT = builders.make_json_dialect(
     name="gigachat3",
-    openers=(
+    start_markers=(
         "<|function_call|>",
         "<|message_sep|>\n\nfunction call<|role_sep|>",
         "<|message_sep|>function call<|role_sep|>",
         "function call<|role_sep|>",
     ),
-    closers=("<|message_sep|>",),
-    write=lambda request: f"<|function_call|>{forms.as_json(request)}",
+    end_markers=("<|message_sep|>",),
+    write=lambda request: f"<|function_call|>{builders.write_json_call(request)}",
 )._replace(models=("gigachat-3*", "!gigachat-3.5*"))

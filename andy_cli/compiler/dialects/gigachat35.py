@@ -9,4 +9,6 @@
 
 from andy_cli.compiler.bodies import dsml
 
-DIALECT = dsml.dialect("gigachat35", "GCML", "function_calls")._replace(models=("gigachat-3.5*",))
+DIALECT = dsml.make_dsml_dialect("gigachat35", "GCML", "function_calls")._replace(
+    models=("gigachat-3.5*",)
+)

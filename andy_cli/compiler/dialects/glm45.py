@@ -11,12 +11,12 @@ Line breaks between the tags are framing, inside a value they are data.
 from andy_cli.compiler.bodies import tagged
 from andy_cli.compiler.bodies.elements import PAIRS
 
-DIALECT = tagged.dialect(
+DIALECT = tagged.make_tagged_dialect(
     name="glm45",
-    openers=("<tool_call>",),
-    closers=("</tool_call>", "</function>"),
+    start_markers=("<tool_call>",),
+    end_markers=("</tool_call>", "</function>"),
     tags=PAIRS,
-    write=tagged.spelled(
+    write=tagged.make_element_writer(
         "<tool_call>NAME\n",
         "</tool_call>",
         ("<arg_key>KEY</arg_key>\n<arg_value>", "</arg_value>\n"),

@@ -3,11 +3,11 @@
 <|tool_call|>[{"name": "play", "arguments": {"track": "Blue"}}]
 """
 
-from andy_cli.compiler.bodies import forms
+from andy_cli.compiler.bodies import builders
 
-DIALECT = forms.marked_json(
+DIALECT = builders.make_json_dialect(
     name="granite3",
-    openers=("<|tool_call|>",),
-    closers=("</tool_call>",),
-    write=lambda request: f"<|tool_call|>[{forms.as_json(request)}]",
+    start_markers=("<|tool_call|>",),
+    end_markers=("</tool_call>",),
+    write=lambda request: f"<|tool_call|>[{builders.write_json_call(request)}]",
 )._replace(models=("granite-3", "granite-3.*"))

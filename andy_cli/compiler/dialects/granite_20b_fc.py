@@ -3,11 +3,11 @@
 <function_call> {"name": "play", "arguments": {"track": "Blue"}}
 """
 
-from andy_cli.compiler.bodies import forms
+from andy_cli.compiler.bodies import builders
 
-DIALECT = forms.marked_json(
+DIALECT = builders.make_json_dialect(
     name="granite_20b_fc",
-    openers=("<function_call>",),
-    closers=("</function_call>",),
-    write=lambda request: f"<function_call> {forms.as_json(request)}",
+    start_markers=("<function_call>",),
+    end_markers=("</function_call>",),
+    write=lambda request: f"<function_call> {builders.write_json_call(request)}",
 )._replace(models=("granite-20b-functioncalling*", "granite-20b-fc"))

@@ -9,8 +9,8 @@ The recipient may stand in the role header instead, with or without `functions.`
 The servers' own tools `python` and `browser` are no functions of ours.
 """
 
-from andy_cli.compiler.bodies import calls, forms, json_text
-from andy_cli.compiler.bodies.ends import JsonScan
+from andy_cli.compiler.bodies import builders, calls, json_text
+from andy_cli.compiler.bodies.end_detectors import JsonScan
 from andy_cli.compiler.dialect import Body, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
@@ -24,7 +24,7 @@ HEAD = 400
 """Characters of a header at most."""
 
 
-class Channel:
+class ChannelEnd:
     """A header ends with its message marker; with a recipient, where the arguments end."""
 
     def __init__(self, opener: str, tools: Tools) -> None:
@@ -58,32 +58,32 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     if not recipient:
         thinking = channel is not None and channel[1] in THINKING
         return Parsed(thinks_until=("<|end|>", START, CHANNEL, "<|return|>") if thinking else ())
-    name = calls.tool_name(recipient[1], tools)
+    name = calls.clean_tool_name(recipient[1], tools)
     if name in ("python", "browser", "browser.search", "browser.open") and name not in tools:
         return Parsed(reasoning=body)
     if not body.strip() and calls.parameters_schema(tools.get(name)).get("required"):
         return Parsed(incomplete=True)
-    value = json_text.read(body) if body.strip() else {}
-    arguments = calls.arguments_of(value, tools.get(name)) if value is not None else None
+    value = json_text.read_value(body) if body.strip() else {}
+    arguments = calls.read_argument_object(value, tools.get(name)) if value is not None else None
     if arguments is None:
-        return Parsed(incomplete=True) if not json_text.balanced(body) else None
+        return Parsed(incomplete=True) if not json_text.is_balanced(body) else None
     return Parsed((ToolRequest(name=name, arguments=arguments),))
 
 
 def body(opener: str, tools: Tools) -> Body:
-    return Channel(opener, tools)
+    return ChannelEnd(opener, tools)
 
 
 def write(request: ToolRequest) -> str:
     return (
         f"{CHANNEL}commentary to=functions.{request.name} <|constrain|>json{MESSAGE}"
-        f"{forms.dumped(request)}<|call|>"
+        f"{builders.dump_arguments(request)}<|call|>"
     )
 
 
-DIALECT = forms.taught(
+DIALECT = builders.make_taught_dialect(
     name="harmony",
-    openers=(START, CHANNEL),
+    start_markers=(START, CHANNEL),
     body=body,
     parse=parse,
     write=write,

@@ -8,18 +8,18 @@
 Models drop the last closing tag when they reach their token limit, so it is optional.
 """
 
-from andy_cli.compiler.bodies import forms
-from andy_cli.compiler.bodies.ends import Element
+from andy_cli.compiler.bodies import builders
+from andy_cli.compiler.bodies.end_detectors import ElementEnd
 
 OPEN, CLOSE = "<tool_call>", "</tool_call>"
 
-DIALECT = forms.taught(
+DIALECT = builders.make_taught_dialect(
     name="hermes",
-    openers=(OPEN,),
-    body=lambda opener, tools: Element(CLOSE),
-    parse=forms.json_parse((OPEN,), (CLOSE,)),
-    write=lambda request: f"{OPEN}\n{forms.as_json(request)}\n{CLOSE}",
-    closers=(CLOSE, "}"),  # one bracket too many is common
+    start_markers=(OPEN,),
+    body=lambda opener, tools: ElementEnd(CLOSE),
+    parse=builders.make_json_parser((OPEN,), (CLOSE,)),
+    write=lambda request: f"{OPEN}\n{builders.write_json_call(request)}\n{CLOSE}",
+    end_markers=(CLOSE, "}"),  # one bracket too many is common
 )._replace(
     models=(
         "hermes-2*",

@@ -11,12 +11,12 @@
 from andy_cli.compiler.bodies import tagged
 from andy_cli.compiler.bodies.elements import PAIRS
 
-DIALECT = tagged.dialect(
+DIALECT = tagged.make_tagged_dialect(
     name="hy_v3",
-    openers=("<tool_calls>",),
-    closers=("</tool_calls>", "</tool_call>"),
+    start_markers=("<tool_calls>",),
+    end_markers=("</tool_calls>", "</tool_call>"),
     tags=PAIRS,
-    write=tagged.spelled(
+    write=tagged.make_element_writer(
         "<tool_calls>\n<tool_call>NAME<tool_sep>\n",
         "</tool_call>\n</tool_calls>",
         ("<arg_key>KEY</arg_key>\n<arg_value>", "</arg_value>\n"),

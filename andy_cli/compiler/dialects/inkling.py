@@ -3,13 +3,14 @@
 <|content_invoke_tool_json|>{"name": "play", "args": {"track": "Blue"}}<|end_message|>
 """
 
-from andy_cli.compiler.bodies import forms
+from andy_cli.compiler.bodies import builders
 
-DIALECT = forms.marked_json(
+DIALECT = builders.make_json_dialect(
     name="inkling",
-    openers=("<|content_invoke_tool_json|>",),
-    closers=("<|end_message|>",),
+    start_markers=("<|content_invoke_tool_json|>",),
+    end_markers=("<|end_message|>",),
     write=lambda request: (
-        f"<|content_invoke_tool_json|>{forms.as_json(request, arguments='args')}<|end_message|>"
+        "<|content_invoke_tool_json|>"
+        f"{builders.write_json_call(request, arguments='args')}<|end_message|>"
     ),
 )._replace(models=("inkling*",))

@@ -4,18 +4,18 @@
 {"name": "play", "parameters": {"track": "Blue"}}<|action_end|>
 """
 
-from andy_cli.compiler.bodies import forms
+from andy_cli.compiler.bodies import builders
 
-DIALECT = forms.marked_json(
+DIALECT = builders.make_json_dialect(
     name="internlm2",
-    openers=(
+    start_markers=(
         "<|action_start|> <|plugin|>",
         "<|action_start|><|plugin|>",
         "<|action_start|>\n<|plugin|>",
     ),
-    closers=("<|action_end|>",),
+    end_markers=("<|action_end|>",),
     write=lambda request: (
         "<|action_start|> <|plugin|>\n"
-        f"{forms.as_json(request, arguments='parameters')}<|action_end|>"
+        f"{builders.write_json_call(request, arguments='parameters')}<|action_end|>"
     ),
 )._replace(models=("internlm2*", "internlm3*", "intern-s1*"))

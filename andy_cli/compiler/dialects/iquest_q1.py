@@ -6,12 +6,12 @@
 from andy_cli.compiler.bodies import tagged
 from andy_cli.compiler.bodies.elements import PAIRS
 
-DIALECT = tagged.dialect(
+DIALECT = tagged.make_tagged_dialect(
     name="iquest_q1",
-    openers=("<iquest_tool_call>",),
-    closers=("</iquest_tool_call>",),
+    start_markers=("<iquest_tool_call>",),
+    end_markers=("</iquest_tool_call>",),
     tags=PAIRS,
-    write=tagged.spelled(
+    write=tagged.make_element_writer(
         "<iquest_tool_call>NAME",
         "</iquest_tool_call>",
         ("<arg_key>KEY</arg_key><arg_value>", "</arg_value>"),

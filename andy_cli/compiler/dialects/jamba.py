@@ -3,11 +3,11 @@
 <tool_calls>[{"name": "play", "arguments": {"track": "Blue"}}]</tool_calls>
 """
 
-from andy_cli.compiler.bodies import forms
+from andy_cli.compiler.bodies import builders
 
-DIALECT = forms.marked_json(
+DIALECT = builders.make_json_dialect(
     name="jamba",
-    openers=("<tool_calls>",),
-    closers=("</tool_calls>",),
-    write=lambda request: f"<tool_calls>[{forms.as_json(request)}]</tool_calls>",
+    start_markers=("<tool_calls>",),
+    end_markers=("</tool_calls>",),
+    write=lambda request: f"<tool_calls>[{builders.write_json_call(request)}]</tool_calls>",
 )._replace(models=("jamba*", "hunyuan-a13b*", "apriel-1.5*", "apriel-1.6*", "minimax-m1*"))

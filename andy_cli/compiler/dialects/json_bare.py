@@ -12,41 +12,43 @@ an example: such a request is marked as quoted.
 
 import json
 
-from andy_cli.compiler.bodies import calls, forms, json_text, python_calls
-from andy_cli.compiler.bodies.ends import Bare
-from andy_cli.compiler.bodies.fences import unfenced
+from andy_cli.compiler.bodies import builders, calls, json_text, python_calls
+from andy_cli.compiler.bodies.end_detectors import BareCallEnd
+from andy_cli.compiler.bodies.fences import strip_fence
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    body, _ = unfenced(text)
+    body, _ = strip_fence(text)
     body = body.lstrip(";, \n")
     if body[:1] not in "{[" or not body:
         return None
     body = json_text.close_last(body)
-    values = list(json_text.values(body))
-    value: object = values if len(values) > 1 else json_text.read(body)
-    requests = calls.requests_in(value, tools, known=True) or python_calls.read_texts(value, tools)
+    values = list(json_text.iterate_values(body))
+    value: object = values if len(values) > 1 else json_text.read_value(body)
+    requests = calls.read_requests(value, tools, known=True) or python_calls.read_texts(
+        value, tools
+    )
     if requests:
         return Parsed(tuple(requests), explicit=calls.names_arguments(value))
     if calls.names_arguments(value):
         # In a list one bad neighbour silences nobody.
-        found = calls.requests_in(value, tools) or ()
+        found = calls.read_requests(value, tools) or ()
         if parsed := calls.split_known(found, tools):
             return parsed._replace(explicit=True)
-    if isinstance(value, list) and (parsed := readable(value, tools)):
+    if isinstance(value, list) and (parsed := read_whole_reply(value, tools)):
         return parsed
     if len(lines := NEXT_OBJECT.split(body)) > 1 and (parsed := readable_lines(lines, tools)):
         return parsed
-    if not json_text.balanced(body) and forms.begins_call(body) and names_a_tool(body, tools):
+    if not json_text.is_balanced(body) and builders.begins_call(body) and names_a_tool(body, tools):
         return Parsed(incomplete=True)
     return None
 
 
-def readable(values: list[object], tools: Tools) -> Parsed | None:
+def read_whole_reply(values: list[object], tools: Tools) -> Parsed | None:
     """Read those entries of a list that are calls with arguments; the others are reported."""
-    read = [calls.names_arguments(value) and calls.requests_in(value, tools) for value in values]
+    read = [calls.names_arguments(value) and calls.read_requests(value, tools) for value in values]
     parsed = calls.split_known([request for requests in read for request in requests or ()], tools)
     if parsed is None or not parsed.requests:
         return None
@@ -61,8 +63,8 @@ NEXT_OBJECT = Expression(r"\n[ \t]*(?=\{\s*[\"'])")
 
 def readable_lines(lines: list[str], tools: Tools) -> Parsed | None:
     """Read those of several objects, one a line, that can be read; the others are reported."""
-    values = [(line, json_text.read(line)) for line in lines]
-    return readable([line if value is None else value for line, value in values], tools)
+    values = [(line, json_text.read_value(line)) for line in lines]
+    return read_whole_reply([line if value is None else value for line, value in values], tools)
 
 
 def names_a_tool(body: str, tools: Tools) -> bool:
@@ -72,15 +74,15 @@ def names_a_tool(body: str, tools: Tools) -> bool:
 
 DIALECT = Dialect(
     name="json_bare",
-    openers=("{", "["),
-    behind_openers=("; {", ";{", ", {", ",{", ";\n{", ",\n{"),
-    body=Bare,
+    start_markers=("{", "["),
+    continuation_markers=("; {", ";{", ", {", ",{", ";\n{", ",\n{"),
+    body=BareCallEnd,
     parse=parse,
-    write=forms.as_json,
-    render=forms.render_with(forms.as_json, forms.told("Result:", "")),
-    catalogue=forms.catalogue,
-    lesson="calls",
+    write=builders.write_json_call,
+    render=builders.make_renderer(builders.write_json_call, builders.result_between("Result:", "")),
+    render_tools=builders.render_schemas,
+    prompt_template="calls",
     fenced=True,
-    whole=True,
+    atomic=True,
     models=("xlam*",),
 )

@@ -6,24 +6,24 @@
 
 import json
 
-from andy_cli.compiler.bodies import calls, forms, json_text
-from andy_cli.compiler.bodies.ends import Bare
-from andy_cli.compiler.bodies.fences import unfenced
+from andy_cli.compiler.bodies import builders, calls, json_text
+from andy_cli.compiler.bodies.end_detectors import BareCallEnd
+from andy_cli.compiler.bodies.fences import strip_fence
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
 from andy_cli.messages import ToolRequest
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    body, _ = unfenced(text)
+    body, _ = strip_fence(text)
     if "tools/call" not in body:
         return None
-    values = list(json_text.values(body))
+    values = list(json_text.iterate_values(body))
     values = values[0] if len(values) == 1 and isinstance(values[0], list) else values
     found = []
     for value in values:
         if not isinstance(value, dict) or value.get("method") != "tools/call":
             return None
-        requests = calls.requests_in(value.get("params"), tools)
+        requests = calls.read_requests(value.get("params"), tools)
         if not requests:
             return None
         found += requests
@@ -38,14 +38,14 @@ def write(request: ToolRequest) -> str:
 
 DIALECT = Dialect(
     name="json_rpc",
-    openers=(),
-    line_openers=("{", "["),
-    body=Bare,
+    start_markers=(),
+    line_start_markers=("{", "["),
+    body=BareCallEnd,
     parse=parse,
     write=write,
-    render=forms.render_with(write, forms.told("Result:", "")),
-    catalogue=forms.catalogue,
-    lesson="calls",
+    render=builders.make_renderer(write, builders.result_between("Result:", "")),
+    render_tools=builders.render_schemas,
+    prompt_template="calls",
     fenced=True,
-    whole=True,
+    atomic=True,
 )

@@ -8,12 +8,12 @@ A pair may name the type of its value between the two: the schema knows it bette
 from andy_cli.compiler.bodies import tagged
 from andy_cli.compiler.bodies.elements import PAIRS
 
-DIALECT = tagged.dialect(
+DIALECT = tagged.make_tagged_dialect(
     name="k2_horizon",
-    openers=("<ifm|tool_calls>", "<ifm|tool_call>"),
-    closers=("</ifm|tool_calls>", "</ifm|tool_call>", "<ifm|/tool_calls>", "<ifm|/tool_call>"),
+    start_markers=("<ifm|tool_calls>", "<ifm|tool_call>"),
+    end_markers=("</ifm|tool_calls>", "</ifm|tool_call>", "<ifm|/tool_calls>", "<ifm|/tool_call>"),
     tags=PAIRS,
-    write=tagged.spelled(
+    write=tagged.make_element_writer(
         "<ifm|tool_call>NAME",
         "</ifm|tool_call>",
         ("<ifm|arg_key>KEY</ifm|arg_key><ifm|arg_value>", "</ifm|arg_value>"),

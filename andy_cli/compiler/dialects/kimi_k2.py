@@ -7,8 +7,8 @@ Where a server strips special tokens, `functions.play:0{"track": "Blue"}` is lef
 """
 
 from andy_cli.compiler import ids
-from andy_cli.compiler.bodies import forms, headed
-from andy_cli.compiler.bodies.deepseek import KIMI, KIMI_CLOSERS, KIMI_OPENERS, body
+from andy_cli.compiler.bodies import builders, name_then_json
+from andy_cli.compiler.bodies.deepseek import KIMI, KIMI_CLOSERS, KIMI_OPENERS, find_body
 from andy_cli.messages import ToolRequest
 
 SECTION, _, CALL = KIMI_OPENERS
@@ -18,14 +18,16 @@ CALLED, SECTIONED, _ = KIMI_CLOSERS
 def write(request: ToolRequest) -> str:
     id = request.id or f"functions.{request.name}:0"
     head = f"{SECTION}{CALL}{id}<|tool_call_argument_begin|>"
-    return f"{head}{forms.dumped(request)}{CALLED}{SECTIONED}"
+    return f"{head}{builders.dump_arguments(request)}{CALLED}{SECTIONED}"
 
 
-DIALECT = forms.taught(
+DIALECT = builders.make_taught_dialect(
     name="kimi_k2",
-    openers=KIMI_OPENERS,
-    body=body,
-    parse=headed.parser(KIMI_OPENERS, KIMI_CLOSERS, KIMI),
+    start_markers=KIMI_OPENERS,
+    body=find_body,
+    parse=name_then_json.make_headed_parser(KIMI_OPENERS, KIMI_CLOSERS, KIMI),
     write=write,
-    closers=KIMI_CLOSERS,
-)._replace(named_openers=("functions.NAME:",), models=("kimi-k2*",), id_form=ids.named)
+    end_markers=KIMI_CLOSERS,
+)._replace(
+    named_start_markers=("functions.NAME:",), models=("kimi-k2*",), id_form=ids.number_by_name
+)

@@ -11,8 +11,8 @@ import html
 
 from andy_cli.compiler import ids
 from andy_cli.compiler.bodies import tagged
+from andy_cli.compiler.bodies.builders import write_raw
 from andy_cli.compiler.bodies.elements import SECTIONED
-from andy_cli.compiler.bodies.forms import raw
 from andy_cli.compiler.bodies.typed import kind_of
 from andy_cli.messages import ToolRequest
 
@@ -24,19 +24,19 @@ CALL, CALLED = "<|open|>call tool=", f"<|close|>call{SEP}"
 def write(request: ToolRequest) -> str:
     values = [
         f'<|open|>argument key="{html.escape(key)}" type="{kind_of(value)}"{SEP}'
-        f"{raw(value)}<|close|>argument{SEP}"
+        f"{write_raw(value)}<|close|>argument{SEP}"
         for key, value in (request.arguments or {}).items()
     ]
     head = f'{CALL}"{html.escape(request.name)}" index="{html.escape(request.id or "1")}"{SEP}'
     return "".join([OPEN, head, *values, CALLED, CLOSE])
 
 
-DIALECT = tagged.dialect(
+DIALECT = tagged.make_tagged_dialect(
     name="kimi_k3",
-    openers=(OPEN,),
-    closers=(CALLED, CLOSE),
+    start_markers=(OPEN,),
+    end_markers=(CALLED, CLOSE),
     tags=SECTIONED,
     write=write,
     bare=(CALL,),
     tag_end=SEP,
-)._replace(models=("kimi-k3*",), id_form=ids.from_one)
+)._replace(models=("kimi-k3*",), id_form=ids.number_from_one)

@@ -5,16 +5,16 @@
 The servers' own tools are called in Python there: `<|python_tag|>play.call(track="Blue")`.
 """
 
-from andy_cli.compiler.bodies import forms, python_calls, tagged
-from andy_cli.compiler.bodies.ends import Line
-from andy_cli.compiler.bodies.sections import LINE, LONGEST_HEAD, Json
+from andy_cli.compiler.bodies import builders, python_calls, tagged
+from andy_cli.compiler.bodies.end_detectors import LineEnd
+from andy_cli.compiler.bodies.sections import LINE, LONGEST_HEAD, JsonSectionEnd
 from andy_cli.compiler.dialect import Body, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 
 OPEN = "<|python_tag|>"
 
 
-class Tagged:
+class TaggedJsonEnd:
     """A JSON value, or a line of Python; further objects follow as plain JSON does."""
 
     def __init__(self) -> None:
@@ -30,9 +30,9 @@ class Tagged:
         if not start:
             return None
         if start[0] in "{[":
-            self._body = Json()
+            self._body = JsonSectionEnd()
         elif LINE.match(start):
-            self._body = Line("", {})
+            self._body = LineEnd("", {})
         elif not WORD.match(start) or len(start) > LONGEST_HEAD:
             return -1
         else:
@@ -45,21 +45,21 @@ WORD = Expression(r"[\w.\-/]+\Z")
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    body = forms.inside(text, (OPEN,), ())
+    body = builders.text_between(text, (OPEN,), ())
     if body[:1] in ("{", "["):
         return tagged.json_section(body, (), tools)
-    calls = python_calls.requests_in(body.replace(".call(", "(", 1), tools)
+    calls = python_calls.read_python_calls(body.replace(".call(", "(", 1), tools)
     return Parsed(tuple(calls)) if calls else None
 
 
 def body(opener: str, tools: Tools) -> Body:
-    return Tagged()
+    return TaggedJsonEnd()
 
 
-DIALECT = forms.taught(
+DIALECT = builders.make_taught_dialect(
     name="llama3_json",
-    openers=(OPEN,),
+    start_markers=(OPEN,),
     body=body,
     parse=parse,
-    write=lambda request: f"{OPEN}{forms.as_json(request, arguments='parameters')}",
+    write=lambda request: f"{OPEN}{builders.write_json_call(request, arguments='parameters')}",
 )._replace(models=("llama-3.1*", "llama-3.2*", "llama-3.3*"))

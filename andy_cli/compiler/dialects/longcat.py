@@ -3,11 +3,13 @@
 <longcat_tool_call>{"name": "play", "arguments": {"track": "Blue"}}</longcat_tool_call>
 """
 
-from andy_cli.compiler.bodies import forms
+from andy_cli.compiler.bodies import builders
 
-DIALECT = forms.marked_json(
+DIALECT = builders.make_json_dialect(
     name="longcat",
-    openers=("<longcat_tool_call>",),
-    closers=("</longcat_tool_call>",),
-    write=lambda request: f"<longcat_tool_call>{forms.as_json(request)}</longcat_tool_call>",
+    start_markers=("<longcat_tool_call>",),
+    end_markers=("</longcat_tool_call>",),
+    write=lambda request: (
+        f"<longcat_tool_call>{builders.write_json_call(request)}</longcat_tool_call>"
+    ),
 )._replace(models=("longcat*",))

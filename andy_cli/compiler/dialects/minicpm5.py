@@ -8,12 +8,12 @@ Detokenizers may lose the blank in the opening tags or leave a mark in its place
 from andy_cli.compiler.bodies import tagged
 from andy_cli.compiler.bodies.elements import NAMED_FUNCTION
 
-DIALECT = tagged.dialect(
+DIALECT = tagged.make_tagged_dialect(
     name="minicpm5",
-    openers=(),
-    closers=("</function>",),
+    start_markers=(),
+    end_markers=("</function>",),
     tags=NAMED_FUNCTION,
-    write=tagged.spelled(
+    write=tagged.make_element_writer(
         '<function name="NAME">',
         "</function>",
         ('<param name="KEY">', "</param>"),

@@ -10,12 +10,12 @@
 from andy_cli.compiler.bodies import tagged
 from andy_cli.compiler.bodies.elements import INVOKE
 
-DIALECT = tagged.dialect(
+DIALECT = tagged.make_tagged_dialect(
     name="minimax_m2",
-    openers=("<minimax:tool_call>",),
-    closers=("</minimax:tool_call>", "</invoke>"),
+    start_markers=("<minimax:tool_call>",),
+    end_markers=("</minimax:tool_call>", "</invoke>"),
     tags=INVOKE,
-    write=tagged.spelled(
+    write=tagged.make_element_writer(
         '<minimax:tool_call>\n<invoke name="NAME">\n',
         "</invoke>\n</minimax:tool_call>",
         ('<parameter name="KEY">', "</parameter>\n"),

@@ -7,9 +7,9 @@
 Arrays and objects are elements in elements; the items of an array are <item>.
 """
 
-from andy_cli.compiler.bodies import forms, nested
+from andy_cli.compiler.bodies import builders, nested
 from andy_cli.compiler.bodies.nested import MARK
-from andy_cli.compiler.bodies.sections import Marked
+from andy_cli.compiler.bodies.sections import MarkedEnd
 from andy_cli.compiler.dialect import Body, Tools
 
 BARE = f"{MARK}<invoke name="
@@ -18,14 +18,14 @@ CLOSERS = (f"{MARK}</invoke>", f"{MARK}</tool_call>")
 
 
 def body(opener: str, tools: Tools) -> Body:
-    return Marked('"' if opener == BARE else BARE, *CLOSERS)
+    return MarkedEnd('"' if opener == BARE else BARE, *CLOSERS)
 
 
-DIALECT = forms.taught(
+DIALECT = builders.make_taught_dialect(
     name="minimax_m3",
-    openers=OPENERS,
+    start_markers=OPENERS,
     body=body,
-    parse=nested.parse,
-    write=nested.write,
-    closers=CLOSERS,
+    parse=nested.parse_nested,
+    write=nested.write_nested,
+    end_markers=CLOSERS,
 )._replace(models=("minimax-m3*",))

@@ -6,8 +6,8 @@
 import json
 
 from andy_cli.compiler import ids
-from andy_cli.compiler.bodies import forms
-from andy_cli.compiler.bodies.ends import NamedJson
+from andy_cli.compiler.bodies import builders
+from andy_cli.compiler.bodies.end_detectors import NamedJsonEnd
 from andy_cli.compiler.dialect import Body, Tools
 from andy_cli.messages import ToolRequest
 
@@ -21,16 +21,16 @@ def write(request: ToolRequest) -> str:
 
 
 def body(opener: str, tools: Tools) -> Body:
-    return NamedJson()
+    return NamedJsonEnd()
 
 
-DIALECT = forms.taught(
+DIALECT = builders.make_taught_dialect(
     name="mistral_pre_v11",
-    openers=(OPEN,),
+    start_markers=(OPEN,),
     body=body,
-    parse=forms.json_parse((OPEN,), ("[/TOOL_CALLS]",)),
+    parse=builders.make_json_parser((OPEN,), ("[/TOOL_CALLS]",)),
     write=write,
-    closers=("[/TOOL_CALLS]",),
+    end_markers=("[/TOOL_CALLS]",),
     result=(RESULTS, "[/TOOL_RESULTS]"),
 )._replace(
     id_form=ids.nine_letters,

@@ -7,8 +7,8 @@ Where a server strips special tokens, `play{"track": "Blue"}` is left.
 """
 
 from andy_cli.compiler import ids
-from andy_cli.compiler.bodies import calls, forms, json_text
-from andy_cli.compiler.bodies.ends import NamedJson
+from andy_cli.compiler.bodies import builders, calls, json_text
+from andy_cli.compiler.bodies.end_detectors import NamedJsonEnd
 from andy_cli.compiler.dialect import Body, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
@@ -23,12 +23,12 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     head = HEAD.match(text)
     if not head:
         return None
-    name = calls.tool_name(head["name"], tools)
+    name = calls.clean_tool_name(head["name"], tools)
     if OPEN not in text and "[ARGS]" not in text and name not in tools:
         return None
     body = text[head.end() :].removesuffix("[/TOOL_CALLS]")
-    arguments = calls.arguments_of(json_text.read(body), tools.get(name))
-    if not json_text.balanced(body) and arguments is None:
+    arguments = calls.read_argument_object(json_text.read_value(body), tools.get(name))
+    if not json_text.is_balanced(body) and arguments is None:
         return Parsed(incomplete=True)
     if arguments is None:
         return None
@@ -36,16 +36,16 @@ def parse(text: str, tools: Tools) -> Parsed | None:
 
 
 def body(opener: str, tools: Tools) -> Body:
-    return NamedJson()
+    return NamedJsonEnd()
 
 
-DIALECT = forms.taught(
+DIALECT = builders.make_taught_dialect(
     name="mistral_v11",
-    openers=(OPEN,),
+    start_markers=(OPEN,),
     body=body,
     parse=parse,
-    write=lambda request: f"{OPEN}{request.name}[ARGS]{forms.dumped(request)}",
-    closers=("[/TOOL_CALLS]",),
+    write=lambda request: f"{OPEN}{request.name}[ARGS]{builders.dump_arguments(request)}",
+    end_markers=("[/TOOL_CALLS]",),
     result=(RESULTS, "[/TOOL_RESULTS]"),
 )._replace(
     id_form=ids.nine_letters,

@@ -8,19 +8,19 @@ Words to itself, ` to=self<|message|>...<|eom|>`, are reasoning.
 
 from andy_cli.compiler.bodies import tagged
 from andy_cli.compiler.bodies.elements import INVOKE
-from andy_cli.compiler.bodies.sections import Nothing
+from andy_cli.compiler.bodies.sections import NothingEnd
 from andy_cli.compiler.dialect import Body, Parsed, Tools
 
 SELF, USER = "to=self<|message|>", "to=user<|message|>"
 OPEN, CLOSE = "<atem:function_calls>", "</atem:function_calls>"
 NAMED = "to=NAME<|message|>"
 
-ELEMENTS = tagged.dialect(
+ELEMENTS = tagged.make_tagged_dialect(
     name="muse",
-    openers=(OPEN,),
-    closers=(CLOSE, "</atem:invoke>"),
+    start_markers=(OPEN,),
+    end_markers=(CLOSE, "</atem:invoke>"),
     tags=INVOKE,
-    write=tagged.spelled(
+    write=tagged.make_element_writer(
         f'{OPEN}<atem:invoke name="NAME">',
         f"</atem:invoke>{CLOSE}",
         ('<atem:parameter name="KEY">', "</atem:parameter>"),
@@ -31,7 +31,7 @@ ELEMENTS = tagged.dialect(
 
 
 def body(opener: str, tools: Tools) -> Body:
-    return Nothing() if opener in (SELF, USER) else ELEMENTS.body(opener, tools)
+    return NothingEnd() if opener in (SELF, USER) else ELEMENTS.body(opener, tools)
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
@@ -42,10 +42,10 @@ def parse(text: str, tools: Tools) -> Parsed | None:
 
 
 DIALECT = ELEMENTS._replace(
-    openers=(*ELEMENTS.openers, SELF, USER),
+    start_markers=(*ELEMENTS.start_markers, SELF, USER),
     body=body,
     parse=parse,
-    named_openers=(NAMED, f" {NAMED}"),
-    closers=(*ELEMENTS.closers, "<|eom|>"),
+    named_start_markers=(NAMED, f" {NAMED}"),
+    end_markers=(*ELEMENTS.end_markers, "<|eom|>"),
     models=("muse*",),
 )

@@ -8,8 +8,8 @@ Models make it up; it counts only for tools that exist and arguments that fit.
 
 import re
 
-from andy_cli.compiler.bodies import calls, forms, json_text, typed
-from andy_cli.compiler.bodies.ends import Until
+from andy_cli.compiler.bodies import builders, calls, json_text, typed
+from andy_cli.compiler.bodies.end_detectors import MarkerEnd
 from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
@@ -22,45 +22,45 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     tag = TAG.fullmatch(text)
     if not tag or tag["name"] not in tools:
         return None
-    arguments = inside(tag["inside"].strip(), tag["name"], tools)
+    arguments = read_inside(tag["inside"].strip(), tag["name"], tools)
     if arguments is None:
         return None
     return Parsed((ToolRequest(name=tag["name"], arguments=arguments),))
 
 
-def inside(text: str, name: str, tools: Tools) -> dict[str, object] | None:
-    schemas = calls.properties(tools[name])
+def read_inside(text: str, name: str, tools: Tools) -> dict[str, object] | None:
+    schemas = calls.declared_properties(tools[name])
     if not text:
         return {} if not calls.parameters_schema(tools[name]).get("required") else None
     if text.startswith("{"):
-        value = json_text.read(text)
+        value = json_text.read_value(text)
         return value if isinstance(value, dict) and set(value) <= set(schemas) else None
     found: dict[str, object] = {}
     at = 0
     for match in VALUE.finditer(text):
         if match.start() != at or match["key"] not in schemas:
             return None
-        found[match["key"]] = typed.typed(match["value"], schemas[match["key"]])
+        found[match["key"]] = typed.parse_typed(match["value"], schemas[match["key"]])
         at = match.end()
     return found if found and at == len(text) else None
 
 
 def body(opener: str, tools: Tools) -> Body:
-    return Until(f"</{opener[1:]}", strings=True)
+    return MarkerEnd(f"</{opener[1:]}", strings=True)
 
 
 def write(request: ToolRequest) -> str:
-    return f"<{request.name}>{forms.dumped(request)}</{request.name}>"
+    return f"<{request.name}>{builders.dump_arguments(request)}</{request.name}>"
 
 
 DIALECT = Dialect(
     name="named_tag",
-    openers=(),
+    start_markers=(),
     named_anywhere=("<NAME>",),
     body=body,
     parse=parse,
     write=write,
-    render=forms.render_with(write, forms.told("<result>", "</result>")),
-    catalogue=forms.catalogue,
-    lesson="calls",
+    render=builders.make_renderer(write, builders.result_between("<result>", "</result>")),
+    render_tools=builders.render_schemas,
+    prompt_template="calls",
 )

@@ -9,7 +9,7 @@ API's own shape (C11): results are `tool` messages that carry the id of their ca
 import json
 from collections.abc import Sequence
 
-from andy_cli.compiler.bodies.ends import ToEnd
+from andy_cli.compiler.bodies.end_detectors import ReplyEnd
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
 from andy_cli.messages import Message, ToolCall, ToolRequest, Wire
 
@@ -49,4 +49,4 @@ def write(request: ToolRequest) -> str:
     return ""
 
 
-DIALECT = Dialect("native", (), ToEnd, parse, write, render)
+DIALECT = Dialect("native", (), ReplyEnd, parse, write, render)

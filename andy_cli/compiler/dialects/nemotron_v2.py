@@ -3,11 +3,11 @@
 <TOOLCALL>[{"name": "play", "arguments": {"track": "Blue"}}]</TOOLCALL>
 """
 
-from andy_cli.compiler.bodies import forms
+from andy_cli.compiler.bodies import builders
 
-DIALECT = forms.marked_json(
+DIALECT = builders.make_json_dialect(
     name="nemotron_v2",
-    openers=("<TOOLCALL>",),
-    closers=("</TOOLCALL>",),
-    write=lambda request: f"<TOOLCALL>[{forms.as_json(request)}]</TOOLCALL>",
+    start_markers=("<TOOLCALL>",),
+    end_markers=("</TOOLCALL>",),
+    write=lambda request: f"<TOOLCALL>[{builders.write_json_call(request)}]</TOOLCALL>",
 )._replace(models=("nemotron-nano-v2*", "nemotron-nano-*-v2*", "llama-*nemotron*"))

@@ -8,7 +8,7 @@
 Other families put elements into the same tag: those are theirs.
 """
 
-from andy_cli.compiler.bodies import forms, python_calls
+from andy_cli.compiler.bodies import builders, python_calls
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.dialects import pythonic
 from andy_cli.messages import ToolRequest
@@ -17,13 +17,13 @@ OPEN, CLOSE = "<function_calls>", "</function_calls>"
 
 
 def read(text: str, tools: Tools) -> list[ToolRequest] | None:
-    return python_calls.requests_in(text, tools, known=False)
+    return python_calls.read_python_calls(text, tools, known=False)
 
 
-DIALECT = forms.between(
+DIALECT = builders.make_section_dialect(
     name="olmo3",
-    openers=(OPEN,),
-    closers=(CLOSE,),
+    start_markers=(OPEN,),
+    end_markers=(CLOSE,),
     write=lambda request: f"{OPEN}\n{pythonic.write(request)[1:-1]}\n{CLOSE}",
     read=read,
 )._replace(models=("olmo-3*",))

@@ -3,18 +3,18 @@
 functools[{"name": "play", "arguments": {"track": "Blue"}}]
 """
 
-from andy_cli.compiler.bodies import forms
-from andy_cli.compiler.bodies.sections import Begun
+from andy_cli.compiler.bodies import builders
+from andy_cli.compiler.bodies.sections import BegunEnd
 from andy_cli.compiler.dialect import Parsed
 
 WORD = "functools"
 
-READ = forms.json_parse((WORD,))
+READ = builders.make_json_parser((WORD,))
 
-DIALECT = forms.taught(
+DIALECT = builders.make_taught_dialect(
     name="phi4_mini",
-    openers=(f"{WORD}[", f"{WORD} [", f"{WORD}\n["),
-    body=lambda opener, tools: Begun(opener, "{]"),
+    start_markers=(f"{WORD}[", f"{WORD} [", f"{WORD}\n["),
+    body=lambda opener, tools: BegunEnd(opener, "{]"),
     parse=lambda text, tools: Parsed() if text.endswith("[]") else READ(text, tools),
-    write=lambda request: f"{WORD}[{forms.as_json(request)}]",
+    write=lambda request: f"{WORD}[{builders.write_json_call(request)}]",
 )._replace(models=("phi-4-mini*", "firefunction-v2*"))

@@ -9,7 +9,7 @@
 
 from itertools import product
 
-from andy_cli.compiler.bodies import forms, headed
+from andy_cli.compiler.bodies import builders, name_then_json
 from andy_cli.compiler.expression import Expression
 
 MARK = r"\s*<\|plamo:[\w:]{1,60}\|>\s*"
@@ -19,24 +19,24 @@ HEAD = Expression(
 BLOCKS = ("tool_requests", "tool_request", "tool_name", "tool_arguments")
 
 
-def marks(edge: str) -> tuple[str, ...]:
+def spell_marks(edge: str) -> tuple[str, ...]:
     return tuple(
         f"<|plamo:{edge}_{block}{tail}|>" for block, tail in product(BLOCKS, (":plamo", ""))
     )
 
 
-CLOSERS = tuple(mark for mark in marks("end") if "tool_name" not in mark)
+CLOSERS = tuple(mark for mark in spell_marks("end") if "tool_name" not in mark)
 
-DIALECT = headed.dialect(
+DIALECT = name_then_json.make_headed_dialect(
     name="plamo3",
-    openers=tuple(mark for mark in marks("begin") if "arguments" not in mark),
-    closers=CLOSERS,
+    start_markers=tuple(mark for mark in spell_marks("begin") if "arguments" not in mark),
+    end_markers=CLOSERS,
     head=HEAD,
     write=lambda request: (
         "<|plamo:begin_tool_requests:plamo|><|plamo:begin_tool_request:plamo|>"
         f"<|plamo:begin_tool_name:plamo|>{request.name}<|plamo:end_tool_name:plamo|>"
         "<|plamo:begin_tool_arguments:plamo|><|plamo:constrain|>json<|plamo:msg|>"
-        f"{forms.dumped(request)}<|plamo:end_tool_arguments:plamo|>"
+        f"{builders.dump_arguments(request)}<|plamo:end_tool_arguments:plamo|>"
         "<|plamo:end_tool_request:plamo|><|plamo:end_tool_requests:plamo|>"
     ),
 )._replace(models=("plamo-3*",))

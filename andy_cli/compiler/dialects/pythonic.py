@@ -12,9 +12,9 @@ evaluated. Nothing announces it, so every name must be that of a tool: a link `[
 
 import re
 
-from andy_cli.compiler.bodies import calls, forms, python_calls
-from andy_cli.compiler.bodies.ends import Bare, Calls
-from andy_cli.compiler.bodies.fences import unfenced
+from andy_cli.compiler.bodies import builders, calls, python_calls
+from andy_cli.compiler.bodies.end_detectors import BareCallEnd, CallLineEnd
+from andy_cli.compiler.bodies.fences import strip_fence
 from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
@@ -25,20 +25,20 @@ ESCAPED_BRACKET = Expression(r"\A\\\[|\\\]\Z")
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    body, _ = unfenced(text)
+    body, _ = strip_fence(text)
     for opener, closer in MARKERS:
         body = body.removeprefix(opener).removesuffix(closer)
     body = ESCAPED_BRACKET.sub(lambda match: match[0].replace("\\", ""), body)
     if len(body) > 1 and body[0] in "'\"" and body[-1] == body[0]:
         body = body[1:-1]
-    requests = python_calls.requests_in(body, tools, known=False)
+    requests = python_calls.read_python_calls(body, tools, known=False)
     parsed = calls.split_known(requests or (), tools)
     if parsed is None and (printed := PRINT.match(body)):
-        requests = python_calls.requests_in(printed[1], tools)
+        requests = python_calls.read_python_calls(printed[1], tools)
         parsed = calls.split_known(requests or (), tools)
     if parsed:
         return parsed
-    if python_calls.cut_off(body, tools):
+    if python_calls.is_cut_off(body, tools):
         return Parsed(incomplete=True)
     return None
 
@@ -49,24 +49,24 @@ def write(request: ToolRequest) -> str:
 
 
 def body(opener: str, tools: Tools) -> Body:
-    return (Bare if opener[-1] == "[" or opener[0] in "[\\" else Calls)(opener, tools)
+    return (BareCallEnd if opener[-1] == "[" or opener[0] in "[\\" else CallLineEnd)(opener, tools)
 
 
 DIALECT = Dialect(
     name="pythonic",
-    openers=(*(opener for opener, _ in MARKERS), "["),
-    line_openers=("print(",),
-    named_openers=("NAME(", "functions.NAME(", "'NAME(", '"NAME('),
+    start_markers=(*(opener for opener, _ in MARKERS), "["),
+    line_start_markers=("print(",),
+    named_start_markers=("NAME(", "functions.NAME(", "'NAME(", '"NAME('),
     named_anywhere=("[NAME(", "\\[NAME("),
     body=body,
     parse=parse,
     write=write,
-    render=forms.render_with(write, forms.told("Result:", "")),
-    catalogue=forms.catalogue,
-    lesson="calls",
-    closers=(*(closer for _, closer in MARKERS), "]"),  # one bracket too many is common
+    render=builders.make_renderer(write, builders.result_between("Result:", "")),
+    render_tools=builders.render_schemas,
+    prompt_template="calls",
+    end_markers=(*(closer for _, closer in MARKERS), "]"),  # one bracket too many is common
     fenced=True,
-    whole=True,
+    atomic=True,
     models=(
         "llama-4*",
         "llama-3.2-1b*",

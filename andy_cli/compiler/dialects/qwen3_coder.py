@@ -25,12 +25,12 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     return None if OTHER.match(text) else TAGGED.parse(text, tools)
 
 
-TAGGED = tagged.dialect(
+TAGGED = tagged.make_tagged_dialect(
     name="qwen3_coder",
-    openers=("<tool_call>",),
-    closers=("</tool_call>", "</function>"),
+    start_markers=("<tool_call>",),
+    end_markers=("</tool_call>", "</function>"),
     tags=FUNCTION,
-    write=tagged.spelled(
+    write=tagged.make_element_writer(
         "<tool_call>\n<function=NAME>\n",
         "</function>\n</tool_call>",
         ("<parameter=KEY>\n", "\n</parameter>\n"),

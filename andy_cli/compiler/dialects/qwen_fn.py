@@ -7,8 +7,8 @@
 Models go on to invent the result: from its word on nothing is read or shown.
 """
 
-from andy_cli.compiler.bodies import forms, headed
-from andy_cli.compiler.bodies.sections import Headed
+from andy_cli.compiler.bodies import builders, name_then_json
+from andy_cli.compiler.bodies.sections import HeadedEnd
 from andy_cli.compiler.dialect import Body, Tools
 from andy_cli.compiler.expression import Expression
 
@@ -16,19 +16,21 @@ CALL, ARGUMENTS, RESULT, RETURN = (
     f"\u273f{word}\u273f" for word in ("FUNCTION", "ARGS", "RESULT", "RETURN")
 )
 HEAD = Expression(rf"\s*{CALL}\s*:?\s*(?P<name>[\w.\-/]{{1,200}})\s*(?:{ARGUMENTS})\s*:?\s*")
-READ = headed.parser((CALL,), (), HEAD)
+READ = name_then_json.make_headed_parser((CALL,), (), HEAD)
 
 
 def body(opener: str, tools: Tools) -> Body:
-    return Headed(opener, heads=(HEAD,))
+    return HeadedEnd(opener, heads=(HEAD,))
 
 
-DIALECT = forms.taught(
+DIALECT = builders.make_taught_dialect(
     name="qwen_fn",
-    openers=(CALL,),
+    start_markers=(CALL,),
     body=body,
     parse=READ,
-    write=lambda request: f"{CALL}: {request.name}\n{ARGUMENTS}: {forms.dumped(request)}",
+    write=lambda request: (
+        f"{CALL}: {request.name}\n{ARGUMENTS}: {builders.dump_arguments(request)}"
+    ),
     result=(f"{RESULT}:", ""),
 )._replace(
     stop=(RESULT, RETURN),

@@ -13,9 +13,9 @@ ToolLLaMA's `Finish` is an end, not a tool.
 
 import re
 
-from andy_cli.compiler.bodies import calls, forms, json_text, python_calls, typed
+from andy_cli.compiler.bodies import builders, calls, json_text, python_calls, typed
 from andy_cli.compiler.bodies.contents import read_arguments
-from andy_cli.compiler.bodies.ends import ToEnd
+from andy_cli.compiler.bodies.end_detectors import ReplyEnd
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
@@ -41,18 +41,22 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     final = FINAL.search(before)
     if final and (not action or final.start() < action.start()):
         return Parsed(
-            text=before[final.end() :].strip(), reasoning=thought(before[: final.start()])
+            text=before[final.end() :].strip(), reasoning=find_thought(before[: final.start()])
         )
     if not action:
         return None
-    name = calls.tool_name(action["name"], tools)
+    name = calls.clean_tool_name(action["name"], tools)
     if name.lower() == "finish" and name not in tools:
-        return Parsed(text=answer(action["input"]), reasoning=thought(before[: action.start()]))
+        return Parsed(
+            text=find_answer(action["input"]), reasoning=find_thought(before[: action.start()])
+        )
     if name not in tools:
         return None
     written = action.groupdict().get("input") or ""
     called = action.re.groups > 1 and action.string[action.end("name")] == "("
-    arguments = called_with(action[0], tools) if called else inputs(written.strip(), name, tools)
+    arguments = (
+        called_with(action[0], tools) if called else read_inputs(written.strip(), name, tools)
+    )
     if not written and calls.parameters_schema(tools[name]).get("required") and not called:
         return Parsed(incomplete=True)
     if arguments is None:
@@ -60,7 +64,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     request = ToolRequest(name=name, arguments=arguments)
     settled = before != text
     behind = words_behind(told[0] if told else written if written else before[action.end() :])
-    thoughts = thought(before[: action.start()])
+    thoughts = find_thought(before[: action.start()])
     return Parsed((request,), reasoning=thoughts, settled=settled, behind=behind)
 
 
@@ -72,53 +76,53 @@ def words_behind(text: str) -> str:
 
 def called_with(line: str, tools: Tools) -> dict[str, object] | None:
     """`Action: play(track="Blue")`: called on the spot."""
-    requests = python_calls.requests_in(line.partition(":")[2].strip(" \t*"), tools)
+    requests = python_calls.read_python_calls(line.partition(":")[2].strip(" \t*"), tools)
     return dict(requests[0].arguments or {}) if requests else None
 
 
-def thought(text: str) -> str:
+def find_thought(text: str) -> str:
     return THOUGHT.sub("", text).strip()
 
 
-def inputs(text: str, name: str, tools: Tools) -> dict[str, object] | None:
+def read_inputs(text: str, name: str, tools: Tools) -> dict[str, object] | None:
     """The input as an object; a plain text is the value of the only (or first) parameter."""
     text = re.sub(r"^```\w*\s*|\s*```\s*$", "", text).strip()
     if text.startswith("{"):
-        value = next(iter(json_text.values(text)), None) or json_text.read(text)
-        return calls.arguments_of(value, tools[name]) if value is not None else None
+        value = next(iter(json_text.iterate_values(text)), None) or json_text.read_value(text)
+        return calls.read_argument_object(value, tools[name]) if value is not None else None
     if text in ("", "None", "null", "none", "N/A"):
         return {}
-    names = calls.properties(tools[name])
+    names = calls.declared_properties(tools[name])
     if not names:
         return {}
     first = next(iter(calls.parameters_schema(tools[name]).get("required") or names))
     if KEYED.match(text) and (arguments := read_arguments(text, name, tools)) is not None:
         return arguments
     line = text.partition("\n")[0].strip()
-    return {first: typed.typed(typed.unquoted(line), names.get(first))}
+    return {first: typed.parse_typed(typed.unquote_text(line), names.get(first))}
 
 
-def answer(text: str) -> str:
-    value = json_text.read(text)
+def find_answer(text: str) -> str:
+    value = json_text.read_value(text)
     found = value.get("final_answer", "") if isinstance(value, dict) else text
     return str(found)
 
 
 def write(request: ToolRequest) -> str:
-    return f"Action: {request.name}\nAction Input: {forms.dumped(request)}"
+    return f"Action: {request.name}\nAction Input: {builders.dump_arguments(request)}"
 
 
 DIALECT = Dialect(
     name="react",
-    openers=(),
-    line_openers=("Action:", "**Action:", "Final Answer:", "**Final Answer:"),
-    reply_openers=("Thought:",),
-    body=ToEnd,
+    start_markers=(),
+    line_start_markers=("Action:", "**Action:", "Final Answer:", "**Final Answer:"),
+    reply_start_markers=("Thought:",),
+    body=ReplyEnd,
     parse=parse,
     write=write,
-    render=forms.render_with(write, lambda message: f"Observation: {message.content}"),
-    catalogue=forms.catalogue,
-    lesson="calls",
+    render=builders.make_renderer(write, lambda message: f"Observation: {message.content}"),
+    render_tools=builders.render_schemas,
+    prompt_template="calls",
     stop=("Observation:",),
     models=("toolllama*",),
 )

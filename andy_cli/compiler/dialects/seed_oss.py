@@ -13,12 +13,12 @@ from andy_cli.compiler.bodies.elements import FUNCTION
 EXACT = FUNCTION._replace(lone=False)
 """A line break on one side of a value alone is part of it: the template writes none."""
 
-DIALECT = tagged.dialect(
+DIALECT = tagged.make_tagged_dialect(
     name="seed_oss",
-    openers=("<seed:tool_call>",),
-    closers=("</seed:tool_call>", "</function>"),
+    start_markers=("<seed:tool_call>",),
+    end_markers=("</seed:tool_call>", "</function>"),
     tags=EXACT,
-    write=tagged.spelled(
+    write=tagged.make_element_writer(
         "<seed:tool_call>\n<function=NAME>\n",
         "</function>\n</seed:tool_call>",
         ("<parameter=KEY>\n", "\n</parameter>\n"),

@@ -5,14 +5,14 @@
 <|tool_calls_end|>
 """
 
-from andy_cli.compiler.bodies import forms, tagged
-from andy_cli.compiler.bodies.deepseek import CLOSERS, OPENERS, STEP, body, marker
+from andy_cli.compiler.bodies import builders, tagged
+from andy_cli.compiler.bodies.deepseek import CLOSERS, OPENERS, STEP, find_body, write_marker
 from andy_cli.compiler.bodies.elements import INVOKE
 from andy_cli.compiler.bodies.sections import LONGEST_HEAD
 from andy_cli.compiler.dialect import Parsed, Tools
 
 INVOKED = "</steptml:invoke>"
-READ = tagged.parser(INVOKE, OPENERS, (*CLOSERS, INVOKED))
+READ = tagged.make_tagged_parser(INVOKE, OPENERS, (*CLOSERS, INVOKED))
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
@@ -20,18 +20,18 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     return READ(text[start:], tools) if start >= 0 else None
 
 
-DIALECT = forms.taught(
+DIALECT = builders.make_taught_dialect(
     name="step3",
-    openers=OPENERS,
-    body=body,
+    start_markers=OPENERS,
+    body=find_body,
     parse=parse,
-    write=tagged.spelled(
-        marker("tool_calls_begin", "_")
-        + f"{marker('tool_call_begin', '_')}function{marker('tool_sep', '_')}"
+    write=tagged.make_element_writer(
+        write_marker("tool_calls_begin", "_")
+        + f"{write_marker('tool_call_begin', '_')}function{write_marker('tool_sep', '_')}"
         + '<steptml:invoke name="NAME">',
-        INVOKED + marker("tool_call_end", "_") + marker("tool_calls_end", "_"),
+        INVOKED + write_marker("tool_call_end", "_") + write_marker("tool_calls_end", "_"),
         ('<steptml:parameter name="KEY">', "</steptml:parameter>"),
         INVOKE,
     ),
-    closers=(*CLOSERS, INVOKED),
+    end_markers=(*CLOSERS, INVOKED),
 )._replace(models=("step3*",))

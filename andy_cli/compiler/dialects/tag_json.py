@@ -4,15 +4,15 @@
 <tools>{"name": "play", "arguments": {"track": "Blue"}}</tools>
 """
 
-from andy_cli.compiler.bodies import forms
+from andy_cli.compiler.bodies import builders
 
 TAGS = ("tool_use", "tools", "tool", "toolcall", "tool-call", "function-call", "call", "action")
 OPENERS = tuple(f"<{tag}>" for tag in TAGS)
 CLOSERS = tuple(f"</{tag}>" for tag in TAGS)
 
-DIALECT = forms.marked_json(
+DIALECT = builders.make_json_dialect(
     name="tag_json",
-    openers=OPENERS,
-    closers=CLOSERS,
-    write=lambda request: f"<tool_use>{forms.as_json(request)}</tool_use>",
+    start_markers=OPENERS,
+    end_markers=CLOSERS,
+    write=lambda request: f"<tool_use>{builders.write_json_call(request)}</tool_use>",
 )

@@ -208,7 +208,7 @@ def parse_structure(text: str) -> list[object] | dict[str, object] | None:
     if (
         text[:1] not in ("[", "{", "(", '"')
         or len(text) > LARGEST_STRUCTURE
-        or json_text.too_deep(text)
+        or json_text.is_too_deep(text)
     ):
         return None
     value = _parse_all(text)
@@ -222,11 +222,11 @@ def parse_structure(text: str) -> list[object] | dict[str, object] | None:
 
 def _parse_all(text: str) -> object | None:
     """Nothing may be left over: what follows would be lost."""
-    for read in (text, json_text.outside_strings(text, json_text.plain)):
+    for read in (text, json_text.change_outside_strings(text, json_text.normalize_literals)):
         try:
             value: object = json.loads(read, parse_constant=_refuse_constant)
         except (ValueError, RecursionError):
-            value = json_text.python(read)
+            value = json_text.parse_python(read)
         if value is not None:
             return value
     return None

@@ -8,7 +8,7 @@ pen; a foreign namespace, one word more or one word less is the name of an unkno
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from andy_cli.compiler.bodies.calls import tool_name
+from andy_cli.compiler.bodies.calls import clean_tool_name
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.mapper.provider_schema import provider_names
@@ -50,7 +50,7 @@ def find_tool(written: str, arguments: object, tools: Tools) -> ToolMatch | None
     offers = {offer: name for name, offer in provider_names(tools).items()}
     if written in offers:
         return ToolMatch(offers[written], True)
-    bare = tool_name(written.partition("(")[0], tools)
+    bare = clean_tool_name(written.partition("(")[0], tools)
     if bare in tools:
         return ToolMatch(bare, True)
     while (shorter := WIRE.sub("", bare, count=1) if WIRE.match(bare) else bare) != bare:

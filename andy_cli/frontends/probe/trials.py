@@ -10,7 +10,7 @@ from andy_cli import events
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.turn import turn
 from andy_cli.compiler import dialects
-from andy_cli.compiler.detect import DIALOGUE, NATIVE, OBJECT, Detected, Template, chosen
+from andy_cli.compiler.detect import DIALOGUE, NATIVE, OBJECT, Detected, Template, choose_dialect
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.discover import discover
 from andy_cli.errors import AuthError, ModelError, TransientError
@@ -115,7 +115,7 @@ class Bench(NamedTuple):
 def family_of(bench: Bench, template: Template) -> Detected:
     """What would be written if nothing was known from trying."""
     there = discover(dialects, Dialect, "DIALECT")
-    return chosen(bench.chosen.endpoint.model, template, (), there)
+    return choose_dialect(bench.chosen.endpoint.model, template, (), there)
 
 
 def candidates(bench: Bench, family: str) -> list[Way]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from andy_cli.agent.conversation import Conversation
-from andy_cli.compiler.detect import NO_TEMPLATE, chosen
+from andy_cli.compiler.detect import NO_TEMPLATE, choose_dialect
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.command import Command, Offer
 from andy_cli.frontends.chat.desk import Desk
@@ -73,7 +73,7 @@ def find_dialect(chat: Conversation, name: str, where: str) -> str:
         return "andybot"
     learned = recall_model(Endpoint(provider, model, where if "://" in where else preset.base_url))
     takes = ("tools",) if preset.tools else ()
-    return chosen(model, NO_TEMPLATE, takes, chat.dialects.values(), learned).dialect.name
+    return choose_dialect(model, NO_TEMPLATE, takes, chat.dialects.values(), learned).dialect.name
 
 
 def find_options(desk: Desk, argument: str) -> Options:

@@ -23,7 +23,7 @@ from andy_cli.agent.injection import is_copied, is_quoted, unescape_control_toke
 from andy_cli.agent.pairs import new_id
 from andy_cli.agent.reply import Reply, may_ask
 from andy_cli.agent.resolve import Offer, Resolved, resolve
-from andy_cli.compiler.bodies.held import call_constraint
+from andy_cli.compiler.bodies.constraint_schemas import call_constraint
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Opened
 from andy_cli.compiler.detect import NATIVE
 from andy_cli.compiler.dialect import Question

@@ -14,7 +14,7 @@ from andy_cli.agent.system_prompt import lesson
 from andy_cli.compiler.compiler import Compiler, Opened
 from andy_cli.compiler.detect import NATIVE
 from andy_cli.compiler.dialect import Dialect, Tools
-from andy_cli.compiler.ids import renamed
+from andy_cli.compiler.ids import rename_call_ids
 from andy_cli.compiler.library import dialects_by_name, markers_for
 from andy_cli.compiler.mapper.provider_schema import render_provider_schema
 from andy_cli.compiler.markers import Markers

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
-from andy_cli.compiler.detect import NATIVE, Template, chosen, told
+from andy_cli.compiler.detect import NATIVE, Template, choose_dialect, describe_detection
 from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.errors import UsageError
 from andy_cli.frontends.serve.upstream.backend import Backend
@@ -89,7 +89,7 @@ class Upstream:
         known = recall_model(replace(self.source.endpoint, model=model))
         if not native and known.dialect == NATIVE:
             known = known._replace(dialect="")
-        return chosen(model, Template(), takes, DIALECTS.values(), known).dialect
+        return choose_dialect(model, Template(), takes, DIALECTS.values(), known).dialect
 
 
 MODELS = 1000
@@ -131,7 +131,7 @@ def open_upstreams(
 ) -> Upstreams:
     """`[NAME=][ollama+]URL|PROVIDER:MODEL|local:MODEL`, each. Raises UsageError."""
     if dialect != "auto":
-        told(dialect, "--dialect", DIALECTS)
+        describe_detection(dialect, "--dialect", DIALECTS)
     found = []
     for written in given:
         name, equals, place = written.partition("=")

@@ -6,8 +6,8 @@ They never look back, so a request of any size is read once.
 import re
 from collections.abc import Callable, Iterable
 
-from andy_cli.compiler.bodies.calls import tool_name
-from andy_cli.compiler.bodies.promises import fence_fits, promising
+from andy_cli.compiler.bodies.calls import clean_tool_name
+from andy_cli.compiler.bodies.lookahead import may_be_fence, may_begin_request
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
 
@@ -17,7 +17,7 @@ LARGEST = 8_000_000
 """Characters of one request; a longer one is cut off there and is incomplete."""
 
 
-def blank(text: str) -> bool:
+def is_blank(text: str) -> bool:
     return not text.strip()
 
 
@@ -98,10 +98,10 @@ class JsonScan:
         return at
 
 
-class JsonEnd:
+class JsonValueEnd:
     """Ends with the JSON value; `lead` says whether a text may stand before the value."""
 
-    def __init__(self, lead: Callable[[str], bool] = blank) -> None:
+    def __init__(self, lead: Callable[[str], bool] = is_blank) -> None:
         self._lead = lead
         self._before = ""
         self._scan: JsonScan | None = None
@@ -123,8 +123,8 @@ class JsonEnd:
         return self._scan.feed(text, start)
 
 
-class Until:
-    """Ends with the first of the closers that does not stand in a JSON string.
+class MarkerEnd:
+    """Ends with the first of the end markers that does not stand in a JSON string.
 
     Without `strings` any closer counts: values are raw text. `lead` may rule out early that this
     is a request at all: it is asked about the first characters, up to `LEAD` of them.
@@ -134,12 +134,14 @@ class Until:
 
     def __init__(
         self,
-        *closers: str,
+        *end_markers: str,
         strings: bool = False,
         lead: Callable[[str], bool] = lambda text: True,
     ) -> None:
-        self._closers = re.compile("|".join(re.escape(closer) for closer in closers), re.IGNORECASE)
-        self._keep = max(map(len, closers)) - 1
+        self._end_markers = re.compile(
+            "|".join(re.escape(closer) for closer in end_markers), re.IGNORECASE
+        )
+        self._keep = max(map(len, end_markers)) - 1
         self._scan = JsonScan() if strings else None
         self._lead = lead
         self._start = ""
@@ -155,7 +157,7 @@ class Until:
             if not self._lead(self._start):
                 return -1
         known, tail, at = len(self._tail), self._tail + text, 0
-        for match in self._closers.finditer(tail):
+        for match in self._end_markers.finditer(tail):
             if match.end() <= known:
                 continue
             at = self._follow(text, at, max(0, match.start() - known))
@@ -182,7 +184,7 @@ VALUE_BEGINS = Expression(r"{|\[\s*[{\]]")
 NO_HEAD = Expression(r"[^\w.\-:/\s\[\]]")
 
 
-class NamedJson:
+class NamedJsonEnd:
     """A list, or a name with `[CALL_ID]` and `[ARGS]` and then an object (Mistral).
 
     The brackets of those markers open no list.
@@ -199,7 +201,7 @@ class NamedJson:
         self._held += text
         match = VALUE_BEGINS.search(self._held)
         head = self._held[: match.start()] if match else self._held
-        if NO_HEAD.search(head) or len(head) > LEAD:
+        if NO_HEAD.search(head) or len(head) > LONGEST_LEAD:
             return -1
         if match is None:
             return None
@@ -211,15 +213,15 @@ class NamedJson:
 NAME_OR_TAG = Expression(r"\s*(?:<[^\s<]*|[\w.\-:/]*\s*(?:[<(]|$)|[\w.\-:/]+\s*\n)")
 
 
-class Element:
+class ElementEnd:
     """`<tool_call>` and kin: what stands in it says how it ends.
 
     JSON ends where its value ends, anything else (a name, further tags) at the closing tag.
     """
 
-    def __init__(self, *closers: str) -> None:
-        self._closers = closers
-        self._bodies: tuple[JsonEnd | Until, ...] = ()
+    def __init__(self, *end_markers: str) -> None:
+        self._end_markers = end_markers
+        self._bodies: tuple[JsonValueEnd | MarkerEnd, ...] = ()
         self._held = ""
 
     def feed(self, text: str) -> int | None:
@@ -232,9 +234,9 @@ class Element:
             return None
         if start in "{[":
             # A value that lacks its last bracket ends at the closer all the same.
-            self._bodies = (JsonEnd(), Until(*self._closers, strings=True))
+            self._bodies = (JsonValueEnd(), MarkerEnd(*self._end_markers, strings=True))
         else:
-            self._bodies = (Until(*self._closers, lead=named),)
+            self._bodies = (MarkerEnd(*self._end_markers, lead=begins_with_name),)
         end = self._first_end(self._held)
         return end if end is None or end < 0 else end - known
 
@@ -243,14 +245,14 @@ class Element:
         return min(ends, default=None)
 
 
-def named(text: str) -> bool:
+def begins_with_name(text: str) -> bool:
     """Whether a name or a tag stands first, as it does in every element that holds a call."""
     return NAME_OR_TAG.match(text) is not None
 
 
 LEADING = Expression(r"(?:\s|\\n|```\w{0,20}|<\|[^<>|\s]{1,60}\|>)*+")
 UNFINISHED = Expression(r"(?:<(?:\|[^<>|\s]{0,60}\|?)?|`{1,2}|\\)?")
-NAMED = Expression(r"(?:call[: ]\s*|functions?[.:])?([A-Za-z_](?:[\w.\-]|\\_)*)(?::\d{1,4})?")
+CALL_NAME = Expression(r"(?:call[: ]\s*|functions?[.:])?([A-Za-z_](?:[\w.\-]|\\_)*)(?::\d{1,4})?")
 
 
 def begins_contents(text: str, tools: Tools) -> bool | None:
@@ -260,43 +262,43 @@ def begins_contents(text: str, tools: Tools) -> bool | None:
         return None
     if text[0] in "{[<'\"":
         return True
-    named = NAMED.match(text)
+    named = CALL_NAME.match(text)
     if named is None or named.end() == len(text):
         return None if named else False
     if text[named.end() :] == "\\":  # as Markdown writes an underline
         return None
     follows = text[named.end() :].lstrip()[:1]
-    if tool_name(named[1], tools) in tools or follows in ("(", "{"):
+    if clean_tool_name(named[1], tools) in tools or follows in ("(", "{"):
         return True
     return False if follows else None
 
 
-class AnyContents:
-    """Whatever stands in a frame, up to one of its closers; given up where words begin it."""
+class FrameEnd:
+    """Whatever stands in a frame, up to one of its end markers; given up where words begin it."""
 
-    def __init__(self, closers: Iterable[str], opener: str, tools: Tools) -> None:
+    def __init__(self, end_markers: Iterable[str], opener: str, tools: Tools) -> None:
         own = (f"</{opener[1:-1]}>",) if opener[0] == "<" and opener[-1] == ">" else ()
         self._tools = tools
         self._start = ""
         self._begun = False
-        self._until = Until(*dict.fromkeys((*closers, *own, NEVER)))
+        self._until = MarkerEnd(*dict.fromkeys((*end_markers, *own, NEVER_WRITTEN)))
 
     def feed(self, text: str) -> int | None:
         end = self._until.feed(text)
         if not self._begun:  # what stands behind the end says nothing of what begins
-            self._start += text[:end][: LEAD - len(self._start)]
+            self._start += text[:end][: LONGEST_LEAD - len(self._start)]
             begun = begins_contents(self._start, self._tools)
-            if begun is False or (begun is None and len(self._start) == LEAD):
+            if begun is False or (begun is None and len(self._start) == LONGEST_LEAD):
                 return -1
             self._begun = bool(begun)
         return end
 
 
-NEVER = "\0\0"
+NEVER_WRITTEN = "\0\0"
 """A closer that does not come."""
 
 
-class ToEnd:
+class ReplyEnd:
     """Whatever follows belongs to it."""
 
     def __init__(self, opener: str, tools: Tools) -> None:
@@ -306,7 +308,7 @@ class ToEnd:
         return None
 
 
-class Line:
+class LineEnd:
     """Ends before the next line break."""
 
     def __init__(self, opener: str, tools: Tools) -> None:
@@ -317,11 +319,11 @@ class Line:
         return at if at >= 0 else None
 
 
-LEAD = 120
+LONGEST_LEAD = 120
 """Characters after which what begins a request has said so."""
 
 
-class Bare:
+class BareCallEnd:
     """An object, a list or calls that no marker announces: given up as soon as it can be none."""
 
     def __init__(self, opener: str, tools: Tools) -> None:
@@ -331,14 +333,14 @@ class Bare:
         self._scan.feed(opener)
 
     def feed(self, text: str) -> int | None:
-        if len(self._start) < LEAD:
-            self._start += text[: LEAD - len(self._start)]
-            if not promising(self._start, self._tools):
+        if len(self._start) < LONGEST_LEAD:
+            self._start += text[: LONGEST_LEAD - len(self._start)]
+            if not may_begin_request(self._start, self._tools):
                 return -1
         return self._scan.feed(text)
 
 
-class Calls:
+class CallLineEnd:
     """A line of calls, `play(track="Blue"), stop()`: ends where a line does outside brackets."""
 
     def __init__(self, opener: str, tools: Tools) -> None:
@@ -364,7 +366,7 @@ class Calls:
         return None
 
 
-class Fence:
+class FenceEnd:
     """A code fence that may hold nothing but a request, to the end of its closing line."""
 
     def __init__(self, opener: str, tools: Tools) -> None:
@@ -375,9 +377,9 @@ class Fence:
         self._first: list[str] | None = []  # the line of the opener so far
 
     def feed(self, text: str) -> int | None:
-        if len(self._start) < LEAD:
-            self._start += text[: LEAD - len(self._start)]
-            if not fence_fits(self._start, self._tools):
+        if len(self._start) < LONGEST_LEAD:
+            self._start += text[: LONGEST_LEAD - len(self._start)]
+            if not may_be_fence(self._start, self._tools):
                 return -1
         for at, character in enumerate(text):
             if character == "<" and self._line is not None and self._closes(self._line):
@@ -389,7 +391,7 @@ class Fence:
                     return at
                 self._first, self._line = None, ""
             elif self._line is not None:
-                self._line = self._line + character if len(self._line) < LEAD else None
+                self._line = self._line + character if len(self._line) < LONGEST_LEAD else None
         return None
 
     def _closes_at_once(self) -> bool:
@@ -401,7 +403,7 @@ class Fence:
         return stripped.startswith(self._run) and not stripped.strip("`")
 
 
-class Inline:
+class InlineCodeEnd:
     """Inline code at the start of a reply, if it is all of it: what follows it makes it text."""
 
     def __init__(self, opener: str, tools: Tools) -> None:
@@ -411,9 +413,9 @@ class Inline:
         self._closed = False
 
     def feed(self, text: str) -> int | None:
-        if len(self._start) < LEAD:
-            self._start += text[: LEAD - len(self._start)]
-            if not promising(self._start, self._tools):
+        if len(self._start) < LONGEST_LEAD:
+            self._start += text[: LONGEST_LEAD - len(self._start)]
+            if not may_begin_request(self._start, self._tools):
                 return -1
         if not self._closed:
             end = text.find(self._run[0])

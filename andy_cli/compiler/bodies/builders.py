@@ -6,9 +6,9 @@ A dialect of one of these shapes is data: its markers and how it spells a call.
 import json
 from collections.abc import Callable, Sequence
 
-from andy_cli.compiler.alternation import alternate
+from andy_cli.compiler.alternation import alternate_roles
 from andy_cli.compiler.bodies import calls, elements, json_text, python_calls
-from andy_cli.compiler.bodies.ends import JsonEnd, Until, blank
+from andy_cli.compiler.bodies.end_detectors import JsonValueEnd, MarkerEnd, is_blank
 from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Message, ToolRequest, Wire
@@ -17,31 +17,31 @@ Read = Callable[[str, Tools], list[ToolRequest] | None]
 Write = Callable[[ToolRequest], str]
 
 
-def as_json(request: ToolRequest, name: str = "name", arguments: str = "arguments") -> str:
+def write_json_call(request: ToolRequest, name: str = "name", arguments: str = "arguments") -> str:
     return json.dumps(
         {name: request.name, arguments: dict(request.arguments or {})}, ensure_ascii=False
     )
 
 
-def dumped(request: ToolRequest) -> str:
+def dump_arguments(request: ToolRequest) -> str:
     return json.dumps(dict(request.arguments or {}), ensure_ascii=False)
 
 
-def inside(text: str, openers: Sequence[str], closers: Sequence[str]) -> str:
-    """What stands between the markers; closers that are missing are missing."""
+def text_between(text: str, start_markers: Sequence[str], end_markers: Sequence[str]) -> str:
+    """What stands between the markers; an end marker may be missing."""
     stripped = text.strip()
-    for opener in openers:
+    for opener in start_markers:
         if stripped.lower().startswith(opener.lower()):
             stripped = stripped[len(opener) :]
             break
-    for closer in closers:
+    for closer in end_markers:
         if stripped.rstrip().lower().endswith(closer.lower()):
             stripped = stripped.rstrip()[: -len(closer)]
             break
     return stripped.strip()
 
 
-def json_calls(text: str, tools: Tools) -> list[ToolRequest] | None:
+def read_json_calls(text: str, tools: Tools) -> list[ToolRequest] | None:
     """All calls in JSON values that follow one another."""
     found, rest = (
         json_text.values_and_rest(text) if not json_text.WINDOWS.search(text) else ([], "")
@@ -49,47 +49,49 @@ def json_calls(text: str, tools: Tools) -> list[ToolRequest] | None:
     if found and rest.lstrip()[:1] in ("{", "["):
         return None  # one that cannot be read stands behind them
     if found:
-        requests = calls.requests_in(found[0] if len(found) == 1 else found, tools)
+        requests = calls.read_requests(found[0] if len(found) == 1 else found, tools)
     else:
-        requests = mended(text, tools)
+        requests = mend_calls(text, tools)
     # Models that were taught a tag at times put what they know into it.
-    return requests or python_calls.requests_in(text, tools)
+    return requests or python_calls.read_python_calls(text, tools)
 
 
-def mended(text: str, tools: Tools) -> list[ToolRequest] | None:
+def mend_calls(text: str, tools: Tools) -> list[ToolRequest] | None:
     """Of the ways to mend it the first whose calls fit the tools; if none fits, the first."""
     first: list[ToolRequest] | None = None
-    for value in json_text.readings(text):
-        requests = calls.requests_in(value, tools)
-        if fitting(requests, tools):
+    for value in json_text.possible_values(text):
+        requests = calls.read_requests(value, tools)
+        if keep_if_fitting(requests, tools):
             return requests
         first = first or requests
-    return rebuilt(text, tools) or first
+    return rebuild_calls(text, tools) or first
 
 
-def rebuilt(text: str, tools: Tools) -> list[ToolRequest] | None:
+def rebuild_calls(text: str, tools: Tools) -> list[ToolRequest] | None:
     """The boldest reading of what is whole but broken: only if it fits the tools to the letter."""
-    if json_text.too_deep(text) or not text.rstrip().endswith(("}", "]")):
+    if json_text.is_too_deep(text) or not text.rstrip().endswith(("}", "]")):
         return None
-    requests = calls.requests_in(json_text.repaired(text), tools)
-    return requests if fitting(requests, tools) else None
+    requests = calls.read_requests(json_text.repair_json(text), tools)
+    return requests if keep_if_fitting(requests, tools) else None
 
 
-def fitting(requests: list[ToolRequest] | None, tools: Tools) -> bool:
-    return bool(requests) and all(calls.fits(request, tools) for request in requests or ())
+def keep_if_fitting(requests: list[ToolRequest] | None, tools: Tools) -> bool:
+    return bool(requests) and all(calls.fits_tool(request, tools) for request in requests or ())
 
 
-def json_parse(
-    openers: Sequence[str], closers: Sequence[str] = (), read: Read = json_calls
+def make_json_parser(
+    start_markers: Sequence[str], end_markers: Sequence[str] = (), read: Read = read_json_calls
 ) -> Callable[[str, Tools], Parsed | None]:
     """A `parse` for JSON in markers: what cannot be read is text, what breaks off incomplete."""
 
     def parse(text: str, tools: Tools) -> Parsed | None:
-        body = inside(text, openers, closers)
-        cut = bool(body) and body[0] in "{[" and not json_text.balanced(body)
-        if cut and json_text.inner_quotes(body) is None:
-            ended = text.rstrip().endswith(tuple(closers))
-            mended = (closed(body, tools, read) or rebuilt(body, tools)) if ended else None
+        body = text_between(text, start_markers, end_markers)
+        cut = bool(body) and body[0] in "{[" and not json_text.is_balanced(body)
+        if cut and json_text.escape_inner_quotes(body) is None:
+            ended = text.rstrip().endswith(tuple(end_markers))
+            mended = (
+                (close_brackets(body, tools, read) or rebuild_calls(body, tools)) if ended else None
+            )
             if not ended and (last := json_text.close_last(body)) != body:
                 mended = read(last, tools)
             if mended:
@@ -101,10 +103,10 @@ def json_parse(
     return parse
 
 
-def closed(body: str, tools: Tools, read: Read) -> list[ToolRequest] | None:
+def close_brackets(body: str, tools: Tools, read: Read) -> list[ToolRequest] | None:
     """The calls of a value whose last brackets are missing though its closing tag is there."""
     for missing in ("}", "]", "}}", "}]"):
-        if json_text.strict(body + missing) is not None:
+        if json_text.parse_strict(body + missing) is not None:
             return read(body + missing, tools)
     return None
 
@@ -117,8 +119,8 @@ def begins_call(body: str) -> bool:
     return KEYED.match(body) is not None
 
 
-def element_parse(
-    read: Read = elements.requests_in, closer: str = ""
+def make_element_parser(
+    read: Read = elements.read_element_requests, closer: str = ""
 ) -> Callable[[str, Tools], Parsed | None]:
     """A `parse` for elements: without its closer, a call whose value is open is incomplete."""
 
@@ -133,26 +135,26 @@ def element_parse(
     return parse
 
 
-def as_elements(request: ToolRequest, opened: str, closed: str, parameter: str) -> str:
+def write_elements(request: ToolRequest, opened: str, closed: str, parameter: str) -> str:
     """`parameter` has slots for KEY and VALUE."""
     written = [
-        parameter.replace("KEY", key).replace("VALUE", raw(value))
+        parameter.replace("KEY", key).replace("VALUE", write_raw(value))
         for key, value in (request.arguments or {}).items()
     ]
     return "".join([opened.replace("NAME", request.name), *written, closed])
 
 
-def raw(value: object) -> str:
+def write_raw(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def render_with(
+def make_renderer(
     write: Write, tell: Callable[[Message], str]
 ) -> Callable[[Sequence[Message]], list[Wire]]:
     """A `render` for dialects whose calls are text: results come back as user messages."""
 
     def render(history: Sequence[Message]) -> list[Wire]:
-        return alternate(
+        return alternate_roles(
             {"role": role(message), "content": content(message)} for message in history
         )
 
@@ -168,59 +170,66 @@ def render_with(
     return render
 
 
-def told(opener: str, closer: str) -> Callable[[Message], str]:
+def result_between(opener: str, closer: str) -> Callable[[Message], str]:
     """A result between two markers."""
     return lambda message: f"{opener}\n{message.content}\n{closer}"
 
 
-def catalogue(tools: Tools) -> str:
+def render_schemas(tools: Tools) -> str:
     """A JSON schema a line."""
     return "\n".join(json.dumps(tool, ensure_ascii=False) for tool in tools.values())
 
 
-def taught(
+def make_taught_dialect(
     name: str,
-    openers: tuple[str, ...],
+    start_markers: tuple[str, ...],
     body: Callable[[str, Tools], Body],
     parse: Callable[[str, Tools], Parsed | None],
     write: Write,
-    closers: tuple[str, ...] = (),
+    end_markers: tuple[str, ...] = (),
     result: tuple[str, str] = ("<tool_response>", "</tool_response>"),
 ) -> Dialect:
     """A dialect that is taught by its schemas and an example, with results between two markers."""
     return Dialect(
         name=name,
-        openers=openers,
+        start_markers=start_markers,
         body=body,
         parse=parse,
         write=write,
-        render=render_with(write, told(*result)),
-        catalogue=catalogue,
-        lesson="calls",
-        closers=closers,
+        render=make_renderer(write, result_between(*result)),
+        render_tools=render_schemas,
+        prompt_template="calls",
+        end_markers=end_markers,
     )
 
 
-def marked_json(
+def make_json_dialect(
     name: str,
-    openers: tuple[str, ...],
-    closers: tuple[str, ...],
+    start_markers: tuple[str, ...],
+    end_markers: tuple[str, ...],
     write: Write,
-    read: Read = json_calls,
-    lead: Callable[[str], bool] = blank,
+    read: Read = read_json_calls,
+    lead: Callable[[str], bool] = is_blank,
 ) -> Dialect:
     """JSON between markers: an object, a list, or several in a row."""
 
     def body(opener: str, tools: Tools) -> Body:
-        return JsonEnd(lead)
+        return JsonValueEnd(lead)
 
-    return taught(name, openers, body, json_parse(openers, closers, read), write, closers)
+    return make_taught_dialect(
+        name,
+        start_markers,
+        body,
+        make_json_parser(start_markers, end_markers, read),
+        write,
+        end_markers,
+    )
 
 
-def between(
+def make_section_dialect(
     name: str,
-    openers: tuple[str, ...],
-    closers: tuple[str, ...],
+    start_markers: tuple[str, ...],
+    end_markers: tuple[str, ...],
     write: Write,
     read: Read,
     strings: bool = True,
@@ -228,10 +237,10 @@ def between(
     """A section with a closer of its own, with calls in it that `read` knows."""
 
     def body(opener: str, tools: Tools) -> Body:
-        return Until(*closers, strings=strings)
+        return MarkerEnd(*end_markers, strings=strings)
 
     def parse(text: str, tools: Tools) -> Parsed | None:
-        requests = read(inside(text, openers, closers), tools)
+        requests = read(text_between(text, start_markers, end_markers), tools)
         return Parsed(tuple(requests)) if requests else None
 
-    return taught(name, openers, body, parse, write, closers)
+    return make_taught_dialect(name, start_markers, body, parse, write, end_markers)

@@ -5,7 +5,14 @@ Asked about the first characters, which may be few: False only if no more text c
 
 import re
 
-from andy_cli.compiler.bodies.calls import ARGUMENTS, IDS, NAMES, WRAPPERS, says_no_call, tool_name
+from andy_cli.compiler.bodies.calls import (
+    ARGUMENTS,
+    IDS,
+    NAMES,
+    WRAPPERS,
+    clean_tool_name,
+    says_no_call,
+)
 from andy_cli.compiler.control_tokens import FENCES
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
@@ -39,29 +46,31 @@ CODE = Expression(
 UNFINISHED = Expression(r"[ \t]*(?:(?:\#|import\s|from\s)[^\n]*|[A-Za-z_]\w{0,60}[ \t]*)?")
 
 
-def promising(text: str, tools: Tools) -> bool:
+def may_begin_request(text: str, tools: Tools) -> bool:
     """Whether an object, a list or a call may have begun here."""
     text = text.lstrip()
     if not text:
         return True
     if text[0] == "{":
-        return key_fits(text[1:], tools)
+        return may_be_first_key(text[1:], tools)
     if text[0] == "[":
         inner = COMMENTS.sub("", text[1:]).lstrip()
         if inner[:1] == "#":
             return True
         if inner[:1] in ("'", '"'):  # calls written as texts, or a name and its arguments
             name, quote, _ = inner[1:].partition(inner[0])
-            return promising(inner[1:], tools) or (bool(quote) and tool_name(name, tools) in tools)
+            return may_begin_request(inner[1:], tools) or (
+                bool(quote) and clean_tool_name(name, tools) in tools
+            )
         if inner[:1] == "[":  # lists in a list, but not any deeper
             inner = inner[1:].lstrip()
-        return not inner or (inner[0] not in "[]" and promising(inner, tools))
+        return not inner or (inner[0] not in "[]" and may_begin_request(inner, tools))
     if text[0] == "<":
         return True
-    return call_fits(text, tools)
+    return may_be_call(text, tools)
 
 
-def key_fits(text: str, tools: Tools) -> bool:
+def may_be_first_key(text: str, tools: Tools) -> bool:
     """The first key of an object says whether it can be a call."""
     match = KEY.match(text)
     if match is None:
@@ -71,19 +80,19 @@ def key_fits(text: str, tools: Tools) -> bool:
     return match[1] in KEYS or match[1] in tools
 
 
-def call_fits(text: str, tools: Tools) -> bool:
+def may_be_call(text: str, tools: Tools) -> bool:
     match = CALLED.match(text)
     if match is None or not match[1]:
         return False
     if not match[2]:
         return True
     if match[1] == "print" and match[2] == "(":
-        return promising(text[match.end() :], tools)
-    name = tool_name(match[1], tools)
+        return may_begin_request(text[match.end() :], tools)
+    name = clean_tool_name(match[1], tools)
     return match[2] == "(" and (name in tools or says_no_call(name, tools))
 
 
-def fence_fits(text: str, tools: Tools) -> bool:
+def may_be_fence(text: str, tools: Tools) -> bool:
     """What stands behind the backticks: an info word, a line break, and what may be a request.
 
     The request may also stand on the line of the backticks.
@@ -94,12 +103,12 @@ def fence_fits(text: str, tools: Tools) -> bool:
     if not line_break and len(info) < LONGEST_INFO:
         return True
     if info.strip().lower() not in {"", *INFO}:
-        return promising(info, tools)
-    return promising(content, tools) or code_fits(content, tools)
+        return may_begin_request(info, tools)
+    return may_begin_request(content, tools) or may_be_program(content, tools)
 
 
-def code_fits(text: str, tools: Tools) -> bool:
+def may_be_program(text: str, tools: Tools) -> bool:
     """A program that begins with a call whose result it keeps; comments and imports may lead."""
     lead = CODE.match(text)
     rest = text[lead.end() :] if lead else text
-    return UNFINISHED.fullmatch(rest) is not None or call_fits(rest, tools)
+    return UNFINISHED.fullmatch(rest) is not None or may_be_call(rest, tools)

@@ -56,11 +56,11 @@ def simplify_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     kept: dict[str, Any] = {}
     for word, value in schema.items():
         if word == "properties" and isinstance(value, Mapping):
-            kept[word] = {name: _part(part) for name, part in value.items()}
+            kept[word] = {name: _simplify_part(part) for name, part in value.items()}
         elif word == "items":
-            kept[word] = _part(value)
+            kept[word] = _simplify_part(value)
         elif word == "anyOf" and isinstance(value, list):
-            kept[word] = [_part(item) for item in value]
+            kept[word] = [_simplify_part(item) for item in value]
         elif word in WORDS or (word in BOUNDS and schema.get("type") == "integer"):
             kept[word] = value
     if kept.get("properties"):
@@ -68,7 +68,7 @@ def simplify_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _part(schema: object) -> dict[str, Any]:
+def _simplify_part(schema: object) -> dict[str, Any]:
     return simplify_schema(schema) if isinstance(schema, Mapping) else {}
 
 

@@ -1,0 +1,91 @@
+"""The shape of dialects that write a name between markers and then the arguments as JSON."""
+
+from collections.abc import Callable, Sequence
+
+from andy_cli.compiler.bodies import builders, calls, json_text
+from andy_cli.compiler.bodies.sections import HeadedEnd
+from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
+from andy_cli.compiler.expression import Expression
+from andy_cli.messages import ToolRequest
+
+
+def make_headed_dialect(
+    name: str,
+    start_markers: tuple[str, ...],
+    end_markers: tuple[str, ...],
+    head: Expression,
+    write: Callable[[ToolRequest], str],
+    named_start_markers: tuple[str, ...] = (),
+) -> Dialect:
+    """`head` matches from the opener to the arguments, with the group `name`."""
+
+    def body(opener: str, tools: Tools) -> Body:
+        return HeadedEnd(opener, *end_markers, heads=(head,))
+
+    made = builders.make_taught_dialect(
+        name,
+        start_markers,
+        body,
+        make_headed_parser(start_markers, end_markers, head),
+        write,
+        end_markers,
+    )
+    return made._replace(named_start_markers=named_start_markers)
+
+
+def make_headed_parser(
+    start_markers: Sequence[str], end_markers: Sequence[str], head: Expression
+) -> Callable[[str, Tools], Parsed | None]:
+    def parse(text: str, tools: Tools) -> Parsed | None:
+        match = head.match(text)
+        if match is None or not (
+            match.end() == len(text) or text.startswith(("{", "[", '"', *end_markers), match.end())
+        ):
+            return read_begun_header(text, start_markers, end_markers)
+        name = calls.clean_tool_name(match["name"], tools)
+        return read_headed_call(name, text[match.end() :], end_markers, tools)
+
+    return parse
+
+
+def read_headed_call(
+    name: str, text: str, end_markers: Sequence[str], tools: Tools
+) -> Parsed | None:
+    """The call with the arguments that the text holds."""
+    body, closed = strip_end_markers(text, end_markers)
+    if not body:
+        return Parsed((ToolRequest(name, {}),), settled=True) if closed else Parsed(incomplete=True)
+    whole = json_text.parse_strict(body) is not None or json_text.is_balanced(body)
+    if not whole and not closed:
+        return Parsed(incomplete=True)
+    value = json_text.read_value(body if whole else json_text.close_brackets(body))
+    arguments = calls.read_argument_object(value, tools.get(name)) if value is not None else None
+    if arguments is None:
+        return Parsed(fault=f"The arguments of {name} are not valid JSON.")
+    return Parsed((ToolRequest(name, arguments),), settled=True)
+
+
+def strip_end_markers(text: str, end_markers: Sequence[str]) -> tuple[str, bool]:
+    """The text without fence and end markers around it, and whether there was one."""
+    text, closed = text.strip(), False
+    while True:
+        closer = next((closer for closer in end_markers if text.endswith(closer)), "")
+        shorter = text.removesuffix(closer).rstrip() if closer else text.rstrip("`").rstrip()
+        if shorter == text:
+            return text, closed
+        text, closed = shorter, closed or bool(closer)
+
+
+NAMING = Expression(r"[\w.\-:/]{0,100}\Z")
+MARKS = Expression(r"<[^<>]{0,60}>|functions?\b")
+
+
+def read_begun_header(
+    text: str, start_markers: Sequence[str], end_markers: Sequence[str]
+) -> Parsed | None:
+    """A header without arguments: incomplete if it may go on with a name, else text."""
+    if any(closer in text for closer in end_markers):
+        return None
+    rest = MARKS.sub("", text.partition(">")[2]) if ">" in text else text
+    rest = rest.strip()
+    return Parsed(incomplete=True) if rest and NAMING.match(rest) else None
