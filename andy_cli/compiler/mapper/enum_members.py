@@ -101,10 +101,7 @@ def find_similar_members(text: str, choices: Sequence[str]) -> Iterator[tuple[in
     if asked.isdigit():
         yield 4, [member for member in choices if asked in split_words(member)]
         return
-    initials = [member for member in choices if len(asked) == 1 and is_member_prefix(member, asked)]
-    spelled = normalize_spelling(text)
-    alike = [member for member in choices if normalize_spelling(member) == spelled]
-    yield 2, initials if len(initials) > 1 else alike
+    yield 2, find_same_spelling(text, choices)
     if asked in YES | NO or (find_unit(text) and any(map(find_unit, choices))):
         return
     choices = [member for member in choices if not is_comparative(asked, plain_name(member))]
@@ -114,6 +111,16 @@ def find_similar_members(text: str, choices: Sequence[str]) -> Iterator[tuple[in
         return
     for cost, is_meant in LOOSE_COMPARISONS:
         yield cost, [member for member in choices if is_meant(text, member)]
+
+
+def find_same_spelling(text: str, choices: Sequence[str]) -> list[str]:
+    """The members that are spelled alike; for one letter all that begin with it, if several do."""
+    asked, spelled = plain_name(text), normalize_spelling(text)
+    if len(asked) == 1:
+        initials = [member for member in choices if is_member_prefix(member, asked)]
+        if len(initials) > 1:
+            return initials
+    return [member for member in choices if normalize_spelling(member) == spelled]
 
 
 def is_comparative(asked: str, member: str) -> bool:

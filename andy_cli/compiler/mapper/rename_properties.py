@@ -365,15 +365,15 @@ def lift_from_sibling(
     takes_object = child.takes("object")
     if takes_object and not child.properties:
         return
-    wanted = assignment.missing_names if child.fits(value) else assignment.free_names
-    lifted = {key for key in value if key in wanted and key not in child.properties}
-    left = {key: inner for key, inner in value.items() if key not in lifted}
+    free = assignment.missing_names if child.fits(value) else assignment.free_names
+    wanted = set(free) - set(child.properties)
+    lifted = {key: inner for key, inner in value.items() if key in wanted}
+    left = {key: inner for key, inner in value.items() if key not in wanted}
     if not lifted or not (left or takes_object) or not assignment.scope.allows(CERTAIN):
         return
-    assignment.assigned.update((key, inner) for key, inner in value.items() if key in lifted)
+    assignment.assigned.update(lifted)
     assignment.assigned[name] = left
-    names = ", ".join(key for key in value if key in lifted)
-    assignment.record_change(CERTAIN, f"{names} taken out of {name}")
+    assignment.record_change(CERTAIN, f"{', '.join(lifted)} taken out of {name}")
 
 
 def lift_from_wrappers(assignment: Assignment) -> None:

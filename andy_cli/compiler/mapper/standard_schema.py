@@ -63,6 +63,19 @@ def _standardize_part(schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
     part: dict[str, Any] = {key: schema[key] for key in COPIED_KEYWORDS if key in schema}
     _copy_types(schema, part)
     _copy_limits(schema, part)
+    _copy_subschemas(schema, part, depth)
+    if isinstance(schema.get("$ref"), str):
+        part["$ref"] = schema["$ref"]
+    _translate_older_keywords(schema, part, depth)
+    _copy_required(schema, part)
+    if "patternProperties" in part:
+        by_pattern = part["patternProperties"].items()
+        usable = {pattern: inner for pattern, inner in by_pattern if is_usable_pattern(pattern)}
+        part["patternProperties"] = usable
+    return _make_nullable(part) if schema.get("nullable") is True else part
+
+
+def _copy_subschemas(schema: Mapping[str, Any], part: dict[str, Any], depth: int) -> None:
     for key in SUBSCHEMA_KEYWORDS:
         if key in schema and isinstance(schema[key], bool | Mapping):
             part[key] = _standardize_any(schema[key], depth)
@@ -71,20 +84,8 @@ def _standardize_part(schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
             part[key] = [_standardize_any(inner, depth) for inner in schema[key]]
     for key in SUBSCHEMA_MAPS:
         if isinstance(schema.get(key), Mapping):
-            part[key] = {
-                str(name): _standardize_any(inner, depth) for name, inner in schema[key].items()
-            }
-    if isinstance(schema.get("$ref"), str):
-        part["$ref"] = schema["$ref"]
-    _translate_older_keywords(schema, part, depth)
-    _copy_required(schema, part)
-    if "patternProperties" in part:
-        part["patternProperties"] = {
-            pattern: inner
-            for pattern, inner in part["patternProperties"].items()
-            if is_usable_pattern(pattern)
-        }
-    return _make_nullable(part) if schema.get("nullable") is True else part
+            named = schema[key].items()
+            part[key] = {str(name): _standardize_any(inner, depth) for name, inner in named}
 
 
 def _standardize_any(schema: object, depth: int) -> dict[str, Any] | bool:
@@ -99,12 +100,7 @@ def _copy_types(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
     written = schema.get("type")
     names = [written] if isinstance(written, str) else written
     if isinstance(names, list):
-        kinds = [parse_kind(name) for name in names if isinstance(name, str)]
-        if kinds and all(kinds):
-            unique = list(dict.fromkeys(kinds))
-            part["type"] = unique[0] if len(unique) == 1 else unique
-        if any(isinstance(name, str) and name.lower() in FLOAT_NAMES for name in names):
-            part[FLOATING] = True
+        _copy_kinds([name for name in names if isinstance(name, str)], part)
         if schema.get("format") in ("float", "double"):
             part[FLOATING] = True
     elif isinstance(names, Mapping):
@@ -115,11 +111,18 @@ def _copy_types(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
         part["const"] = schema["const"]
 
 
+def _copy_kinds(names: list[str], part: dict[str, Any]) -> None:
+    kinds = list(dict.fromkeys(map(parse_kind, names)))
+    if kinds and all(kinds):
+        part["type"] = kinds[0] if len(kinds) == 1 else kinds
+    if any(name.lower() in FLOAT_NAMES for name in names):
+        part[FLOATING] = True
+
+
 def _copy_limits(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
     for key in NUMBER_LIMITS:
-        value = schema.get(key)
-        if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
-            part[key] = value
+        if _is_number(schema.get(key)):
+            part[key] = schema[key]
     if part.get("multipleOf", 1) <= 0:
         del part["multipleOf"]
     for key in COUNT_LIMITS:
@@ -130,13 +133,21 @@ def _copy_limits(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
         part["uniqueItems"] = schema["uniqueItems"]
     if isinstance(schema.get("pattern"), str) and is_usable_pattern(schema["pattern"]):
         part["pattern"] = schema["pattern"]
-    needed = schema.get("dependentRequired")
-    if isinstance(needed, Mapping):
-        part["dependentRequired"] = {
-            str(name): _unique_names(others)
-            for name, others in needed.items()
-            if isinstance(others, list)
-        }
+    if isinstance(schema.get("dependentRequired"), Mapping):
+        part["dependentRequired"] = _lists_of_names(schema["dependentRequired"])
+
+
+def _is_number(value: object) -> bool:
+    """Whether it is a number that can be compared with: NaN is none."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+
+
+def _lists_of_names(written: Mapping[str, object]) -> dict[str, list[str]]:
+    return {
+        str(name): _unique_names(others)
+        for name, others in written.items()
+        if isinstance(others, list)
+    }
 
 
 def _translate_older_keywords(schema: Mapping[str, Any], part: dict[str, Any], depth: int) -> None:
