@@ -121,13 +121,10 @@ class Frame:
         doubtful: FrameReading | None = None
         for dialect in self.readers:
             parsed = dialect.parse(self.written, self._tools)
-            label = self._mid_line and self.opener[0] == "[" and dialect in FRAMING
-            if parsed is None or ((in_prose or label) and not parsed.explicit):
+            if parsed is None or (parsed.incomplete and not at_end):
                 continue
-            if self._mentions(parsed) or (parsed.incomplete and not at_end):
+            if self._is_mention(dialect, parsed, in_prose):
                 continue
-            if self._mid_line and self._strong and parsed.fault and not parsed.requests:
-                continue  # a form that prose shows
             read = FrameReading(dialect, parsed._replace(settled=parsed.settled or not at_end))
             if not (parsed.fault or parsed.incomplete):
                 return read
@@ -135,6 +132,14 @@ class Frame:
         if self._strong and self._asks:
             return self._read_contents(at_end) or doubtful
         return doubtful
+
+    def _is_mention(self, dialect: Dialect, parsed: Parsed, in_prose: bool) -> bool:
+        """Whether prose shows a form here and calls nothing."""
+        label = self._mid_line and self.opener[0] == "[" and dialect in FRAMING
+        if (in_prose or label) and not parsed.explicit:
+            return True
+        faulty = bool(parsed.fault) and not parsed.requests
+        return self._mentions(parsed) or (self._mid_line and self._strong and faulty)
 
     def read_open(self, protocol: str) -> OpenCall | None:
         """Read a call whose end has not come, as far as it is sure.

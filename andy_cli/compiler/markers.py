@@ -138,29 +138,13 @@ class Markers:
             closer for dialect in dialects for closer in dialect.end_markers
         )
         self.fenced = tuple(dialect for dialect in dialects if dialect.fenced)
-        odd = [name for name in tools if not is_simple(name)]
         for dialect in (*dialects, *(FRAMING if dialects else ())):
-            for text, where in list_start_markers(
-                dialect, tools if dialect.case_insensitive else odd
-            ):
-                table = self._folded if dialect.case_insensitive else self._exact
-                self._add(table, text.lower() if dialect.case_insensitive else text, where, dialect)
-            for form, where in () if dialect.case_insensitive else named_forms(dialect):
-                self._add(self._forms, form, where, dialect)
-            for text in dialect.end_markers:
-                self._exact.setdefault(text, Marker("closer"))
-        self._exact |= {text: Marker("token") for text in LITERAL}
-        self._exact |= {text: Marker("reasoning") for text in REASONING}
-        self._exact |= {end: Marker("reasoned") for end in SPLITTING}
+            self._add_dialect(dialect, tools)
+        self._add_framework(bool(dialects))
         self.heads = frozenset(
             text for text, marker in self._exact.items() if marker.kind == "opener"
         )
-        """Openers that may also end a stretch of reasoning."""
-        if dialects:
-            turns = ("user:", "human:", "observation:")
-            self._folded |= {text: Marker("token", "reply") for text in OWN_LINES}
-            self._folded |= {text: NEXT for text in turns}
-            self._folded |= {text: Marker("foreign") for text in HEADINGS}
+        """Start markers that may also end a stretch of reasoning."""
         for text in (*(f"<{tag}>" for tag in RESULTS), *OTHER_RESULTS):
             marker = self._exact.get(text) or Marker("result")
             self._exact[text] = marker._replace(kind="result")
@@ -168,10 +152,36 @@ class Markers:
         self._fixed = find_fixed(frozenset(self._exact) - behind, frozenset(self._folded))
         self._behind = find_fixed(behind, frozenset())
         self._named = NamedMarkers(
-            [form for form, marker in self._forms.items() if marker.where == "line"],
-            [form for form, marker in self._forms.items() if marker.where == "anywhere"],
+            self._forms_where("line"),
+            self._forms_where("anywhere"),
             [name for name in tools if is_simple(name)],
         )
+
+    def _add_dialect(self, dialect: Dialect, tools: Sequence[str]) -> None:
+        if dialect.case_insensitive:
+            for text, where in list_start_markers(dialect, tools):
+                self._add(self._folded, text.lower(), where, dialect)
+        else:
+            odd = [name for name in tools if not is_simple(name)]
+            for text, where in list_start_markers(dialect, odd):
+                self._add(self._exact, text, where, dialect)
+            for form, where in named_forms(dialect):
+                self._add(self._forms, form, where, dialect)
+        for text in dialect.end_markers:
+            self._exact.setdefault(text, Marker("closer"))
+
+    def _add_framework(self, has_dialects: bool) -> None:
+        """Add the markers of templates: control tokens, reasoning, the turns of others."""
+        self._exact |= dict.fromkeys(LITERAL, Marker("token"))
+        self._exact |= dict.fromkeys(REASONING, Marker("reasoning"))
+        self._exact |= dict.fromkeys(SPLITTING, Marker("reasoned"))
+        if has_dialects:
+            self._folded |= dict.fromkeys(OWN_LINES, Marker("token", "reply"))
+            self._folded |= dict.fromkeys(("user:", "human:", "observation:"), NEXT)
+            self._folded |= dict.fromkeys(HEADINGS, Marker("foreign"))
+
+    def _forms_where(self, where: Where) -> list[Form]:
+        return [form for form, marker in self._forms.items() if marker.where == where]
 
     def _add(self, table: dict[Key, Marker], key: Key, where: Where, dialect: Dialect) -> None:
         there: Marker = table.get(key) or Marker("opener", where, body=dialect.body)

@@ -312,31 +312,38 @@ def _as_elements(text: str, name: str, tool: Schema | None) -> dict[str, object]
             return read_arguments(wrapped[2], name, {name: tool} if tool else {})
     found: dict[str, object] = {}
     at = 0
-    while at < len(text):
+    while text[at:].strip():
         at = len(text) - len(text[at:].lstrip())
-        if at >= len(text):
-            break
-        opened = (
-            PARAMETER.compiled.match(text, at)
-            or PAIR.compiled.match(text, at)
-            or CHILD.compiled.match(text, at)
-        )
-        if opened is None or (opened.re is CHILD.compiled and not _may_be_key(opened["tag"], tool)):
+        opened = _match_argument_tag(text, at, tool)
+        if opened is None:
             return None
-        groups = opened.groupdict()
-        key = html.unescape((groups.get("key") or groups["tag"]).replace("\\_", "_").strip())
-        if groups.get("empty"):
-            said = VALUE.search(groups.get("rest") or "")
-            value = html.unescape(said[1] or said[2] or "") if said else ""
-            at = opened.end()
-        else:
-            value, at = _element_value(text, opened.end(), groups["tag"], key)
+        key, value, at = _read_argument_element(text, opened)
         if _holds_another(value, {key, *found}, tool):
             return None
         schema, root = declared_properties(tool).get(key) if tool else None, parameters_schema(tool)
         if not add_value(found, key, parse_typed(value, schema, root), schema, root):
             return None
     return found
+
+
+def _match_argument_tag(text: str, at: int, tool: Schema | None) -> re.Match[str] | None:
+    named = PARAMETER.compiled.match(text, at) or PAIR.compiled.match(text, at)
+    if named is not None:
+        return named
+    child = CHILD.compiled.match(text, at)
+    return child if child is not None and _may_be_key(child["tag"], tool) else None
+
+
+def _read_argument_element(text: str, opened: re.Match[str]) -> tuple[str, str, int]:
+    """(the argument's name, its value as written, where the element ends)."""
+    groups = opened.groupdict()
+    key = html.unescape((groups.get("key") or groups["tag"]).replace("\\_", "_").strip())
+    if groups.get("empty"):
+        attribute = VALUE.search(groups.get("rest") or "")
+        value = html.unescape(attribute[1] or attribute[2] or "") if attribute else ""
+        return key, value, opened.end()
+    value, end = _element_value(text, opened.end(), groups["tag"], key)
+    return key, value, end
 
 
 def _holds_another(value: str, given: set[str], tool: Schema | None) -> bool:
@@ -367,10 +374,10 @@ def _element_value(text: str, start: int, tag: str, key: str) -> tuple[str, int]
     at = start
     while True:
         places = (text.find(f"</{tag}", at), text.find(f"</{key}", at))
-        end_markers = [place for place in places if place >= 0]
-        if not end_markers:
+        found = [place for place in places if place >= 0]
+        if not found:
             break
-        close = min(end_markers)
+        close = min(found)
         end = text.find(">", close) + 1 or len(text)
         if not text[end:].strip() or text[end:].lstrip().startswith("<"):
             return _strip_framing(text[start:close]), end
