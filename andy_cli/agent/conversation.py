@@ -57,7 +57,7 @@ from andy_cli.compiler.detect import (
     describe_detection,
     opens_reasoning,
 )
-from andy_cli.compiler.dialect import Dialect, Question, Tools
+from andy_cli.compiler.dialect import Dialect, InterviewQuestion, Tools
 from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.compiler.markers import Markers
 from andy_cli.compiler.requested import asks_for_code
@@ -531,11 +531,11 @@ class Conversation:
 
     def interviewer(
         self, dialect: Dialect, request: ToolRequest
-    ) -> Callable[[Question], Awaitable[str]]:
+    ) -> Callable[[InterviewQuestion], Awaitable[str]]:
         """Who puts an interview's questions to the model; the side conversation grows (A18)."""
         side: list[Wire] = [{"role": "assistant", "content": dialect.write(request)}]
 
-        async def ask(question: Question) -> str:
+        async def ask(question: InterviewQuestion) -> str:
             side.append({"role": "user", "content": question.text})
             answer = await self._whole(
                 self.request(side, None if self.client.guided else question.constraint)

@@ -7,13 +7,13 @@ validate (R14). Never the gate: `andy serve` resolves with its client's schemas 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple
 
-from andy_cli.compiler.dialect import Dialect, Question, Refusal, Tools
+from andy_cli.compiler.dialect import Dialect, InterviewQuestion, InterviewRefusal, Tools
 from andy_cli.compiler.mapper.mapper import Mapped, map_call
 from andy_cli.compiler.mapper.provider_schema import schema_excerpt
 from andy_cli.compiler.mapper.tool_names import find_tool
 from andy_cli.messages import Arguments, Problem, Schema, ToolCall, ToolRequest
 
-Ask = Callable[[Question], Awaitable[str]]
+Ask = Callable[[InterviewQuestion], Awaitable[str]]
 """Puts a question to the model and returns its answer."""
 
 Check = Callable[[str, Arguments], tuple[Problem, ...]]
@@ -53,7 +53,7 @@ async def resolve(
     arguments: object = request.arguments or {}
     if dialect.interview is not None:
         answered = await interviewed(request, dialect, offer, ask)
-        if isinstance(answered, Refusal):
+        if isinstance(answered, InterviewRefusal):
             return (Resolved(ToolCall(request.id, request.name), answered.text),)
         arguments = answered
     made = map_call(request.name, arguments, offer.tools, offer.harmless)
@@ -65,7 +65,7 @@ async def resolve(
 
 async def interviewed(
     request: ToolRequest, dialect: Dialect, offer: Offer, ask: Ask
-) -> Arguments | Refusal:
+) -> Arguments | InterviewRefusal:
     """The arguments, those asked for included; an unknown tool is asked for nothing."""
     given = request.arguments or {}
     found = find_tool(request.name, given, offer.tools)
@@ -108,7 +108,7 @@ def misfit(name: str, problems: tuple[Problem, ...], tool: Schema) -> str:
 
 async def conduct(
     dialect: Dialect, name: str, given: Arguments, tool: Schema, ask: Ask
-) -> Arguments | Refusal:
+) -> Arguments | InterviewRefusal:
     """Lead the interview: every question to the model, every answer back (A16 to A20)."""
     assert dialect.interview is not None
     interview = dialect.interview(name, parameters(tool), given)
@@ -118,7 +118,7 @@ async def conduct(
             question = next(interview) if answer is None else interview.send(answer)
             answer = await ask(question)
     except StopIteration as done:
-        outcome: Arguments | Refusal = done.value
+        outcome: Arguments | InterviewRefusal = done.value
         return outcome
 
 

@@ -48,7 +48,7 @@ class Parsed(NamedTuple):
     """Somebody else's turn begins here: nothing from here on is the model's."""
 
 
-class Body(Protocol):
+class EndDetector(Protocol):
     """Finds the end of one request; a new one for each start marker."""
 
     def feed(self, text: str) -> int | None:
@@ -60,7 +60,7 @@ class Body(Protocol):
         ...
 
 
-class Question(NamedTuple):
+class InterviewQuestion(NamedTuple):
     """One step of an interview."""
 
     text: str
@@ -71,13 +71,15 @@ class Question(NamedTuple):
     """What the answer may be, as far as the schema says."""
 
 
-class Refusal(NamedTuple):
+class InterviewRefusal(NamedTuple):
     """The interview came to nothing; `text` tells the model why."""
 
     text: str
 
 
-Interview = Callable[[str, Schema, Arguments], Generator[Question, str, Arguments | Refusal]]
+Interview = Callable[
+    [str, Schema, Arguments], Generator[InterviewQuestion, str, Arguments | InterviewRefusal]
+]
 """(tool's name, schema of its arguments, what is known already) -> questions -> arguments."""
 
 
@@ -95,7 +97,7 @@ class Dialect(NamedTuple):
     name: str
     start_markers: tuple[str, ...]
     """The characters a request starts with, wherever they stand (but in code)."""
-    body: Callable[[str, Tools], Body]
+    body: Callable[[str, Tools], EndDetector]
     """(start marker as written, tools) -> where the request ends."""
     parse: Callable[[str, Tools], Parsed | None]
     """Reads a request, start marker included; None: this is text after all."""

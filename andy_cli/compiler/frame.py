@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from andy_cli.compiler.bodies.contents import read_contents
 from andy_cli.compiler.bodies.end_detectors import FrameEnd
-from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
+from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.framing import FRAMING
 from andy_cli.compiler.open_calls import OpenCall, read_open_call
@@ -36,7 +36,7 @@ class Frame:
         self,
         opener: str,
         readers: tuple[Dialect, ...],
-        body: Body,
+        body: EndDetector,
         tools: Tools,
         mid_line: bool,
         quote: str,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from andy_cli.compiler.bodies import calls, json_text
 from andy_cli.compiler.bodies.end_detectors import BareCallEnd, JsonScan, LineEnd
 from andy_cli.compiler.control_tokens import CALLS, FENCES, LABELS, RESULTS
-from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
+from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 
 LONGEST = 100_000
@@ -154,13 +154,13 @@ MENTIONED = Expression(
 )
 
 
-def _element_body(opener: str, tools: Tools) -> Body:
+def _element_body(opener: str, tools: Tools) -> EndDetector:
     return CloserEnd(f"</{opener[1:].rstrip('> ')}>", lambda start: not MENTIONED.match(start))
 
 
 def _framing_form(
     name: str,
-    body: Callable[[str, Tools], Body],
+    body: Callable[[str, Tools], EndDetector],
     parse: Callable[[str, Tools], Parsed | None] = _take_framing,
     start_markers: tuple[str, ...] = (),
     line_start_markers: tuple[str, ...] = (),

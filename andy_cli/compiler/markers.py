@@ -15,7 +15,7 @@ from andy_cli.compiler.control_tokens import (
     RESULTS,
     SPLITTING,
 )
-from andy_cli.compiler.dialect import Body, Dialect, Tools
+from andy_cli.compiler.dialect import Dialect, EndDetector, Tools
 from andy_cli.compiler.framing import FRAMING, NEXT_TURN
 from andy_cli.compiler.named import (
     ESCAPES,
@@ -37,7 +37,7 @@ class Marker(NamedTuple):
     where: Where = "anywhere"
     dialects: tuple[Dialect, ...] = ()
     """Who may read what an opener begins, the likeliest first."""
-    body: Callable[[str, Tools], Body] | None = None
+    body: Callable[[str, Tools], EndDetector] | None = None
     """Finds where it ends, for all of them."""
 
 

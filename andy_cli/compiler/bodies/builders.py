@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from andy_cli.compiler.alternation import alternate_roles
 from andy_cli.compiler.bodies import calls, elements, json_text, python_calls
 from andy_cli.compiler.bodies.end_detectors import JsonValueEnd, MarkerEnd, is_blank
-from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
+from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Message, ToolRequest, Wire
 
@@ -183,7 +183,7 @@ def render_schemas(tools: Tools) -> str:
 def make_taught_dialect(
     name: str,
     start_markers: tuple[str, ...],
-    body: Callable[[str, Tools], Body],
+    body: Callable[[str, Tools], EndDetector],
     parse: Callable[[str, Tools], Parsed | None],
     write: Write,
     end_markers: tuple[str, ...] = (),
@@ -213,7 +213,7 @@ def make_json_dialect(
 ) -> Dialect:
     """JSON between markers: an object, a list, or several in a row."""
 
-    def body(opener: str, tools: Tools) -> Body:
+    def body(opener: str, tools: Tools) -> EndDetector:
         return JsonValueEnd(lead)
 
     return make_taught_dialect(
@@ -236,7 +236,7 @@ def make_section_dialect(
 ) -> Dialect:
     """A section with a closer of its own, with calls in it that `read` knows."""
 
-    def body(opener: str, tools: Tools) -> Body:
+    def body(opener: str, tools: Tools) -> EndDetector:
         return MarkerEnd(*end_markers, strings=strings)
 
     def parse(text: str, tools: Tools) -> Parsed | None:

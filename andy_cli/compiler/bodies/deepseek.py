@@ -8,7 +8,7 @@ from itertools import product
 
 from andy_cli.compiler.bodies import name_then_json
 from andy_cli.compiler.bodies.sections import HeadedEnd, RawSectionEnd
-from andy_cli.compiler.dialect import Body, Parsed, Tools
+from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 
 BAR, LOW = "\uff5c", "\u2581"
@@ -50,7 +50,7 @@ KIMI = Expression(
 STEP = "<steptml:"
 
 
-def find_body(opener: str, tools: Tools) -> Body:
+def find_body(opener: str, tools: Tools) -> EndDetector:
     """One body for all of them: they share start markers."""
     return HeadedEnd(
         opener,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from andy_cli.compiler.bodies import builders, calls, json_text
 from andy_cli.compiler.bodies.sections import HeadedEnd
-from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
+from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
@@ -19,7 +19,7 @@ def make_headed_dialect(
 ) -> Dialect:
     """`head` matches from the opener to the arguments, with the group `name`."""
 
-    def body(opener: str, tools: Tools) -> Body:
+    def body(opener: str, tools: Tools) -> EndDetector:
         return HeadedEnd(opener, *end_markers, heads=(head,))
 
     made = builders.make_taught_dialect(

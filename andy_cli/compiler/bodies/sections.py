@@ -10,7 +10,7 @@ from functools import cache
 
 from andy_cli.compiler.bodies.end_detectors import LARGEST, LONGEST_LEAD, JsonScan, MarkerEnd
 from andy_cli.compiler.bodies.lookahead import may_begin_request
-from andy_cli.compiler.dialect import Body, Tools
+from andy_cli.compiler.dialect import EndDetector, Tools
 from andy_cli.compiler.expression import Expression
 
 TAG = r"(?:\w{1,20}[:|_])?(?:[|\uff5c]\w{1,20}[|\uff5c] ?)?"
@@ -167,7 +167,7 @@ class SectionEnd:
         self._end_markers = end_markers
         self._tools = tools
         self._lines = lines
-        self._body: Body | None = None
+        self._body: EndDetector | None = None
         self._held = ""
         self._start = ""
 
@@ -187,7 +187,7 @@ class SectionEnd:
         end = self._body.feed(self._held)
         return end if end is None or end < 0 else end - known
 
-    def _reader(self, first: str) -> Body:
+    def _reader(self, first: str) -> EndDetector:
         if first in "{[":
             return JsonSectionEnd(*self._end_markers)
         if self._lines and first != "<":
@@ -201,7 +201,7 @@ class TagEnd:
     def __init__(self, *end_markers: str, end: str = ">") -> None:
         self._end_markers = end_markers
         self._end = end
-        self._body: Body | None = None
+        self._body: EndDetector | None = None
         self._held = ""
 
     def feed(self, text: str) -> int | None:
@@ -240,14 +240,14 @@ class HeadedEnd:
         opener: str,
         *end_markers: str,
         heads: Sequence[Expression],
-        other: tuple[str, Callable[[], Body]] | None = None,
+        other: tuple[str, Callable[[], EndDetector]] | None = None,
     ) -> None:
         self._opener = opener
         self._end_markers = end_markers
         self._heads = heads
         self._other = other
         self._held = ""
-        self._body: Body | None = None
+        self._body: EndDetector | None = None
         self._begins = any_of("{", "[", *end_markers, *([other[0]] if other else []))
 
     def feed(self, text: str) -> int | None:

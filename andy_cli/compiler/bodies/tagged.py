@@ -7,7 +7,7 @@ from andy_cli.compiler.bodies import builders, elements, json_text
 from andy_cli.compiler.bodies.elements import TagSyntax, strip_line_breaks
 from andy_cli.compiler.bodies.sections import SectionEnd, TagEnd
 from andy_cli.compiler.bodies.typed import parse_untyped, unquote_text
-from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
+from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
@@ -33,7 +33,7 @@ def make_tagged_dialect(
     `bare` markers are the beginning of a call's own tag, up to its name.
     """
 
-    def body(opener: str, tools: Tools) -> Body:
+    def body(opener: str, tools: Tools) -> EndDetector:
         if opener in bare:
             return TagEnd(*end_markers, end=tag_end)
         return SectionEnd(*end_markers, tools=tools, lines=lines and "function_calls" in opener)

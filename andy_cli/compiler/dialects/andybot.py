@@ -17,7 +17,7 @@ from collections.abc import Generator, Mapping, Sequence
 
 from andy_cli.compiler.alternation import alternate_roles
 from andy_cli.compiler.bodies import constraint_schemas
-from andy_cli.compiler.dialect import Dialect, Parsed, Question, Refusal, Tools
+from andy_cli.compiler.dialect import Dialect, InterviewQuestion, InterviewRefusal, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import (
     Arguments,
@@ -126,7 +126,7 @@ REPEATS = 2
 
 def interview(
     name: str, schema: Schema, given: Arguments
-) -> Generator[Question, str, Arguments | Refusal]:
+) -> Generator[InterviewQuestion, str, Arguments | InterviewRefusal]:
     required = set(schema.get("required") or ())
     arguments: dict[str, object] = {}
     for parameter, declared in (schema.get("properties") or {}).items():
@@ -134,7 +134,7 @@ def interview(
             arguments[parameter] = convert_answer(str(given[parameter]), declared)
             continue
         needed = parameter in required
-        question = Question(
+        question = InterviewQuestion(
             ask_parameter(parameter, declared),
             parameter,
             declared,
@@ -151,7 +151,7 @@ def interview(
                 break
             question = again(question, attempt)
         if question.required and parameter not in arguments:
-            return Refusal(f"cannot {name.upper()} without {parameter}")
+            return InterviewRefusal(f"cannot {name.upper()} without {parameter}")
     return arguments
 
 
@@ -193,7 +193,7 @@ def describe_choices(schema: Schema) -> str:
     return "yes or no" if kind == "boolean" else ""
 
 
-def again(question: Question, attempt: int) -> Question:
+def again(question: InterviewQuestion, attempt: int) -> InterviewQuestion:
     if attempt:
         return question
     needed = describe_choices(question.schema) or "this is needed"

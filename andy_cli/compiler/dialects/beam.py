@@ -8,7 +8,7 @@ Blue
 from andy_cli.compiler.bodies import builders, calls, elements, tagged
 from andy_cli.compiler.bodies.elements import INVOKE
 from andy_cli.compiler.bodies.sections import RawSectionEnd
-from andy_cli.compiler.dialect import Body, Parsed, Tools
+from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
 from andy_cli.compiler.dialects import harmony
 from andy_cli.messages import ToolRequest
 
@@ -43,7 +43,7 @@ class BeamEnd:
         return self._channel.feed(text)
 
 
-def body(opener: str, tools: Tools) -> Body:
+def body(opener: str, tools: Tools) -> EndDetector:
     return BeamEnd(opener)
 
 

@@ -11,7 +11,7 @@ The tool `directly-answer` means that none is called.
 
 from andy_cli.compiler.bodies import builders
 from andy_cli.compiler.bodies.sections import JsonSectionEnd
-from andy_cli.compiler.dialect import Body, Parsed, Tools
+from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
 
 OPENERS = ("Action: ```json", "Action:```json", "Action:\n```json")
 NOTHING = ("directly-answer", "directly_answer")
@@ -33,7 +33,7 @@ class FencedListEnd(JsonSectionEnd):
         return super().feed(text)
 
 
-def body(opener: str, tools: Tools) -> Body:
+def body(opener: str, tools: Tools) -> EndDetector:
     return FencedListEnd()
 
 

@@ -11,13 +11,13 @@ from andy_cli.compiler.bodies import builders, calls, json_text
 from andy_cli.compiler.bodies.deepseek import CLOSERS, OPENERS, V31, make_reader, write_marker
 from andy_cli.compiler.bodies.deepseek import find_body as section
 from andy_cli.compiler.bodies.sections import BegunEnd
-from andy_cli.compiler.dialect import Body, Parsed, Tools
+from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
 from andy_cli.messages import ToolRequest
 
 READ = make_reader(V31)
 
 
-def body(opener: str, tools: Tools) -> Body:
+def body(opener: str, tools: Tools) -> EndDetector:
     return BegunEnd(opener) if opener[-1] == "{" else section(opener, tools)
 
 

@@ -10,7 +10,7 @@ The first `>>>` stands in the prompt. A tool with one parameter, such as `python
 
 from andy_cli.compiler.bodies import builders, calls, name_then_json
 from andy_cli.compiler.bodies.sections import BegunEnd, HeadedEnd, NothingEnd
-from andy_cli.compiler.dialect import Body, Parsed, Tools
+from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
@@ -32,7 +32,7 @@ class RecipientEnd:
         return None if self._raw else self._json.feed(text)
 
 
-def body(opener: str, tools: Tools) -> Body:
+def body(opener: str, tools: Tools) -> EndDetector:
     if opener in WORDS:
         return NothingEnd()
     if opener[-1] == "{":

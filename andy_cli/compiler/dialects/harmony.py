@@ -11,7 +11,7 @@ The servers' own tools `python` and `browser` are no functions of ours.
 
 from andy_cli.compiler.bodies import builders, calls, json_text
 from andy_cli.compiler.bodies.end_detectors import JsonScan
-from andy_cli.compiler.dialect import Body, Parsed, Tools
+from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
@@ -70,7 +70,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     return Parsed((ToolRequest(name=name, arguments=arguments),))
 
 
-def body(opener: str, tools: Tools) -> Body:
+def body(opener: str, tools: Tools) -> EndDetector:
     return ChannelEnd(opener, tools)
 
 

@@ -8,7 +8,7 @@ The servers' own tools are called in Python there: `<|python_tag|>play.call(trac
 from andy_cli.compiler.bodies import builders, python_calls, tagged
 from andy_cli.compiler.bodies.end_detectors import LineEnd
 from andy_cli.compiler.bodies.sections import LINE, LONGEST_HEAD, JsonSectionEnd
-from andy_cli.compiler.dialect import Body, Parsed, Tools
+from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 
 OPEN = "<|python_tag|>"
@@ -18,7 +18,7 @@ class TaggedJsonEnd:
     """A JSON value, or a line of Python; further objects follow as plain JSON does."""
 
     def __init__(self) -> None:
-        self._body: Body | None = None
+        self._body: EndDetector | None = None
         self._held = ""
 
     def feed(self, text: str) -> int | None:
@@ -52,7 +52,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     return Parsed(tuple(calls)) if calls else None
 
 
-def body(opener: str, tools: Tools) -> Body:
+def body(opener: str, tools: Tools) -> EndDetector:
     return TaggedJsonEnd()
 
 

@@ -10,14 +10,14 @@ Arrays and objects are elements in elements; the items of an array are <item>.
 from andy_cli.compiler.bodies import builders, nested
 from andy_cli.compiler.bodies.nested import MARK
 from andy_cli.compiler.bodies.sections import MarkedEnd
-from andy_cli.compiler.dialect import Body, Tools
+from andy_cli.compiler.dialect import EndDetector, Tools
 
 BARE = f"{MARK}<invoke name="
 OPENERS = (f"{MARK}<tool_call>", BARE)
 CLOSERS = (f"{MARK}</invoke>", f"{MARK}</tool_call>")
 
 
-def body(opener: str, tools: Tools) -> Body:
+def body(opener: str, tools: Tools) -> EndDetector:
     return MarkedEnd('"' if opener == BARE else BARE, *CLOSERS)
 
 

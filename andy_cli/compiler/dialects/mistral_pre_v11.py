@@ -8,7 +8,7 @@ import json
 from andy_cli.compiler import ids
 from andy_cli.compiler.bodies import builders
 from andy_cli.compiler.bodies.end_detectors import NamedJsonEnd
-from andy_cli.compiler.dialect import Body, Tools
+from andy_cli.compiler.dialect import EndDetector, Tools
 from andy_cli.messages import ToolRequest
 
 OPEN, RESULTS = "[TOOL_CALLS]", "[TOOL_RESULTS]"
@@ -20,7 +20,7 @@ def write(request: ToolRequest) -> str:
     return f"{OPEN} {json.dumps([known], ensure_ascii=False)}"
 
 
-def body(opener: str, tools: Tools) -> Body:
+def body(opener: str, tools: Tools) -> EndDetector:
     return NamedJsonEnd()
 
 

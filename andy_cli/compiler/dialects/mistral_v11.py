@@ -9,7 +9,7 @@ Where a server strips special tokens, `play{"track": "Blue"}` is left.
 from andy_cli.compiler import ids
 from andy_cli.compiler.bodies import builders, calls, json_text
 from andy_cli.compiler.bodies.end_detectors import NamedJsonEnd
-from andy_cli.compiler.dialect import Body, Parsed, Tools
+from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
@@ -35,7 +35,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     return Parsed((ToolRequest(name=name, arguments=arguments, id=head["id"] or ""),))
 
 
-def body(opener: str, tools: Tools) -> Body:
+def body(opener: str, tools: Tools) -> EndDetector:
     return NamedJsonEnd()
 
 

@@ -9,7 +9,7 @@ Words to itself, ` to=self<|message|>...<|eom|>`, are reasoning.
 from andy_cli.compiler.bodies import tagged
 from andy_cli.compiler.bodies.elements import INVOKE
 from andy_cli.compiler.bodies.sections import NothingEnd
-from andy_cli.compiler.dialect import Body, Parsed, Tools
+from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
 
 SELF, USER = "to=self<|message|>", "to=user<|message|>"
 OPEN, CLOSE = "<atem:function_calls>", "</atem:function_calls>"
@@ -30,7 +30,7 @@ ELEMENTS = tagged.make_tagged_dialect(
 )
 
 
-def body(opener: str, tools: Tools) -> Body:
+def body(opener: str, tools: Tools) -> EndDetector:
     return NothingEnd() if opener in (SELF, USER) else ELEMENTS.body(opener, tools)
 
 

@@ -10,7 +10,7 @@ import re
 
 from andy_cli.compiler.bodies import builders, calls, json_text, typed
 from andy_cli.compiler.bodies.end_detectors import MarkerEnd
-from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
+from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
@@ -45,7 +45,7 @@ def read_inside(text: str, name: str, tools: Tools) -> dict[str, object] | None:
     return found if found and at == len(text) else None
 
 
-def body(opener: str, tools: Tools) -> Body:
+def body(opener: str, tools: Tools) -> EndDetector:
     return MarkerEnd(f"</{opener[1:]}", strings=True)
 
 

@@ -15,7 +15,7 @@ import re
 from andy_cli.compiler.bodies import builders, calls, python_calls
 from andy_cli.compiler.bodies.end_detectors import BareCallEnd, CallLineEnd
 from andy_cli.compiler.bodies.fences import strip_fence
-from andy_cli.compiler.dialect import Body, Dialect, Parsed, Tools
+from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
@@ -48,7 +48,7 @@ def write(request: ToolRequest) -> str:
     return f"[{request.name}({', '.join(values)})]"
 
 
-def body(opener: str, tools: Tools) -> Body:
+def body(opener: str, tools: Tools) -> EndDetector:
     return (BareCallEnd if opener[-1] == "[" or opener[0] in "[\\" else CallLineEnd)(opener, tools)
 
 

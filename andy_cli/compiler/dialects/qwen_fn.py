@@ -9,7 +9,7 @@ Models go on to invent the result: from its word on nothing is read or shown.
 
 from andy_cli.compiler.bodies import builders, name_then_json
 from andy_cli.compiler.bodies.sections import HeadedEnd
-from andy_cli.compiler.dialect import Body, Tools
+from andy_cli.compiler.dialect import EndDetector, Tools
 from andy_cli.compiler.expression import Expression
 
 CALL, ARGUMENTS, RESULT, RETURN = (
@@ -19,7 +19,7 @@ HEAD = Expression(rf"\s*{CALL}\s*:?\s*(?P<name>[\w.\-/]{{1,200}})\s*(?:{ARGUMENT
 READ = name_then_json.make_headed_parser((CALL,), (), HEAD)
 
 
-def body(opener: str, tools: Tools) -> Body:
+def body(opener: str, tools: Tools) -> EndDetector:
     return HeadedEnd(opener, heads=(HEAD,))
 
 

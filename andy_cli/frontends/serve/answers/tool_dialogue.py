@@ -26,7 +26,7 @@ from andy_cli.agent.resolve import Offer, Resolved, resolve
 from andy_cli.compiler.bodies.constraint_schemas import call_constraint
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Opened
 from andy_cli.compiler.detect import NATIVE
-from andy_cli.compiler.dialect import Question
+from andy_cli.compiler.dialect import InterviewQuestion
 from andy_cli.compiler.markers import Markers
 from andy_cli.compiler.requested import asks_for_code
 from andy_cli.frontends.serve.answers.opening_call import OpenCallReader, OpeningCall
@@ -489,7 +489,7 @@ def make_interviewer(
         {"role": "assistant", "content": dialogue.tool_prompt.dialect.write(request)}
     ]
 
-    async def ask(question: Question) -> str:
+    async def ask(question: InterviewQuestion) -> str:
         side.append({"role": "user", "content": question.text})
         request = dialogue.build_request(side, constrain_answer(dialogue, question))
         fields = {key: value for key, value in dialogue.chat_request.fields.items() if key in KEPT}
