@@ -121,7 +121,7 @@ def test_case_23_without_a_login_no_tool_succeeds_and_none_is_offered(
     done = used(tools, name, **CALLS[name])
     assert done.status is Status.FAILED
     assert done.content == "Google is not connected. Run `andy google login`."
-    assert name not in tools.ready_functions(tools.known_functions(carries_all=True))
+    assert name not in tools.ready_functions(tools.known_functions(calls_only=True))
 
 
 @pytest.mark.parametrize("content", ["", "{}", "nonsense", "[1]", '{"client_id": 5}'])
@@ -135,7 +135,7 @@ def test_case_23_a_damaged_login_is_none(content: str, tools: Registry) -> None:
 
 def test_case_23_what_was_not_granted_is_not_offered(tools: Registry) -> None:
     accounts.hold(parts="mail:read,tasks,drive")
-    offered_now = set(tools.ready_functions(tools.known_functions(carries_all=True)))
+    offered_now = set(tools.ready_functions(tools.known_functions(calls_only=True)))
     wanted = {name for name in CALLS if name.startswith(("tasks", "drive", "docs", "sheets"))}
     assert offered_now == wanted | {"gmail_list", "gmail_read", "gmail_search"}
     done = used(tools, "gmail_send", **CALLS["gmail_send"])

@@ -21,9 +21,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.guard.gate import ApprovalRequest, Gate
 from andy_cli.guard.redactor import may_hold_secret, redact_text
-from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.guard.shell import judge
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult
 from andy_cli.toolbox import runtime_context

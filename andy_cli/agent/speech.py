@@ -98,7 +98,7 @@ def speech(
     what of too many tools it is shown."""
     dialect = found.dialect
     native = dialect.name == "native"
-    every = registry.known_functions(dialect.carries_all)
+    every = registry.known_functions(dialect.calls_only)
     # A model that is chosen for is offered all, and what is beyond it is answered for it.
     trusted = None if client.guided else trusted
     known = {

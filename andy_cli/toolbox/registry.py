@@ -69,7 +69,7 @@ class Registry:
             self._functions = {name: tool.function for name, tool in self._tools.items()}
         return self._functions
 
-    def known_functions(self, carries_all: bool) -> Mapping[str, Schema]:
+    def known_functions(self, calls_only: bool) -> Mapping[str, Schema]:
         """List what a model may ask for; the protocol's own only where everything is a call."""
         return {
             name: tool.function

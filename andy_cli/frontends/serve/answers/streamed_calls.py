@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from andy_cli.agent.resolve import parameters
 from andy_cli.compiler.dialect import Tools
-from andy_cli.frontends.serve.answers.sure_arguments import SureArguments
 from andy_cli.compiler.mapper.tool_names import find_tool
+from andy_cli.frontends.serve.answers.sure_arguments import SureArguments
 from andy_cli.messages import Arguments, CallDelta
 from andy_cli.models.http.choices import read_call_delta
 

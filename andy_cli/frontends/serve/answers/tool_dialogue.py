@@ -437,7 +437,7 @@ def find_spoken_text(request: ToolRequest) -> str:
 
 
 def is_spoken(dialogue: ToolDialogue, request: ToolRequest) -> bool:
-    return dialogue.tool_prompt.dialect.carries_all and request.name.lower() in ALOUD
+    return dialogue.tool_prompt.dialect.calls_only and request.name.lower() in ALOUD
 
 
 def is_text(dialogue: ToolDialogue, request: ToolRequest, raw: str) -> bool:
@@ -446,7 +446,7 @@ def is_text(dialogue: ToolDialogue, request: ToolRequest, raw: str) -> bool:
     What merely resembles a result is a call: nothing is run here, and who runs it can ask.
     """
     dialect = dialogue.tool_prompt.dialect
-    framed = dialect.letter is not None or dialect.carries_all
+    framed = dialect.format_violation is not None or dialect.calls_only
     return not is_spoken(dialogue, request) and (
         (dialogue.chat_request.choice.how == "none" and is_unmarked(request, raw))
         or (request.quoted and not framed)
@@ -483,7 +483,7 @@ def make_calls(resolved: Sequence[Resolved]) -> tuple[CompletedCall, ...]:
 
 def make_interviewer(
     dialogue: ToolDialogue, request: ToolRequest
-) -> Callable[[Question], Awaitable[str]]:
+) -> Callable[[InterviewQuestion], Awaitable[str]]:
     """Puts questions to the model; the side conversation grows (A18)."""
     side: list[Wire] = [
         {"role": "assistant", "content": dialogue.tool_prompt.dialect.write(request)}
@@ -544,7 +544,7 @@ def next_reply(dialogue: ToolDialogue) -> Constraint | None:
     return call_constraint(tools) if due else None
 
 
-def constrain_answer(dialogue: ToolDialogue, question: Question) -> Constraint | None:
+def constrain_answer(dialogue: ToolDialogue, question: InterviewQuestion) -> Constraint | None:
     return None if dialogue.source.guided else question.constraint
 
 

@@ -70,7 +70,7 @@ class ToolPrompt:
             system = "\n\n".join(filter(None, [system, self.lesson]))
         system = "\n\n".join(filter(None, [system, more]))
         head = [Message("system", system)] if system else []
-        wires = self.dialect.render(renamed(paired([*head, *told]), self.dialect.id_form))
+        wires = self.dialect.render(rename_call_ids(paired([*head, *told]), self.dialect.id_form))
         return tuple(_restore_parts(wire, parts) for wire in wires)
 
 

@@ -79,7 +79,7 @@ class Upstream:
         """How it is told of tools, where it takes none; `dialect` as this request wants it."""
         named = dialect or self.dialect
         if named != "auto":
-            return make_tool_prompt(told(named, "--dialect", DIALECTS).dialect, tools)
+            return make_tool_prompt(describe_detection(named, "--dialect", DIALECTS).dialect, tools)
         return make_tool_prompt(self._choose_dialect(self.model_for(wanted), native=False), tools)
 
     def _choose_dialect(self, model: str, native: bool = True) -> Dialect:
