@@ -1,7 +1,8 @@
-"""What the embedded model does with what people type: sixty requests that nobody fitted it to.
+"""What the embedded model does with what people type: four batches of sixty requests, each written
+by somebody who had not seen the program; and with commands of foreign trades (small_choices.py).
 
-Each request of tests/corpora/small_model/everyday.jsonl is one `andy run -y` in a home and a folder
-of its own. A row says what is wanted (`kind`, the tools in order, the arguments that a person would
+Each request of tests/corpora/small_model/everyday*.jsonl is one `andy run -y` in a home and a
+folder of its own. A row says what is wanted (`kind`, the tools in order, the arguments that a person would
 insist on, what the answer has to say) and what must not happen. How it is judged:
 
 right action     the wanted tools were called in this order with these arguments and no other was;
@@ -33,11 +34,13 @@ from andy_cli.messages import Effect
 from andy_cli.models.inside import weights
 from andy_cli.settings import load
 from andy_cli.toolbox.collection import Collection
+from tests.benchmarks import small_choices
 from tests.benchmarks.measure import ANDY, table
 from tests.shell import ROOT, environment
 from tests.web_server import WebServer, page
 
-CORPUS = ROOT / "tests" / "corpora" / "small_model" / "everyday.jsonl"
+CORPORA = ROOT / "tests" / "corpora" / "small_model"
+BATCHES = ("everyday", "everyday_2", "everyday_3", "everyday_4")
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez
 Blue Monday - New Order|Bohemian Rhapsody - Queen|Clair de Lune - Claude Debussy
@@ -278,8 +281,9 @@ def read_events(lines: str) -> tuple[list[Call], str]:
     return list(calls.values()), answer
 
 
-def read_rows() -> list[Row]:
-    rows = [json.loads(line) for line in CORPUS.read_text().splitlines()]
+def read_rows(batch: str) -> list[Row]:
+    lines = (CORPORA / f"{batch}.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
     return [Row(**{**each, "want": Want(**each["want"])}) for each in rows]
 
 
@@ -288,7 +292,7 @@ def share(outcomes: Sequence[Outcome], holds: Callable[[Outcome], object]) -> st
     return f"{held} of {len(outcomes)} ({100 * held / max(1, len(outcomes)):.0f} %)"
 
 
-def report(outcomes: Sequence[Outcome], bare: float) -> None:
+def report(batch: str, outcomes: Sequence[Outcome], bare: float) -> None:
     languages = dict.fromkeys(each.row.language for each in outcomes)
     parts = {
         "all": list(outcomes),
@@ -316,7 +320,7 @@ def report(outcomes: Sequence[Outcome], bare: float) -> None:
     rows.append(("harm", share(outcomes, lambda each: each.harm), "", "(0)"))
     cost = median(each.seconds for each in outcomes)
     rows.append(("CPU of a turn", f"{cost:.1f} s", f"{bare:.1f} s", f"{cost / bare:.1f}x"))
-    table("small model: sixty requests as people type them, beside a plain completion", rows)
+    table(f"small model: {batch}, sixty requests, beside a plain completion", rows)
 
 
 def show_failures(outcomes: Sequence[Outcome]) -> None:
@@ -331,7 +335,14 @@ def show_failures(outcomes: Sequence[Outcome]) -> None:
 
 
 def main() -> None:
-    rows, model = read_rows(), weights.pull("smollm2")
+    model = weights.pull("smollm2")
+    for batch in BATCHES:
+        measure_batch(batch, model)
+    small_choices.measure(model)
+
+
+def measure_batch(batch: str, model: Path) -> None:
+    rows = read_rows(batch)
     with tempfile.TemporaryDirectory() as scratch:
         registry = Collection(load(environment={}), Path(scratch)).registry
         effects = {tool.name: tool.effect for tool in registry}
@@ -340,6 +351,6 @@ def main() -> None:
             outcomes = [ask(row, model, server.url, effects) for row in rows]
         texts = [row.text for row in rows[:: len(rows) // 6]]
         bare = median(complete_plainly(model, text, Path(scratch)) for text in texts)
-    report(outcomes, bare)
+    report(batch, outcomes, bare)
     print()
     show_failures(outcomes)

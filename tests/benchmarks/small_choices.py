@@ -1,0 +1,142 @@
+"""Which command the small model chooses for requests of trades that andy knows nothing of, and
+which values it gives, with each of its parts alone: letters, meaning, the language model, all.
+
+tests/corpora/small_model/foreign*.jsonl were written by people who had not seen the program: 140
+requests to 30 trades with five to eight commands each; the last batch is the plainest.
+"""
+
+import json
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from andy_cli.messages import Choice, Constraint, Schema
+from andy_cli.models.inside.choosing import PROMPT, Scorer, describe
+from andy_cli.models.inside.dialogue import Turn
+from andy_cli.models.inside.encoder import Encoder, LetterEncoder, load_encoder
+from andy_cli.models.inside.filling import Filler, Known
+from andy_cli.models.inside.local_server import Engine
+from andy_cli.models.inside.planning import Planner
+from tests.benchmarks.measure import table
+from tests.shell import ROOT
+
+CORPUS = ROOT / "tests" / "corpora" / "small_model"
+BATCHES = ("foreign", "foreign_2", "foreign_3")
+
+
+@dataclass(frozen=True)
+class Request:
+    text: str
+    tool: str | None
+    values: Mapping[str, Sequence[object]]
+    choices: tuple[Choice, ...]
+
+    @property
+    def names(self) -> list[str]:
+        return [choice.text for choice in self.choices]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    tool: str | None
+    values: Mapping[str, str]
+
+
+Choose = Callable[[Request], Chosen]
+
+
+def read_requests(batch: str) -> list[Request]:
+    tools = json.loads((CORPUS / f"{batch}_tools.json").read_text(encoding="utf-8"))
+    trades = {trade: tuple(map(as_choice, found)) for trade, found in tools.items()}
+    lines = (CORPUS / f"{batch}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [
+        Request(row["request"], row["tool"], row["args"], trades[row["trade"]])
+        for row in map(json.loads, lines)
+    ]
+
+
+def as_choice(tool: Schema) -> Choice:
+    function = tool["function"]
+    return Choice(function["name"], function["description"], parameters=function["parameters"])
+
+
+def planned(encoder: Encoder, engine: Engine | None) -> Choose:
+    """By a planner, with the language model or without."""
+    if engine is not None:
+        scorer = Scorer(encoder, engine.likelihoods, engine.tokens)
+        filler = Filler(encoder, engine.pick)
+    else:
+        # Of no text are all tokens known, so the model is never asked.
+        scorer = Scorer(encoder, lambda prompts, text: [0.0] * len(prompts), lambda text: range(9 * len(text) + 9))
+        filler = Filler(encoder, lambda request, about, pieces: pieces[0])
+    planner = Planner("small", encoder, scorer, filler)
+
+    def choose(request: Request) -> Chosen:
+        steps = planner.plan(Turn(request.text), Constraint(request.choices, free_text=True))
+        if not steps:
+            return Chosen(None, {})
+        choice = request.choices[steps[0].at]
+        return Chosen(choice.text, filler.fill(choice, steps[0].text, Known()).values)
+
+    return choose
+
+
+def by_likelihood(engine: Engine) -> Choose:
+    """By the language model alone: the command, or talk, that the words are likeliest with."""
+
+    def choose(request: Request) -> Chosen:
+        actions = [*map(describe, request.choices), "Just chat with the user"]
+        prompts = [PROMPT.format(action=action) for action in actions]
+        found = engine.likelihoods(prompts, f'{request.text}"')
+        best = max(range(len(found)), key=found.__getitem__)
+        return Chosen(request.names[best] if best < len(request.choices) else None, {})
+
+    return choose
+
+
+def fits(wanted: Mapping[str, Sequence[object]], got: Mapping[str, str]) -> bool:
+    def plain(value: object) -> str:
+        text = str(value).strip().lower().rstrip(".!?")
+        return {"yes": "true", "no": "false"}.get(text, text)
+
+    return all(
+        name in got and plain(got[name]) in map(plain, values) for name, values in wanted.items()
+    )
+
+
+def measure(model: Path) -> None:
+    engine = Engine(model)
+    with tempfile.TemporaryDirectory() as folder:
+        meaning = load_encoder(Path(folder))
+        parts: dict[str, Choose] = {
+            "letters": planned(LetterEncoder(), None),
+            "meaning": planned(meaning, None),
+            "model": by_likelihood(engine),
+            "all": planned(meaning, engine),
+        }
+        rows = []
+        for batch in BATCHES:
+            requests = read_requests(batch)
+            for name, choose in parts.items():
+                rows += [
+                    (f"{batch}, {name}: {label}", value, "", goal)
+                    for label, value, goal in score(requests, choose, name == "all")
+                ]
+    table("small model: commands of foreign trades", rows)
+
+
+def score(
+    requests: Sequence[Request], choose: Choose, with_goal: bool
+) -> list[tuple[str, str, str]]:
+    wanting = [request for request in requests if request.tool is not None]
+    chosen = {request.text: choose(request) for request in requests}
+    right = [request for request in wanting if chosen[request.text].tool == request.tool]
+    whole = [request for request in right if fits(request.values, chosen[request.text].values)]
+    talk = [request for request in requests if request.tool is None]
+    none = sum(chosen[request.text].tool is None for request in talk)
+    return [
+        ("command", f"{100 * len(right) / len(wanting):.0f} %", "(88 %)" if with_goal else ""),
+        ("whole call", f"{100 * len(whole) / len(wanting):.0f} %", "(62 %)" if with_goal else ""),
+        ("none where none is wanted", f"{none} of {len(talk)}", ""),
+    ]
