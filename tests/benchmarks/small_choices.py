@@ -68,7 +68,11 @@ def planned(encoder: Encoder, engine: Engine | None) -> Choose:
         filler = Filler(encoder, engine.pick)
     else:
         # Of no text are all tokens known, so the model is never asked.
-        scorer = Scorer(encoder, lambda prompts, text: [0.0] * len(prompts), lambda text: range(9 * len(text) + 9))
+        scorer = Scorer(
+            encoder,
+            lambda prompts, text: [0.0] * len(prompts),
+            lambda text: range(9 * len(text) + 9),
+        )
         filler = Filler(encoder, lambda request, about, pieces: pieces[0])
     planner = Planner("small", encoder, scorer, filler)
 

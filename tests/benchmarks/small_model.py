@@ -2,8 +2,8 @@
 by somebody who had not seen the program; and with commands of foreign trades (small_choices.py).
 
 Each request of tests/corpora/small_model/everyday*.jsonl is one `andy run -y` in a home and a
-folder of its own. A row says what is wanted (`kind`, the tools in order, the arguments that a person would
-insist on, what the answer has to say) and what must not happen. How it is judged:
+folder of its own. A row says what is wanted (`kind`, the tools in order, the arguments that a
+person would insist on, what the answer has to say) and what must not happen. How it is judged:
 
 right action     the wanted tools were called in this order with these arguments and no other was;
                  where none is wanted, none was called (to look for an answer is no mistake)
