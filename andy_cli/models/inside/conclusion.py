@@ -70,7 +70,7 @@ def _says_it_all(deed: str, found: str, value: object) -> bool:
     if isinstance(value, Mapping) and _entries(value) is None:
         return ": " in deed
     said, new = {*words(deed)}, {*words(found)}
-    return new <= said or (len(new - said) == 1 and len(new & said) > 1)
+    return new <= said or (3 * len(new - said) <= len(new) and len(new & said) > 1)
 
 
 def _found(value: object) -> str:

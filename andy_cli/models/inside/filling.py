@@ -140,7 +140,7 @@ class _Filling:
         if span := next((each for each in typed(wanted, self._text) if self._free(each)), None):
             return self._there(wanted, self._take(span))
         if wanted in ("file", "folder"):
-            entry = self._entry(wanted, parameter)
+            entry = self._entry(wanted, parameter) or self._folder_as_file(wanted)
             known = entry or self._known.names or not parameter.needed
             return entry if known else self._phrase(parameter)
         if wanted in ("url", "mail", "phone"):
@@ -242,6 +242,15 @@ class _Filling:
         spans = [each.span() for each in WORD.finditer(text) if found[0].is_part(each[0])]
         self._taken += [range(*span) for span in spans]
         return found[0].name.rstrip("/")
+
+    def _folder_as_file(self, wanted: str) -> str | None:
+        """What reads like a folder, where no other parameter takes one: `peek into ~/.bashrc`."""
+        if wanted == "folder" or any(
+            kind(each.name, each.schema) == "folder" for each in self._parameters
+        ):
+            return None
+        span = next(filter(self._free, typed("folder", self._text)), None)
+        return self._take(span) if span else None
 
     def _listed(self, parameter: Parameter, key: str = "") -> str | None:
         """An entry of the newest list that is pointed at or named in it."""

@@ -92,7 +92,7 @@ def answer_talk(closeness: Sequence[float], choices: Sequence[Choice]) -> str:
     best = max(range(len(EXAMPLES)), key=closeness.__getitem__)
     talk = next(talk for talk in TALKS if EXAMPLES[best] in talk.examples)
     if closeness[best] < (FAR if talk.answer == CANNOT_KNOW else COURTEOUS):
-        return UNCLEAR.format(able=describe_abilities(choices))
+        return UNCLEAR.format(able=list_abilities("I", choices))
     return talk.answer.format(able=describe_abilities(choices))
 
 
@@ -105,12 +105,16 @@ def describe_abilities(choices: Sequence[Choice]) -> str:
     return f"I can {'; '.join(doing)}." if doing else "I can chat with you."
 
 
+def list_abilities(who: str, choices: Sequence[Choice]) -> str:
+    """`I can list, read and play.`"""
+    trusted = [words(choice.about)[:1] for choice in choices if not choice.beyond]
+    *some, last = dict.fromkeys(verb for first in trusted for verb in first) or ["chat"]
+    return f"{who} can {', '.join(some)} and {last}." if some else f"{who} can {last}."
+
+
 def too_small(model: str, command: Choice, choices: Sequence[Choice]) -> str:
     """What is said instead of a command that the model is not trusted with."""
-    trusted = [words(each.about)[:1] for each in choices if not each.beyond]
-    *some, last = dict.fromkeys(verb for first in trusted for verb in first) or [""]
-    can = f" It can {', '.join(some)} and {last}." if some else ""
     return (
-        f"{model} is too small to {command.beyond} safely.{can} "
+        f"{model} is too small to {command.beyond} safely. {list_abilities('It', choices)} "
         "/model in chat and `andy models list` show what else is here."
     )

@@ -59,8 +59,7 @@ def typed(kind: str, text: str) -> list[Span]:
     if kind == "file":
         named = [each for each in found if each.kind == "file"]
         quoted = [each for each in found if each.kind == "quote"]
-        folders = [each for each in found if each.kind == "folder"]
-        return [*map(_span, (*named, *quoted, *folders))]
+        return [*map(_span, (*named, *quoted))]
     if kind == "url" and not any(each.kind == "url" for each in found):
         found = [each for each in found if each.kind == "file" and _is_host(each.text)]
         return [*map(_span, found)]
