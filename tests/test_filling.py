@@ -157,7 +157,7 @@ def test_a_file_may_be_an_entry_of_what_was_listed(
 
 def test_a_folder_that_is_said_beside_a_name_is_no_file(encoder: Encoder) -> None:
     found = fill(encoder, PLAY, "play last light from ./music", Known((), NAMES))
-    assert found.values == {"file": "music/Last Light.mp3", "path": "./music"}
+    assert found.values == {"file": "music/Last Light.mp3", "path": "music"}
 
 
 def test_an_id_is_that_of_the_record_that_is_pointed_at(encoder: Encoder) -> None:
