@@ -1,5 +1,6 @@
 """Which command the small model chooses for requests of trades that andy knows nothing of, and
 which values it gives, with each of its parts alone: letters, meaning, the language model, all.
+Beside that what the model does when it calls natively or is told of the commands in a prompt.
 
 tests/corpora/small_model/foreign*.jsonl were written by people who had not seen the program: 140
 requests to 30 trades with five to eight commands each; the last batch is the plainest.
@@ -10,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from andy_cli.messages import Choice, Constraint, Schema
 from andy_cli.models.inside.choosing import PROMPT, Scorer, describe
@@ -99,6 +101,47 @@ def by_likelihood(engine: Engine) -> Choose:
     return choose
 
 
+def by_native_calls(engine: Engine) -> Choose:
+    """By the calls that llama.cpp reads from what the model writes by itself."""
+
+    def choose(request: Request) -> Chosen:
+        chunks: list[Mapping[str, Any]] = []
+
+        def receive(chunk: Mapping[str, Any]) -> bool:
+            chunks.append(chunk)
+            return False
+
+        functions = [
+            {"name": choice.text, "description": choice.about, "parameters": choice.parameters}
+            for choice in request.choices
+        ]
+        tools = [{"type": "function", "function": function} for function in functions]
+        asked = [{"role": "user", "content": request.text}]
+        engine.chat({"messages": asked, "tools": tools, "max_tokens": 80}, receive)
+        deltas = [choice.get("delta", {}) for chunk in chunks for choice in chunk["choices"]]
+        calls = [call for delta in deltas for call in delta.get("tool_calls") or ()]
+        names = [call.get("function", {}).get("name") for call in calls]
+        return Chosen(next(filter(None, names), None), {})
+
+    return choose
+
+
+def by_description(engine: Engine) -> Choose:
+    """By what the model writes when it is told of the commands and asked for one of them."""
+
+    def choose(request: Request) -> Chosen:
+        listed = "\n".join(f"{choice.text}: {choice.about}" for choice in request.choices)
+        prompt = (
+            f"Commands:\n{listed}\n\nWrite the name of the command that the user wants, or NONE.\n"
+            f"User: {request.text}\nCommand:"
+        )
+        found = str(engine.complete({"prompt": prompt, "n_predict": 12})["choices"][0]["text"])
+        first = (found.split() or [""])[0]
+        return Chosen(first if first in request.names else None, {})
+
+    return choose
+
+
 def fits(wanted: Mapping[str, Sequence[object]], got: Mapping[str, str]) -> bool:
     def plain(value: object) -> str:
         text = str(value).strip().lower().rstrip(".!?")
@@ -116,6 +159,8 @@ def measure(model: Path) -> None:
         parts: dict[str, Choose] = {
             "letters": planned(LetterEncoder(), None),
             "meaning": planned(meaning, None),
+            "native calls": by_native_calls(engine),
+            "told of": by_description(engine),
             "model": by_likelihood(engine),
             "all": planned(meaning, engine),
         }
