@@ -524,11 +524,6 @@ class Conversation:
         start = max(at for at, each in enumerate(self.history) if is_users(each))
         return [each.content for each in self.history[start:] if each.role == "tool"]
 
-    def last_words(self) -> list[str]:
-        """What the user said, oldest first; a text from a pipe where that is all there is."""
-        said = [each.content for each in self.history if is_users(each)]
-        return [split_message(each)[0] or each for each in said]
-
     def interviewer(
         self, dialect: Dialect, request: ToolRequest
     ) -> Callable[[InterviewQuestion], Awaitable[str]]:
