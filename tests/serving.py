@@ -45,6 +45,8 @@ MP3S: list[dict[str, Any]] = [
         },
     },
 ]
+PATHS = ("v1/chat/completions", "v1/responses", "v1/messages", "api/chat")
+"""Where answers are asked for, one of each wire."""
 USER = {"role": "user", "content": "look at files in ~/mp3 and play the first one"}
 
 
@@ -137,3 +139,65 @@ def joined(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                 call["name"] += each["function"].get("name") or ""
                 call["arguments"] += each["function"].get("arguments") or ""
     return {"text": text, "calls": [calls[at] for at in sorted(calls)], "finish": finish}
+
+
+def request_on(
+    path: str, text: str, given: Sequence[Mapping[str, Any]] = tuple(MP3S)
+) -> dict[str, object]:
+    """A user's words and the tools, on this wire."""
+    functions = [tool["function"] for tool in given]
+    messages = [{"role": "user", "content": text}]
+    match path:
+        case "v1/chat/completions" | "api/chat":
+            return {"model": "m", "messages": messages, "tools": given}
+        case "v1/responses":
+            return {
+                "model": "m",
+                "input": text,
+                "tools": [{"type": "function", **function} for function in functions],
+            }
+    tools = [
+        {
+            "name": function["name"],
+            "description": function["description"],
+            "input_schema": function["parameters"],
+        }
+        for function in functions
+    ]
+    return {"model": "m", "max_tokens": 99, "messages": messages, "tools": tools}
+
+
+def calls_in(path: str, text: str, stream: bool) -> list[tuple[str, object]]:
+    """(name, arguments) of each call of an answer."""
+    lines = [line[6:] for line in text.split("\n") if line.startswith("data: {")]
+    sse = stream and path != "api/chat"
+    events = [json.loads(line) for line in lines] if sse else [json.loads(text.partition("\n")[0])]
+    match path, stream:
+        case "v1/chat/completions", True:
+            found = [(each["name"], each["arguments"]) for each in joined(events)["calls"]]
+        case "v1/chat/completions", False:
+            calls = events[0]["choices"][0]["message"]["tool_calls"]
+            found = [(each["function"]["name"], each["function"]["arguments"]) for each in calls]
+        case "api/chat", _:
+            calls = [
+                call
+                for row in map(json.loads, text.splitlines())
+                for call in row["message"].get("tool_calls", ())
+            ]
+            return [(each["function"]["name"], each["function"]["arguments"]) for each in calls]
+        case "v1/responses", _:
+            items = events[-1]["response"]["output"] if stream else events[0]["output"]
+            calls = [each for each in items if each["type"] == "function_call"]
+            found = [(each["name"], each["arguments"]) for each in calls]
+        case _, True:
+            names = [
+                each["content_block"]["name"]
+                for each in events
+                if each["type"] == "content_block_start" and each["content_block"].get("name")
+            ]
+            parts = [each["delta"].get("partial_json", "") for each in events if "delta" in each]
+            found = [(name, "".join(parts)) for name in names]
+        case _:
+            calls = [each for each in events[0]["content"] if each["type"] == "tool_use"]
+            found = [(each["name"], json.dumps(each["input"])) for each in calls]
+    return [(name, json.loads(arguments)) for name, arguments in found]

@@ -27,7 +27,7 @@ from tests.model_server import (
     status,
     streamed,
 )
-from tests.serving import MP3S, USER, Served, joined, serving
+from tests.serving import MP3S, PATHS, USER, Served, calls_in, joined, request_on, serving
 
 PLAY = ToolRequest("play_mp3", {"path": "~/mp3", "file": "blue.mp3"}, id="functions.play_mp3:0")
 NOTATIONS = {
@@ -58,7 +58,6 @@ def answer_request(received: Received) -> Answer:
 SERVERS = ("accepts", "refuses", "ignores")
 """What a server does with tools that are sent to it."""
 NO_TOOLS = {"/props": {"chat_template_caps": {"supports_tools": False}}}
-PATHS = ("v1/chat/completions", "v1/responses", "v1/messages", "api/chat")
 
 
 @pytest.fixture(scope="module")
@@ -90,59 +89,6 @@ def test_a_call_in_the_text_is_a_call_on_every_wire(
     response = httpx2.post(url, json={**request_on(path, name), "stream": stream}, timeout=30)
     assert response.status_code == 200, response.text
     assert calls_in(path, response.text, stream) == [("play_mp3", PLAY.arguments)]
-
-
-def request_on(path: str, text: str) -> dict[str, object]:
-    """A user's words and the tools, on this wire."""
-    functions = [tool["function"] for tool in MP3S]
-    messages = [{"role": "user", "content": text}]
-    match path:
-        case "v1/chat/completions" | "api/chat":
-            return {"model": "m", "messages": messages, "tools": MP3S}
-        case "v1/responses":
-            return {
-                "model": "m",
-                "input": text,
-                "tools": [{"type": "function", **each} for each in functions],
-            }
-    tools = [{"name": each["name"], "input_schema": each["parameters"]} for each in functions]
-    return {"model": "m", "max_tokens": 99, "messages": messages, "tools": tools}
-
-
-def calls_in(path: str, text: str, stream: bool) -> list[tuple[str, object]]:
-    """(name, arguments) of each call of an answer."""
-    lines = [line[6:] for line in text.split("\n") if line.startswith("data: {")]
-    sse = stream and path != "api/chat"
-    events = [json.loads(line) for line in lines] if sse else [json.loads(text.partition("\n")[0])]
-    match path, stream:
-        case "v1/chat/completions", True:
-            found = [(each["name"], each["arguments"]) for each in joined(events)["calls"]]
-        case "v1/chat/completions", False:
-            calls = events[0]["choices"][0]["message"]["tool_calls"]
-            found = [(each["function"]["name"], each["function"]["arguments"]) for each in calls]
-        case "api/chat", _:
-            calls = [
-                call
-                for row in map(json.loads, text.splitlines())
-                for call in row["message"].get("tool_calls", ())
-            ]
-            return [(each["function"]["name"], each["function"]["arguments"]) for each in calls]
-        case "v1/responses", _:
-            items = events[-1]["response"]["output"] if stream else events[0]["output"]
-            calls = [each for each in items if each["type"] == "function_call"]
-            found = [(each["name"], each["arguments"]) for each in calls]
-        case _, True:
-            names = [
-                each["content_block"]["name"]
-                for each in events
-                if each["type"] == "content_block_start" and each["content_block"].get("name")
-            ]
-            parts = [each["delta"].get("partial_json", "") for each in events if "delta" in each]
-            found = [(name, "".join(parts)) for name in names]
-        case _:
-            calls = [each for each in events[0]["content"] if each["type"] == "tool_use"]
-            found = [(each["name"], json.dumps(each["input"])) for each in calls]
-    return [(name, json.loads(arguments)) for name, arguments in found]
 
 
 # What a whole answer of the chat API may be: here the server's own calls count.

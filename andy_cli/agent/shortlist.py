@@ -32,6 +32,13 @@ STEM = 4
 """Letters after which two words are taken for forms of one: `mail`, `mails`, `mailing`."""
 
 DESCRIBE = "describe_tools"
+DESCRIBE_PARAMETERS: Schema = {
+    "type": "object",
+    "properties": {
+        "what": {"type": "string", "description": "names of tools, or words for what is to be done"}
+    },
+    "required": ["what"],
+}
 
 Rank = Callable[[str, Tools], list[str]]
 """(what is wanted, tools) -> their names, the likeliest first."""
@@ -130,16 +137,18 @@ def tell_others(named: Sequence[str]) -> str:
     )
 
 
+def look_up_tools(wanted: str, tools: Tools) -> list[str]:
+    """Find the tools that are asked for by name, else those that mean what is wanted."""
+    exact = [name for name in tools if name in re.split(r"[\s,;'\"`]+", wanted)]
+    return (exact or rank_tools(wanted, tools))[:LOOKED_UP]
+
+
 def make_describer(tools: Callable[[], Tools], note: Callable[[Iterable[str]], object]) -> Tool:
     """The tool that looks tools up; `note` is told which."""
-    what = {"type": "string", "description": "names of tools, or words for what is to be done"}
-    schema: Schema = {"type": "object", "properties": {"what": what}, "required": ["what"]}
 
     def describe(arguments: Arguments) -> Outcome:
         there = {name: tool for name, tool in tools().items() if name != DESCRIBE}
-        asked = str(arguments["what"])
-        exact = [name for name in there if name in re.split(r"[\s,;'\"`]+", asked)]
-        found = (exact or rank_tools(asked, there))[:LOOKED_UP]
+        found = look_up_tools(str(arguments["what"]), there)
         note(found)
         shown = [there[name].get("function", there[name]) for name in found]
         return Outcome([_as_data(each) for each in shown], f"looked up {len(found)} tools")
@@ -149,7 +158,7 @@ def make_describer(tools: Callable[[], Tools], note: Callable[[Iterable[str]], o
         description="Look up how tools are used that are only named",
         effect=Effect.READ,
         action="look up tools for {what}",
-        describe=lambda: schema,
+        describe=lambda: DESCRIBE_PARAMETERS,
         run=describe,
     )
 

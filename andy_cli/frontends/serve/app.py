@@ -125,8 +125,9 @@ class App:
         status = 500
         try:
             exchange.watch_client()
+            catalogue = await upstream.catalogue_tools(chat_request)
             status = await answer_request(
-                RequestHandler(exchange, wire, chat_request, body, upstream, record)
+                RequestHandler(exchange, wire, chat_request, body, upstream, record, catalogue)
             )
         except ApiError as api_error:
             status = api_error.status

@@ -22,6 +22,7 @@ from andy_cli.frontends.serve.upstream.reply_start import (
     interrupted_error,
 )
 from andy_cli.frontends.serve.upstream.sources import RemoteSource, ReplySource
+from andy_cli.frontends.serve.upstream.tool_catalogue import ToolCatalogue
 from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, ToolPrompt
 from andy_cli.frontends.serve.upstream.upstreams import Upstream, select_source
 from andy_cli.frontends.serve.wires.answer_parts import (
@@ -57,6 +58,12 @@ class RequestHandler:
     body: bytes
     upstream: Upstream
     record: CallRecord
+    catalogue: ToolCatalogue | None = None
+    """All tools of the request, where they are more than the model can read."""
+
+    def __post_init__(self) -> None:
+        if self.catalogue is not None:
+            self.chat_request = self.catalogue.shorten_request(self.chat_request)
 
     async def answer(self) -> int:
         """Write the answer; returns its status. Raises ApiError, ToolsIgnored."""
@@ -105,6 +112,8 @@ class RequestHandler:
     async def find_passing(self) -> RemoteSource | None:
         """The server whose answer may go on as it comes; None where it is made here."""
         source = self.source
+        if self.catalogue is not None:
+            return None
         if not (self.wire.passes and isinstance(source, RemoteSource) and source.passes):
             return None
         return source if not self._with_tools or await self._sends_tools() else None
@@ -125,7 +134,9 @@ class RequestHandler:
         )
         self.record.way = tool_prompt.dialect.name
         if self.dry:
-            dialogue = ToolDialogue(self.chat_request, source, tool_prompt)
+            dialogue = ToolDialogue(
+                self.chat_request, source, tool_prompt, catalogue=self.catalogue
+            )
             request = dialogue.build_request(constraint=next_step(dialogue))
             fields = {
                 **self.chat_request.fields,
@@ -138,7 +149,12 @@ class RequestHandler:
         recording, thinkers = RecordingSource(source, self.record), self.upstream.thinks_first
         writer = self.wire.writer(self.chat_request, self.chat_request.model or self.record.model)
         made = stream_answer(
-            self.chat_request, recording, tool_prompt, thinkers, writer.streams_call
+            self.chat_request,
+            recording,
+            tool_prompt,
+            thinkers,
+            writer.streams_call,
+            self.catalogue,
         )
         return await self._write_compiled(made, writer, recording)
 

@@ -23,16 +23,18 @@ from andy_cli.agent.injection import is_copied, is_quoted, unescape_control_toke
 from andy_cli.agent.pairs import new_id
 from andy_cli.agent.reply import Reply, may_ask
 from andy_cli.agent.resolve import Offer, Resolved, resolve
+from andy_cli.agent.shortlist import DESCRIBE
 from andy_cli.compiler.bodies.constraint_schemas import call_constraint
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Opened
 from andy_cli.compiler.detect import NATIVE
-from andy_cli.compiler.dialect import InterviewQuestion
+from andy_cli.compiler.dialect import InterviewQuestion, Tools
 from andy_cli.compiler.markers import Markers
 from andy_cli.compiler.requested import asks_for_code
 from andy_cli.frontends.serve.answers.opening_call import OpenCallReader, OpeningCall
 from andy_cli.frontends.serve.answers.quote_aware_parser import QuoteAwareParser
 from andy_cli.frontends.serve.upstream.sources import ReplySource
-from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, ToolPrompt
+from andy_cli.frontends.serve.upstream.tool_catalogue import ToolCatalogue
+from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, ToolPrompt, make_tool_prompt
 from andy_cli.frontends.serve.wires.answer_parts import (
     AnswerPart,
     ApiError,
@@ -60,6 +62,9 @@ TRIES = 3
 MUST = "You must use one of the commands now; do not answer in words."
 WORDS = "Answer in words: no command can be used now."
 MUST_THIS = "You must use {} now; do not answer in words."
+LOOK_UPS = 2
+"""Replies more where tools can be looked up."""
+LOOKED_UP = "These tools are described now: {}. Go on."
 
 
 NOTHING_USED = Usage()
@@ -86,6 +91,8 @@ class ToolDialogue:
     """What the model said instead of calls to use; if `said`, the client saw the first."""
     again: str = ""
     """The tool that is asked for once more, as the arguments that it was called with do not fit."""
+    catalogue: ToolCatalogue | None = None
+    """All tools of the request, where they are more than the model can read."""
 
     @property
     def opened(self) -> OpeningCall | None:
@@ -117,6 +124,11 @@ class ToolDialogue:
         return wanted and self.tool_prompt.dialect.name == NATIVE
 
     @property
+    def callable_tools(self) -> Tools:
+        """The tools that a reply may call: what is only named may be called too."""
+        return self.catalogue.tools if self.catalogue else self.chat_request.tools
+
+    @property
     def fields(self) -> Mapping[str, object]:
         """The fields that are passed on; with native calls also what is wanted of them."""
         if not self.native:
@@ -135,6 +147,8 @@ class ToolDialogue:
         chat_request = self.chat_request
         # A model that is chosen for needs no words for it.
         demand = self.demand if self.must and not self.source.guided else ""
+        if self.catalogue and self.chat_request.choice.how != "none":
+            demand = "\n\n".join(filter(None, [self.catalogue.tell_others(), demand]))
         history = chat_request.history
         if self.source.guided:
             # A11 keeps words and not the call beside them; what is chosen next needs the call.
@@ -166,12 +180,13 @@ async def stream_answer(
     tool_prompt: ToolPrompt,
     thinks_first: set[str],
     streams_call: Callable[[str], bool],
+    catalogue: ToolCatalogue | None = None,
 ) -> AsyncGenerator[AnswerPart | TextRetracted, None]:
     """The answer, in pieces as it is made. Raises ApiError.
 
     `streams_call`: whether the client can be shown a call of this tool while it is written.
     """
-    dialogue = ToolDialogue(chat_request, source, tool_prompt, thinks_first)
+    dialogue = ToolDialogue(chat_request, source, tool_prompt, thinks_first, catalogue=catalogue)
     dialogue.opening = open_call(dialogue, streams_call)
     async for piece in continue_dialogue(dialogue):
         yield piece
@@ -187,7 +202,9 @@ def open_call(dialogue: ToolDialogue, streams_call: Callable[[str], bool]) -> Op
     ):
         return None
     names = [chat_request.choice.name] if chat_request.choice.name else chat_request.tools
-    tools = {name: chat_request.tools[name] for name in names if streams_call(name)}
+    tools = {
+        name: chat_request.tools[name] for name in names if name != DESCRIBE and streams_call(name)
+    }
     return OpeningCall(tools, dialogue.results)
 
 
@@ -198,6 +215,7 @@ async def continue_dialogue(
     chat_request, source = dialogue.chat_request, dialogue.source
     behind: list[AnswerPart] = []
     """What is said behind a call that is being written: its client gets one after the other."""
+    tries += LOOK_UPS * (dialogue.catalogue is not None)
     for attempt in range(1, tries + 1):
         last = attempt == tries
         # Said once, the same in other words is not said again.
@@ -216,6 +234,8 @@ async def continue_dialogue(
         note_reply(dialogue, reply, silent)
         compiled, raw = find_in_reasoning(dialogue, reply)
         found = await understand_reply(dialogue, compiled, raw)
+        if dialogue.catalogue:
+            found = await look_up_tools(dialogue, dialogue.catalogue, found)
         note = found.note or (dialogue.demand if dialogue.must else "")
         calls = found.calls or (found.unfit if last else ())
         if calls or last or not note:
@@ -235,6 +255,23 @@ async def continue_dialogue(
         yield dialogue.make_finish(find_finish_reason(reply))._replace(
             stopped_at=find_stop_sequence(chat_request, reply)
         )
+
+
+async def look_up_tools(
+    dialogue: ToolDialogue, catalogue: ToolCatalogue, found: "UnderstoodReply"
+) -> "UnderstoodReply":
+    """Show the model the tools that its reply looks up; the client's calls are left."""
+    wanted = [json.loads(call.arguments)["what"] for call in found.calls if call.name == DESCRIBE]
+    calls = tuple(call for call in found.calls if call.name != DESCRIBE)
+    wanted += [call.name for call in found.unfit]
+    if not wanted:
+        return found
+    names = await catalogue.look_up(wanted)
+    shown = catalogue.shorten_request(dialogue.chat_request)
+    dialogue.chat_request = shown
+    dialogue.tool_prompt = make_tool_prompt(dialogue.tool_prompt.dialect, shown.tools)
+    note = found.note or LOOKED_UP.format(", ".join(names))
+    return found._replace(calls=calls, note=note)
 
 
 def note_reply(dialogue: ToolDialogue, reply: Reply, silent: bool) -> None:
@@ -401,7 +438,7 @@ async def understand_reply(
 
 
 def names_no_tool(dialogue: ToolDialogue, made: Sequence[Resolved]) -> bool:
-    tools = dialogue.chat_request.tools
+    tools = dialogue.callable_tools
     return all(resolved.fault and resolved.call.name not in tools for resolved in made)
 
 
@@ -410,7 +447,11 @@ def sort_by_fit(
 ) -> tuple[list[Resolved], list[Resolved]]:
     """Sort the calls of known tools: those that fit, and those that do not; as many as may be."""
     request = dialogue.chat_request
-    wanted = [request.choice.name] if request.choice.name else request.tools
+    wanted = (
+        [request.choice.name]
+        if request.choice.name
+        else {**dialogue.callable_tools, **request.tools}
+    )
     known = [resolved for resolved in found if resolved.call.name in wanted]
     most = None if request.parallel else 1
     fitting = [resolved for resolved in known if not resolved.fault]
@@ -465,7 +506,8 @@ async def resolve_request(
 ) -> tuple[Resolved, ...]:
     named = request._replace(id=new_id(), arguments=unescape_control_tokens(request.arguments))
     written_in = DIALECTS.get(dialect, dialogue.tool_prompt.dialect)
-    offer = Offer(dialogue.tool_prompt.tools, lambda name: False)
+    tools = {**dialogue.callable_tools, **dialogue.tool_prompt.tools}
+    offer = Offer(tools, lambda name: False)
     return await resolve(named, written_in, offer, make_interviewer(dialogue, named))
 
 

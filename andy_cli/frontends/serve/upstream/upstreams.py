@@ -16,6 +16,12 @@ from andy_cli.frontends.serve.upstream.sources import (
     ReplySource,
     UpstreamAdapters,
 )
+from andy_cli.frontends.serve.upstream.tool_catalogue import (
+    LEAST,
+    ToolCatalogue,
+    catalogue_tools,
+    measure_tools,
+)
 from andy_cli.frontends.serve.upstream.tool_prompt import (
     DIALECTS,
     ToolPrompt,
@@ -50,7 +56,10 @@ class Upstream:
     thinks_first: set[str] = field(default_factory=set)
     """Its models whose replies were seen to begin inside reasoning."""
     get_facts: GetFacts = no_facts
+    window: int = 0
+    """Tokens that its models read, as set; 0: what their server says."""
     _support: dict[str, ToolSupport] = field(default_factory=dict)
+    _windows: dict[str, int] = field(default_factory=dict)
 
     def model_for(self, wanted: str) -> str:
         return self.source.endpoint.model or wanted
@@ -62,6 +71,25 @@ class Upstream:
         support = self.find_support(chat_request.model)
         await support.ask_server(self.get_facts)
         return support.takes_tools(chat_request.tools)
+
+    async def catalogue_tools(self, chat_request: ChatRequest) -> ToolCatalogue | None:
+        """Make the catalogue of a client's tools that are too many for the model; else None."""
+        if self.source.guided or measure_tools(chat_request.tools) <= LEAST:
+            return None
+        return await catalogue_tools(chat_request, await self._find_window(chat_request.model))
+
+    async def _find_window(self, wanted: str) -> int:
+        """How many tokens the model reads; 0 where nobody says. Its server is asked once."""
+        endpoint = replace(self.source.endpoint, model=self.model_for(wanted))
+        preset = presets().get(endpoint.provider)
+        if self.window or (preset is not None and preset.is_hosted(endpoint.base_url)):
+            return self.window
+        if endpoint.model not in self._windows:
+            if len(self._windows) >= MODELS:
+                self._windows.clear()
+            told = await self.get_facts(endpoint, sure=True)
+            self._windows[endpoint.model] = told.context or 0
+        return self._windows[endpoint.model]
 
     def find_support(self, wanted: str) -> ToolSupport:
         model = self.model_for(wanted)
@@ -141,6 +169,7 @@ def open_upstreams(
         found.append(opening.open_upstream(name, place))
     for upstream in found:
         upstream.get_facts = get_facts
+        upstream.window = settings.whole("limits.context")
     if len(found) > 1:
         for upstream, written in zip(found, given, strict=True):
             upstream.name = upstream.name or upstream.source.endpoint.model
