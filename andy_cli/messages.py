@@ -8,7 +8,7 @@ before the first prompt. Not dataclasses where named tuples do: defining one tak
 start, and there are sixty.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -173,6 +173,8 @@ class Choice(NamedTuple):
     """Of a command: what it does, with `{parameter}` slots; see `andy_cli.actions`."""
     examples: tuple[str, ...] = ()
     """Of a command: what people say when they want it."""
+    members: Mapping[str, Callable[[], Sequence[str]]] = MappingProxyType({})
+    """Of a command: finds what a parameter can be, where no enumeration says it."""
     harmless: bool = True
     """Of a command: it only looks, so it need not be asked about where it may not be meant."""
 

@@ -36,6 +36,8 @@ from tests.model_server import (
 from tests.serving import calls_of, serving
 from tests.shell import andy
 
+pytest_plugins = "tests.small_weights"
+
 SWITCH: dict[str, Any] = {
     "type": "function",
     "function": {

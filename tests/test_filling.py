@@ -74,6 +74,8 @@ MAIL = command(
     body=BODY,
 )
 
+pytest_plugins = "tests.small_weights"
+
 
 @pytest.mark.parametrize(
     ("choice", "said", "values"),
@@ -211,6 +213,26 @@ def test_what_need_not_be_said_is_taken_only_where_it_was_said(
 ) -> None:
     clock = command("Tell the date, time and weekday", timezone={"description": "city"})
     assert Filler(encoder, engine.pick).fill(clock, said, Known()).values == values
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("how late is it in los angeles?", "los angeles"),
+        ("time in New York and then in Oslo", "new york"),
+        ("wie sp\u00e4t ists grad in z\u00fcrich", "zurich"),
+        ("email mom that i am late", None),
+        ("what was said about oats", None),
+    ],
+)
+def test_what_is_one_of_a_known_set_is_nothing_else(
+    encoder: Encoder, said: str, value: str | None
+) -> None:
+    places = ("oslo", "los angeles", "new york", "zurich")
+    clock = command("Tell the time", timezone={"description": "city"})
+    clock = clock._replace(members={"timezone": lambda: places})
+    found = Filler(encoder, lambda request, about, pieces: pieces[0]).fill(clock, said, Known())
+    assert found.values.get("timezone") == value
 
 
 @pytest.mark.parametrize(

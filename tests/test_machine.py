@@ -25,6 +25,7 @@ from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.collection import Collection
 from andy_cli.toolbox.collection import shipped_tools as all_shipped
 from andy_cli.toolbox.machine import browser, clock, custom_commands, speech, speech_synthesis
+from andy_cli.toolbox.machine.places import list_places
 from andy_cli.toolbox.mcp.hub import Hub
 from andy_cli.toolbox.music.player import SoundPlayer, set_shared, shared_player
 from andy_cli.toolbox.registry import Registry
@@ -128,10 +129,30 @@ def test_the_time_of_a_zone(zone: str, time: str, weekday: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("place", "zone"),
+    [
+        ("Tokio", "Asia/Tokyo"),
+        ("mosca", "Europe/Moscow"),
+        ("El Cairo", "Africa/Cairo"),
+        ("Nueva York", "America/New_York"),
+        ("new york", "America/New_York"),
+        ("Deutschland", "Europe/Berlin"),
+        ("Jap\u00f3n", "Asia/Tokyo"),
+    ],
+)
+def test_a_place_is_known_by_what_several_languages_call_it(place: str, zone: str) -> None:
+    assert clock.time_in_zone(place, NOON)["timezone"] == zone
+
+
+def test_a_country_of_many_times_is_no_place_with_one() -> None:
+    assert "canada" not in list_places()
+    assert "france" in list_places()
+
+
+@pytest.mark.parametrize(
     ("zone", "said"),
     [
         ("Europe/Berln", "The nearest: Europe/Berlin, "),
-        ("Tokio", "Asia/Tokyo"),
         ("Louisville", "The nearest: America/Kentucky/Louisville, America/Louisville."),
         ("../../etc/passwd", "There is no time zone"),
         ("UTC+99", "No time zone is a whole day away"),

@@ -4,7 +4,7 @@ Each tool imports what does its work when it is first called: this file is loade
 """
 
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
@@ -26,6 +26,12 @@ NO_VOICE = (
 NO_PLAYER = "Speaking needs the Python package miniaudio: pip install miniaudio."
 
 
+def _list_places() -> Sequence[str]:
+    from andy_cli.toolbox.machine.places import list_places
+
+    return [*list_places()]
+
+
 @tool(
     effect="read",
     title="clock",
@@ -36,6 +42,7 @@ NO_PLAYER = "Speaking needs the Python package miniaudio: pip install miniaudio.
         "which day is it today?",
         "what is the date?",
     ),
+    members={"timezone": _list_places},
 )
 def current_time(
     timezone: Annotated[

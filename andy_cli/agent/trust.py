@@ -70,6 +70,7 @@ def _described(choice: Choice, name: str, registry: Registry, trusted: Trust | N
         beyond=beyond(name, registry, trusted),
         action=tool.action,
         examples=tool.examples,
+        members=tool.members,
         harmless=tool.effect in (Effect.READ, Effect.NETWORK),
     )
 

@@ -12,8 +12,9 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
@@ -85,6 +86,9 @@ class Tool:
     examples: tuple[str, ...] = ()
     """What people say when they want it, in English and in a few words; no model is told, they
     are compared in meaning with what is said to one that is too small to choose."""
+    members: Mapping[str, Callable[[], Sequence[str]]] = field(default_factory=dict)
+    """What a parameter can be, where people say it in words of their own: places, for example. No
+    model is told; a model that is too small to choose takes no other value."""
     describe: Callable[[], Schema]
     """Makes the JSON Schema of the arguments, an object with properties; asked for once."""
     run: Runner
@@ -149,6 +153,7 @@ def tool(
     action: str,
     title: str = "",
     examples: Sequence[str] = (),
+    members: Mapping[str, Callable[[], Sequence[str]]] = MappingProxyType({}),
     claim: Callable[[Arguments], ResourceAccess] | None = None,
     unavailable_reason: Callable[[], str] = ready,
     returns_result: bool = True,
@@ -186,6 +191,7 @@ def tool(
             action=action,
             title=title,
             examples=(*examples,),
+            members=members,
             run=run_async if inspect.iscoroutinefunction(function) else run,
             check=known.check,
             claim=claim or named,

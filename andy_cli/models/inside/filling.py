@@ -11,7 +11,17 @@ from typing import NamedTuple
 from andy_cli.messages import Choice, Schema
 from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.numbers import numbers, ordinal, without_things
-from andy_cli.models.inside.spans import Span, is_near, kind, named, overlaps, phrases, texts, typed
+from andy_cli.models.inside.spans import (
+    Match,
+    Span,
+    is_near,
+    kind,
+    named,
+    overlaps,
+    phrases,
+    texts,
+    typed,
+)
 from andy_cli.models.inside.words import IDLE, LEADS, WORD, stem, things, words
 
 Pick = Callable[[str, str, Sequence[str]], str]
@@ -136,6 +146,8 @@ class _Filling:
             return self._is_wanted(parameter)
         if schema.get("type") in ("integer", "number"):
             return self._number(parameter)
+        if parameter.name in self._choice.members:
+            return self._known_member(parameter)
         wanted = kind(parameter.name, schema)
         if span := next((each for each in typed(wanted, self._text) if self._free(each)), None):
             return self._there(wanted, self._take(span))
@@ -176,6 +188,20 @@ class _Filling:
         if parameter.needed or near[best] - others[-1] > CLEAR:
             return allowed[best]
         return None
+
+    def _known_member(self, parameter: Parameter) -> str | None:
+        """The first that is called by its name, whatever its case, accents or a typing error."""
+        text = without_ranges(self._text, self._taken)
+        found = [
+            (span, match.name)
+            for match in named(text, self._choice.members[parameter.name](), frozenset())
+            if match.is_clear and (span := _find_words(text, match))
+        ]
+        if not found:
+            return None
+        span, name = min(found, key=lambda item: item[0].start)
+        self._taken.append(span)
+        return name
 
     def _is_wanted(self, parameter: Parameter) -> str | None:
         """Yes when the request speaks of what the parameter is about."""
@@ -233,9 +259,7 @@ class _Filling:
             return spoken[0].text if spoken else None
         own = self._own | {stem(word) for word in words(parameter.about) if word not in IDLE}
         names = [each for each in self._known.names if each.endswith("/") == (wanted == "folder")]
-        text = self._text
-        for each in self._taken:
-            text = text[: each.start] + " " * len(each) + text[each.stop :]
+        text = without_ranges(self._text, self._taken)
         found = named(text, names, own)
         if not found or (wanted == "folder" and not found[0].is_clear):
             return None
@@ -349,6 +373,19 @@ class _Filling:
         whole = self._encoder.closeness(self._text, about)
         without = self._encoder.closeness(" ".join(rest.split()), about)
         return (sum(without) - sum(whole)) / len(about)
+
+
+def without_ranges(text: str, ranges: Sequence[range]) -> str:
+    """The text with blanks in these places."""
+    for taken in ranges:
+        text = text[: taken.start] + " " * len(taken) + text[taken.stop :]
+    return text
+
+
+def _find_words(text: str, match: Match) -> range | None:
+    """Where a name is said."""
+    spans = [word.span() for word in WORD.finditer(text) if match.is_part(word[0])]
+    return range(spans[0][0], spans[-1][1]) if spans else None
 
 
 MOST_COMPARED = 12

@@ -23,7 +23,8 @@ from andy_cli.models.inside.filling import (
     plain_description,
 )
 from andy_cli.models.inside.numbers import ordinal
-from andy_cli.models.inside.words import things
+from andy_cli.models.inside.spans import named
+from andy_cli.models.inside.words import LINKS, plain_words, things
 
 REMEMBERED = 32
 """Plans; later steps of a turn ask for the same one again."""
@@ -136,7 +137,7 @@ class Planner:
         parts = self._parts(turn.request, constraint)
         steps: list[Step] = []
         for part in parts:
-            if steps and is_name(part, constraint.names):
+            if steps and self._is_value(part, choices[steps[-1].at], constraint.names):
                 steps.append(steps[-1]._replace(text=part))
             else:
                 steps += self._steps(part, constraint)
@@ -146,16 +147,28 @@ class Planner:
 
     def _parts(self, text: str, constraint: Constraint) -> list[str]:
         choices, names = constraint.choices, constraint.names
-        whole = max(self._scorer.compare(text, choices, names).commands)
+        compared = self._scorer.compare(text, choices, names)
+        whole, likeliest = max(compared.commands), choices[compared.best]
 
         def is_wish(part: str) -> bool:
-            if is_name(part, names):
+            if self._is_value(part, likeliest, names):
                 return True
             scores = self._scorer.compare(part, choices, names)
             best = max(scores.commands)
             return best > scores.talk and best > whole - SPLIT
 
         return clauses(text, is_wish)
+
+    def _is_value(self, part: str, choice: Choice, names: Sequence[str]) -> bool:
+        """Whether the part of a request is nothing but one more value for the command."""
+        if is_name(part, names):
+            return True
+        rest = [word for word in plain_words(part) if word not in LINKS]
+        return bool(rest) and any(
+            match.is_clear and all(match.is_part(word) for word in rest)
+            for find in choice.members.values()
+            for match in named(part, find(), frozenset())[:1]
+        )
 
     def _steps(self, text: str, constraint: Constraint) -> list[Step]:
         scores = self._scorer.compare(text, constraint.choices, constraint.names)

@@ -8,6 +8,8 @@ from datetime import datetime, timedelta, timezone, tzinfo
 from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 
+LONGEST = 100
+"""Letters of the name of a place."""
 OFFSET = re.compile(r"(?:UTC|GMT)?\s*([+-])(\d{1,2}):?([0-5]\d)?", re.IGNORECASE)
 
 
@@ -36,9 +38,11 @@ def phrase_time(found: Mapping[str, object]) -> str:
 
 
 def find_zone(name: str) -> tzinfo:
-    """By its name, in any case; by the city in it; by its distance from UTC as `UTC+2`."""
+    """By its name, in any case; by its city or a country; by its distance from UTC as `UTC+2`."""
     # 10 ms, and the time is seldom asked for.
     from zoneinfo import ZoneInfo, available_timezones
+
+    from andy_cli.toolbox.machine.places import fold_name, list_places
 
     name = name.strip().replace(" ", "_")
     if match := OFFSET.fullmatch(name):
@@ -55,6 +59,8 @@ def find_zone(name: str) -> tzinfo:
     cities = [character for character in folded if character.rpartition("/")[2] == wanted]
     if len(cities) == 1:
         return ZoneInfo(folded[cities[0]])
+    if not cities and len(name) < LONGEST and (place := list_places().get(fold_name(name))):
+        return ZoneInfo(place)
     raise _explain_missing(name, sorted(folded[city] for city in cities), folded)
 
 
