@@ -17,7 +17,7 @@ TOOL = {
 
 
 def test_the_version_answers(tmp_path: Path) -> None:
-    assert andy("--version", home=tmp_path).out == "andy 0.1.0\n"
+    assert andy("--version", home=tmp_path).out == "andy 0.2.0\n"
 
 
 def test_help_names_the_commands_and_the_exit_codes(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import anthropic
 import pytest
 
+from andy_cli import __version__
 from andy_cli.frontends.serve.call_records import CallRecord, CallRecords
 from andy_cli.frontends.serve.shared_stats import SharedStats
 from tests.cases import Row, loop_over, name, rows
@@ -294,7 +295,7 @@ def test_x033_a_port_that_is_taken_is_said_in_a_sentence(opened: Served, tmp_pat
 
 
 def test_x034_pages_and_errors_tell_nothing_of_the_machine(guarded: Served) -> None:
-    telling = (TOKEN, UPSTREAM_KEY, str(Path.home()), "andy_cli", "python", "uvicorn", "0.1.0")
+    telling = (TOKEN, UPSTREAM_KEY, str(Path.home()), "andy_cli", "python", "uvicorn", __version__)
     for path in ("/", "/nothing", "/metrics", "/v1/models", "/health"):
         answer = guarded.get(path)
         said = f"{answer.headers} {answer.body.decode()}".lower()
