@@ -1,6 +1,7 @@
 """The shape of the code, kept by a test: imports point downwards."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -67,3 +68,18 @@ def test_nothing_hides_behind_a_type_checker(path: Path) -> None:
 def test_only_the_turns_collaborators_are_named_by_the_turn() -> None:
     turn = ROOT / "andy_cli" / "agent" / "turn.py"
     assert len(turn.read_text(encoding="utf-8").splitlines()) < 260
+
+
+CITED = re.compile(r"\(((?:[A-DRP]\d{1,2}(?:, | to |; )?)+)\)")
+
+
+def test_every_demand_that_is_cited_has_its_words() -> None:
+    known = set(re.findall(r"\*\*([A-DRP]\d+)\*\*", (ROOT / "docs/demands.md").read_text()))
+    cited = {
+        number
+        for path in FILES
+        for match in CITED.finditer(path.read_text(encoding="utf-8"))
+        for number in re.findall(r"[A-DRP]\d+", match[1])
+    }
+    assert len(cited) > 10
+    assert cited <= known
