@@ -10,7 +10,7 @@ import os
 import sys
 
 from andy_cli.errors import AndyError, ClosedPipeError, UsageError
-from andy_cli.frontends.streams import prepare_streams
+from andy_cli.frontends.terminal.standard_streams import prepare_streams
 
 COMPLETE = "_ANDY_COMPLETE"
 """Set by a shell that asks what a word could become."""
@@ -64,7 +64,7 @@ def require_folder() -> None:
 
 def chat_at_once(arguments: list[str], typed: bool) -> int | None:
     """Chat if that is plainly what is meant; None where Typer has to know or to complain."""
-    from andy_cli.frontends.options import SHARED, fill_values, options_of, read_line
+    from andy_cli.frontends.command_line.options import SHARED, fill_values, options_of, read_line
 
     named = arguments[:1] == ["chat"]
     line = read_line(fill_values(arguments[named:]), SHARED)

@@ -17,8 +17,8 @@ from typer.core import TyperGroup
 from typer.models import CommandInfo
 
 from andy_cli import __version__
-from andy_cli.frontends.help_page import lay_out
-from andy_cli.frontends.options import (
+from andy_cli.frontends.command_line.help_page import lay_out
+from andy_cli.frontends.command_line.options import (
     BARE,
     RUN,
     SHARED,
@@ -107,7 +107,7 @@ def known(kind: str) -> Callable[[str], list[tuple[str, str]]]:
     """What the shell offers for a value; looked for when Tab is pressed."""
 
     def offered(incomplete: str) -> list[tuple[str, str]]:
-        from andy_cli.frontends.completion_values import VALUES
+        from andy_cli.frontends.command_line.completion_values import VALUES
 
         return [each for each in VALUES[kind]() if each[0].startswith(incomplete)]
 
@@ -151,14 +151,14 @@ def main(arguments: Sequence[str], typed: bool) -> int:
 
     `typed` says whether somebody sits at a keyboard.
     """
-    from andy_cli.frontends.route import route
+    from andy_cli.frontends.command_line.command_routing import route
 
     return run_typer(route(fill_values(arguments), commands(), typed))
 
 
 def complete(arguments: Sequence[str]) -> int:
     """Do what a shell asks for at Tab, or install it; returns the exit code. Raises AndyError."""
-    from andy_cli.frontends.completion import answer_shell
+    from andy_cli.frontends.command_line.shell_completion import answer_shell
 
     group = typer.main.get_command(app)
     assert isinstance(group, TyperGroup)
@@ -223,7 +223,7 @@ def run(
 ) -> None:
     """Carry out one task: the answer on stdout, everything else on stderr."""
     from andy_cli.errors import UsageError
-    from andy_cli.frontends import run as front
+    from andy_cli.frontends import run_command as front
 
     options = replace(
         options_of(given),
@@ -257,7 +257,7 @@ def run(
 @tools_app.command("list")
 def tools_list(json: AsJson = False, set_: Set = None) -> None:
     """What andy can do, and what each tool does to the world."""
-    from andy_cli.frontends.lists import list_tools
+    from andy_cli.frontends.management.tools_command import list_tools
 
     list_tools(json)
 
@@ -265,7 +265,7 @@ def tools_list(json: AsJson = False, set_: Set = None) -> None:
 @tools_app.command("info")
 def tools_info(name: ToolName, json: AsJson = False, set_: Set = None) -> None:
     """One tool: its parameters, its effect, how it is offered to a model."""
-    from andy_cli.frontends.lists import show_tool
+    from andy_cli.frontends.management.tools_command import show_tool
 
     show_tool(name, json)
 
@@ -280,7 +280,7 @@ def tools_test(
     set_: Set = None,
 ) -> None:
     """Run one tool once and show what it returns; what you type here is done."""
-    from andy_cli.frontends.tool_files import test
+    from andy_cli.frontends.management.tool_files import test
 
     raise typer.Exit(test(name, values or (), json))
 
@@ -292,7 +292,7 @@ def tools_add(
     set_: Set = None,
 ) -> None:
     """Keep a file of your own tools where andy finds it; its code is run."""
-    from andy_cli.frontends.tool_files import add
+    from andy_cli.frontends.management.tool_files import add
 
     add(file, replace)
 
@@ -300,7 +300,7 @@ def tools_add(
 @tools_app.command("disable")
 def tools_disable(name: ToolName, set_: Set = None) -> None:
     """Take a tool away from models, by name or pattern."""
-    from andy_cli.frontends.tool_files import disable
+    from andy_cli.frontends.management.tool_files import disable
 
     disable(name)
 
@@ -308,7 +308,7 @@ def tools_disable(name: ToolName, set_: Set = None) -> None:
 @tools_app.command("enable")
 def tools_enable(name: ToolName, set_: Set = None) -> None:
     """Give a tool back that was disabled."""
-    from andy_cli.frontends.tool_files import enable
+    from andy_cli.frontends.management.tool_files import enable
 
     enable(name)
 
@@ -323,7 +323,7 @@ def doctor(
 ) -> None:
     """Look at settings, models, MCP servers, rules and disk, and name what mends them; 1 if
     something fails."""
-    from andy_cli.frontends.doctor.command import examine
+    from andy_cli.frontends.doctor.doctor_command import examine
 
     options = Options(model=model, base_url=base_url, api_key_env=api_key_env, set=set_ or ())
     raise typer.Exit(examine(options, json))
@@ -338,7 +338,7 @@ def trust(
     set_: Set = None,
 ) -> None:
     """Let a folder's .andy tighten the settings and bring tools, and read its AGENTS.md."""
-    from andy_cli.frontends.trust import trust as trust_folder
+    from andy_cli.frontends.management.trust_command import trust as trust_folder
 
     trust_folder(folder, list_, remove, json)
 
@@ -346,7 +346,7 @@ def trust(
 @config_app.command("show")
 def config_show(json: AsJson = False, set_: Set = None) -> None:
     """Every setting, its value, and the file, variable or flag it comes from."""
-    from andy_cli.frontends.config import show_settings
+    from andy_cli.frontends.management.config_command import show_settings
 
     show_settings(set_ or (), json)
 
@@ -354,7 +354,7 @@ def config_show(json: AsJson = False, set_: Set = None) -> None:
 @config_app.command("get")
 def config_get(key: Key, json: AsJson = False, set_: Set = None) -> None:
     """The value of one setting."""
-    from andy_cli.frontends.config import get_setting
+    from andy_cli.frontends.management.config_command import get_setting
 
     get_setting(key, set_ or (), json)
 
@@ -366,7 +366,7 @@ def config_set(
     set_: Set = None,
 ) -> None:
     """Keep a value in your settings; comments in the file stay."""
-    from andy_cli.frontends.config import set_setting
+    from andy_cli.frontends.management.config_command import set_setting
 
     set_setting(key, value)
 
@@ -374,7 +374,7 @@ def config_set(
 @config_app.command("edit")
 def config_edit(set_: Set = None) -> None:
     """Open your settings in $VISUAL or $EDITOR, and check them afterwards."""
-    from andy_cli.frontends.config import edit_settings
+    from andy_cli.frontends.management.config_command import edit_settings
 
     raise typer.Exit(edit_settings())
 
@@ -382,7 +382,7 @@ def config_edit(set_: Set = None) -> None:
 @config_app.command("path")
 def config_path(json: AsJson = False, set_: Set = None) -> None:
     """Where your settings are kept."""
-    from andy_cli.frontends.config import show_path
+    from andy_cli.frontends.management.config_command import show_path
 
     show_path(json)
 
@@ -392,7 +392,7 @@ def models_list(
     json: AsJson = False, model: Model = "", base_url: BaseUrl = "", set_: Set = None
 ) -> None:
     """The models that can be used now, which one is used, and why."""
-    from andy_cli.frontends.models import list_models
+    from andy_cli.frontends.management.models_command import list_models
 
     list_models(Options(model=model, base_url=base_url, set=set_ or ()), json)
 
@@ -406,7 +406,7 @@ def models_pull(
     set_: Set = None,
 ) -> None:
     """Fetch the weights of a local model."""
-    from andy_cli.frontends.models import pull
+    from andy_cli.frontends.management.models_command import pull
 
     pull(name)
 
@@ -422,7 +422,7 @@ def models_default(
     set_: Set = None,
 ) -> None:
     """Show or set the model that is used when nothing else is said."""
-    from andy_cli.frontends.models import default
+    from andy_cli.frontends.management.models_command import default
 
     default(name)
 
@@ -436,7 +436,7 @@ def models_info(
     set_: Set = None,
 ) -> None:
     """One model: where it is, why it is used, how it writes tool requests, how much it reads."""
-    from andy_cli.frontends.model_info import show_model
+    from andy_cli.frontends.management.model_info import show_model
 
     options = Options(model=name, base_url=base_url, api_key_env=api_key_env, set=set_ or ())
     show_model(options, json)
@@ -452,7 +452,7 @@ def models_probe(
     set_: Set = None,
 ) -> None:
     """Find out by a few harmless tasks how a model uses tools best, and keep to it."""
-    from andy_cli.frontends.probe.command import probe
+    from andy_cli.frontends.probe.probe_command import probe
 
     options = Options(model=name, base_url=base_url, api_key_env=api_key_env, set=set_ or ())
     raise typer.Exit(probe(options, tries, json))
@@ -479,8 +479,8 @@ def replay(
     set_: Set = None,
 ) -> None:
     """Compile captured replies again: no network, no tool runs."""
-    from andy_cli.frontends.replay import Wanted
-    from andy_cli.frontends.replay import replay as again
+    from andy_cli.frontends.replaying.replay_command import Wanted
+    from andy_cli.frontends.replaying.replay_command import replay as again
 
     raise typer.Exit(again(capture, Wanted(dialect, model_as, diff, to_test, turns, json)))
 
@@ -499,8 +499,8 @@ def debug(
     set_: Set = None,
 ) -> None:
     """The pure parts, reachable from a shell: JSON lines in, JSON lines out."""
-    from andy_cli.frontends.debug.lines import debug as answer_lines
-    from andy_cli.frontends.debug.part import Cut
+    from andy_cli.frontends.debug.debug_part import Cut
+    from andy_cli.frontends.debug.json_lines import debug as answer_lines
 
     raise typer.Exit(answer_lines(name, Cut(chunk, chunk_seed)))
 
@@ -521,7 +521,7 @@ def mcp_add(
     set_: Set = None,
 ) -> None:
     """Add a server: a program to start, or an address."""
-    from andy_cli.frontends.mcp import New, add
+    from andy_cli.frontends.management.mcp_command import New, add
 
     add(New(name, words or (), env or (), header or (), transport, scope, source))
 
@@ -529,7 +529,7 @@ def mcp_add(
 @mcp_app.command("list")
 def mcp_list(json: AsJson = False, set_: Set = None) -> None:
     """The servers there are, and what is wrong with any."""
-    from andy_cli.frontends.mcp import list_servers
+    from andy_cli.frontends.management.mcp_command import list_servers
 
     list_servers(json)
 
@@ -541,7 +541,7 @@ def mcp_remove(
     set_: Set = None,
 ) -> None:
     """Take a server out of its file."""
-    from andy_cli.frontends.mcp import remove
+    from andy_cli.frontends.management.mcp_command import remove
 
     remove(name, scope)
 
@@ -549,7 +549,7 @@ def mcp_remove(
 @mcp_app.command("login")
 def mcp_login(name: ServerName, set_: Set = None) -> None:
     """Log in to a server with the browser (OAuth)."""
-    from andy_cli.frontends.mcp import login
+    from andy_cli.frontends.management.mcp_command import login
 
     login(name)
 
@@ -557,7 +557,7 @@ def mcp_login(name: ServerName, set_: Set = None) -> None:
 @mcp_app.command("logout")
 def mcp_logout(name: ServerName, set_: Set = None) -> None:
     """Forget a login."""
-    from andy_cli.frontends.mcp import logout
+    from andy_cli.frontends.management.mcp_command import logout
 
     logout(name)
 
@@ -565,7 +565,7 @@ def mcp_logout(name: ServerName, set_: Set = None) -> None:
 @mcp_app.command("test")
 def mcp_test(name: ServerName, json: AsJson = False, set_: Set = None) -> None:
     """Start or reach a server and show its tools."""
-    from andy_cli.frontends.mcp import test
+    from andy_cli.frontends.management.mcp_command import test
 
     raise typer.Exit(test(name, json))
 
@@ -649,27 +649,27 @@ def google_login(
     set_: Set = None,
 ) -> None:
     """Let andy use your mail, drive, calendar, documents, sheets and tasks at Google."""
-    from andy_cli.frontends import google
+    from andy_cli.frontends.management import google_command
     from andy_cli.settings import load
 
-    google.login(load(set_ or ()), client, scopes, not no_browser)
+    google_command.login(load(set_ or ()), client, scopes, not no_browser)
 
 
 @google_app.command("logout")
 def google_logout(set_: Set = None) -> None:
     """End the login, at Google and here."""
-    from andy_cli.frontends import google
+    from andy_cli.frontends.management import google_command
     from andy_cli.settings import load
 
-    google.logout(load(set_ or ()))
+    google_command.logout(load(set_ or ()))
 
 
 @google_app.command("status")
 def google_status(json: AsJson = False, set_: Set = None) -> None:
     """Which account is connected, and for what; asks nobody."""
-    from andy_cli.frontends import google
+    from andy_cli.frontends.management import google_command
 
-    google.status(json)
+    google_command.status(json)
 
 
 Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="folders or files")]
@@ -678,7 +678,7 @@ Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="folders or 
 @docs_app.command("add")
 def docs_add(paths: Paths, set_: Set = None) -> None:
     """Index the text in folders, for the tool `search`. Hidden files and links are left out."""
-    from andy_cli.frontends.documents import add
+    from andy_cli.frontends.management.documents_command import add
 
     raise typer.Exit(add(paths, set_ or ()))
 
@@ -686,7 +686,7 @@ def docs_add(paths: Paths, set_: Set = None) -> None:
 @docs_app.command("list")
 def docs_list(json: AsJson = False, set_: Set = None) -> None:
     """The folders that are indexed."""
-    from andy_cli.frontends.documents import list_folders
+    from andy_cli.frontends.management.documents_command import list_folders
 
     list_folders(json)
 
@@ -694,7 +694,7 @@ def docs_list(json: AsJson = False, set_: Set = None) -> None:
 @docs_app.command("remove")
 def docs_remove(paths: Paths, set_: Set = None) -> None:
     """Take folders out of the index; the files themselves stay."""
-    from andy_cli.frontends.documents import remove
+    from andy_cli.frontends.management.documents_command import remove
 
     remove(paths)
 
@@ -702,7 +702,7 @@ def docs_remove(paths: Paths, set_: Set = None) -> None:
 @docs_app.command("update")
 def docs_update(set_: Set = None) -> None:
     """Read what is new or has changed, and forget what is gone."""
-    from andy_cli.frontends.documents import update
+    from andy_cli.frontends.management.documents_command import update
 
     raise typer.Exit(update(set_ or ()))
 
@@ -719,7 +719,7 @@ Everywhere = Annotated[bool, typer.Option("--all", help="of every folder, not of
 @sessions_app.command("list")
 def sessions_list(all_: Everywhere = False, json: AsJson = False, set_: Set = None) -> None:
     """The sessions held in this folder, newest first."""
-    from andy_cli.frontends.sessions import list_kept
+    from andy_cli.frontends.management.sessions_command import list_kept
 
     list_kept(all_, json)
 
@@ -727,7 +727,7 @@ def sessions_list(all_: Everywhere = False, json: AsJson = False, set_: Set = No
 @sessions_app.command("show")
 def sessions_show(id: SessionId, json: AsJson = False, set_: Set = None) -> None:
     """What was said in a session."""
-    from andy_cli.frontends.sessions import show
+    from andy_cli.frontends.management.sessions_command import show
 
     show(id, json)
 
@@ -740,7 +740,7 @@ def sessions_search(
     set_: Set = None,
 ) -> None:
     """Find what was said in the sessions of this folder; 1 if nothing is found."""
-    from andy_cli.frontends.sessions import search
+    from andy_cli.frontends.management.sessions_command import search
 
     raise typer.Exit(search(text, all_, json))
 
@@ -752,7 +752,7 @@ def sessions_rename(
     set_: Set = None,
 ) -> None:
     """Give a session a name."""
-    from andy_cli.frontends.sessions import rename
+    from andy_cli.frontends.management.sessions_command import rename
 
     rename(id, name)
 
@@ -767,7 +767,7 @@ def sessions_export(
     set_: Set = None,
 ) -> None:
     """Write a session as Markdown, as one JSON object, or a message a line."""
-    from andy_cli.frontends.sessions import export
+    from andy_cli.frontends.management.sessions_command import export
 
     export(id, format, file)
 
@@ -775,7 +775,7 @@ def sessions_export(
 @sessions_app.command("rm")
 def sessions_rm(id: SessionId, set_: Set = None) -> None:
     """Remove a session for good."""
-    from andy_cli.frontends.sessions import remove
+    from andy_cli.frontends.management.sessions_command import remove
 
     remove(id)
 

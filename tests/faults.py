@@ -34,9 +34,9 @@ from pydantic import Field
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.turn import turn
-from andy_cli.frontends import paint
-from andy_cli.frontends.chat.view import View
-from andy_cli.frontends.run import Printer, Task
+from andy_cli.frontends.chat.screen.turn_view import View
+from andy_cli.frontends.run_command import Printer, Task
+from andy_cli.frontends.terminal import markdown
 from andy_cli.guard.gate import Gate
 from andy_cli.messages import Message, ToolCall
 from andy_cli.models.client import Endpoint
@@ -343,7 +343,7 @@ def shape(body: Mapping[str, Any]) -> tuple[set[str], set[str]]:
 async def _show_turn(chat: Conversation, seen: Seen) -> None:
     out, err, screen = io.StringIO(), io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(screen):
-        view = View(paint.console(plain=True))
+        view = View(markdown.console(plain=True))
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         printer = Printer(Task("hi"))
         async for event in turn(chat, "hi"):

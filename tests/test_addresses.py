@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.frontends.debug.part import Cut
+from andy_cli.frontends.debug.debug_part import Cut
 from andy_cli.frontends.debug.parts.url import PART
 from andy_cli.guard.addresses import AddressJudgement, judge, judge_redirect, judge_redirects
 from andy_cli.guard.hosts import is_public

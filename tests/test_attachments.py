@@ -16,7 +16,7 @@ from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.foreign_text import ATTACHED, fence, split_message
 from andy_cli.agent.turn import turn
 from andy_cli.errors import ConsentError
-from andy_cli.frontends.chat.commands.why import lines
+from andy_cli.frontends.chat.commands.conversation.why import lines
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Asker, Gate
 from andy_cli.guard.rules import Rules, parse_rules
 from andy_cli.messages import Chunk, Message
@@ -351,7 +351,7 @@ def test_chat_asks_before_a_secret_is_attached_and_a_no_sends_nothing(folder: Pa
 
 
 def completions(folder: Path, typed: str) -> list[str]:
-    from andy_cli.frontends.chat.path_completer import AttachmentCompleter
+    from andy_cli.frontends.chat.prompt.path_completer import AttachmentCompleter
 
     completer = AttachmentCompleter(folder)
     document = Document(typed)
@@ -407,7 +407,7 @@ def test_places_outside_are_completed_folder_by_folder(folder: Path, home: Path)
 
 @pytest.mark.slow
 def test_typing_does_not_wait_for_a_folder_with_very_many_files(folder: Path) -> None:
-    from andy_cli.frontends.chat.path_completer import AttachmentCompleter
+    from andy_cli.frontends.chat.prompt.path_completer import AttachmentCompleter
 
     for outer in range(60):
         inner = folder / f"folder{outer}"

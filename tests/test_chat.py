@@ -15,7 +15,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from andy_cli.cli import app
-from andy_cli.frontends.options import SHARED, read_line
+from andy_cli.frontends.command_line.options import SHARED, read_line
 from tests.model_server import (
     Answer,
     ModelServer,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from andy_cli.frontends.completion import split_line
-from andy_cli.frontends.completion_values import VALUES
+from andy_cli.frontends.command_line.completion_values import VALUES
+from andy_cli.frontends.command_line.shell_completion import split_line
 from andy_cli.messages import Message
 from andy_cli.sessions.log import Log
 from tests.shell import ANDY, ROOT, Done, andy, environment

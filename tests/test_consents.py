@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from andy_cli.frontends.chat import consent
+from andy_cli.frontends.chat.screen import approval_choices
 from andy_cli.guard.gate import NOBODY, ApprovalAnswer, ApprovalRequest, Decision, Gate, Mode
 from andy_cli.guard.resource_access import ResourceAccess
 from andy_cli.guard.rules import Rules, parse_rules
@@ -487,17 +487,22 @@ OFFERED = [
 def test_what_always_would_allow_is_said_in_words_beside_the_rule(
     tool: str, effect: Effect, action: str, claim: ResourceAccess, meaning: str, tmp_path: Path
 ) -> None:
-    offered = consent.choices(ApprovalRequest(tool, effect, action, claim), tmp_path)
+    offered = approval_choices.choices(ApprovalRequest(tool, effect, action, claim), tmp_path)
     assert offered.rule.startswith(f"  always: {meaning} (the rule {tool}")
     assert all(rule in offered.rule for rule in offered.always)
 
 
 def test_nothing_is_said_of_always_where_it_is_not_offered(tmp_path: Path) -> None:
-    offered = consent.choices(ApprovalRequest("gmail_send", Effect.ACT, "send it"), tmp_path)
+    offered = approval_choices.choices(
+        ApprovalRequest("gmail_send", Effect.ACT, "send it"), tmp_path
+    )
     assert (offered.rule, offered.always) == ("", ())
     for command in ("echo $(id)", "make > x"):
         claim = ResourceAccess(command=command)
-        assert consent.choices(ApprovalRequest("t", Effect.RUN, "run", claim), tmp_path).rule == ""
+        assert (
+            approval_choices.choices(ApprovalRequest("t", Effect.RUN, "run", claim), tmp_path).rule
+            == ""
+        )
 
 
 # What is shown before a yes.
@@ -533,4 +538,4 @@ SHOWN = [
 def test_before_a_yes_exactly_what_would_happen_is_said_once(
     action: str, claim: ResourceAccess, lines: list[str]
 ) -> None:
-    assert [*consent.shown(ApprovalRequest("tool", Effect.RUN, action, claim))] == lines
+    assert [*approval_choices.shown(ApprovalRequest("tool", Effect.RUN, action, claim))] == lines

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from andy_cli.errors import ToolError
-from andy_cli.frontends.progress import counted
+from andy_cli.frontends.terminal.progress_bars import counted
 from andy_cli.messages import Effect, Status
 from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.documents import indexing

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from andy_cli.cli import app, commands
 from andy_cli.errors import UsageError
-from andy_cli.frontends.chat.talk import is_command
-from andy_cli.frontends.route import route
+from andy_cli.frontends.chat.chat_controller import is_command
+from andy_cli.frontends.command_line.command_routing import route
 from tests.cases import loop_over
 from tests.model_server import ModelServer, refused, status, streamed
 from tests.shell import ANDY, andy, environment

@@ -20,7 +20,7 @@ from andy_cli.agent.grounding.audit import (
 )
 from andy_cli.agent.grounding.marking import MARKER, unmarked
 from andy_cli.agent.not_done import find_not_done
-from andy_cli.frontends.debug.part import Cut
+from andy_cli.frontends.debug.debug_part import Cut
 from andy_cli.frontends.debug.parts.ground import PART
 from andy_cli.messages import Effect, Status
 

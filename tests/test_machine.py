@@ -19,7 +19,7 @@ from andy_cli.agent.background import Background
 from andy_cli.agent.turn import turn
 from andy_cli.errors import ToolError
 from andy_cli.events import Ended, Event, ToolAnswered
-from andy_cli.frontends.opening import Opened
+from andy_cli.frontends.session_factory import Opened
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult
 from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.collection import Collection

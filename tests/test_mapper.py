@@ -20,7 +20,7 @@ from andy_cli.compiler.mapper.provider_schema import (
 )
 from andy_cli.compiler.mapper.schema_node import prepare_schema
 from andy_cli.compiler.mapper.tool_names import find_nearest_names
-from andy_cli.frontends.debug.part import Cut
+from andy_cli.frontends.debug.debug_part import Cut
 from andy_cli.frontends.debug.parts.map import PART, harmless
 from andy_cli.messages import Problem
 from andy_cli.toolbox.tool import tool

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from andy_cli.compiler.mapper.mapper import Mapped, map_call
-from andy_cli.frontends.debug.part import Cut
+from andy_cli.frontends.debug.debug_part import Cut
 from andy_cli.frontends.debug.parts.map import PART
 from tests.cases import loop_over
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.frontends.debug.part import Cut
+from andy_cli.frontends.debug.debug_part import Cut
 from andy_cli.frontends.debug.parts.neutralize import PART
 from andy_cli.guard.terminal_sanitizer import (
     CONTROL,

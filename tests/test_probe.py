@@ -14,9 +14,9 @@ import pytest
 from andy_cli import events
 from andy_cli.compiler.dialects import action, hermes
 from andy_cli.events import Event
-from andy_cli.frontends.options import Options
-from andy_cli.frontends.probe.battery import TASKS, TOOLS, Task, Wanted, lacking, offered
-from andy_cli.frontends.probe.command import probe
+from andy_cli.frontends.command_line.options import Options
+from andy_cli.frontends.probe.probe_command import probe
+from andy_cli.frontends.probe.probe_tasks import TASKS, TOOLS, Task, Wanted, lacking, offered
 from andy_cli.frontends.probe.trust_requests import TRIALS
 from andy_cli.frontends.probe.trust_trials import EFFECTS, make_tool, offer_tools
 from andy_cli.messages import Arguments, Learned, Status, ToolRequest

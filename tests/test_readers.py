@@ -20,7 +20,8 @@ from andy_cli import settings as user_settings
 from andy_cli.agent import stubs
 from andy_cli.agent.grounding import records
 from andy_cli.errors import AndyError, ToolError
-from andy_cli.frontends import recorded, replay, tool_files
+from andy_cli.frontends.management import tool_files
+from andy_cli.frontends.replaying import capture_reader, replay_command
 from andy_cli.frontends.serve.http import json_body
 from andy_cli.frontends.serve.wires import chat_request
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
@@ -144,7 +145,10 @@ def read_capture(path: Path) -> object:
     tree = json_or_none(path.read_bytes())
     if isinstance(tree, dict) and "kind" not in tree:
         path.write_bytes(capture_of(tree))
-    return [[*replay.shown(replay.once(each))] for each in recorded.read(path).requests]
+    return [
+        [*replay_command.shown(replay_command.once(each))]
+        for each in capture_reader.read(path).requests
+    ]
 
 
 SETTINGS = b"""

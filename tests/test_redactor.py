@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.frontends.debug.part import Cut
+from andy_cli.frontends.debug.debug_part import Cut
 from andy_cli.frontends.debug.parts.redact import PART
 from andy_cli.guard.redactor import MASK, RUN, mask_secrets, redact_text, redact_value, secrets_of
 from tests.cases import loop_over, rows

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from andy_cli.frontends.debug.part import Cut
+from andy_cli.frontends.debug.debug_part import Cut
 from andy_cli.frontends.debug.parts.compile import compiled
 from tests.cases import CORPORA, Row, loop_over, name, rows
 

@@ -16,8 +16,8 @@ from andy_cli.compiler import dialects
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
-from andy_cli.frontends.debug.lines import debug
-from andy_cli.frontends.debug.part import Cut
+from andy_cli.frontends.debug.debug_part import Cut
+from andy_cli.frontends.debug.json_lines import debug
 from tests.cases import loop_over
 
 CORPUS = Path(__file__).parent / "corpora" / "sanitizer"

@@ -16,12 +16,12 @@ from rich.text import Text
 
 from andy_cli import events
 from andy_cli.events import Event
-from andy_cli.frontends import paint
-from andy_cli.frontends.chat.diff_view import DiffView
-from andy_cli.frontends.chat.folded import Folded, fold_beginning, fold_end
-from andy_cli.frontends.chat.view import View
-from andy_cli.frontends.diff import DiffLine, read_diff, spell_line, write_lines
-from andy_cli.frontends.words import describe_corrections
+from andy_cli.frontends.chat.screen.diff_view import DiffView
+from andy_cli.frontends.chat.screen.folded_texts import Folded, fold_beginning, fold_end
+from andy_cli.frontends.chat.screen.turn_view import View
+from andy_cli.frontends.terminal import markdown
+from andy_cli.frontends.terminal.messages import describe_corrections
+from andy_cli.frontends.terminal.numbered_diff import DiffLine, read_diff, spell_line, write_lines
 from andy_cli.messages import NO_DISPLAY, Display, Status
 from andy_cli.toolbox.files import differences
 from andy_cli.toolbox.files.differences import compare_texts, describe_new_text
@@ -163,7 +163,7 @@ def drawn(*happened: Event, height: int = 24, colour: bool = True) -> tuple[str,
         force_terminal=colour,
         width=60,
         height=height,
-        theme=paint.THEME,
+        theme=markdown.THEME,
         color_system="standard" if colour else None,
         highlight=False,
         legacy_windows=False,

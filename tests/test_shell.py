@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.frontends.debug.part import Cut
+from andy_cli.frontends.debug.debug_part import Cut
 from andy_cli.frontends.debug.parts.command import PART
 from andy_cli.guard.commands.verdict import ORDER
 from andy_cli.guard.shell import LONGEST, Shell, judge

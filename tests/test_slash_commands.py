@@ -11,8 +11,13 @@ from pathlib import Path
 import pytest
 
 from andy_cli.errors import UsageError
+from andy_cli.frontends.chat.command_lookup import (
+    find_command,
+    find_offers,
+    list_added,
+    list_commands,
+)
 from andy_cli.frontends.chat.markdown_commands import fill_in
-from andy_cli.frontends.chat.slash import find_command, find_offers, list_added, list_commands
 from andy_cli.settings import save
 from tests.model_server import ModelServer, called, event, raw, status, streamed
 from tests.terminal import Terminal

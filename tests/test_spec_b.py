@@ -15,7 +15,7 @@ from andy_cli.agent.system_prompt import lesson
 from andy_cli.agent.turn import turn
 from andy_cli.compiler.dialects import envelope
 from andy_cli.compiler.dialects.envelope import parse_envelope
-from andy_cli.frontends.opening import Opened
+from andy_cli.frontends.session_factory import Opened
 from andy_cli.messages import CallDelta, Chunk
 from andy_cli.settings import load
 from andy_cli.toolbox.collection import Collection

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from andy_cli.frontends.streams import ascii_of
+from andy_cli.frontends.terminal.standard_streams import ascii_of
 from tests.model_server import ModelServer, streamed
 from tests.shell import ANDY, ROOT, environment
 from tests.terminal import Terminal, without_escapes

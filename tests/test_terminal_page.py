@@ -11,7 +11,7 @@ from prompt_toolkit.input import DummyInput
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.output import DummyOutput
 
-from andy_cli.frontends.chat.live_prompt import LivePrompt
+from andy_cli.frontends.chat.prompt.live_prompt import LivePrompt
 from tests.shell import ROOT
 
 DOCS = ROOT / "docs"

@@ -12,9 +12,9 @@ import pytest
 from andy_cli.agent.foreign_text import RAN
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat import typed_command
-from andy_cli.frontends.chat.desk import Desk
+from andy_cli.frontends.chat.chat_session import Desk
 from andy_cli.frontends.chat.typed_command import last_written, read_line, run_typed_command
-from andy_cli.frontends.options import Options
+from andy_cli.frontends.command_line.options import Options
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Gate, Mode
 from andy_cli.guard.resource_access import ResourceAccess
 from andy_cli.guard.rules import parse_rules

@@ -13,9 +13,9 @@ from rich.text import Text
 
 from andy_cli import events
 from andy_cli.events import Event
-from andy_cli.frontends import paint
-from andy_cli.frontends.chat.tail import Tail
-from andy_cli.frontends.chat.view import REFRESH, View
+from andy_cli.frontends.chat.screen.live_region import Tail
+from andy_cli.frontends.chat.screen.turn_view import REFRESH, View
+from andy_cli.frontends.terminal import markdown
 from andy_cli.messages import Status
 
 STEP = 0.001
@@ -38,7 +38,7 @@ class Shown:
             force_terminal=self.terminal,
             width=self.width,
             height=self.height,
-            theme=paint.THEME,
+            theme=markdown.THEME,
             color_system="256" if self.terminal else None,
             highlight=False,
             legacy_windows=False,

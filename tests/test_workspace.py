@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.errors import ToolError
-from andy_cli.frontends.debug.part import Cut
+from andy_cli.frontends.debug.debug_part import Cut
 from andy_cli.frontends.debug.parts.path import PART
 from andy_cli.guard.workspace import Operation, contain, folder_inside, inside, open_inside, resolve
 from tests.cases import Row, name, rows

@@ -25,7 +25,8 @@ from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.turn import turn
 from andy_cli.errors import AndyError, ToolError
 from andy_cli.events import Event, Failed
-from andy_cli.frontends import recorded, tool_files
+from andy_cli.frontends.management import tool_files
+from andy_cli.frontends.replaying import capture_reader
 from andy_cli.guard.gate import Gate
 from andy_cli.models import memory
 from andy_cli.models.capture import Capture
@@ -155,7 +156,7 @@ def keep_capture(folder: Path, disk: Disk) -> Problems:
         capture.write_rest()  # as at exit
     if said.getvalue().count("\n") > 1:
         yield "it is said more than once"
-    found = recorded.read(capture.path).requests
+    found = capture_reader.read(capture.path).requests
     whole = [each for each in found if each.ended and each.pieces]
     if [each.body.get("messages") for each in whole] != [[0], [1], [2]]:
         yield f"{len(whole)} of 3 requests were kept"

@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 from andy_cli.agent.instructions import leads_astray, read_some
 from andy_cli.errors import UsageError
-from andy_cli.frontends.chat.command import Command, Prompt
-from andy_cli.frontends.chat.desk import Desk
+from andy_cli.frontends.chat.chat_session import Desk
+from andy_cli.frontends.chat.slash_command import Command, Prompt
 from andy_cli.settings import Settings, config_folder, trusts
 
 LARGEST = 64_000

@@ -9,8 +9,8 @@ from importlib.util import find_spec
 from typing import Protocol
 
 from andy_cli.errors import UsageError
-from andy_cli.frontends.options import Options
-from andy_cli.frontends.words import problem
+from andy_cli.frontends.command_line.options import Options
+from andy_cli.frontends.terminal.messages import problem
 from andy_cli.models import discovery, select
 from andy_cli.models.client import Endpoint, Provider
 from andy_cli.models.discovery import FoundServer

@@ -19,14 +19,14 @@ from typing import Protocol
 from prompt_toolkit.completion import merge_completers
 
 from andy_cli.errors import UsageError
-from andy_cli.frontends.chat.completer import LineCompleter
-from andy_cli.frontends.chat.input_history import open_history
-from andy_cli.frontends.chat.live_prompt import LivePrompt
-from andy_cli.frontends.chat.path_completer import AttachmentCompleter
-from andy_cli.frontends.options import ANY, NO_ID, WHICH_ID, Options
+from andy_cli.frontends.chat.prompt.input_history import open_history
+from andy_cli.frontends.chat.prompt.line_completer import LineCompleter
+from andy_cli.frontends.chat.prompt.live_prompt import LivePrompt
+from andy_cli.frontends.chat.prompt.path_completer import AttachmentCompleter
+from andy_cli.frontends.command_line.options import ANY, NO_ID, WHICH_ID, Options
 
 BEHIND_THE_PROMPT = (
-    "andy_cli.frontends.chat.talk",
+    "andy_cli.frontends.chat.chat_controller",
     "andy_cli.models.http.direct",
     "andy_cli.models.server.rendering",
     "httpcore2",
@@ -193,7 +193,7 @@ class Repl:
         # Loaded by now or nearly so: the first drawing of the prompt started it.
         self._load()
         await asyncio.to_thread(self._loading.join)
-        from andy_cli.frontends.chat.talk import Talk
+        from andy_cli.frontends.chat.chat_controller import Talk
 
         if self._talk is None:
             greets = typed() and sys.stdout.isatty()
@@ -258,7 +258,7 @@ def is_dumb() -> bool:
 
 def line_input(options: Options) -> Input:
     """Lines where no prompt can stay: of a terminal that cannot be drawn on, or of a pipe."""
-    from andy_cli.frontends.chat.line_input import PipedInput, TypedInput
+    from andy_cli.frontends.chat.prompt.line_input import PipedInput, TypedInput
 
     return TypedInput(open_history(options.no_session)) if typed() else PipedInput()
 

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 from andy_cli.agent.compression import cut
 from andy_cli.errors import ToolError, UsageError
-from andy_cli.frontends.chat.desk import Desk, Printed
-from andy_cli.frontends.opening import enter_workspace, gate_of
+from andy_cli.frontends.chat.chat_session import Desk, Printed
+from andy_cli.frontends.session_factory import enter_workspace, gate_of
 from andy_cli.guard.gate import ApprovalRequest
 from andy_cli.guard.redactor import redact_text, secrets_of
 from andy_cli.guard.resource_access import ResourceAccess

@@ -1,7 +1,7 @@
 """Do once, behind the painted prompt, what else the first turn would do for the first time."""
 
 from andy_cli.agent.grounding.audit import Evidence, unsupported
-from andy_cli.frontends import paint
+from andy_cli.frontends.terminal import markdown
 
 ANSWER = "# Title\n\nI have **started** `1` song in 2 folders, see [here](http://example.org).\n"
 
@@ -9,5 +9,5 @@ ANSWER = "# Title\n\nI have **started** `1` song in 2 folders, see [here](http:/
 def warm_up() -> None:
     """Compile the patterns of the audit and of the markdown reader; nothing is kept or shown."""
     unsupported(ANSWER, Evidence(("1 song",), "Start a song.", (), ()), figures=True)
-    paint.finished(ANSWER)
-    paint.Page(ANSWER)
+    markdown.finished(ANSWER)
+    markdown.Page(ANSWER)

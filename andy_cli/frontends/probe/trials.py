@@ -15,8 +15,8 @@ from andy_cli.compiler.dialect import Dialect
 from andy_cli.discover import discover
 from andy_cli.errors import AuthError, ModelError, TransientError
 from andy_cli.events import Event
-from andy_cli.frontends.options import Options
-from andy_cli.frontends.probe.battery import TASKS, Task, lacking, offered
+from andy_cli.frontends.command_line.options import Options
+from andy_cli.frontends.probe.probe_tasks import TASKS, Task, lacking, offered
 from andy_cli.guard.gate import Gate
 from andy_cli.messages import Usage
 from andy_cli.models.client import ModelClient

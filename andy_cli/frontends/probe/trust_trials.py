@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from andy_cli.agent.turn import turn
 from andy_cli.events import Event
-from andy_cli.frontends.probe.battery import find_made
+from andy_cli.frontends.probe.probe_tasks import find_made
 from andy_cli.frontends.probe.trials import Bench, Way, failure, hopeless
 from andy_cli.frontends.probe.trust_requests import TRIALS, Trial
 from andy_cli.messages import Arguments, Effect, Schema

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from andy_cli.frontends.chat import slash
-from andy_cli.frontends.chat.command import Command, Offer
-from andy_cli.frontends.chat.desk import Desk
-from andy_cli.frontends.lists import format_table
+from andy_cli.frontends.chat import command_lookup
+from andy_cli.frontends.chat.chat_session import Desk
+from andy_cli.frontends.chat.slash_command import Command, Offer
+from andy_cli.frontends.terminal.tables import format_table
 
 MARKS = """!COMMAND runs a command line, and andy knows what it printed; !!COMMAND runs it alone.
 @PATH attaches a file or a folder: @notes.txt, @src/a.py:10-20, @"with blanks.txt"."""
@@ -26,9 +26,9 @@ ADDED = "Of your own, or of this project:"
 async def help(desk: Desk, argument: str) -> str:
     """Raises UsageError for a command that is none."""
     if argument:
-        return describe(slash.find_command(argument.removeprefix("/"), desk))
-    added = slash.list_added(desk)
-    lines = format_table([(each.usage, each.about) for each in slash.list_commands()])
+        return describe(command_lookup.find_command(argument.removeprefix("/"), desk))
+    added = command_lookup.list_added(desk)
+    lines = format_table([(each.usage, each.about) for each in command_lookup.list_commands()])
     if added.commands:
         rows = [(each.usage, each.about) for each in added.commands]
         lines += ["", ADDED, *format_table(rows)]
@@ -41,7 +41,7 @@ def describe(command: Command) -> str:
 
 
 def complete(desk: Desk | None, typed: str) -> Iterable[Offer]:
-    known = (*slash.list_commands(), *slash.list_added(desk).commands)
+    known = (*command_lookup.list_commands(), *command_lookup.list_added(desk).commands)
     return [(command.name, command.about) for command in known]
 
 

@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from andy_cli.frontends.debug.part import Cut, Part, Record, text_of
+from andy_cli.frontends.debug.debug_part import Cut, Part, Record, text_of
 from andy_cli.guard.shell import Shell, judge
 
 

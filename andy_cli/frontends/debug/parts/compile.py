@@ -9,7 +9,7 @@ from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.markers import Markers
 from andy_cli.compiler.requested import asks_for_code
 from andy_cli.discover import discover
-from andy_cli.frontends.debug.part import Cut, Part, Record, pieces, tools_of
+from andy_cli.frontends.debug.debug_part import Cut, Part, Record, pieces, tools_of
 
 LARGEST = 32 * 1024 * 1024
 """Characters of a reply: what the network client takes in bytes."""

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 
 from andy_cli.agent.grounding.audit import Evidence, unsupported
-from andy_cli.frontends.debug.part import Cut, Part, Record, list_of, text_of
+from andy_cli.frontends.debug.debug_part import Cut, Part, Record, list_of, text_of
 
 LARGEST = 32 * 1024 * 1024
 """Characters of a line: what the network client takes in bytes."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from andy_cli.compiler.mapper.mapper import Mapped, MappedCall, map_call
 from andy_cli.compiler.mapper.synonyms import split_words
-from andy_cli.frontends.debug.part import Cut, Part, Record, list_of, tools_of
+from andy_cli.frontends.debug.debug_part import Cut, Part, Record, list_of, tools_of
 from andy_cli.messages import Problem
 
 ACTING = frozenset(

@@ -4,7 +4,7 @@ import base64
 import codecs
 from collections.abc import Iterator
 
-from andy_cli.frontends.debug.part import Cut, Part, Record, list_of, pieces
+from andy_cli.frontends.debug.debug_part import Cut, Part, Record, list_of, pieces
 from andy_cli.guard.terminal_sanitizer import Neutralizer, one_line, spell_out
 
 SPELLED = ("approval_prompt", "file_name")

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import get_args
 
-from andy_cli.frontends.debug.part import Cut, Part, Record, text_of
+from andy_cli.frontends.debug.debug_part import Cut, Part, Record, text_of
 from andy_cli.guard.workspace import Contained, Operation, contain
 
 

@@ -2,7 +2,7 @@
 
 import os
 
-from andy_cli.frontends.debug.part import Cut, Part, Record
+from andy_cli.frontends.debug.debug_part import Cut, Part, Record
 from andy_cli.guard.redactor import redact_text, secrets_of
 
 

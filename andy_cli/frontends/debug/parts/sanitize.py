@@ -6,7 +6,7 @@ from andy_cli.agent.sanitizer import Sanitizer
 from andy_cli.agent.tool_titles import ToolTitles, asks_about_tools, titles_by_name
 from andy_cli.compiler.compiler import tools_by_name
 from andy_cli.compiler.dialect import Tools
-from andy_cli.frontends.debug.part import Cut, Part, Record, list_of, pieces
+from andy_cli.frontends.debug.debug_part import Cut, Part, Record, list_of, pieces
 from andy_cli.frontends.debug.parts.compile import LARGEST, markers
 
 

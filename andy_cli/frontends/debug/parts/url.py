@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from andy_cli.frontends.debug.part import Cut, Part, Record, list_of, text_of
+from andy_cli.frontends.debug.debug_part import Cut, Part, Record, list_of, text_of
 from andy_cli.guard.addresses import judge_redirects
 
 

@@ -1,0 +1,242 @@
+"""What a chat has before it: its options, and the conversation once it is open."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import NamedTuple, cast
+
+from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.foreign_text import RAN, fence
+from andy_cli.errors import UsageError
+from andy_cli.frontends.command_line.options import Options
+from andy_cli.frontends.session_choice import offer_sessions, open_session, summarize
+from andy_cli.frontends.session_factory import Opened, fetched, open_chat
+from andy_cli.guard.gate import Asker, Mode
+from andy_cli.models import select
+from andy_cli.models.select import FIRST_RUN, Chosen, FarServerError, NoModelError
+from andy_cli.sessions.resuming import ResumedSession
+from andy_cli.sessions.store import SessionCard
+
+
+class Printed(NamedTuple):
+    """A command that the user typed, and what it printed."""
+
+    command: str
+    text: str
+    """With the command before it, bounded, without secrets."""
+
+
+MODES = {
+    "ask": "reading inside the folder is free, everything else is asked",
+    "plan": "nothing is changed",
+    "edits": "files inside the folder may be changed",
+    "auto": "everything but destruction is done without a question",
+}
+CYCLED = [name for name in MODES if name != "auto"]
+
+
+def short(number: int) -> str:
+    """`950`, `12.3k`, `1.2M`."""
+    for unit, name in ((1_000_000, "M"), (1_000, "k")):
+        if number >= unit:
+            return f"{number / unit:.1f}{name}"
+    return str(number)
+
+
+def is_here(chosen: Chosen) -> bool:
+    """Whether nothing has to be fetched for a model."""
+    if chosen.provider.name != "local":
+        return True
+    from andy_cli.models.inside import weights  # only where a model runs inside andy
+
+    return weights.find(chosen.endpoint.model) is not None
+
+
+class Desk:
+    """Opens the conversation when it is first needed, or for the greeting; nothing is kept of it
+    before the user has said something."""
+
+    def __init__(self, options: Options, tell: Callable[[str], None], ask: Asker) -> None:
+        self.options = options
+        """How the next conversation is opened; /model changes it."""
+        self.tell = tell
+        self.greet: Callable[[Opened], object] = lambda opened: None
+        """Called when the first conversation is open, before anything is told of it."""
+        self.fetch: Callable[[str], Awaitable[None]] = fetched
+        """Gets the weights of a model that runs inside andy."""
+        self.pick: Callable[[], Awaitable[Options]] | None = None
+        """Lets the user choose where there is no model; raises UsageError. None: nobody can."""
+        self.over = False
+        """Set by /exit."""
+        self.listed: list[tuple[str, str]] = []
+        """Models as they were listed last, and the address of each; empty for a provider's own."""
+        self.open: Opened | None = None
+        self.resumed: ResumedSession | None = None
+        """The session that the next conversation goes on with."""
+        self.offered: list[SessionCard] = []
+        """The list of sessions that was shown last: numbers are of this one."""
+        self.printed: list[Printed] = []
+        """Commands that the user typed, which the model is told of with the next message."""
+        self._ask = ask
+        self._opening = asyncio.Lock()
+        self._held: list[str] | None = None
+        """What is told while a conversation is opened."""
+        self._fullness = 0.0
+
+    def describe_status(self, music: str) -> str:
+        """The model, its dialect once known, and the mode; loudly, where nothing is asked.
+
+        Then the music, and after the first answer how full the window is and how many tokens were
+        used: what matters least comes last, as a narrow screen shows the beginning.
+        """
+        shown = self.mode.upper() if self.mode == "auto" else self.mode
+        playing = [music] if music else []
+        if self.open is None:
+            return " - ".join([self.options.model or "andy", shown, *playing])
+        chat = self.open.chat
+        parts = [chat.client.name, chat.dialect.name, shown, *playing]
+        if self._fullness:
+            parts.append(f"context {self._fullness:.0%}")
+        if any(chat.usage):
+            parts.append(f"{short(sum(chat.usage))} tokens")
+        return " - ".join(parts)
+
+    async def measure(self) -> None:
+        """Find out how full the window is, for the status line."""
+        if self.open is not None:
+            self._fullness = await self.open.chat.fullness()
+
+    @property
+    def mode(self) -> str:
+        if self.open is not None:
+            return self.open.chat.gate.mode
+        return self.options.settings().text("guard.mode")
+
+    def set_mode(self, mode: str) -> None:
+        """From now on, and also after /clear; `mode` is one of MODES."""
+        self.options = replace(self.options, mode=mode, yes=False)
+        if self.open is not None:
+            self.open.chat.gate.mode = cast(Mode, mode)
+
+    def next_mode(self) -> None:
+        """Go on to the next mode; never to `auto`, which nobody should meet by a slip."""
+        at = CYCLED.index(self.mode) + 1 if self.mode in CYCLED else 0
+        self.set_mode(CYCLED[at % len(CYCLED)])
+
+    async def opened(self, early: bool = False) -> Opened:
+        """Raises what `open_chat` raises; the next call tries again.
+
+        `early`, before the user has said something, no server elsewhere and no user is asked for
+        anything; raises `FarServerError` or `NoModelError` where that is not enough.
+        """
+        async with self._opening:
+            if self.open is None:
+                self._held = []
+                try:
+                    self.open = await self._open(early)
+                    self._greet(self.open)
+                finally:
+                    told, self._held = self._held, None
+                    for sentence in told:
+                        self.tell(sentence)
+        return self.open
+
+    async def _open(self, early: bool) -> Opened:
+        before = self.options
+        try:
+            chosen = await self._choose(early)
+            if not is_here(chosen):
+                if early:
+                    raise FarServerError(f"{chosen.endpoint.model} was not fetched.")
+                await self.fetch(chosen.endpoint.model)
+            settings = self.options.settings()
+            opened = await open_chat(
+                self.options, settings, self._tell, self._ask, self.resumed, chosen
+            )
+        except BaseException:
+            # Also after Ctrl-C: what was chosen and cannot be had is chosen anew.
+            model, base_url, key = before.model, before.base_url, before.api_key_env
+            self.options = replace(self.options, model=model, base_url=base_url, api_key_env=key)
+            raise
+        self.resumed = None
+        return opened
+
+    async def _choose(self, early: bool) -> Chosen:
+        """The model that the options mean, or that the user chooses where there is none.
+
+        A model inside andy that is not here yet is none that the user would expect to be fetched.
+        """
+        settings = self.options.settings()
+        try:
+            chosen = await select.choose_model(settings, near=early)
+            if self.pick is None or settings.text("model") or is_here(chosen):
+                return chosen
+            raise NoModelError(FIRST_RUN)
+        except NoModelError:
+            if early or self.pick is None:
+                raise
+        self.options = await self.pick()
+        return replace(await select.choose_model(self.options.settings()), why="you chose it")
+
+    def _greet(self, opened: Opened) -> None:
+        greet, self.greet = self.greet, lambda opened: None
+        greet(opened)
+
+    def _tell(self, sentence: str) -> None:
+        if self._held is None:
+            self.tell(sentence)
+        else:
+            self._held.append(sentence)
+
+    @property
+    def session_id(self) -> str:
+        """Of the session that is written to; empty before anything was said."""
+        if self.resumed is not None:
+            return self.resumed.card.id
+        return self.open.chat.session_id if self.open is not None else ""
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether there is a session on disk that can be gone on with."""
+        if self.open is None:
+            return self.resumed is not None
+        return self.open.log is not None and self.open.log.path.exists()
+
+    def offer(self) -> list[SessionCard]:
+        self.offered = offer_sessions(without=self.session_id)
+        return self.offered
+
+    async def resume(self, card: SessionCard) -> str:
+        """Go on with a session; returns what the user is told of it. Raises UsageError.
+
+        The conversation so far is left only when the other could be opened.
+        """
+        if self.options.no_session:
+            raise UsageError("With --no-session nothing is gone on with.", "Start andy without it.")
+        if card.id == self.session_id:
+            raise UsageError(f"{card.id} is this conversation.")
+        resumed = open_session(card)
+        await self.close()
+        self.resumed = resumed
+        return summarize(resumed)
+
+    def take_printed(self, chat: Conversation) -> str:
+        """What typed commands printed, to stand behind the user's next words; once."""
+        printed, self.printed = self.printed, []
+        if printed and chat.client.guided:
+            # As of attached files: it takes each word of a message for what is wanted.
+            self.tell("This model is not told what commands printed: it is too small for it.")
+            return ""
+        for each in printed:
+            chat.note_typed_command(each.command)
+        return "".join(f"{RAN}{fence(each.text)}" for each in printed)
+
+    async def close(self) -> None:
+        self.printed = []
+        if self.resumed is not None:
+            self.resumed.log.close()
+            self.resumed = None
+        self._fullness = 0.0
+        if self.open is not None:
+            await self.open.close()
+            self.open = None

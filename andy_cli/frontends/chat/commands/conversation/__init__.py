@@ -1,0 +1,1 @@
+"""Commands about the conversation that is open: its answers, its context, its cost."""

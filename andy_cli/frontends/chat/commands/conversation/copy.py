@@ -1,0 +1,40 @@
+"""/copy: the last answer, or a code block of it, to the clipboard of the terminal."""
+
+import base64
+import sys
+
+from andy_cli.errors import UsageError
+from andy_cli.frontends.chat.chat_session import Desk
+from andy_cli.frontends.chat.slash_command import Command
+from andy_cli.frontends.terminal.markdown import READER
+
+LARGEST = 74_000
+"""Bytes; what many terminals take at most."""
+
+
+async def copy(desk: Desk, argument: str) -> str:
+    account = desk.open.chat.account if desk.open else None
+    if account is None or not account.answer:
+        return "There is no answer yet."
+    text = find_block(account.answer, argument) if argument else account.answer
+    data = text.encode()
+    if len(data) > LARGEST:
+        raise UsageError(f"{len(data):,} bytes are too many for the clipboard of a terminal.")
+    if not sys.stdout.isatty():
+        raise UsageError("There is no terminal that could copy.")
+    # OSC 52: over ssh and in tmux too; terminals that do not know it ignore it.
+    sys.stdout.write(f"\x1b]52;c;{base64.b64encode(data).decode()}\x07")
+    sys.stdout.flush()
+    what = f"Code block {argument}" if argument else "The answer"
+    return f"{what} was given to the clipboard, {len(text):,} characters."
+
+
+def find_block(answer: str, number: str) -> str:
+    """A code block by its number from 1. Raises UsageError."""
+    blocks = [token.content for token in READER.parse(answer) if token.type == "fence"]
+    if not (number.isascii() and number.isdigit() and 0 < int(number) <= len(blocks)):
+        raise UsageError(f"There is no code block {number!r} in the answer: it has {len(blocks)}.")
+    return blocks[int(number) - 1]
+
+
+COMMAND = Command("copy", "/copy [N]", "the last answer, or code block N of it, to copy", copy)

@@ -1,0 +1,42 @@
+"""/why: what each sentence of the last answer rests on, and what was put right on the way."""
+
+from collections.abc import Iterator
+
+from andy_cli.agent.account import Account
+from andy_cli.agent.grounding.audit import backing
+from andy_cli.frontends.chat.chat_session import Desk
+from andy_cli.frontends.chat.slash_command import Command
+from andy_cli.guard.terminal_sanitizer import neutralize_text
+
+NOTHING = "There is no answer yet."
+OWN_WORDS = "no result: the model's own words"
+FOUND = "what was found"
+ATTACHED = "what came with your message"
+
+
+async def why(desk: Desk, argument: str) -> str:
+    account = desk.open.chat.account if desk.open else None
+    if account is None or not account.answer:
+        return NOTHING
+    return neutralize_text("\n".join(lines(account)))
+
+
+def lines(account: Account) -> Iterator[str]:
+    did = [each.did or each.action for each in account.evidence.deeds or ()]
+    results = account.evidence.results
+    steps = dict(enumerate(did[len(did) - len(results) :] if did else []))
+    steps[len(results)] = ATTACHED
+    known = account.evidence._replace(results=(*results, account.attached))
+    for sentence, result, snippet in backing(account.answer, known):
+        yield " ".join(sentence.split())
+        if result is None:
+            yield f"    {OWN_WORDS}"
+        else:
+            yield f"    {steps.get(result, FOUND)}: {' '.join(snippet.split())}"
+    if account.unsupported:
+        yield f"Nothing supports: {', '.join(account.unsupported)}"
+    for change in account.changes:
+        yield f"put right: {change}"
+
+
+COMMAND = Command("why", "/why", "what the last answer rests on", why)

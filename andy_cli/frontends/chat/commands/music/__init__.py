@@ -1,0 +1,1 @@
+"""Commands that play music without a model."""

@@ -1,0 +1,1 @@
+"""Commands that leave a conversation, keep it or go on with another."""

@@ -1,0 +1,1 @@
+"""Commands about settings, models, tools and permissions."""

@@ -1,0 +1,1 @@
+"""The line that is typed, and the end of the terminal where it stands."""

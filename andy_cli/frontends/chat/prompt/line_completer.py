@@ -1,0 +1,44 @@
+"""Complete slash commands and what they take, when Tab is pressed.
+
+Imported before the first prompt: what knows the commands is loaded when it is first needed.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable
+
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+
+MOMENT = 2.0
+"""Seconds that somebody waits after Tab; what is not known by then is not offered."""
+
+
+class LineCompleter(Completer):
+    def __init__(self, desk: Callable[[], object]) -> None:
+        """`desk` returns the chat's `Desk`, or None before there is one: to name its type here
+        would load it before the first prompt."""
+        self._desk = desk
+
+    def get_completions(self, document: Document, event: CompleteEvent) -> Iterable[Completion]:
+        typed = document.text_before_cursor
+        if not typed.startswith("/") or "\n" in typed:
+            return
+        from andy_cli.frontends.chat.command_lookup import find_offers  # imports all commands
+
+        for replaced, value, about in find_offers(typed, self._desk()):
+            yield Completion(value, start_position=-replaced, display_meta=about)
+
+    async def get_completions_async(
+        self, document: Document, event: CompleteEvent
+    ) -> AsyncGenerator[Completion, None]:
+        """In a thread: the screen lives on while a slow disk is read."""
+
+        def found() -> list[Completion]:
+            return list(self.get_completions(document, event))
+
+        try:
+            completions = await asyncio.wait_for(asyncio.to_thread(found), MOMENT)
+        except TimeoutError:
+            return
+        for completion in completions:
+            yield completion

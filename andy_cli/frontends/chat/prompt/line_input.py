@@ -1,0 +1,98 @@
+"""Lines of a chat where no prompt can stay on the screen: a dumb terminal, a pipe, a file."""
+
+import asyncio
+import contextlib
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.history import History
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import Keys
+
+from andy_cli.frontends.chat.prompt.prompt_keys import LEAVE_HINT, LEAVE_SECONDS
+from andy_cli.frontends.chat.prompt.prompt_layout import PROMPT
+
+
+class PipedInput:
+    """Standard input, line by line; nobody is there to answer questions."""
+
+    @contextlib.asynccontextmanager
+    async def opened(self) -> AsyncIterator[None]:
+        yield
+
+    async def line(self) -> str:
+        """The next line with something on it. Raises EOFError."""
+        line = "\n"
+        while line and not line.strip():
+            line = await asyncio.to_thread(sys.stdin.readline) if sys.stdin else ""
+        if not line:
+            raise EOFError
+        return line.strip()
+
+    @contextlib.contextmanager
+    def working(self, line: str, stop: Callable[[], object]) -> Iterator[None]:
+        """Ctrl-C ends the whole: there is no chat to go back to."""
+        yield
+
+    async def question(self, text: str, begun: str = "", secret: bool = False) -> str:
+        """A no, from the end of the input."""
+        raise EOFError
+
+
+class TypedInput:
+    """A terminal that only takes characters: one prompt after the other."""
+
+    def __init__(self, history: History) -> None:
+        self._session: PromptSession[str] = PromptSession(history=history)
+
+    @contextlib.asynccontextmanager
+    async def opened(self) -> AsyncIterator[None]:
+        yield
+
+    async def line(self) -> str:
+        """The next line with something on it. Raises EOFError where the user leaves."""
+        interrupted = 0.0
+        while True:
+            try:
+                if line := (await self._session.prompt_async(PROMPT)).strip():
+                    return line
+            except KeyboardInterrupt:
+                now = time.monotonic()
+                if now - interrupted < LEAVE_SECONDS:
+                    raise EOFError from None
+                interrupted = now
+                sys.stdout.write(LEAVE_HINT)
+
+    @contextlib.contextmanager
+    def working(self, line: str, stop: Callable[[], object]) -> Iterator[None]:
+        """SIGINT, which Ctrl-C sends here, calls `stop` while this lasts."""
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, stop)
+        try:
+            yield
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+
+    async def question(self, text: str, begun: str = "", secret: bool = False) -> str:
+        """What the user answers, unseen where `secret`.
+
+        Raises EOFError at Ctrl-D and Esc; Ctrl-C stops what asks.
+        """
+        session: PromptSession[str] = PromptSession(key_bindings=esc_is_no())
+        try:
+            return await session.prompt_async(text, default=begun, is_password=secret)
+        except KeyboardInterrupt:
+            raise asyncio.CancelledError from None
+
+
+def esc_is_no() -> KeyBindings:
+    bindings = KeyBindings()
+
+    @bindings.add(Keys.Escape, eager=True)
+    def leave(event: KeyPressEvent) -> None:
+        event.app.exit(exception=EOFError())
+
+    return bindings

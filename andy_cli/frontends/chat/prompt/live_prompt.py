@@ -1,0 +1,263 @@
+"""A prompt that stays at the end of the screen while a turn runs above it.
+
+    what was printed            scrolls away, and is never drawn again
+    what is being written       the end of the answer, redrawn while it grows
+      queued: a line            sent with Enter while a turn runs, waiting for its end
+    > what is typed             or a question and what is answered
+    model - mode                the status line
+
+prompt-toolkit reads the keys and draws the last four; all that is printed meanwhile is written
+above them. No alternate screen, no mouse: the terminal scrolls, selects and copies as ever.
+
+Here is what others ask of the prompt. What it holds is in prompt_state, its keys are in
+prompt_keys, how it looks is in prompt_layout and how it is drawn in prompt_renderer.
+"""
+
+import asyncio
+import contextlib
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.completion import Completer
+from prompt_toolkit.document import Document
+from prompt_toolkit.history import History
+from prompt_toolkit.key_binding.key_processor import KeyPress
+from prompt_toolkit.keys import Keys
+
+from andy_cli.frontends.chat.prompt.prompt_keys import PromptKeys
+from andy_cli.frontends.chat.prompt.prompt_layout import (
+    CONTINUED,
+    LOOK,
+    PROMPT,
+    build_layout,
+    count_live_rows,
+)
+from andy_cli.frontends.chat.prompt.prompt_renderer import PromptApplication
+from andy_cli.frontends.chat.prompt.prompt_state import OpenQuestion, PromptLine, PromptState
+from andy_cli.frontends.chat.prompt.terminal_output import AboveWriter, StepwiseOutput, find_output
+
+
+class LivePrompt:
+    """The keyboard and the screen of a chat."""
+
+    def __init__(self, history: History, completer: Completer, plain: bool = False) -> None:
+        """`plain` shows the prompt between turns alone: the screen is only ever added to."""
+        self._plain = plain
+        self.status: Callable[[], str] = lambda: ""
+        """The status line."""
+        self.started: Callable[[], object] = lambda: None
+        """Called once, when the prompt is on the screen for the first time."""
+        self.next_mode: Callable[[], object] = lambda: None
+        """Shift-Tab."""
+        self.show_folded: Callable[[], object] = lambda: None
+        """Ctrl-O: print what was shown in part."""
+        self._state = PromptState(history, completer)
+        self._output = find_output()
+        layout = build_layout(self._state, self._output, lambda: self.status())
+        bindings = PromptKeys(self._state, self).bind()
+        self._application = PromptApplication(layout, bindings, LOOK, self._output)
+        self._application.before_render += self._take_early_keys
+        self._application.after_render += self._report_start
+        self._away = False
+        """Another program has the terminal."""
+        self._pending = ""
+        """Printed while another program has it."""
+        self._thread = threading.get_ident()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @contextlib.asynccontextmanager
+    async def opened(self) -> AsyncIterator[None]:
+        """The prompt is on the screen, and what is printed goes above it, while this lasts."""
+        self._loop = asyncio.get_running_loop()
+        running = asyncio.create_task(self._application.run_async(set_exception_handler=False))
+        running.add_done_callback(self._end)
+        with self._printing_above():
+            try:
+                yield
+            finally:
+                if self._application.is_running:
+                    self._application.exit()
+                with contextlib.suppress(EOFError, OSError):
+                    await running
+                if isinstance(self._output, StepwiseOutput):
+                    self._output.restore_terminal()
+
+    async def line(self) -> str:
+        """The next line that was sent, with something on it. Raises EOFError where one leaves."""
+        await self._state.sent.wait()
+        self._raise_if_lost()
+        line = self._state.sent.take()
+        if line is None:
+            raise EOFError
+        return line
+
+    @contextlib.contextmanager
+    def working(self, line: str, stop: Callable[[], object]) -> Iterator[None]:
+        """Print the line that is worked on; queue what is sent, and let Ctrl-C, Esc and SIGINT
+        call `stop` while this lasts.
+        """
+        self._state.stop = stop
+        with self._step():
+            if self.draws:
+                self._application.erase()
+            self._application.drawing = not self._plain
+            shown = line.replace("\n", f"\n{CONTINUED}")
+            self.print_above(f"{PROMPT}{shown}\n" if line else "")
+        try:
+            yield
+        finally:
+            self._state.stop = None
+            self._state.live.clear()
+            self._application.drawing = True
+            self.show()
+
+    async def question(self, text: str, begun: str = "", secret: bool = False) -> str:
+        """What the user answers, typed after the question was shown; `begun` is to be edited.
+        Nobody sees what is `secret`.
+
+        What was typed before stays in the prompt, and what was queued goes back there: it was not
+        meant for this. Raises EOFError at Ctrl-D and Esc; Ctrl-C stops what asks.
+        """
+        state = self._state
+        self._application.key_processor.feed_multiple(self._application.input.read_keys())
+        self._application.key_processor.process_keys()
+        state.unqueue()
+        answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        state.question = OpenQuestion(text, secret, answer)
+        state.answer.document = Document(begun)
+        self._application.layout.focus(state.answer)
+        self._application.drawing = True
+        state.live.clear()
+        self.show()
+        try:
+            return await answer
+        finally:
+            said = f"{text}{'' if secret else state.answer.text}".rstrip()
+            state.question = None
+            state.answer.reset()
+            self._application.layout.focus(state.typed)
+            with self._step():
+                if self.draws:
+                    self._application.erase()
+                self._application.drawing = not self._plain or not state.is_working
+                self.print_above(f"{said}\n")
+
+    def show_live(self, lines: Sequence[PromptLine]) -> None:
+        """Let these lines stand above the prompt, once something is drawn.
+
+        The prompt moves down by steps, as it is drawn anew each time, and up when the turn is over.
+        """
+        self._state.live.show(lines, self.live_rows)
+
+    def commit_rows(self, rows: int) -> None:
+        """Let the first of the live lines, which are drawn, be printed ones from now on."""
+        self._state.live.drop_first(rows)
+        self._state.drawn_rows -= rows
+        self._application.forget_rows(rows)
+
+    @property
+    def draws(self) -> bool:
+        """Whether something is drawn again; else all is only added."""
+        return self._application.is_running and self._application.drawing
+
+    @property
+    def live_rows(self) -> int:
+        """Rows that there are for what is being written."""
+        return count_live_rows(self._state, self._output.get_size())
+
+    def show(self) -> None:
+        """Bring the end of the screen up to date."""
+        rows = self._state.rows_above
+        with self._step():
+            if rows < self._state.drawn_rows and self.draws:
+                self._application.erase()
+            self._state.drawn_rows = rows
+            self._application.draw()
+
+    def print_above(self, text: str, back: int = 0) -> None:
+        """Print whole lines, in place of so many rows that were printed last.
+
+        May be called in any thread. Raises OutputError if the terminal takes nothing any more.
+        """
+        if threading.get_ident() != self._thread:
+            assert self._loop is not None
+            self._loop.call_soon_threadsafe(self.print_above, text, back)
+            return
+        if self._away:
+            self._pending += text
+            return
+        with self._step():
+            if self.draws:
+                self._application.erase()
+            if back:
+                self._output.cursor_up(back)
+                self._output.erase_down()
+            if isinstance(self._output, StepwiseOutput):
+                self._output.write_text(text)
+            else:
+                self._output.write_raw(text)
+            self._state.drawn_rows = self._state.rows_above
+            if self.draws:
+                self._application.draw()
+            else:
+                self._output.flush()
+        self._raise_if_lost()
+
+    async def edit(self) -> None:
+        """Let the user edit what is typed in another program; it comes back to the prompt."""
+        self._away = True
+        if isinstance(self._output, StepwiseOutput):
+            self._output.restore_terminal()
+        try:
+            await self._application.current_buffer.open_in_editor()
+        finally:
+            self._away = False
+            if pending := self._pending:
+                self._pending = ""
+                self.print_above(pending)
+
+    def _step(self) -> AbstractContextManager[None]:
+        return self._output.step() if isinstance(self._output, StepwiseOutput) else nullcontext()
+
+    def _raise_if_lost(self) -> None:
+        if isinstance(self._output, StepwiseOutput) and self._output.lost:
+            raise self._output.lost
+
+    @contextlib.contextmanager
+    def _printing_above(self) -> Iterator[None]:
+        stdout, stderr = sys.stdout, sys.stderr
+        writers = [
+            AboveWriter(stream, self.print_above, lambda: self.draws) if stream.isatty() else stream
+            for stream in (stdout, stderr)
+        ]
+        sys.stdout, sys.stderr = writers
+        try:
+            yield
+        finally:
+            sys.stdout, sys.stderr = stdout, stderr
+            for writer in writers:
+                if isinstance(writer, AboveWriter):
+                    writer.detach()
+
+    def _report_start(self, _: Application[None]) -> None:
+        self._application.after_render -= self._report_start
+        self.started()
+
+    def _take_early_keys(self, _: Application[None]) -> None:
+        """Take what was typed before the prompt was there, when Enter still was a line feed."""
+        self._application.before_render -= self._take_early_keys
+        keys = [
+            KeyPress(Keys.ControlM) if press.key is Keys.ControlJ else press
+            for press in self._application.input.read_keys()
+        ]
+        self._application.key_processor.feed_multiple(keys)
+        asyncio.get_running_loop().call_soon(self._application.key_processor.process_keys)
+
+    def _end(self, _: "asyncio.Task[None]") -> None:
+        """End the chat, and refuse what is asked: the terminal is gone, or the chat is over."""
+        self._state.sent.send(None)
+        if self._state.question is not None:
+            self._state.question.refuse()

@@ -1,0 +1,148 @@
+"""What each key of the prompt does; docs/terminal.md has the table of them."""
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from prompt_toolkit.application import get_app
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.filters import Condition, has_completions, has_focus, is_searching
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.search import stop_search
+from prompt_toolkit.utils import suspend_to_background_supported
+
+from andy_cli.frontends.chat.prompt.prompt_state import PromptState
+
+LEAVE_SECONDS = 1.0
+"""Seconds within which a second Ctrl-C leaves."""
+LEAVE_HINT = "Ctrl-C again or Ctrl-D leaves.\n"
+
+
+class KeyActions(Protocol):
+    """What keys do beyond the state of the prompt."""
+
+    next_mode: Callable[[], object]
+    show_folded: Callable[[], object]
+
+    def print_above(self, text: str) -> None: ...
+
+    async def edit(self) -> None: ...
+
+
+class PromptKeys:
+    """The keys of the prompt, apart from those that edit a line: these are prompt-toolkit's."""
+
+    def __init__(self, state: PromptState, actions: KeyActions) -> None:
+        self._state = state
+        self._actions = actions
+        self._interrupted = 0.0
+        """When Ctrl-C last had nothing to stop and nothing to clear."""
+        state.typed.accept_handler = self._send
+        state.answer.accept_handler = self._answer
+
+    def bind(self) -> KeyBindings:
+        """Connect the keys with what they do, each where it makes sense."""
+        state = self._state
+        bindings = KeyBindings()
+        handle = bindings.add
+        working = Condition(lambda: state.is_working)
+        asking = Condition(lambda: state.is_asking)
+        nothing_typed = Condition(lambda: not get_app().current_buffer.text)
+        queue = Condition(lambda: len(state.sent) > 0)
+
+        @handle("c-c")
+        @handle("<sigint>")
+        def interrupt(event: KeyPressEvent) -> None:
+            """Stop what runs, else end a search or clear the line, the second time leave."""
+            self._interrupt()
+
+        @handle("escape", filter=(working | asking) & ~is_searching)
+        def refuse(event: KeyPressEvent) -> None:
+            """Answer a question with no, else stop what runs."""
+            self._refuse()
+
+        @handle("c-d", filter=nothing_typed)
+        def leave(event: KeyPressEvent) -> None:
+            """Answer a question with no, else leave the chat when what runs is done."""
+            self._leave()
+
+        @handle("c-j", filter=has_focus(state.typed))
+        @handle("escape", "enter", filter=has_focus(state.typed))
+        def break_line(event: KeyPressEvent) -> None:
+            """Begin a new line, where Enter would send."""
+            event.current_buffer.insert_text("\n")
+
+        @handle("up", filter=nothing_typed & queue & ~asking)
+        def take_back(event: KeyPressEvent) -> None:
+            """Edit again what is queued; a queued end of the chat is forgotten."""
+            state.unqueue()
+            state.sent.clear()
+
+        @handle("s-tab", filter=~has_completions & ~asking)
+        def next_mode(event: KeyPressEvent) -> None:
+            """Ask more or less often before something is done."""
+            self._actions.next_mode()
+
+        @handle("c-o")
+        def show_folded(event: KeyPressEvent) -> None:
+            """Print the whole of what was shown in part."""
+            self._actions.show_folded()
+
+        @handle("c-g", filter=~is_searching & ~asking)
+        @handle("c-x", "c-e", filter=~is_searching & ~asking)
+        def edit(event: KeyPressEvent) -> None:
+            """Edit what is typed in the editor of the user."""
+            event.app.create_background_task(self._actions.edit())
+
+        @handle("c-z", filter=Condition(suspend_to_background_supported))
+        def suspend(event: KeyPressEvent) -> None:
+            """Go back to the shell; `fg` brings the chat back."""
+            event.app.suspend_to_background()
+
+        return bindings
+
+    def _send(self, typed: Buffer) -> bool:
+        """Enter: send what is typed, which is queued while a turn runs."""
+        self._interrupted = 0.0
+        if line := typed.text.strip():
+            self._state.sent.send(line)
+        return False
+
+    def _answer(self, answer: Buffer) -> bool:
+        """Enter: answer the question."""
+        if self._state.question is not None:
+            self._state.question.accept(answer.text)
+        return True  # the text stays until it is printed
+
+    def _interrupt(self) -> None:
+        state = self._state
+        if searches := is_searching():
+            stop_search()
+        if state.stop is not None:
+            state.unqueue()
+            state.stop()
+        elif searches:
+            return
+        elif any(state.sent.lines):  # and not taken yet: it came with the same keys
+            state.unqueue()
+        elif text := state.typed.text.strip():
+            state.typed.history.append_string(text)
+            state.typed.reset()
+            self._interrupted = 0.0
+        elif time.monotonic() - self._interrupted < LEAVE_SECONDS:
+            state.sent.send(None)
+        else:
+            self._interrupted = time.monotonic()
+            self._actions.print_above(LEAVE_HINT)
+
+    def _refuse(self) -> None:
+        if self._state.question is not None:
+            self._state.question.refuse()
+        else:
+            self._interrupt()
+
+    def _leave(self) -> None:
+        if self._state.question is not None:
+            self._state.question.refuse()
+        else:
+            self._state.sent.send(None)

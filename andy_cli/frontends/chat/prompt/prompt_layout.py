@@ -1,0 +1,191 @@
+"""How the prompt looks: its windows from above to below, and what stands in each.
+
+what is being written
+  queued: a line
+a question               as far as it leaves no room for an answer
+> what is typed          or the end of the question and what is answered
+I-search backward: ...   while the history is searched
+model - mode             the status line
+"""
+
+import textwrap
+from collections.abc import Callable, Sequence
+
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.filters import Condition, is_searching
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.layout import (
+    BufferControl,
+    ConditionalContainer,
+    Dimension,
+    Float,
+    FloatContainer,
+    FormattedTextControl,
+    HSplit,
+    Layout,
+    SearchBufferControl,
+    Window,
+)
+from prompt_toolkit.layout.menus import CompletionsMenu
+from prompt_toolkit.layout.processors import (
+    AfterInput,
+    ConditionalProcessor,
+    HighlightIncrementalSearchProcessor,
+    HighlightSelectionProcessor,
+    PasswordProcessor,
+)
+from prompt_toolkit.output import Output
+from prompt_toolkit.styles import Style
+from prompt_toolkit.utils import get_cwidth
+from prompt_toolkit.widgets.toolbars import SearchToolbar
+
+from andy_cli.frontends.chat.prompt.prompt_state import STEP, PromptState
+
+PROMPT, CONTINUED = "> ", "  "
+HINT, SHORT_HINT = "Enter queues, Esc stops", "Esc stops"
+"""What stands in the empty prompt while a turn runs, and where there is no room for that."""
+QUEUED_EXIT = "exit"
+"""How Ctrl-D is shown while it waits for the end of a turn."""
+QUEUE_SHOWN = 3
+"""Queued lines that are shown."""
+ANSWER_COLUMNS = 8
+"""Columns that an answer needs behind its question."""
+MENU_ROWS = 8
+"""Rows of the menu of completions."""
+MARGIN = 2
+"""Rows of the screen that are left free above what is being written."""
+QUIET = "class:quiet"
+LOOK = Style.from_dict({"quiet": "ansibrightblack", "completion-menu": "noreverse"})
+
+
+def build_layout(state: PromptState, output: Output, status: Callable[[], str]) -> Layout:
+    """Put the windows of the prompt one below the other; each shows the state as it is then."""
+    asking = Condition(lambda: state.is_asking)
+    search = SearchToolbar()
+    typed = build_typed_window(state, output, search.control)
+    menu = Float(CompletionsMenu(max_height=MENU_ROWS, scroll_offset=1), xcursor=True, ycursor=True)
+    return Layout(
+        HSplit(
+            [
+                build_text_window(
+                    lambda: draw_rows_above(state), Condition(lambda: state.rows_above > 0)
+                ),
+                build_text_window(
+                    lambda: [("", split_question(state, output)[0])],
+                    Condition(lambda: bool(split_question(state, output)[0])),
+                    wraps=True,
+                ),
+                ConditionalContainer(FloatContainer(typed, [menu]), ~asking),
+                ConditionalContainer(build_answer_window(state, output), asking),
+                search,
+                build_text_window(lambda: [(QUIET, status())], Condition(lambda: bool(status()))),
+            ]
+        ),
+        typed,
+    )
+
+
+def build_typed_window(state: PromptState, output: Output, search: SearchBufferControl) -> Window:
+    """What is typed, behind the prompt or a hint."""
+    waits_empty = Condition(lambda: state.is_working and not state.typed.text)
+    hint = AfterInput(lambda: choose_hint(output.get_size().columns), style=QUIET)
+
+    def choose_height() -> Dimension:
+        """Room for the menu, which opens inside this window."""
+        return Dimension(min=MENU_ROWS + 1) if state.typed.complete_state else Dimension()
+
+    return Window(
+        BufferControl(
+            state.typed,
+            search_buffer_control=search,
+            input_processors=[
+                HighlightIncrementalSearchProcessor(),
+                HighlightSelectionProcessor(),
+                ConditionalProcessor(hint, waits_empty & ~is_searching),
+            ],
+            include_default_input_processors=False,
+            preview_search=True,
+        ),
+        height=choose_height,
+        dont_extend_height=True,
+        wrap_lines=True,
+        get_line_prefix=lambda row, wrapped: choose_prefix(row, wrapped, PROMPT),
+    )
+
+
+def build_answer_window(state: PromptState, output: Output) -> Window:
+    """What is answered, behind its question."""
+    is_secret = Condition(lambda: state.question is not None and state.question.is_secret)
+    return Window(
+        BufferControl(state.answer, [ConditionalProcessor(PasswordProcessor(), is_secret)]),
+        dont_extend_height=True,
+        wrap_lines=True,
+        get_line_prefix=lambda row, wrapped: choose_prefix(
+            row, wrapped, split_question(state, output)[1]
+        ),
+    )
+
+
+def build_text_window(
+    text: Callable[[], StyleAndTextTuples], shown: Condition, wraps: bool = False
+) -> ConditionalContainer:
+    control = FormattedTextControl(text)
+    window = Window(control, dont_extend_height=True, wrap_lines=wraps)
+    return ConditionalContainer(window, shown)
+
+
+def draw_rows_above(state: PromptState) -> StyleAndTextTuples:
+    """What is being written, and below it the first lines that are queued."""
+    lines = [*state.live.lines, *draw_queue(state.sent.lines)]
+    return [part for line in lines for part in (*line, ("", "\n"))][:-1]
+
+
+def draw_queue(sent: Sequence[str | None]) -> list[StyleAndTextTuples]:
+    """At most QUEUE_SHOWN lines: the first, and how many more there are."""
+    waiting = [QUEUED_EXIT if line is None else line for line in sent]
+    first = waiting if len(waiting) <= QUEUE_SHOWN else waiting[: QUEUE_SHOWN - 1]
+    lines: list[StyleAndTextTuples] = [
+        [(QUIET, f"queued: {' '.join(line.split())}")] for line in first
+    ]
+    if len(first) < len(waiting):
+        lines.append([(QUIET, f"and {len(waiting) - len(first)} more are queued")])
+    return lines
+
+
+def split_question(state: PromptState, output: Output) -> tuple[str, str]:
+    """What of the question stands above the line of the answer, and what before the answer.
+
+    A question that leaves no room for an answer stands above it.
+    """
+    if state.question is None:
+        return "", ""
+    text, columns = state.question.text, output.get_size().columns
+    if get_cwidth(text) <= columns - ANSWER_COLUMNS:
+        return "", text
+    return textwrap.fill(text.rstrip(), max(1, columns)), PROMPT
+
+
+def choose_prefix(row: int, wrapped: int, first: str) -> str:
+    """What stands before a row: lines that were broken to fit are not moved in."""
+    if wrapped:
+        return ""
+    return CONTINUED if row else first
+
+
+def choose_hint(columns: int) -> str:
+    return HINT if len(HINT) < columns - len(PROMPT) else SHORT_HINT
+
+
+def count_live_rows(state: PromptState, size: Size) -> int:
+    """Rows that there are for what is being written, above all else that is shown."""
+    queued = min(len(state.sent), QUEUE_SHOWN + 1)
+    typed = count_typed_rows(state.typed.text, size)
+    return max(1, size.rows - MARGIN - STEP - 1 - typed - queued)
+
+
+def count_typed_rows(text: str, size: Size) -> int:
+    """Rows of what is typed, as far as they fit on the screen."""
+    if len(text) > size.rows * size.columns:
+        return size.rows
+    lines = text.split("\n")
+    return sum((len(PROMPT) + get_cwidth(line)) // size.columns + 1 for line in lines)

@@ -1,0 +1,56 @@
+"""The change to a file on a terminal: numbered, green and red, and with signs that need neither."""
+
+from collections.abc import Iterator
+
+from rich.cells import chop_cells
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.style import Style
+from rich.text import Text
+
+from andy_cli.frontends.terminal import markdown
+from andy_cli.frontends.terminal.numbered_diff import (
+    DiffLine,
+    Sign,
+    read_diff,
+    spell_line,
+    width_of_numbers,
+)
+
+STYLES: dict[Sign, Style] = {
+    "+": markdown.ADDED,
+    "-": markdown.REMOVED,
+    " ": markdown.NORMAL,
+    "gap": markdown.QUIET,
+}
+NARROWEST = 10
+"""Columns a line of text has, on however narrow a screen."""
+
+
+class DiffView:
+    """A diff that fills the width it is given; long lines are wrapped under themselves."""
+
+    def __init__(self, diff: str, indent: int = 2) -> None:
+        self._lines = [*read_diff(diff)]
+        self._indent = " " * indent
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from self.rows(options.max_width)
+
+    def rows(self, width: int) -> list[Text]:
+        """The rows of a screen so wide."""
+        digits = width_of_numbers(self._lines)
+        margin = len(self._indent) + digits + len(" + ")
+        room = max(NARROWEST, width - margin)
+        return [row for line in self._lines for row in self._wrap(line, digits, room)]
+
+    def _wrap(self, line: DiffLine, digits: int, room: int) -> Iterator[Text]:
+        style = STYLES[line.sign]
+        number = str(line.number or "").rjust(digits)
+        sign = " " if line.sign == "gap" else line.sign
+        for piece in chop_cells(spell_line(line), room) or [""]:
+            row = Text(self._indent, no_wrap=True, overflow="ignore")
+            row.append(number, markdown.QUIET)
+            row.append(f" {sign} {piece}", style)
+            row.rstrip()
+            yield row
+            number, sign = " " * digits, " "

@@ -1,0 +1,76 @@
+"""What is too long for the screen: its first or last lines there, the whole of it on request."""
+
+from collections import deque
+from collections.abc import Sequence
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.text import Text
+
+from andy_cli.frontends.terminal import markdown
+
+MOST_KEPT = 20
+"""Texts that can still be shown whole; the oldest go."""
+AROUND = 8
+"""Rows of the screen that are left for what stands above and below."""
+LEAST = 5
+"""Rows that are shown on however small a screen."""
+SHOWS_ALL = "Ctrl-O shows all"
+
+
+class Rows:
+    """Rows as they are, none of them cropped or filled up."""
+
+    def __init__(self, rows: Sequence[Text]) -> None:
+        self.rows = rows
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from self.rows
+
+
+class Folded:
+    """Keeps what was shortened on the screen, each with a title, until it is asked for."""
+
+    def __init__(self) -> None:
+        self._kept: deque[tuple[str, RenderableType]] = deque(maxlen=MOST_KEPT)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def keep(self, title: str, whole: RenderableType) -> None:
+        self._kept.append((title, whole))
+
+    def pages(self) -> list[RenderableType]:
+        """All that was shortened, the newest last: each under its title."""
+        return [Group(markdown.styled(title, markdown.TITLE), whole) for title, whole in self._kept]
+
+    def take_pages(self) -> list[RenderableType]:
+        """All that was shortened since it was asked for last."""
+        pages = self.pages()
+        self._kept.clear()
+        return pages
+
+
+def rows_that_fit(console: Console) -> int:
+    """Rows of the screen that one text may take."""
+    return max(LEAST, console.height - AROUND)
+
+
+def fold_end(rows: Sequence[Text], most: int, key: str) -> list[Text]:
+    """The first rows, and how many more there are; `key` says how they are shown."""
+    if len(rows) <= most:
+        return [*rows]
+    left = len(rows) - most + 1
+    return [
+        *rows[: most - 1],
+        markdown.styled(f"  ... {left:,} more lines ({key})", markdown.QUIET),
+    ]
+
+
+def fold_beginning(rows: Sequence[Text], most: int, key: str) -> list[Text]:
+    """The last rows, and how many there were before."""
+    if len(rows) <= most:
+        return [*rows]
+    left = len(rows) - most
+    plural = "s" * (left > 1)
+    note = markdown.styled(f"  ... {left:,} line{plural} before ({key})", markdown.QUIET)
+    return [note, *rows[-most:]]

@@ -1,0 +1,1 @@
+"""Options, help and completion of `andy` in a shell."""

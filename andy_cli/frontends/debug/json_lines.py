@@ -1,0 +1,38 @@
+"""`andy debug NAME`: the pure parts, for bug reports, tests and comparison.
+
+One JSON object a line in, one out, in order, each with the `id` it came with. A malformed line
+gives `{"id": null, "error": ...}` and exit code 1 at the end; the others are still processed.
+"""
+
+import json
+import sys
+
+from andy_cli.discover import discover
+from andy_cli.errors import UsageError
+from andy_cli.frontends.debug import parts
+from andy_cli.frontends.debug.debug_part import Cut, Part
+
+
+def debug(name: str, cut: Cut) -> int:
+    """Answer each line of stdin on stdout; returns the exit code."""
+    known = {each.name: each for each in discover(parts, Part, "PART")}
+    if name not in known:
+        raise UsageError(f"There is no part {name!r}.", f"The parts are: {', '.join(known)}.")
+    return each_line(known[name], cut)
+
+
+def each_line(part: Part, cut: Cut) -> int:
+    code = 0
+    for line in sys.stdin:
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+            if not isinstance(record, dict):
+                raise TypeError("a line holds one JSON object")
+            out = {"id": record.get("id"), **part.answer(record, cut)}
+        except (ValueError, TypeError, RecursionError) as error:
+            out, code = {"id": None, "error": str(error)}, 1
+        sys.stdout.write(json.dumps(out, ensure_ascii=True) + "\n")
+    sys.stdout.flush()
+    return code

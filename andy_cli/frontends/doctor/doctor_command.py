@@ -1,0 +1,129 @@
+"""`andy doctor`: look at everything a conversation rests on, and name the command that mends it.
+
+All looks are made at once and given five seconds; what is not known by then is said to be so.
+"""
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from andy_cli.errors import AndyError
+from andy_cli.frontends.command_line.options import Options
+from andy_cli.frontends.doctor.doctor_finding import Finding, counted
+from andy_cli.frontends.doctor.endpoint_checks import endpoints_to_check, look_at_endpoint
+from andy_cli.frontends.doctor.machine_checks import (
+    look_at_disk,
+    look_at_instructions,
+    look_at_keys,
+    look_at_python,
+    look_at_rules,
+    look_at_settings,
+    look_at_terminal,
+)
+from andy_cli.frontends.management.mcp_command import mcp_fix, tried
+from andy_cli.frontends.terminal.tables import print_json
+from andy_cli.guard.redactor import redact_text
+from andy_cli.guard.terminal_sanitizer import neutralize_text
+from andy_cli.settings import Settings
+from andy_cli.toolbox.mcp.servers import McpServer, servers
+
+PATIENCE = 5.0
+"""Seconds for everything that waits for somebody else."""
+
+
+def examine(options: Options, as_json: bool) -> int:
+    """Print what was found; returns 1 where something fails."""
+    findings = asyncio.run(look_at_everything(options))
+    print_findings(findings, as_json)
+    return 1 if any(each.grade == "fail" for each in findings) else 0
+
+
+async def look_at_everything(options: Options) -> list[Finding]:
+    """All that is found, in the order in which it is told, secrets left out."""
+    findings = [look_at_python(), look_at_terminal()]
+    settings, about_settings = look_at_settings(options)
+    findings += [*about_settings, *look_at_instructions(settings)]
+    findings += [*look_at_keys(), *look_at_rules(settings)]
+    findings += await look_around(settings)
+    findings += look_at_disk()
+    return [each._replace(message=redact_text(each.message)) for each in findings]
+
+
+async def look_around(settings: Settings) -> list[Finding]:
+    """All that is outside of this process: servers of models and of tools."""
+    folder = Path.cwd().resolve()
+    until = asyncio.get_running_loop().time() + PATIENCE
+    try:
+        known = servers(settings, folder)
+    except AndyError as error:
+        known = []
+        broken = [Finding("mcp", "fail", str(error), error.hint)]
+    else:
+        broken = []
+    about_models = asyncio.create_task(look_at_models(settings, folder, until))
+    about_servers = [
+        asyncio.create_task(in_time(f"mcp {each.name}", look_at_server(each), mcp_fix(each), until))
+        for each in known
+    ]
+    found = await about_models
+    return [*found, *broken, *await gathered(about_servers)]
+
+
+async def look_at_models(settings: Settings, folder: Path, until: float) -> list[Finding]:
+    chosen, found = await endpoints_to_check(settings, PATIENCE)
+    looks = [
+        asyncio.create_task(
+            in_time(
+                f"model {each.endpoint.provider}",
+                look_at_endpoint(each, settings, folder, used=each is chosen),
+                "andy models list",
+                until,
+            )
+        )
+        for each in ([chosen] if chosen else []) + found.others
+    ]
+    return [*found.findings, *await gathered(looks)]
+
+
+async def gathered(looks: Iterable[Awaitable[Finding]]) -> list[Finding]:
+    return list(await asyncio.gather(*looks))
+
+
+async def in_time(subject: str, look: Awaitable[Finding], fix: str, until: float) -> Finding:
+    """What a look finds, or that it found nothing in time."""
+    task = asyncio.ensure_future(look)
+    left = until - asyncio.get_running_loop().time()
+    done, _ = await asyncio.wait([task], timeout=max(0.1, left))
+    if done:
+        return task.result()
+    # What it started is ended, for a moment: a server that will not go is not waited for.
+    task.cancel()
+    await asyncio.wait([task], timeout=1.0)
+    return Finding(subject, "fail", f"no answer within {PATIENCE:g} seconds", fix)
+
+
+async def look_at_server(server: McpServer) -> Finding:
+    """Start or reach an MCP server, list its tools, end it."""
+    subject, began = f"mcp {server.name}", asyncio.get_running_loop().time()
+    state, tools = await tried(server)
+    seconds = asyncio.get_running_loop().time() - began
+    if state != "ready":
+        return Finding(subject, "fail", state, mcp_fix(server, state))
+    return Finding(subject, "ok", f"{counted(len(tools), 'tool')}, {seconds:.1f} s")
+
+
+def print_findings(findings: Sequence[Finding], as_json: bool) -> None:
+    if as_json:
+        failed = any(each.grade == "fail" for each in findings)
+        print_json({"ok": not failed, "findings": [each._asdict() for each in findings]})
+        return
+    sys.stdout.write("".join(f"{neutralize_text(line)}\n" for line in format_findings(findings)))
+
+
+def format_findings(findings: Sequence[Finding]) -> Iterator[str]:
+    width = max(len(each.subject) for each in findings)
+    for each in findings:
+        yield f"{each.grade:<4}  {each.subject.ljust(width)}  {each.message}"
+        if each.fix:
+            yield f"      {' ' * width}  mend: {each.fix}"

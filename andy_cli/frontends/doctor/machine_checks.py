@@ -1,0 +1,126 @@
+"""What `andy doctor` sees without asking anybody: this machine, the settings, the rules."""
+
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from andy_cli import __version__
+from andy_cli.agent.instructions import find_files
+from andy_cli.errors import UsageError
+from andy_cli.frontends.command_line.options import Options
+from andy_cli.frontends.doctor.doctor_finding import Finding, counted
+from andy_cli.guard.rules import find_unreachable_rules, parse_rules
+from andy_cli.models import select
+from andy_cli.settings import Settings, config_folder, data_folder, load_what_fits, state_folder
+from andy_cli.toolbox.collection import Collection
+
+NARROW = 40
+"""Columns below which answers are hard to read."""
+TIGHT, FULL = 500_000_000, 20_000_000
+"""Bytes that are left on a disk: weights do not fit any more, sessions soon will not."""
+EDIT = "andy config edit"
+
+
+def look_at_python() -> Finding:
+    told = f"andy {__version__}, Python {platform.python_version()}, {platform.system()}"
+    return Finding("python", "ok", told)
+
+
+def look_at_terminal(environment: Mapping[str, str] = os.environ) -> Finding:
+    """Judge the encoding, colours and width of where answers are shown."""
+    encoding = (sys.stdout.encoding or "ascii").upper()
+    columns = shutil.get_terminal_size().columns
+    typed = sys.stdout.isatty()
+    colours = "no colours" if not typed or is_plain(environment) else "colours"
+    told = f"{encoding}, {columns} columns, {colours}" if typed else f"none here, {encoding}"
+    if not encoding.startswith("UTF"):
+        return Finding("terminal", "warn", told, "export LC_ALL=C.UTF-8")
+    if typed and columns < NARROW:
+        return Finding("terminal", "warn", f"{told}: narrow", "andy chat --plain")
+    return Finding("terminal", "ok", told)
+
+
+def is_plain(environment: Mapping[str, str]) -> bool:
+    return bool(environment.get("NO_COLOR")) or environment.get("TERM") == "dumb"
+
+
+def look_at_settings(options: Options) -> tuple[Settings, list[Finding]]:
+    """Read the settings as far as they can be read, and what is wrong with the rest."""
+    settings, faults = load_what_fits(options.set, options.flags())
+    findings = [Finding("settings", "fail", str(each), EDIT) for each in faults]
+    findings += [Finding("settings", "warn", each, fix_in(each)) for each in settings.notes]
+    if not findings:
+        path = config_folder() / "config.toml"
+        there = "" if path.is_file() else ", not there: all at their defaults"
+        findings.append(Finding("settings", "ok", f"{path}{there}"))
+    return settings, findings
+
+
+def look_at_instructions(settings: Settings) -> list[Finding]:
+    """Name the files like AGENTS.md that models are told, and those that they are not."""
+    found = find_files(settings, Path.cwd())
+    findings = [Finding("instructions", "warn", each, fix_in(each)) for each in found.notes]
+    if found.files:
+        names = ", ".join(each.name for each in found.files)
+        findings.append(Finding("instructions", "ok", names))
+    return findings
+
+
+def fix_in(note: str) -> str:
+    """The command that a sentence names, if it does."""
+    _, _, rest = note.partition("`")
+    command, end, _ = rest.partition("`")
+    return command if end else ""
+
+
+def look_at_keys() -> list[Finding]:
+    """Name the variables that hold keys, never what is in them."""
+    names = ", ".join(f"${name}" for _, name in select.keyed_providers())
+    return [Finding("keys", "ok", names or "none in the environment")]
+
+
+def look_at_rules(settings: Settings) -> list[Finding]:
+    """Find rules that are none or never match, and tools that cannot be loaded."""
+    tools = Collection(settings, Path.cwd().resolve())
+    findings = [Finding("tools", "warn", each, "andy tools list") for each in tools.take_problems()]
+    try:
+        rules = parse_rules(*(settings.texts(f"guard.{kind}") for kind in ("deny", "ask", "allow")))
+    except UsageError as error:
+        return [*findings, Finding("rules", "fail", str(error), EDIT)]
+    idle_rules = find_unreachable_rules(rules, [each.name for each in tools.registry])
+    findings += [Finding("rules", "warn", each, EDIT) for each in idle_rules]
+    count = sum(map(len, rules))
+    if not idle_rules:
+        findings.append(
+            Finding("rules", "ok", f"{counted(count, 'rule')}, mode {settings.text('guard.mode')}")
+        )
+    return findings
+
+
+def look_at_disk() -> list[Finding]:
+    """See whether what is kept can be written, and how much room there is."""
+    return [*look_at_folder("state", state_folder()), *look_at_folder("data", data_folder())]
+
+
+def look_at_folder(subject: str, folder: Path) -> Iterator[Finding]:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"andy")
+            file.flush()
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        fix = f"ls -ld {folder} {folder.parent}"
+        yield Finding(subject, "fail", f"{folder} cannot be written: {error.strerror}", fix)
+        return
+    told = f"{folder}, {free / 10**9:.1f} GB free"
+    if free < FULL:
+        yield Finding(subject, "fail", told, f"du -sh {folder}/*")
+    elif free < TIGHT:
+        yield Finding(subject, "warn", told, f"du -sh {folder}/*")
+    else:
+        yield Finding(subject, "ok", told)

@@ -1,0 +1,1 @@
+"""The commands of `andy` that show or change what it is set up with."""

@@ -1,0 +1,151 @@
+"""`andy config show|get|set|edit|path`: the settings in force, and where each comes from."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from andy_cli.errors import UsageError
+from andy_cli.frontends.terminal.tables import print_json, print_table
+from andy_cli.guard.redactor import redact_text, redact_value, secrets_of
+from andy_cli.guard.terminal_sanitizer import neutralize_text
+from andy_cli.settings import (
+    Settings,
+    Value,
+    check_key,
+    config_folder,
+    load,
+    replaced,
+    save,
+)
+
+TEMPLATE = "# Settings of andy. `andy config show` lists the keys with their values.\n"
+EDITORS = ("nano", "vim", "vi", "notepad")
+"""Tried in this order where neither $VISUAL nor $EDITOR names one."""
+
+
+def show_settings(overrides: Sequence[str], as_json: bool) -> None:
+    """Print every setting with its value and its origin, secrets left out."""
+    settings = load(overrides)
+    if as_json:
+        print_json([as_record(key, value) for key, value in settings.items()])
+        return
+    print_table(list_settings(settings))
+    tell_notes(settings)
+
+
+def list_settings(settings: Settings) -> list[tuple[str, ...]]:
+    """Key, value and origin of every setting, secrets left out."""
+    records = [as_record(key, value) for key, value in settings.items()]
+    rows = [(str(each["key"]), as_text(each["value"]), str(each["origin"])) for each in records]
+    return [tuple(map(neutralize_text, row)) for row in rows]
+
+
+def get_setting(key: str, overrides: Sequence[str], as_json: bool) -> None:
+    """Print one value. Raises UsageError for a key that is none, or that was not set."""
+    record = find_setting(load(overrides), key)
+    if as_json:
+        print_json(record)
+    else:
+        sys.stdout.write(neutralize_text(as_text(record["value"])) + "\n")
+
+
+def find_setting(settings: Settings, key: str) -> dict[str, object]:
+    """One setting as a record. Raises UsageError for a key that is none, or that was not set."""
+    check_key(key)
+    found = dict(settings.items())
+    if key not in found:
+        raise UsageError(f"{key} is not set.", f"`andy config set {key} VALUE` sets it.")
+    return as_record(key, found[key])
+
+
+def set_setting(key: str, value: str) -> None:
+    """Keep a value in the user's file. Raises UsageError for what does not fit the key."""
+    path, instead = keep_setting(key, value)
+    sys.stdout.write(f"Kept in {path}.\n")
+    if instead:
+        sys.stderr.write(f"andy: {instead}\n")
+
+
+def keep_setting(key: str, value: str) -> tuple[Path, str]:
+    """Keep a value; returns the file, and a sentence where something else comes before it.
+
+    Raises UsageError for what does not fit the key.
+    """
+    check_key(key)
+    address = "://" in value  # may hold a password, which is not shown
+    if not address and redact_text(value, secrets_of(os.environ)) != value:
+        raise UsageError(
+            "This looks like a secret, and settings hold none.",
+            "Put it into an environment variable; `api_key_env` names that variable.",
+        )
+    path = save(key, value)
+    now = load()[key]
+    used = now.origin == str(path)
+    return path, "" if used else f"{now.origin} comes before it and is used instead."
+
+
+def edit_settings() -> int:
+    """Open the user's file in an editor and check what was written; returns the exit code."""
+    path = config_folder() / "config.toml"
+    command = editor_command(os.environ)
+    try:
+        if not path.exists():
+            replaced(path, TEMPLATE)
+        code = subprocess.call([*command, str(path)])
+    except OSError as error:
+        raise UsageError(f"{path} cannot be edited: {error}.") from error
+    if code:
+        raise UsageError(f"{command[0]} ended with exit code {code}.", f"The file is {path}.")
+    load()
+    return 0
+
+
+def editor_command(environment: Mapping[str, str]) -> list[str]:
+    """The user's editor with its arguments. Raises UsageError where there is none."""
+    for name in ("VISUAL", "EDITOR"):
+        if written := environment.get(name, "").strip():
+            try:
+                return shlex.split(written)
+            except ValueError as error:
+                raise UsageError(f"${name} cannot be read: {error}.") from error
+    found = next((path for name in EDITORS if (path := shutil.which(name))), None)
+    if found is None:
+        raise UsageError("There is no editor.", "Set $EDITOR to the command that starts yours.")
+    return [found]
+
+
+def show_path(as_json: bool) -> None:
+    """Print where the user's file is, whether or not it exists."""
+    path = config_folder() / "config.toml"
+    if as_json:
+        print_json({"path": str(path), "exists": path.is_file()})
+    else:
+        sys.stdout.write(f"{path}\n")
+
+
+def as_record(key: str, value: Value) -> dict[str, object]:
+    """A setting as JSON, without the secrets that an address or a command may hold."""
+    secrets = secrets_of(os.environ)
+    told = list(value.value) if isinstance(value.value, tuple) else value.value
+    return {
+        "key": key,
+        "value": redact_value(told, secrets),
+        "origin": redact_text(value.origin, secrets),
+    }
+
+
+def as_text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return os.pathsep.join(map(str, value)) or "-"
+    return str(value) or "-"
+
+
+def tell_notes(settings: Settings) -> None:
+    for note in settings.notes:
+        sys.stderr.write(neutralize_text(f"andy: {note}") + "\n")

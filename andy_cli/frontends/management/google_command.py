@@ -1,0 +1,159 @@
+"""`andy google login|logout|status`."""
+
+import asyncio
+import os
+import sys
+import threading
+from pathlib import Path
+
+from andy_cli.errors import AndyError, ToolError, UsageError
+from andy_cli.frontends.terminal.tables import print_json
+from andy_cli.guard.terminal_sanitizer import one_line
+from andy_cli.settings import Settings, config_folder
+from andy_cli.toolbox.google.lazy import LOG_IN, login_file
+from andy_cli.toolbox.google.login import account as accounts
+from andy_cli.toolbox.google.login import scopes, vault
+from andy_cli.toolbox.google.login.account import GoogleAccount
+from andy_cli.toolbox.google.login.consent import (
+    HOW,
+    Client,
+    client_in,
+    code_in,
+    connect_account,
+    make_question,
+)
+from andy_cli.toolbox.google.login.redirect import listen_for_redirect
+from andy_cli.toolbox.google.login.withdrawal import withdraw_login
+
+NOWHERE = "http://127.0.0.1:1/"
+"""Where a browser elsewhere is sent: no page opens, and the address in its bar holds the code."""
+
+
+def login(settings: Settings, client_file: str, parts: str, browser: bool) -> None:
+    """Connect an account. Raises AndyError."""
+    client = _client(client_file)
+    wanted = scopes.requested_scopes(parts)
+    try:
+        if browser:
+            account = asyncio.run(_through_browser(settings, client, wanted))
+        else:
+            account = asyncio.run(_through_paste(settings, client, wanted))
+    except ToolError as error:
+        raise AndyError(str(error)) from error
+    sys.stdout.write(f"Connected to Google{_described(account)}\n")
+    refused = [each for each in wanted if each not in account.scopes and each not in scopes.WHO]
+    if refused:
+        named = ", ".join(each.removeprefix(scopes.ADDRESS) for each in refused)
+        sys.stdout.write(f"Not granted: {named}. What needs it is not offered.\n")
+
+
+def _client(written: str) -> Client:
+    """The client that was named, else that of the last login, else the one in our folder."""
+    if written:
+        return client_in(Path(written).expanduser())
+    try:
+        known = accounts.connected_account()
+        if known is not None:
+            return Client(known.client_id, vault.load_secrets().client_secret)
+    except ToolError:
+        pass  # what is left of a login is no reason not to log in again
+    default = config_folder() / "google-client.json"
+    if default.is_file():
+        return client_in(default)
+    raise UsageError("Google has to know andy first: give a client with --client FILE.", HOW)
+
+
+async def _through_browser(settings: Settings, client: Client, wanted: list[str]) -> GoogleAccount:
+    async with listen_for_redirect() as redirect:
+        asked = make_question(settings, client, wanted, redirect.address)
+        opened = _open(asked.url)
+        said = "Your browser asks whether andy may. If not, open" if opened else "Open"
+        sys.stdout.write(f"{said} this address in a browser on this machine:\n\n{asked.url}\n\n")
+        if not opened:
+            sys.stdout.write("In a browser elsewhere it works with --no-browser.\n")
+        sys.stdout.flush()
+        code = await redirect.answer(asked, settings.number("google.login_timeout"))
+    return await connect_account(settings, client, asked, code)
+
+
+async def _through_paste(settings: Settings, client: Client, wanted: list[str]) -> GoogleAccount:
+    asked = make_question(settings, client, wanted, NOWHERE)
+    sys.stdout.write(
+        f"Open this address in any browser and say yes:\n\n{asked.url}\n\n"
+        "It ends at a page that does not open. Paste the address of that page here: "
+    )
+    sys.stdout.flush()
+    code = code_in(asked, sys.stdin.readline())
+    if code is None:
+        raise ToolError("That address is no answer to this question. Try again.")
+    return await connect_account(settings, client, asked, code)
+
+
+def _open(url: str) -> bool:
+    """Start the browser, if there is one with a window: one in this terminal would take it over."""
+    import webbrowser  # 10 ms, and only the login needs it
+
+    if sys.platform.startswith("linux") and not any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    ):
+        return False
+    try:
+        browser = webbrowser.get()
+    except webbrowser.Error:
+        return False
+    # Some only come back when their window is closed.
+    threading.Thread(target=browser.open, args=(url,), daemon=True).start()
+    return True
+
+
+def _described(account: GoogleAccount) -> str:
+    email = f" as {one_line(account.email)}" if account.email else ""
+    parts = ", ".join(scopes.in_words(account.scopes)) or "nothing"
+    kept = "the system's keyring" if account.kept == "keyring" else login_file()
+    return f"{email}, for {parts}. The login is kept in {kept}."
+
+
+def logout(settings: Settings) -> None:
+    """End the login at Google and here. Raises AndyError."""
+    try:
+        there = accounts.connected_account() is not None
+    except ToolError:
+        there = True
+    if not there:
+        sys.stdout.write("Google was not connected.\n")
+        return
+    left = asyncio.run(withdraw_login(settings))
+    vault.forget_login()
+    sys.stdout.write("Google is not connected any more; the login is deleted here.\n")
+    if left:
+        sys.stdout.write(
+            f"At Google it may still be there ({left}) "
+            "Take it out at https://myaccount.google.com/permissions.\n"
+        )
+
+
+def status(as_json: bool) -> None:
+    """Who is connected and for what, without asking Google. Raises AndyError."""
+    try:
+        account = accounts.connected_account()
+    except ToolError as error:
+        raise AndyError(str(error)) from error
+    if as_json:
+        print_json(_record(account))
+    elif account is None:
+        sys.stdout.write(f"Google is not connected. {LOG_IN}\n")
+    else:
+        sys.stdout.write(f"Google is connected{_described(account)}\n")
+
+
+def _record(account: GoogleAccount | None) -> dict[str, object]:
+    if account is None:
+        return {"connected": False}
+    return {
+        "connected": True,
+        "account": account.email,
+        "parts": scopes.in_words(account.scopes),
+        "scopes": list(account.scopes),
+        "kept": account.kept,
+        "file": str(login_file()),
+    }

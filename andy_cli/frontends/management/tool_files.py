@@ -1,0 +1,109 @@
+"""`andy tools add|test|enable|disable`: tools of the user's own."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from andy_cli.compiler.mapper.mapper import map_call
+from andy_cli.errors import ToolError, UsageError
+from andy_cli.frontends.management.tools_command import known_tool, tools_here
+from andy_cli.guard.terminal_sanitizer import neutralize_text
+from andy_cli.guard.workspace import resolve
+from andy_cli.messages import Arguments, Effect, ToolCall
+from andy_cli.settings import load, replaced, save
+from andy_cli.toolbox import runtime_context
+from andy_cli.toolbox.collection import describe_fault, tools_in, user_folder
+
+
+def add(file: Path, instead: bool) -> None:
+    """Copy a file of tools to where andy looks for them, if it can be loaded."""
+    try:
+        text = file.read_bytes()
+        found = tools_in(file)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}.") from error
+    except Exception as error:
+        # Somebody's code: it is run to be loaded.
+        raise UsageError(f"{file} cannot be loaded: {describe_fault(error)}.") from error
+    if not found:
+        raise UsageError(f"{file} holds no tool.", "A tool is a function with @tool(...) above it.")
+    there = user_folder() / file.name
+    if there.exists() and there.read_bytes() != text and not instead:
+        raise UsageError(f"{there} exists and is another.", "Give --replace to replace it.")
+    try:
+        replaced(there, text)
+    except OSError as error:
+        raise UsageError(f"{there} cannot be written: {error.strerror}.") from error
+    for each in found:
+        say(f"{each.name} ({each.effect}): {each.description}")
+    say(f"Kept in {there}.")
+
+
+def disable(name: str) -> None:
+    """Take a tool away, by name or pattern; models do not hear of it any more."""
+    off = load().texts("tools.disabled")
+    if "*" not in name and name not in off:
+        known_tool(name)
+    say(f"{name} is off, by {save('tools.disabled', [*off, *([name] * (name not in off))])}.")
+
+
+def enable(name: str) -> None:
+    off = load().texts("tools.disabled")
+    if name not in off:
+        raise UsageError(
+            f"{name} is not switched off.", f"Switched off: {', '.join(off) or 'none'}."
+        )
+    say(f"{name} is on, by {save('tools.disabled', [each for each in off if each != name])}.")
+
+
+def test(name: str, values: Sequence[str], as_json: bool) -> int:
+    """Run one tool once, as the user says: what they type here needs no other yes."""
+    runtime_context.enter_context(load(), Path.cwd())
+    tools = tools_here()
+    tool = known_tool(name, tools)
+    if tool.effect is Effect.PROTOCOL:
+        raise UsageError(f"{name} is part of a protocol and does nothing by itself.")
+    made = map_call(name, given(values), tools.functions, tools.harmless)
+    problems = made.problems or tools.check(name, made.calls[0].arguments)
+    if problems:
+        raise UsageError(
+            "; ".join(
+                f"{each.path}: {each.message}" if each.path else each.message for each in problems
+            )
+            + ".",
+            f"`andy tools info {name}` shows its parameters.",
+        )
+    call = ToolCall("test", name, made.calls[0].arguments)
+    try:
+        claim = tools.claim(call)
+        granted = claim.grants([resolve(path, Path.cwd(), op) for path, op in claim.uses])
+    except ToolError as error:
+        raise UsageError(str(error)) from error
+    result = asyncio.run(tools.call(call, granted))
+    if as_json:
+        say(json.dumps(result._asdict(), ensure_ascii=False, default=str))
+    else:
+        say(neutralize_text(result.content))
+        sys.stderr.write(f"{result.status}: {neutralize_text(result.did)}, {result.seconds} s\n")
+    return 0 if result.ok else 1
+
+
+def given(values: Sequence[str]) -> Arguments:
+    """`key=value` as typed: the mapper makes numbers and lists of them by the schema."""
+    if len(values) == 1 and values[0].lstrip().startswith("{"):
+        try:
+            arguments = json.loads(values[0])
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"The arguments are no JSON: {error}.") from error
+        return arguments if isinstance(arguments, dict) else {}
+    pairs = [each.partition("=") for each in values]
+    wrong = next((key for key, equals, _ in pairs if not equals), None)
+    if wrong is not None:
+        raise UsageError(f"Arguments are NAME=VALUE, not {wrong!r}.")
+    return {key: value for key, _, value in pairs}
+
+
+def say(text: str) -> None:
+    sys.stdout.write(text + "\n")

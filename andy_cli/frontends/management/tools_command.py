@@ -1,0 +1,81 @@
+"""`andy tools list|info`."""
+
+import difflib
+import sys
+from pathlib import Path
+
+from andy_cli.errors import UsageError
+from andy_cli.frontends.terminal.tables import format_table, print_json, print_table
+from andy_cli.settings import load
+from andy_cli.toolbox.collection import Collection
+from andy_cli.toolbox.registry import Registry
+from andy_cli.toolbox.tool import Tool
+
+
+def tools_here() -> Registry:
+    """All tools; what cannot be loaded is told on stderr."""
+    found = Collection(load(), Path.cwd().resolve())
+    for sentence in found.take_problems():
+        sys.stderr.write(f"andy: {sentence}\n")
+    return found.registry
+
+
+def known_tool(name: str, tools: Registry | None = None) -> Tool:
+    """Raises UsageError for a name that is none."""
+    tools = tools or tools_here()
+    tool = tools.get(name)
+    if tool is None:
+        close = difflib.get_close_matches(name, [each.name for each in tools], n=1)
+        hint = f"Did you mean {close[0]}?" if close else "`andy tools list` shows what there is."
+        raise UsageError(f"There is no tool {name!r}.", hint)
+    return tool
+
+
+def list_tools(as_json: bool) -> None:
+    tools = list(tools_here())
+    if as_json:
+        print_json([as_record(tool) for tool in tools])
+    else:
+        rows = [
+            (tool.name, str(tool.effect), tool.unavailable_reason() or tool.description)
+            for tool in tools
+        ]
+        print_table(rows)
+
+
+def show_tool(name: str, as_json: bool) -> None:
+    tool = known_tool(name)
+    if as_json:
+        print_json({**as_record(tool), "source": tool.source, "needs": tool.unavailable_reason()})
+        return
+    sys.stdout.write(describe_tool(tool) + "\n")
+
+
+def describe_tool(tool: Tool) -> str:
+    """What a tool does, what it needs, and its parameters."""
+    lines = [f"{tool.name}: {tool.description}", f"effect: {tool.effect}"]
+    lines += [f"from: {tool.source}"] if tool.source else []
+    lines += [f"needs: {tool.unavailable_reason()}"] if tool.unavailable_reason() else []
+    required = tool.schema["required"]
+    rows = [
+        (f"  {each}", kind(schema), "required" if each in required else "", about(schema))
+        for each, schema in tool.schema["properties"].items()
+    ]
+    return "\n".join([*lines, *format_table(rows)])
+
+
+def kind(schema: dict[str, object]) -> str:
+    return str(schema.get("type", "any"))
+
+
+def about(schema: dict[str, object]) -> str:
+    return str(schema.get("description", ""))
+
+
+def as_record(tool: Tool) -> dict[str, object]:
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.schema,
+        "effect": str(tool.effect),
+    }

@@ -1,0 +1,424 @@
+"""`andy run`: one task. The answer goes to stdout and nothing else does; the rest to stderr."""
+
+import asyncio
+import contextlib
+import json
+import os
+import select
+import shlex
+import shutil
+import signal
+import stat
+import sys
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from andy_cli import events
+from andy_cli.agent.attachments import attach
+from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.foreign_text import PIPED, fence
+from andy_cli.agent.not_done import find_not_done
+from andy_cli.agent.turn import turn
+from andy_cli.errors import AndyError, Cancelled, ConsentError, OutputError, UsageError
+from andy_cli.events import Event, Subtype
+from andy_cli.frontends.command_line.options import NO_ID, WHICH_ID, Options
+from andy_cli.frontends.session_factory import Opened, open_chat
+from andy_cli.frontends.terminal.messages import (
+    PUT_RIGHT,
+    action_line,
+    changed_paragraphs,
+    not_done_lines,
+    problem,
+)
+from andy_cli.frontends.terminal.numbered_diff import write_lines
+from andy_cli.guard.terminal_sanitizer import Neutralizer, neutralize_text, one_line
+from andy_cli.messages import Arguments, Status
+from andy_cli.sessions.resuming import ResumedSession
+from andy_cli.toolbox.music import player
+
+FIRST_BYTE = 0.3
+"""Seconds to wait for piped text when a task was given too: a pipe nobody writes to is common."""
+PIPED_LIMIT = 1_000_000
+
+
+class Format(StrEnum):
+    TEXT = "text"
+    JSON = "json"
+    STREAM_JSON = "stream-json"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    text: str
+    format: Format = Format.TEXT
+    quiet: bool = False
+    strict: bool = False
+    wait: bool = True
+    stdin: bool = True
+    verbose: bool = False
+    timeout: str = ""
+    """Seconds, as they were written."""
+    options: Options = field(default_factory=Options)
+
+
+def run(task: Task) -> int:
+    """Carry out the task; returns the exit code."""
+    try:
+        return asyncio.run(_run(task))
+    except KeyboardInterrupt:
+        return 130
+
+
+async def _run(task: Task) -> int:
+    printer = Printer(task)
+    try:
+        seconds = seconds_of(task.timeout)
+        options = task.options.in_their_folder()
+        settings = options.settings()
+        words, piped = whole_task(task)
+        end_on_sigterm(printer)
+        resumed = resume_wanted(options, printer) if options.resumes else None
+        opened = await open_chat(options, settings, printer.tell, resumed=resumed)
+    except AndyError as error:
+        return printer.never_started(error)
+    opened.chat.registry.progress = printer.progress
+    opened.chat.strict = task.strict
+    try:
+        code = await in_time(opened, printer, words, piped, seconds)
+    except asyncio.CancelledError:
+        code = printer.cancelled(opened.chat.session_id)
+    finally:
+        await opened.close()
+    if printer.lost:
+        raise printer.lost
+    return code
+
+
+def resume_wanted(options: Options, printer: "Printer") -> ResumedSession:
+    """Open the session that the options name, and tell of it. Raises UsageError."""
+    from andy_cli.frontends import session_choice  # seldom wanted
+
+    card = session_choice.find_wanted(options)
+    if card is None:
+        raise UsageError(NO_ID, WHICH_ID)
+    resumed = session_choice.open_session(card)
+    printer.tell(session_choice.summarize(resumed))
+    return resumed
+
+
+def end_on_sigterm(printer: "Printer") -> None:
+    """As Ctrl-C does, but with an exit code of its own."""
+    me = asyncio.current_task()
+    assert me is not None
+
+    def end() -> None:
+        printer.terminated = True
+        me.cancel()
+
+    with contextlib.suppress(NotImplementedError, AttributeError):  # Windows has no such thing
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, end)
+
+
+async def carried_out(opened: Opened, printer: "Printer", words: str, piped: str) -> int:
+    try:
+        attached = await attach(opened.chat, words)
+    except AndyError as error:
+        code = printer.never_started(error)
+        tell_wanting(opened, printer)
+        return code
+    for sentence in attached.told:
+        printer.tell(sentence)
+    stream: AsyncIterator[Event] = turn(opened.chat, words, attached.text + piped)
+    code = 1
+    async for event in stream:
+        printer.show(event)
+        if isinstance(event, events.Ended):
+            code = event.exit_code
+    tell_wanting(opened, printer)
+    return code
+
+
+def tell_wanting(opened: Opened, printer: "Printer") -> None:
+    """Tell which options would have allowed what nobody could be asked about."""
+    if wanting := opened.chat.gate.wanting:
+        rules = " ".join(f"--allow {shlex.quote(each)}" for each in wanting)
+        printer.tell(f"To let this happen: {rules}, or -y for everything but destruction.")
+
+
+async def in_time(
+    opened: Opened, printer: "Printer", words: str, piped: str, seconds: float | None
+) -> int:
+    """Carry out the task; what is not done after so many seconds is broken off."""
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            await opened.wait_for_servers(words or piped)
+            code = await carried_out(opened, printer, words, piped)
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        return printer.out_of_time(opened.chat, seconds or 0)
+    if printer.task.wait:
+        await listen(printer)
+    return code
+
+
+def seconds_of(written: str) -> float | None:
+    """The value of --timeout; None where there is no limit. Raises UsageError."""
+    if not written:
+        return None
+    try:
+        seconds = float(written)
+    except ValueError:
+        seconds = 0
+    if not 0 < seconds < 1e9:
+        raise UsageError(f"--timeout takes seconds, such as 90, not {written!r}.")
+    return seconds
+
+
+async def listen(printer: "Printer") -> None:
+    """Let the music play to its end, with a line that shows how far it is."""
+    try:
+        while (now := player.current_state()).playing and not now.paused:
+            name = now.path.name if now.path else ""
+            printer.progress(f"{name}  {clock(now.position)} / {clock(now.length)}")
+            await asyncio.sleep(0.1)
+    finally:
+        if player.current_state().playing:
+            player.shared_player().stop()
+        printer.progress("")
+
+
+def clock(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+
+
+class Printer:
+    """Events to stdout and stderr, in the format asked for."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.terminated = False
+        self.lost: OutputError | None = None
+        """Why nothing more can be printed: whoever read it has seen enough, the disk is full."""
+        self._streams = task.format is Format.TEXT and sys.stdout.isatty()
+        self._streamed = False
+        self._said = ""
+        self._answer = ""
+        """What the model has said to the user so far."""
+        self._started = time.monotonic()
+        self._told_between = False
+        """Something else was written behind the answer, or within."""
+        self._neutralizer = Neutralizer()
+        self._redraws = not task.options.plain
+        self._progress = sys.stderr.isatty() and self._redraws and not task.quiet
+        self._line = ""
+
+    def show(self, event: Event) -> None:
+        if self.lost:
+            return
+        if isinstance(event, events.Said) and event.role == "assistant":
+            self._answer = self._answer + event.content if event.delta else event.content
+        try:
+            if self.task.verbose:
+                self._show_details(event)
+            self._show(event)
+        except OutputError as error:
+            self.lost = error
+            # Cancelled, not raised: an error from here would leave the turn's generators open.
+            if not isinstance(event, events.Ended) and (me := asyncio.current_task()):
+                me.cancel()
+
+    def _show(self, event: Event) -> None:
+        if self.task.format is Format.STREAM_JSON:
+            out(events.as_json(event) + "\n")
+        match event:
+            case events.Said(role="assistant") if self._streams:
+                self._stream(event)
+            case events.ToolUsed() if event.action:
+                self.progress(one_line(event.action))
+            case events.ToolAnswered() if event.did:
+                self._tell_action(event)
+            case events.Failed(kind="grounding") if self._streams:
+                pass  # what is put right is seen
+            case events.Failed():
+                self.tell(problem(event.message, event.hint), always=True)
+            case events.Audited() if event.unsupported:
+                named = ", ".join(event.unsupported)
+                self.tell(f"andy: nothing that was found supports: {named}", always=True)
+            case events.Ended():
+                self._end(event)
+
+    def _tell_action(self, event: events.ToolAnswered) -> None:
+        self.tell(f"• {action_line(event)}")
+        if self.task.verbose and event.display.diff:
+            for line in write_lines(without_secrets(event.display.diff)):
+                self.tell(f"  {line}")
+
+    def _show_details(self, event: Event) -> None:
+        """Tell what only -v asks for: the model, and what each call is made with."""
+        match event:
+            case events.Init():
+                self.tell(f"{event.model}, {event.dialect}, {len(event.tools)} tools")
+            case events.Corrected():
+                self.tell(f"  corrected: {'; '.join(event.changes)}")
+            case events.ToolUsed():
+                self.tell(f"  {event.tool_name} {shown_arguments(event.parameters)}")
+            case events.ToolAnswered() if event.status is not Status.SUCCESS:
+                self.tell(f"  {event.status.value} after {event.seconds:.1f} s")
+
+    def _stream(self, event: events.Said) -> None:
+        """A piece as it comes; a whole answer takes the place of its pieces."""
+        if not event.delta and self._streamed:
+            content = event.content
+            if back := self._rows_back():
+                out(f"\x1b[{back}F\x1b[J")
+            else:
+                news = changed_paragraphs(self._said, content)
+                content = f"\n\n{PUT_RIGHT}\n\n{news}" if news else ""
+            event = replace(event, content=content)
+            self._neutralizer = Neutralizer()
+        self._said += event.content
+        self._streamed = True
+        out(self._neutralizer.feed(event.content))
+
+    def _rows_back(self) -> int:
+        """How many rows of the screen to go up to write over the answer; 0 if that cannot be."""
+        if self._told_between or not self._said or not self._redraws:
+            return 0
+        from rich.cells import cell_len  # an answer is seldom replaced
+
+        width, height = shutil.get_terminal_size()
+        rows = sum(max(1, -(-cell_len(line) // width)) for line in self._said.split("\n"))
+        out("\n")
+        return rows if rows < height else 0
+
+    def _end(self, event: events.Ended) -> None:
+        if self.task.format is Format.JSON:
+            out(events.as_json(event) + "\n")
+        elif self.task.format is Format.TEXT:
+            if self._streamed:
+                out(self._neutralizer.finish() + "\n")
+            elif event.result:
+                answer = neutralize_text(event.result) if sys.stdout.isatty() else event.result
+                out(answer if answer.endswith("\n") else answer + "\n")
+        for line in not_done_lines(event):
+            self.tell(line, always=True)
+
+    def never_started(self, error: AndyError) -> int:
+        """There is no turn to tell of, but scripts that read JSON get their object all the same."""
+        subtype: Subtype = "error_provider"
+        if isinstance(error, UsageError):
+            subtype = "error_usage"
+        elif isinstance(error, ConsentError):
+            subtype = "error_permission"
+        self._end_early(subtype, error, error.exit_code)
+        self.tell(problem(str(error), error.hint), always=True)
+        return error.exit_code
+
+    def cancelled(self, session_id: str) -> int:
+        code = 143 if self.terminated else 130
+        if not self.lost:
+            self._end_early("error_cancelled", Cancelled("stopped."), code, session_id)
+            self.tell("andy: stopped.", always=True)
+        return code
+
+    def out_of_time(self, chat: Conversation, seconds: float) -> int:
+        """Print how a turn ended that --timeout broke off, with what had been said."""
+        message, hint = f"Stopped after {seconds:g} seconds.", "A larger --timeout gives it more."
+        replies = [each for each in chat.history[chat.turn_began :] if each.role == "assistant"]
+        deeds = [each for each in chat.deeds if not each.earlier]
+        self.show(events.Failed("error", "limit", message, hint))
+        ended = events.Ended(
+            "error_limit",
+            True,
+            self._answer,
+            self._answer,
+            chat.session_id,
+            len(replies),
+            round((time.monotonic() - self._started) * 1000),
+            exit_code=4,
+            usage=chat.usage._asdict(),
+            not_done=tuple(each._asdict() for each in find_not_done(deeds)),
+            error={"kind": "limit", "message": message, "hint": hint},
+        )
+        self.show(ended)
+        return ended.exit_code
+
+    def _end_early(
+        self, subtype: Subtype, error: AndyError, code: int, session_id: str = ""
+    ) -> None:
+        """Print in JSON how it ended where the turn itself could not say so."""
+        if self.task.format is Format.TEXT:
+            return
+        if self.task.format is Format.STREAM_JSON:
+            out(events.as_json(events.Failed("error", error.kind, str(error), error.hint)) + "\n")
+        told = {"kind": error.kind, "message": str(error), "hint": error.hint}
+        ended = events.Ended(subtype, True, "", "", session_id, 0, 0, exit_code=code, error=told)
+        out(events.as_json(ended) + "\n")
+
+    def tell(self, line: str, always: bool = False) -> None:
+        if self.task.quiet and not always:
+            return
+        self.progress("")
+        self._told_between = bool(self._said)
+        sys.stderr.write(neutralize_text(line) + "\n")
+        sys.stderr.flush()
+
+    def progress(self, line: str) -> None:
+        """Rewrite the progress line; nothing where stderr is no terminal."""
+        if self._progress and line != self._line:
+            # One row of the screen: a longer line could not be taken back.
+            width = shutil.get_terminal_size().columns - 1
+            sys.stderr.write("\r\x1b[K" + one_line(line)[:width])
+            sys.stderr.flush()
+            self._line = line
+
+
+def without_secrets(text: str) -> str:
+    """The text as it may stand in a log."""
+    from andy_cli.guard.redactor import redact_text, secrets_of  # 3 ms, for -v alone
+
+    return redact_text(text, secrets_of(os.environ))
+
+
+def shown_arguments(arguments: Arguments) -> str:
+    """The arguments of a call in one line, without secrets."""
+    from andy_cli.guard.redactor import redact_value, secrets_of  # as above
+
+    safe = redact_value(dict(arguments), secrets_of(os.environ))
+    return json.dumps(safe, ensure_ascii=False, default=str)
+
+
+def out(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def whole_task(task: Task) -> tuple[str, str]:
+    """The user's own words, and what was piped in behind them; with `-` or nothing that alone."""
+    alone = task.text.strip() in ("", "-")
+    piped = piped_text(wait=alone) if task.stdin else ""
+    if alone:
+        if not piped.strip():
+            raise UsageError("There is no task.", 'Say what to do: andy run "list my music"')
+        return "", piped.strip()
+    if not piped.strip():
+        return task.text, ""
+    return task.text, f"{PIPED}{fence(piped)}"
+
+
+def piped_text(wait: bool) -> str:
+    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
+        return ""
+    descriptor = sys.stdin.fileno()
+    if stat.S_ISCHR(os.fstat(descriptor).st_mode):
+        return ""  # /dev/null
+    if not wait and not select.select([descriptor], [], [], FIRST_BYTE)[0]:
+        return ""
+    data = sys.stdin.buffer.read(PIPED_LIMIT + 1)
+    if len(data) > PIPED_LIMIT:
+        sys.stderr.write(f"andy: only the first {PIPED_LIMIT:,} bytes of the input were read.\n")
+    return data[:PIPED_LIMIT].decode("utf-8-sig", "replace")

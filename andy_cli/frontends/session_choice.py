@@ -1,0 +1,148 @@
+"""`-c` and `-r`: which session is gone on with, and what the user is told of it first."""
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from andy_cli.agent.foreign_text import split_message
+from andy_cli.errors import UsageError
+from andy_cli.frontends.command_line.options import ANY, Options
+from andy_cli.frontends.session_factory import sessions_folder
+from andy_cli.guard.redactor import redact_text, secrets_of
+from andy_cli.guard.terminal_sanitizer import neutralize_text, one_line
+from andy_cli.messages import Message, ToolCall
+from andy_cli.sessions.resuming import ResumedSession, resume_session
+from andy_cli.sessions.store import (
+    SessionCard,
+    find_newest,
+    find_session,
+    list_sessions,
+)
+
+OFFERED = 15
+"""Sessions to choose from."""
+LINES = 3
+"""Of the last message and of its answer, so many are shown."""
+WIDTH = 200
+LABEL = 50
+"""Characters of a line, and of a name in a list."""
+CONSENTS = "What you agreed to then is asked again."
+
+
+def find_wanted(options: Options) -> SessionCard | None:
+    """The session that the options name; None where none is named, or the user has to choose.
+
+    Raises UsageError: there is none, several are meant, or the options contradict each other.
+    """
+    if not options.resumes:
+        return None
+    if options.no_session:
+        raise UsageError(
+            "--no-session keeps nothing on disk, and a session is gone on with in its file.",
+            "Leave out --no-session.",
+        )
+    if options.continue_last and options.resume:
+        raise UsageError("-c is the newest session and -r names one.", "Give one of them.")
+    if options.continue_last:
+        return find_newest(sessions_folder(), Path.cwd())
+    return None if options.resume == ANY else find_session(sessions_folder(), options.resume)
+
+
+def open_session(card: SessionCard) -> ResumedSession:
+    """Become the writer of a session. Raises UsageError."""
+    return resume_session(card, secrets_of(os.environ))
+
+
+def offer_sessions(without: str = "") -> list[SessionCard]:
+    """This folder's newest sessions, to choose from; not the one of the id `without`."""
+    cards = list_sessions(sessions_folder(), Path.cwd())
+    return list(islice((card for card in cards if card.id != without), OFFERED))
+
+
+def numbered(cards: Sequence[SessionCard]) -> str:
+    rows = [f"{number:>3}  {describe(card)}" for number, card in enumerate(cards, start=1)]
+    return "\n".join(rows)
+
+
+def describe(card: SessionCard) -> str:
+    return f"{card.id}  {age(card.changed):>6}  {label(card)}"
+
+
+def age(changed: float) -> str:
+    """How long ago something was, in its largest unit."""
+    seconds = max(0, int(time.time() - changed))
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds // length} {unit}"
+    return "now"
+
+
+def label(card: SessionCard) -> str:
+    """The name of a session, else its first words."""
+    words = card.name or card.title or "(nothing was said)"
+    return one_line(words if len(words) <= LABEL else f"{words[:LABEL]}...")
+
+
+def pick_session(said: str, offered: Sequence[SessionCard]) -> SessionCard:
+    """The session of a number in the list, else of an id. Raises UsageError."""
+    said = said.strip()
+    if said.isdecimal() and len(said) < 3:
+        if not 0 < int(said) <= len(offered):
+            raise UsageError(f"There is no number {said} in the list.")
+        return offered[int(said) - 1]
+    return find_session(sessions_folder(), said)
+
+
+def summarize(resumed: ResumedSession) -> str:
+    """What the user is told: where it goes on, the last that was said, what was interrupted."""
+    return neutralize_text(redact_text("\n".join(summary_lines(resumed)), secrets_of(os.environ)))
+
+
+def summary_lines(resumed: ResumedSession) -> Iterator[str]:
+    card = resumed.card
+    named = f"{card.id} ({card.name})" if card.name else card.id
+    yield f"Going on with {named}. {CONSENTS}"
+    if card.folder and not card.is_of(Path.cwd()):
+        gone = "" if Path(card.folder).is_dir() else ", which is gone"
+        yield f"It was held in {card.folder}{gone}; tools work in {Path.cwd()} now."
+    if not resumed.whole:
+        number = len(resumed.messages)
+        yield f"It is long: the model is told of the last {number:,} messages at most."
+    if resumed.compaction is not None:
+        yield "It was compacted: the model is told the summary, the file keeps all."
+    own = [at for at, each in enumerate(resumed.messages) if each.role == "user" and not each.note]
+    last = own[-1] if own else 0
+    if own:
+        words, came_with_them = split_message(resumed.messages[last].content)
+        yield from shortened("> ", words or came_with_them)
+    answer = last_answer(resumed.messages[last:])
+    if answer:
+        yield from shortened("  ", answer.content)
+    for call in resumed.interrupted:
+        yield (
+            f"andy was ended in the middle of: {describe_call(call)}. Whether it had its effect "
+            "only you can see. It does not run again by itself."
+        )
+
+
+def describe_call(call: ToolCall) -> str:
+    """The call in words: `move songs/a.mp3 songs/old`."""
+    values = " ".join(str(value) for value in call.arguments.values())
+    words = one_line(f"{call.name.replace('_', ' ')} {values}".strip())
+    return words if len(words) <= WIDTH else f"{words[:WIDTH]}..."
+
+
+def last_answer(messages: Sequence[Message]) -> Message | None:
+    spoken = [each for each in messages if each.role == "assistant" and each.content.strip()]
+    return spoken[-1] if spoken else None
+
+
+def shortened(mark: str, text: str) -> Iterator[str]:
+    """The first lines of a text, each behind a mark."""
+    lines = [line.rstrip() for line in text[: 10 * WIDTH].split("\n") if line.strip()]
+    for line in lines[:LINES]:
+        yield mark + (line if len(line) <= WIDTH else f"{line[:WIDTH]}...")
+    if len(lines) > LINES or len(text) > 10 * WIDTH:
+        yield f"{mark}..."

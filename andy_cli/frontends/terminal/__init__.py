@@ -1,0 +1,1 @@
+"""Text, colour and streams of a terminal."""
