@@ -73,9 +73,9 @@ def chat_at_once(arguments: list[str], typed: bool) -> int | None:
     prompt = "".join(line.words)
     if not (named or line.ended) and prompt and " " not in prompt:
         return None  # perhaps a command
-    from andy_cli.frontends.chat.repl import start
+    from andy_cli.frontends.chat.repl import start_chat
 
-    return start(options_of(line.given).in_their_folder(), prompt)
+    return start_chat(options_of(line.given).in_their_folder(), prompt)
 
 
 def failed(error: Exception) -> int:

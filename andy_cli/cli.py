@@ -210,9 +210,9 @@ def chat(
     **given: object,
 ) -> None:
     """Talk with a model that can do things (also plain `andy`)."""
-    from andy_cli.frontends.chat.repl import start
+    from andy_cli.frontends.chat.repl import start_chat
 
-    raise typer.Exit(start(options_of(given).in_their_folder(), prompt))
+    raise typer.Exit(start_chat(options_of(given).in_their_folder(), prompt))
 
 
 @app.command()

@@ -34,7 +34,7 @@ from pydantic import Field
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.turn import turn
-from andy_cli.frontends.chat.screen.turn_view import View
+from andy_cli.frontends.chat.screen.turn_view import TurnView
 from andy_cli.frontends.run_command import Printer, Task
 from andy_cli.frontends.terminal import markdown
 from andy_cli.guard.gate import Gate
@@ -343,12 +343,12 @@ def shape(body: Mapping[str, Any]) -> tuple[set[str], set[str]]:
 async def _show_turn(chat: Conversation, seen: Seen) -> None:
     out, err, screen = io.StringIO(), io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(screen):
-        view = View(markdown.console(plain=True))
+        view = TurnView(markdown.console(plain=True))
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         printer = Printer(Task("hi"))
         async for event in turn(chat, "hi"):
             printer.show(event)
-            view.show(event)
+            view.show_event(event)
             if isinstance(event, events.Ended):
                 seen.ok = event.exit_code == 0
                 seen.kind = event.error["kind"] if event.error else ""

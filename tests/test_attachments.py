@@ -16,7 +16,7 @@ from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.foreign_text import ATTACHED, fence, split_message
 from andy_cli.agent.turn import turn
 from andy_cli.errors import ConsentError
-from andy_cli.frontends.chat.commands.conversation.why import lines
+from andy_cli.frontends.chat.commands.conversation.why import explain_lines
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Asker, Gate
 from andy_cli.guard.rules import Rules, parse_rules
 from andy_cli.messages import Chunk, Message
@@ -466,7 +466,7 @@ def test_why_names_an_attached_file_as_what_a_sentence_rests_on(folder: Path) ->
     chat = chat_in(folder, ["It is in `quarterly_figures_q3.xlsx`."])
     played(chat, "where is the report? @notes.txt")
     assert chat.account is not None
-    assert [*lines(chat.account)] == [
+    assert [*explain_lines(chat.account)] == [
         "It is in `quarterly_figures_q3.xlsx`.",
         "    what came with your message: The report is in quarterly_figures_q3.xlsx",
     ]

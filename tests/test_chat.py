@@ -799,7 +799,7 @@ import andy_cli.__main__ as door
 from andy_cli.frontends.chat import repl
 
 file = Path(sys.argv.pop())
-repl.load_the_rest = lambda: file.write_text(" ".join(sys.modules))
+repl.load_remaining_modules = lambda: file.write_text(" ".join(sys.modules))
 sys.exit(door.main())
 """
 

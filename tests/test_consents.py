@@ -487,20 +487,22 @@ OFFERED = [
 def test_what_always_would_allow_is_said_in_words_beside_the_rule(
     tool: str, effect: Effect, action: str, claim: ResourceAccess, meaning: str, tmp_path: Path
 ) -> None:
-    offered = approval_choices.choices(ApprovalRequest(tool, effect, action, claim), tmp_path)
-    assert offered.rule.startswith(f"  always: {meaning} (the rule {tool}")
-    assert all(rule in offered.rule for rule in offered.always)
+    offered = approval_choices.find_choices(ApprovalRequest(tool, effect, action, claim), tmp_path)
+    assert offered.rule_line.startswith(f"  always: {meaning} (the rule {tool}")
+    assert all(rule in offered.rule_line for rule in offered.always)
 
 
 def test_nothing_is_said_of_always_where_it_is_not_offered(tmp_path: Path) -> None:
-    offered = approval_choices.choices(
+    offered = approval_choices.find_choices(
         ApprovalRequest("gmail_send", Effect.ACT, "send it"), tmp_path
     )
-    assert (offered.rule, offered.always) == ("", ())
+    assert (offered.rule_line, offered.always) == ("", ())
     for command in ("echo $(id)", "make > x"):
         claim = ResourceAccess(command=command)
         assert (
-            approval_choices.choices(ApprovalRequest("t", Effect.RUN, "run", claim), tmp_path).rule
+            approval_choices.find_choices(
+                ApprovalRequest("t", Effect.RUN, "run", claim), tmp_path
+            ).rule_line
             == ""
         )
 
@@ -538,4 +540,6 @@ SHOWN = [
 def test_before_a_yes_exactly_what_would_happen_is_said_once(
     action: str, claim: ResourceAccess, lines: list[str]
 ) -> None:
-    assert [*approval_choices.shown(ApprovalRequest("tool", Effect.RUN, action, claim))] == lines
+    assert [
+        *approval_choices.render_request(ApprovalRequest("tool", Effect.RUN, action, claim))
+    ] == lines

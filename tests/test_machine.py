@@ -19,7 +19,7 @@ from andy_cli.agent.background import Background
 from andy_cli.agent.turn import turn
 from andy_cli.errors import ToolError
 from andy_cli.events import Ended, Event, ToolAnswered
-from andy_cli.frontends.session_factory import Opened
+from andy_cli.frontends.session_factory import OpenConversation
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult
 from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.collection import Collection
@@ -417,7 +417,7 @@ def test_B38_a_turn_ends_while_it_still_speaks_and_andy_waits_for_the_rest() -> 
     async def turned() -> tuple[list[Event], bool, bool]:
         tools = Registry(all_shipped())
         settings, folder = runtime_context.here()[:2]
-        opened = Opened(
+        opened = OpenConversation(
             desk(model, "dialect=envelope", registry=tools),
             "",
             Collection(settings, folder),

@@ -136,7 +136,7 @@ def test_many_files_move_with_one_preview_and_one_yes(workspace: Path) -> None:
     result, asked = decided("ask", "move", {"paths": ["*.jpg"], "destination": "photos"})
     assert isinstance(result, ToolResult)
     assert result.content == "moved 2 files to photos: a.jpg, b.jpg."
-    assert [*approval_choices.shown(asked[0])] == [
+    assert [*approval_choices.render_request(asked[0])] == [
         "andy wants to move *.jpg to photos",
         "  2 files:",
         "  photos (a new folder)",
@@ -623,7 +623,7 @@ def test_what_is_replaced_goes_into_the_trash_and_comes_back(workspace: Path) ->
     arguments: Arguments = {"paths": ["a.txt", "b*", "box"], "destination": "crate/"}
     assert "already: crate/box" in refused("move", **arguments)
     result, asked = decided("ask", "move", {**arguments, "replace": True})
-    line = next(line for line in approval_choices.shown(asked[0]) if "in place of" in line)
+    line = next(line for line in approval_choices.render_request(asked[0]) if "in place of" in line)
     assert line.startswith("  box (2 entries in it) -> crate/box, in place of the folder there (1 ")
     assert line.endswith("entry in it), which goes into the trash")
     assert isinstance(result, ToolResult), result

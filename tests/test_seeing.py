@@ -17,8 +17,8 @@ from rich.text import Text
 from andy_cli import events
 from andy_cli.events import Event
 from andy_cli.frontends.chat.screen.diff_view import DiffView
-from andy_cli.frontends.chat.screen.folded_texts import Folded, fold_beginning, fold_end
-from andy_cli.frontends.chat.screen.turn_view import View
+from andy_cli.frontends.chat.screen.folded_texts import FoldedTexts, fold_beginning, fold_end
+from andy_cli.frontends.chat.screen.turn_view import TurnView
 from andy_cli.frontends.terminal import markdown
 from andy_cli.frontends.terminal.messages import describe_corrections
 from andy_cli.frontends.terminal.numbered_diff import DiffLine, read_diff, spell_line, write_lines
@@ -109,7 +109,7 @@ def plain(rows: Sequence[Text]) -> list[str]:
 @pytest.mark.parametrize("width", [40, 80])
 def test_a_long_line_is_wrapped_under_itself_and_keeps_every_character(width: int) -> None:
     text = "".join(f"word{at} 漢字 " for at in range(30)).rstrip()
-    rows = DiffView(compare_texts("a\n", f"{text}\n").diff).rows(width)
+    rows = DiffView(compare_texts("a\n", f"{text}\n").diff).render_rows(width)
     added = rows[1:]
     assert all(row.cell_len <= width for row in rows)
     assert added[0].plain.startswith("  1 + word0")
@@ -119,7 +119,7 @@ def test_a_long_line_is_wrapped_under_itself_and_keeps_every_character(width: in
 
 
 def test_signs_say_what_colours_say() -> None:
-    rows = DiffView(compare_texts("one\ntwo\n", "one\n2\n").diff).rows(80)
+    rows = DiffView(compare_texts("one\ntwo\n", "one\n2\n").diff).render_rows(80)
     assert plain(rows) == ["  1   one", "  2 - two", "  2 + 2"]
     styles = [{str(span.style) for span in row.spans} for row in rows]
     assert styles == [{"dim"}, {"dim", "red"}, {"dim", "green"}]
@@ -140,22 +140,22 @@ def test_a_fold_says_how_much_it_leaves_out(rows: int, most: int) -> None:
 
 
 def test_what_was_shortened_is_kept_whole_and_the_oldest_goes() -> None:
-    folded = Folded()
+    folded = FoldedTexts()
     for at in range(25):
-        folded.keep(f"title {at}", Text(f"text {at}"))
+        folded.keep_text(f"title {at}", Text(f"text {at}"))
     written = pages_of(folded).split("\n")
     assert written[:2] == ["title 5", "text 5"]
     assert "text 24" in written
 
 
-def pages_of(folded: Folded) -> str:
+def pages_of(folded: FoldedTexts) -> str:
     """What the key that shows all prints."""
     file = io.StringIO()
-    Console(file=file, width=60).print(*folded.pages())
+    Console(file=file, width=60).print(*folded.list_pages())
     return file.getvalue()
 
 
-def drawn(*happened: Event, height: int = 24, colour: bool = True) -> tuple[str, View]:
+def drawn(*happened: Event, height: int = 24, colour: bool = True) -> tuple[str, TurnView]:
     """What a view writes of events, and the view."""
     file = io.StringIO()
     console = Console(
@@ -168,9 +168,9 @@ def drawn(*happened: Event, height: int = 24, colour: bool = True) -> tuple[str,
         highlight=False,
         legacy_windows=False,
     )
-    view = View(console)
+    view = TurnView(console)
     for event in happened:
-        view.show(event)
+        view.show_event(event)
     view.close()
     return file.getvalue(), view
 

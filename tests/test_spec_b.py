@@ -15,7 +15,7 @@ from andy_cli.agent.system_prompt import lesson
 from andy_cli.agent.turn import turn
 from andy_cli.compiler.dialects import envelope
 from andy_cli.compiler.dialects.envelope import parse_envelope
-from andy_cli.frontends.session_factory import Opened
+from andy_cli.frontends.session_factory import OpenConversation
 from andy_cli.messages import CallDelta, Chunk
 from andy_cli.settings import load
 from andy_cli.toolbox.collection import Collection
@@ -174,7 +174,7 @@ def test_B8_speech_is_heard_to_its_end_when_andy_ends() -> None:
 
     async def said_and_closed() -> None:
         model = ScriptedModel([enveloped(item("say", utterance="briefly"), END)])
-        opened = Opened(
+        opened = OpenConversation(
             desk(model, "dialect=envelope"),
             "",
             Collection(load(), Path.cwd()),

@@ -22,7 +22,7 @@ from andy_cli.agent.system_prompt import system_prompt
 from andy_cli.agent.turn import turn
 from andy_cli.compiler.dialects import native as native_dialect
 from andy_cli.events import Event
-from andy_cli.frontends.chat.screen.turn_view import View
+from andy_cli.frontends.chat.screen.turn_view import TurnView
 from andy_cli.frontends.terminal import markdown
 from andy_cli.messages import CallDelta, Chunk, Message, Request, ToolCall
 from andy_cli.toolbox.registry import Registry
@@ -610,9 +610,9 @@ def test_C29_what_rendering_makes_of_an_answer_is_looked_at_once_more(text: str)
     played = play([text], "count", tools=True)
     file = io.StringIO()
     console = Console(file=file, width=200, theme=markdown.THEME, force_terminal=True)
-    view = View(console, audit=played.chat.cleaned)
+    view = TurnView(console, audit=played.chat.cleaned)
     for each in played.seen:
-        view.show(each)
+        view.show_event(each)
     view.close()
     rendered = without_escapes(file.getvalue().encode())
     assert "There are two." in rendered

@@ -12,8 +12,12 @@ import pytest
 from andy_cli.agent.foreign_text import RAN
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat import typed_command
-from andy_cli.frontends.chat.chat_session import Desk
-from andy_cli.frontends.chat.typed_command import last_written, read_line, run_typed_command
+from andy_cli.frontends.chat.chat_session import ChatSession
+from andy_cli.frontends.chat.typed_command import (
+    apply_carriage_returns,
+    read_line,
+    run_typed_command,
+)
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Gate, Mode
 from andy_cli.guard.resource_access import ResourceAccess
@@ -46,17 +50,17 @@ async def nobody(proposal: ApprovalRequest) -> ApprovalAnswer:
     raise AssertionError(f"asked about {proposal}")
 
 
-def run_in(told: list[str], *lines: str, options: Options = Options()) -> Desk:  # noqa: B008
+def run_in(told: list[str], *lines: str, options: Options = Options()) -> ChatSession:  # noqa: B008
     """Type the lines before any model is there; `told` gets what is shown."""
-    desk = Desk(options, told.append, nobody)
+    session = ChatSession(options, told.append, nobody)
 
     async def type_all() -> None:
         for line in lines:
-            await run_typed_command(desk, line)
+            await run_typed_command(session, line)
 
     asyncio.run(type_all())
-    assert desk.open is None, "no model is needed"
-    return desk
+    assert session.opened is None, "no model is needed"
+    return session
 
 
 def decided(gate: Gate, command: str, contained: bool = False) -> tuple[bool, str]:
@@ -105,9 +109,9 @@ def test_plan_mode_lets_only_reading_run(folder: Path) -> None:
 @pytest.mark.usefixtures("_at_a_keyboard")
 def test_the_output_is_shown_and_kept_for_the_model(folder: Path) -> None:
     told: list[str] = []
-    desk = run_in(told, "!printf 'one\\ntwo\\n'; exit 3")
+    session = run_in(told, "!printf 'one\\ntwo\\n'; exit 3")
     assert "\n".join(told) == "one\ntwo\n[exit code 3; andy knows this output]"
-    assert [each.text for each in desk.printed] == [
+    assert [each.text for each in session.command_outputs] == [
         "$ printf 'one\\ntwo\\n'; exit 3\none\ntwo\n[exit code 3]"
     ]
 
@@ -115,9 +119,9 @@ def test_the_output_is_shown_and_kept_for_the_model(folder: Path) -> None:
 @pytest.mark.usefixtures("_at_a_keyboard")
 def test_with_two_marks_nothing_is_kept_for_the_model() -> None:
     told: list[str] = []
-    desk = run_in(told, "!!echo alone")
+    session = run_in(told, "!!echo alone")
     assert told == ["alone", "[not told to the model]"]
-    assert desk.printed == []
+    assert session.command_outputs == []
 
 
 @pytest.mark.usefixtures("_at_a_keyboard")
@@ -131,22 +135,22 @@ def test_a_mark_alone_explains_itself() -> None:
 def test_a_key_that_is_printed_is_not_told_to_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
     told: list[str] = []
-    desk = run_in(told, "!echo key=sk-canary-0123456789abcdef")
+    session = run_in(told, "!echo key=sk-canary-0123456789abcdef")
     assert "sk-canary" in told[0], "the user sees what there is"
-    assert "sk-canary" not in desk.printed[0].text
+    assert "sk-canary" not in session.command_outputs[0].text
 
 
 @pytest.mark.usefixtures("_at_a_keyboard")
 def test_of_a_long_output_head_and_tail_are_shown_and_less_is_told() -> None:
     told: list[str] = []
-    desk = run_in(told, "!seq 1 200000")
+    session = run_in(told, "!seq 1 200000")
     text = "\n".join(told)
     assert text.startswith("1\n2\n3\n")
     assert "left out; the whole is in " in text
     assert text.endswith("199999\n200000\n[andy knows this output]")
     numbers = [int(each) for each in text.split("\n") if each.isdigit()]
     assert numbers == sorted(set(numbers)), "nothing is shown twice"
-    assert len(desk.printed[0].text) < 9_000
+    assert len(session.command_outputs[0].text) < 9_000
 
 
 @pytest.mark.usefixtures("_at_a_keyboard")
@@ -159,7 +163,7 @@ def test_output_is_shown_as_it_comes_and_a_silent_command_is_told_of(folder: Pat
         if "is running" in text:
             (folder / "go-on").touch()
 
-    asyncio.run(run_typed_command(Desk(Options(), show, nobody), f"!{line}"))
+    asyncio.run(run_typed_command(ChatSession(Options(), show, nobody), f"!{line}"))
     assert shown == [
         "first",
         f"{line[:40]} is running (Ctrl-C stops it)",
@@ -169,7 +173,7 @@ def test_output_is_shown_as_it_comes_and_a_silent_command_is_told_of(folder: Pat
 
 
 def test_a_line_that_is_written_again_and_again_is_shown_as_it_is_in_the_end() -> None:
-    assert last_written("10 %\r50 %\r100 %\r\nnext\r") == "100 %\nnext"
+    assert apply_carriage_returns("10 %\r50 %\r100 %\r\nnext\r") == "100 %\nnext"
 
 
 def test_what_comes_from_a_pipe_is_not_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

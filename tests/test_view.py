@@ -13,8 +13,8 @@ from rich.text import Text
 
 from andy_cli import events
 from andy_cli.events import Event
-from andy_cli.frontends.chat.screen.live_region import Tail
-from andy_cli.frontends.chat.screen.turn_view import REFRESH, View
+from andy_cli.frontends.chat.screen.live_region import LiveRegion
+from andy_cli.frontends.chat.screen.turn_view import REFRESH_SECONDS, TurnView
 from andy_cli.frontends.terminal import markdown
 from andy_cli.messages import Status
 
@@ -43,12 +43,12 @@ class Shown:
             highlight=False,
             legacy_windows=False,
         )
-        self.view = View(self.console, clock=lambda: self.now)
+        self.view = TurnView(self.console, clock=lambda: self.now)
 
     def show(self, *pieces: str, step: float = STEP) -> "Shown":
         for piece in pieces:
             self.now += step
-            self.view.show(said(piece))
+            self.view.show_event(said(piece))
         return self
 
     @property
@@ -110,7 +110,7 @@ def test_finished_blocks_are_written_once() -> None:
 
 def test_the_screen_is_drawn_at_most_ten_times_a_second() -> None:
     drawings = Shown().show(*["x"] * 1_000).written.count("\r")
-    assert drawings <= 1_000 * STEP / REFRESH + 1
+    assert drawings <= 1_000 * STEP / REFRESH_SECONDS + 1
 
 
 def test_lines_that_stay_as_they_are_are_not_drawn_again() -> None:
@@ -143,7 +143,7 @@ def test_an_endless_block_is_shown_by_its_end() -> None:
 def test_lines_that_a_narrower_terminal_has_broken_are_erased_too() -> None:
     file = io.StringIO()
     console = Console(file=file, force_terminal=True, width=60, height=12, legacy_windows=False)
-    tail = Tail(console)
+    tail = LiveRegion(console)
     tail.print(tail=Text("x" * 50 + "\n" + "y" * 30))
     console.width = 20
     before = len(file.getvalue())
@@ -204,21 +204,23 @@ def test_what_goes_on_is_said_after_a_second() -> None:
 
 def test_a_tool_is_announced_and_then_reported() -> None:
     shown = Shown()
-    shown.view.show(events.ToolUsed("1", "list_mp3s", {}, "list the\nmusic"))
+    shown.view.show_event(events.ToolUsed("1", "list_mp3s", {}, "list the\nmusic"))
     assert shown.text == "list the music ..."
-    shown.view.show(events.ToolAnswered("1", Status.SUCCESS, seconds=0.1, did="listed 3 songs"))
+    shown.view.show_event(
+        events.ToolAnswered("1", Status.SUCCESS, seconds=0.1, did="listed 3 songs")
+    )
     shown.view.close()
     assert shown.text == "• listed 3 songs, 0.1 s"
 
 
 def test_the_last_lines_of_a_running_command_stand_below_it() -> None:
     shown = Shown()
-    shown.view.show(events.ToolUsed("1", "terminal_execute", {}, "run make"))
-    shown.view.at("compiling a\ncompiling b")
+    shown.view.show_event(events.ToolUsed("1", "terminal_execute", {}, "run make"))
+    shown.view.show_progress("compiling a\ncompiling b")
     shown.now += 1.5
     shown.view.tick()
     assert shown.text == "run make, 1 s (Ctrl-C stops it)\n  compiling a\n  compiling b"
-    shown.view.show(events.ToolAnswered("1", Status.SUCCESS, seconds=2.0, did="ran make"))
+    shown.view.show_event(events.ToolAnswered("1", Status.SUCCESS, seconds=2.0, did="ran make"))
     shown.view.close()
     assert shown.text == "• ran make, 2.0 s"
 
@@ -226,7 +228,7 @@ def test_the_last_lines_of_a_running_command_stand_below_it() -> None:
 def test_a_long_action_is_wrapped_under_itself() -> None:
     shown = Shown(width=30)
     did = "listed 3 songs in /a/very/long/path/to/some/folder"
-    shown.view.show(events.ToolAnswered("1", Status.SUCCESS, seconds=0.1, did=did))
+    shown.view.show_event(events.ToolAnswered("1", Status.SUCCESS, seconds=0.1, did=did))
     lines = shown.text.splitlines()
     assert lines[0].startswith("• listed")
     assert all(line.startswith("  ") for line in lines[1:])
@@ -235,7 +237,7 @@ def test_a_long_action_is_wrapped_under_itself() -> None:
 def test_text_and_actions_keep_a_distance() -> None:
     shown = Shown().show("Let me look.")
     for name in ("one", "two"):
-        shown.view.show(events.ToolAnswered("1", Status.SUCCESS, seconds=0.1, did=name))
+        shown.view.show_event(events.ToolAnswered("1", Status.SUCCESS, seconds=0.1, did=name))
     shown.show("Done.")
     shown.view.close()
     assert shown.text == "Let me look.\n\n• one, 0.1 s\n• two, 0.1 s\n\nDone."
@@ -245,7 +247,9 @@ def test_what_was_not_done_is_said_beneath_the_answer() -> None:
     shown = Shown()
     shown.show("I moved them.")
     not_done = {"action": "move *.jpg to photos", "reason": "not allowed"}
-    shown.view.show(events.Ended("success", False, "", "", "s", 1, 1, 0, not_done=(not_done,)))
+    shown.view.show_event(
+        events.Ended("success", False, "", "", "s", 1, 1, 0, not_done=(not_done,))
+    )
     shown.view.close()
     assert shown.text == "I moved them.\n\nNot done: move *.jpg to photos (not allowed)"
 
@@ -253,7 +257,7 @@ def test_what_was_not_done_is_said_beneath_the_answer() -> None:
 def test_an_answer_that_is_put_right_takes_the_place_of_the_first() -> None:
     shown = Shown()
     shown.show("There are a.txt and\n\nghost.txt.")
-    shown.view.show(events.Said("assistant", "There is a.txt."))
+    shown.view.show_event(events.Said("assistant", "There is a.txt."))
     shown.view.close()
     assert shown.text == "There is a.txt."
 
@@ -269,7 +273,7 @@ def test_an_answer_that_is_put_right_takes_the_place_of_the_first() -> None:
 def test_what_was_not_empty_is_not_called_so(happened: Sequence[Event]) -> None:
     shown = Shown()
     for event in [*happened, ended(failed=isinstance(happened[0], events.Failed))]:
-        shown.view.show(event)
+        shown.view.show_event(event)
     assert "said nothing" not in shown.text
 
 

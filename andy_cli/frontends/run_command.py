@@ -24,7 +24,7 @@ from andy_cli.agent.turn import turn
 from andy_cli.errors import AndyError, Cancelled, ConsentError, OutputError, UsageError
 from andy_cli.events import Event, Subtype
 from andy_cli.frontends.command_line.options import NO_ID, WHICH_ID, Options
-from andy_cli.frontends.session_factory import Opened, open_chat
+from andy_cli.frontends.session_factory import OpenConversation, open_chat
 from andy_cli.frontends.terminal.messages import (
     PUT_RIGHT,
     action_line,
@@ -122,7 +122,7 @@ def end_on_sigterm(printer: "Printer") -> None:
             asyncio.get_running_loop().add_signal_handler(number, end)
 
 
-async def carried_out(opened: Opened, printer: "Printer", words: str, piped: str) -> int:
+async def carried_out(opened: OpenConversation, printer: "Printer", words: str, piped: str) -> int:
     try:
         attached = await attach(opened.chat, words)
     except AndyError as error:
@@ -141,15 +141,15 @@ async def carried_out(opened: Opened, printer: "Printer", words: str, piped: str
     return code
 
 
-def tell_wanting(opened: Opened, printer: "Printer") -> None:
+def tell_wanting(opened: OpenConversation, printer: "Printer") -> None:
     """Tell which options would have allowed what nobody could be asked about."""
     if wanting := opened.chat.gate.wanting:
-        rules = " ".join(f"--allow {shlex.quote(each)}" for each in wanting)
+        rules = " ".join(f"--allow {shlex.quote(rule)}" for rule in wanting)
         printer.tell(f"To let this happen: {rules}, or -y for everything but destruction.")
 
 
 async def in_time(
-    opened: Opened, printer: "Printer", words: str, piped: str, seconds: float | None
+    opened: OpenConversation, printer: "Printer", words: str, piped: str, seconds: float | None
 ) -> int:
     """Carry out the task; what is not done after so many seconds is broken off."""
     try:
@@ -285,7 +285,7 @@ class Printer:
         out(self._neutralizer.feed(event.content))
 
     def _rows_back(self) -> int:
-        """How many rows of the screen to go up to write over the answer; 0 if that cannot be."""
+        """Count the rows to go up to write over the answer; 0 if that cannot be."""
         if self._told_between or not self._said or not self._redraws:
             return 0
         from rich.cells import cell_len  # an answer is seldom replaced
@@ -328,8 +328,10 @@ class Printer:
     def out_of_time(self, chat: Conversation, seconds: float) -> int:
         """Print how a turn ended that --timeout broke off, with what had been said."""
         message, hint = f"Stopped after {seconds:g} seconds.", "A larger --timeout gives it more."
-        replies = [each for each in chat.history[chat.turn_began :] if each.role == "assistant"]
-        deeds = [each for each in chat.deeds if not each.earlier]
+        replies = [
+            message for message in chat.history[chat.turn_began :] if message.role == "assistant"
+        ]
+        deeds = [action for action in chat.deeds if not action.earlier]
         self.show(events.Failed("error", "limit", message, hint))
         ended = events.Ended(
             "error_limit",
@@ -341,7 +343,7 @@ class Printer:
             round((time.monotonic() - self._started) * 1000),
             exit_code=4,
             usage=chat.usage._asdict(),
-            not_done=tuple(each._asdict() for each in find_not_done(deeds)),
+            not_done=tuple(entry._asdict() for entry in find_not_done(deeds)),
             error={"kind": "limit", "message": message, "hint": hint},
         )
         self.show(ended)

@@ -71,7 +71,7 @@ def describe(card: SessionCard) -> str:
 
 
 def age(changed: float) -> str:
-    """How long ago something was, in its largest unit."""
+    """Format how long ago something was, in its largest unit."""
     seconds = max(0, int(time.time() - changed))
     for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= length:
@@ -96,7 +96,7 @@ def pick_session(said: str, offered: Sequence[SessionCard]) -> SessionCard:
 
 
 def summarize(resumed: ResumedSession) -> str:
-    """What the user is told: where it goes on, the last that was said, what was interrupted."""
+    """Tell the user where it goes on, the last that was said, and what was interrupted."""
     return neutralize_text(redact_text("\n".join(summary_lines(resumed)), secrets_of(os.environ)))
 
 
@@ -112,7 +112,11 @@ def summary_lines(resumed: ResumedSession) -> Iterator[str]:
         yield f"It is long: the model is told of the last {number:,} messages at most."
     if resumed.compaction is not None:
         yield "It was compacted: the model is told the summary, the file keeps all."
-    own = [at for at, each in enumerate(resumed.messages) if each.role == "user" and not each.note]
+    own = [
+        at
+        for at, message in enumerate(resumed.messages)
+        if message.role == "user" and not message.note
+    ]
     last = own[-1] if own else 0
     if own:
         words, came_with_them = split_message(resumed.messages[last].content)
@@ -135,7 +139,9 @@ def describe_call(call: ToolCall) -> str:
 
 
 def last_answer(messages: Sequence[Message]) -> Message | None:
-    spoken = [each for each in messages if each.role == "assistant" and each.content.strip()]
+    spoken = [
+        message for message in messages if message.role == "assistant" and message.content.strip()
+    ]
     return spoken[-1] if spoken else None
 
 

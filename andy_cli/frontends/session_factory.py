@@ -35,7 +35,7 @@ LETTING_GO = 0.5
 
 
 @dataclass(slots=True)
-class Opened:
+class OpenConversation:
     chat: Conversation
     why: str
     """Why this model, in words."""
@@ -48,7 +48,7 @@ class Opened:
         await self.hub.wait_for_task(task, self.chat.settings.number("mcp.wait"))
 
     def count_ready_tools(self) -> int:
-        """How many tools need nothing more to be used."""
+        """Count the tools that need nothing more to be used."""
         tools = [tool for tool in self.chat.registry if tool.effect is not Effect.PROTOCOL]
         return sum(not tool.unavailable_reason() for tool in tools)
 
@@ -67,8 +67,10 @@ async def open_chat(
     ask: Asker | None = None,
     resumed: ResumedSession | None = None,
     chosen: Chosen | None = None,
-) -> Opened:
-    """Raises UsageError, ModelError: no model, no such setting, a folder that cannot be written.
+) -> OpenConversation:
+    """Open a conversation.
+
+    Raises UsageError, ModelError: no model, no such setting, a folder that cannot be written.
 
     `tell` gets what the user should know while it goes on: retries, a download's progress.
     `resumed` is a session to go on with, in its own file; else a new one is begun. `chosen` is the
@@ -95,7 +97,7 @@ async def open_chat(
         tell(sentence)
     gate = gate_of(options, settings, folder, ask)
     gate.keep = lambda rules: tell(f"Kept in {keep_rules(rules)}.")
-    names = [each.name for each in tools.registry]
+    names = [tool.name for tool in tools.registry]
     for sentence in find_unreachable_rules(gate.rules, names):
         tell(sentence)
     server = server_of(chosen, settings, options.no_session)
@@ -120,7 +122,7 @@ async def open_chat(
     # The door switched it off; what is loaded by now stays and need not be looked at again.
     gc.freeze()
     gc.enable()
-    return Opened(chat, chosen.why, tools, hub, log)
+    return OpenConversation(chat, chosen.why, tools, hub, log)
 
 
 def sessions_folder() -> Path:
@@ -147,10 +149,10 @@ def instructions_of(
     guided: bool,
     tell: Callable[[str], None],
 ) -> Instructions:
-    """What the model is told beside the rules of the house."""
+    """Collect what the model is told beside andy's own rules."""
     further = tuple(map(Path, options.add_dir))
     found = find_files(settings, folder)
-    names = ", ".join(each.name for each in found.files)
+    names = ", ".join(file.name for file in found.files)
     if names and guided:
         tell(f"Not told to this model, which is too small for it: {names}.")
     elif names:
@@ -179,12 +181,14 @@ def gate_of(options: Options, settings: Settings, folder: Path, ask: Asker | Non
 def keep_rules(rules: Sequence[str]) -> Path:
     """Allow this for good, in the user's own settings; returns their file."""
     kept = load().texts("guard.allow")
-    return save("guard.allow", [*kept, *(each for each in rules if each not in kept)])
+    return save("guard.allow", [*kept, *(rule for rule in rules if rule not in kept)])
 
 
 def server_of(chosen: Chosen, settings: Settings, forget: bool = False) -> Server:
-    """What is remembered of the chosen model, and how its server is asked; with `forget` nothing
-    is kept."""
+    """Describe the chosen model's server: what is remembered of it, and how it is asked.
+
+    With `forget` nothing is kept.
+    """
     kept = recall_model(chosen.endpoint)
 
     def refused(instead: str, why: str) -> None:
@@ -212,14 +216,14 @@ def server_of(chosen: Chosen, settings: Settings, forget: bool = False) -> Serve
 
 
 async def takes_tools(chosen: Chosen, settings: Settings) -> bool | None:
-    """Whether the chosen model's server says that it takes tools."""
+    """Ask the chosen model's server if it takes tools."""
     from andy_cli.models.server import facts
 
     return await facts.takes_tools(chosen.endpoint, settings)
 
 
 def facts_of(chosen: Chosen, settings: Settings) -> Callable[[], Awaitable[Known]]:
-    """How to ask the chosen model's server what it tells of the model, once."""
+    """Make the function that asks the chosen model's server for the facts of the model, once."""
     known: list[Known] = []
 
     async def ask() -> Known:

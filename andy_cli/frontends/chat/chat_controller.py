@@ -1,4 +1,4 @@
-"""What happens to a line that was typed: a slash command, or a turn that is shown."""
+"""Carry out the lines that are typed in a chat: slash commands, shell commands and turns."""
 
 import asyncio
 import contextlib
@@ -8,23 +8,23 @@ from pathlib import Path
 from andy_cli.agent.attachments import attach
 from andy_cli.agent.turn import turn
 from andy_cli.errors import AndyError, OutputError, UsageError
-from andy_cli.frontends.chat.chat_session import Desk
+from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.command_lookup import find_command
 from andy_cli.frontends.chat.model_choice import AskUser, ModelChoice
 from andy_cli.frontends.chat.prompt.live_prompt import LivePrompt
-from andy_cli.frontends.chat.screen import approval_choices, turn_view
-from andy_cli.frontends.chat.screen.approval_choices import Choices
-from andy_cli.frontends.chat.screen.approval_question import Question, draw_question
-from andy_cli.frontends.chat.screen.folded_texts import Folded, Rows
+from andy_cli.frontends.chat.screen import approval_choices
+from andy_cli.frontends.chat.screen.approval_choices import ApprovalChoices
+from andy_cli.frontends.chat.screen.approval_question import ApprovalQuestion, draw_question
+from andy_cli.frontends.chat.screen.folded_texts import FoldedTexts, TextRows
 from andy_cli.frontends.chat.screen.greeting import write_greeting
-from andy_cli.frontends.chat.screen.live_region import Tail
-from andy_cli.frontends.chat.screen.prompt_live_region import LiveTail
-from andy_cli.frontends.chat.screen.turn_view import View
-from andy_cli.frontends.chat.slash_command import Prompt
+from andy_cli.frontends.chat.screen.live_region import LiveRegion
+from andy_cli.frontends.chat.screen.prompt_live_region import PromptLiveRegion
+from andy_cli.frontends.chat.screen.turn_view import REFRESH_SECONDS, TurnView
+from andy_cli.frontends.chat.slash_command import CommandPrompt
 from andy_cli.frontends.chat.typed_command import run_typed_command
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.session_choice import find_wanted, numbered, pick_session
-from andy_cli.frontends.session_factory import Opened, fetched, sessions_folder
+from andy_cli.frontends.session_factory import OpenConversation, fetched, sessions_folder
 from andy_cli.frontends.terminal import markdown
 from andy_cli.frontends.terminal.messages import problem
 from andy_cli.frontends.terminal.progress_bars import MEGABYTE, bar
@@ -39,7 +39,7 @@ HINT = "/help says what there is, Ctrl-D leaves"
 """What the status line says at first."""
 
 
-class Talk:
+class ChatController:
     """One chat, from its first line to its last.
 
     `question` raises EOFError at Ctrl-D and Esc, and is cancelled at Ctrl-C.
@@ -56,57 +56,57 @@ class Talk:
         somebody to be greeted, and to be asked for a model where there is none.
         """
         self._console = markdown.console(options.settings().flag("ui.plain"))
-        self._question = question
+        self._ask_user = question
         self._prompt = prompt
-        self._view: View | None = None
-        self._folded = Folded()
-        self._measuring: asyncio.Task[None] | None = None
-        self._asking = False
+        self._view: TurnView | None = None
+        self._folded = FoldedTexts()
+        self._measuring_task: asyncio.Task[None] | None = None
+        self._is_asking = False
         """Nothing may be drawn while a question is on the screen."""
-        self._begun = False
+        self._has_begun = False
         """Something was said or commanded."""
-        self.desk = Desk(options, self._tell, self._ask)
-        self.desk.fetch = self._fetch
+        self.session = ChatSession(options, self._tell_user, self._ask_approval)
+        self.session.fetch_weights = self._fetch_weights
         if greets:
-            self.desk.greet = self._print_greeting
-            self.desk.pick = self._pick_model
+            self.session.greet = self._print_greeting
+            self.session.pick_model = self._pick_model
 
     @property
-    def over(self) -> bool:
-        return self.desk.over
+    def is_over(self) -> bool:
+        return self.session.is_over
 
     @property
-    def playing(self) -> bool:
+    def is_playing(self) -> bool:
         return player.current_state().playing
 
-    def status(self) -> str:
+    def describe_status(self) -> str:
         """The status line: who writes, and what is playing."""
-        hint = "" if self._begun else HINT
-        return " - ".join(filter(None, (self.desk.describe_status(music()), hint)))
+        hint = "" if self._has_begun else HINT
+        return " - ".join(filter(None, (self.session.describe_status(describe_music()), hint)))
 
     def show_folded(self) -> None:
         """Print whole what was shown in part since this was asked for last."""
         for page in self._folded.take_pages():
             self._console.print(page, crop=False)
 
-    def next_mode(self) -> None:
-        self.desk.next_mode()
+    def cycle_mode(self) -> None:
+        self.session.cycle_mode()
 
-    async def greet(self) -> bool:
+    async def greet_user(self) -> bool:
         """Open the conversation and say who answers, as far as nothing is to be asked for it.
 
         False where there is no model, and one can be chosen.
         """
         try:
-            await self.desk.opened(early=True)
+            await self.session.open_conversation(early=True)
         except FarServerError:
             return True
         except NoModelError as error:
-            if self.desk.pick is not None:
+            if self.session.pick_model is not None:
                 return False
-            self._complain(error)
+            self._print_error(error)
         except AndyError as error:
-            self._complain(error)
+            self._print_error(error)
         if self._prompt:
             self._prompt.show()
         return True
@@ -114,213 +114,230 @@ class Talk:
     async def choose_model(self) -> None:
         """Have the user choose a model, and get it."""
         try:
-            await self.desk.opened()
+            await self.session.open_conversation()
         except OutputError:
             raise
         except AndyError as error:
-            self._tell(problem(str(error), error.hint))
+            self._tell_user(problem(str(error), error.hint))
 
     async def _pick_model(self) -> Options:
-        """Raises UsageError where the user leaves it open."""
+        """Ask the user for a model. Raises UsageError where none is chosen."""
         if self._view is not None:
             self._view.close()
-        self._asking = True
+        self._is_asking = True
         try:
-            return await ModelChoice(self.desk.options, self._question, self._say).pick()
+            return await ModelChoice(
+                self.session.options, self._ask_user, self._print_text
+            ).pick_model()
         except EOFError:
             raise UsageError("No model is chosen.", "/model or a message asks again.") from None
         finally:
-            self._asking = False
+            self._is_asking = False
 
-    async def _fetch(self, model: str) -> None:
+    async def _fetch_weights(self, model: str) -> None:
         """The bar stands above the prompt alone; one line stays of it."""
         columns = self._console.width - 1
         size = 0
-        with self._viewing() as shown:
+        with self._open_view() as turn_view:
 
             def report(done: int, total: int) -> None:
                 nonlocal size
                 size = done
                 if not ended:
-                    shown.meter = bar(model.rpartition("/")[2], done, total, columns)
+                    turn_view.meter = bar(model.rpartition("/")[2], done, total, columns)
 
             ended = False
             if not self._console.is_terminal:
-                shown.tell(f"fetching {model} ...")
+                turn_view.tell(f"fetching {model} ...")
             try:
                 await fetched(model, report)
             finally:
-                ended, shown.meter = True, ""
-            shown.tell(f"fetched {model}, {size / MEGABYTE:.0f} MB")
+                ended, turn_view.meter = True, ""
+            turn_view.tell(f"fetched {model}, {size / MEGABYTE:.0f} MB")
 
-    def _print_greeting(self, opened: Opened) -> None:
-        if self._begun:  # an answer is waited for: it comes first
+    def _print_greeting(self, opened: OpenConversation) -> None:
+        if self._has_begun:  # an answer is waited for: it comes first
             return
         line = write_greeting(opened, Path.cwd(), self._console.width)
         self._console.print(markdown.styled(line, markdown.QUIET))
 
-    def _complain(self, error: AndyError) -> None:
+    def _print_error(self, error: AndyError) -> None:
         self._console.print(markdown.styled(problem(str(error), error.hint), markdown.ERROR))
 
-    async def answer(self, line: str) -> None:
+    async def answer_line(self, line: str) -> None:
         """Carry out a command or a turn; whatever goes wrong is one line and the chat goes on."""
-        self._begun = True
+        self._has_begun = True
         try:
             if is_command(line):
-                await self._command(line[1:])
+                await self._run_command(line[1:])
             elif line.startswith("!"):
-                await run_typed_command(self.desk, line)
+                await run_typed_command(self.session, line)
             else:
-                await self._turn(line)
+                await self._run_turn(line)
         except OutputError:
             raise
         except AndyError as error:
-            self._complain(error)
+            self._print_error(error)
 
     @property
-    def kept(self) -> bool:
-        return self.desk.is_kept
+    def has_session(self) -> bool:
+        return self.session.is_kept
 
-    async def resume(self) -> None:
+    async def resume_session(self) -> None:
         """Go on with the session that the options name, or that the user chooses.
 
         Raises UsageError, and EOFError where the user leaves instead.
         """
-        card = find_wanted(self.desk.options) or await self._choose_session()
-        summary = await self.desk.resume(card)
+        card = find_wanted(self.session.options) or await self._choose_session()
+        summary = await self.session.resume_session(card)
         with contextlib.suppress(AndyError):  # told when the first line is waited for
-            await self.desk.opened(early=True)
-        self._tell(summary)
+            await self.session.open_conversation(early=True)
+        self._tell_user(summary)
 
     async def _choose_session(self) -> SessionCard:
-        offered = self.desk.offer()
+        offered = self.session.offer_others()
         if not offered:
             return find_newest(sessions_folder(), Path.cwd())  # which says that there is none
-        self._tell(numbered(offered))
+        self._tell_user(numbered(offered))
         while True:
-            said = await self._question("Which one? ", "")
+            answer = await self._ask_user("Which one? ", "")
             try:
-                return pick_session(said, offered)
+                return pick_session(answer, offered)
             except UsageError as error:
-                self._tell(problem(str(error), error.hint))
+                self._tell_user(problem(str(error), error.hint))
 
     async def close(self) -> None:
-        if self._measuring:
-            self._measuring.cancel()
-        await self.desk.close()
+        if self._measuring_task:
+            self._measuring_task.cancel()
+        await self.session.close()
 
     @contextlib.contextmanager
-    def _viewing(self) -> Iterator[View]:
-        """What is told and done meanwhile is shown by this view: that of the turn, if one runs."""
+    def _open_view(self) -> Iterator[TurnView]:
+        """Show by one view what is told and done meanwhile: by that of the turn, if one runs."""
         if self._view is not None:
             yield self._view
             return
-        self._view = shown = View(self._console, tail=self._tail(), folded=self._folded)
-        alive = asyncio.create_task(self._keep_alive(shown))
+        self._view = turn_view = TurnView(
+            self._console, tail=self._create_live_region(), folded=self._folded
+        )
+        alive = asyncio.create_task(self._keep_alive(turn_view))
         try:
-            yield shown
+            yield turn_view
         finally:
             alive.cancel()
-            shown.close()
+            turn_view.close()
             self._view = None
 
-    async def _turn(self, line: str, attached: str = "") -> None:
-        with self._viewing() as shown:
-            opened = await self.desk.opened()
+    async def _run_turn(self, line: str, attached: str = "") -> None:
+        with self._open_view() as turn_view:
+            opened = await self.session.open_conversation()
             opened.tools.refresh()
             for sentence in opened.tools.take_problems():
-                self._tell(sentence)
-            shown.busy = "waiting for the MCP servers"
+                self._tell_user(sentence)
+            turn_view.busy = "waiting for the MCP servers"
             await opened.wait_for_servers(line + attached)
-            shown.audit = opened.chat.cleaned
-            opened.chat.registry.progress = shown.at
-            shown.busy = f"{opened.chat.client.name} is working"
+            turn_view.audit = opened.chat.cleaned
+            opened.chat.registry.progress = turn_view.show_progress
+            turn_view.busy = f"{opened.chat.client.name} is working"
             found = await attach(opened.chat, line)
             for sentence in found.told:
-                self._tell(sentence)
-            attached += found.text + self.desk.take_printed(opened.chat)
+                self._tell_user(sentence)
+            attached += found.text + self.session.take_printed(opened.chat)
             async for event in turn(opened.chat, line, attached):
-                shown.show(event)
-            self._measuring = asyncio.create_task(self._measure())
+                turn_view.show_event(event)
+            self._measuring_task = asyncio.create_task(self._measure_window())
 
-    def _tail(self) -> Tail:
-        return LiveTail(self._console, self._prompt) if self._prompt else Tail(self._console)
+    def _create_live_region(self) -> LiveRegion:
+        return (
+            PromptLiveRegion(self._console, self._prompt)
+            if self._prompt
+            else LiveRegion(self._console)
+        )
 
-    async def _measure(self) -> None:
+    async def _measure_window(self) -> None:
         """Bring the status line up to date; the next line is not waited for."""
-        await self.desk.measure()
+        await self.session.measure_window()
         if self._prompt:
             self._prompt.show()
 
-    async def _keep_alive(self, shown: View) -> None:
+    async def _keep_alive(self, turn_view: TurnView) -> None:
         # Where nothing can be printed the turn itself finds out, and ends the chat.
         with contextlib.suppress(OutputError):
             while True:
-                await asyncio.sleep(turn_view.REFRESH)
-                if not self._asking:
-                    shown.tick()
+                await asyncio.sleep(REFRESH_SECONDS)
+                if not self._is_asking:
+                    turn_view.tick()
 
-    async def _command(self, line: str) -> None:
+    async def _run_command(self, line: str) -> None:
         name, argument = (*line.split(maxsplit=1), "", "")[:2]
-        said = await find_command(name, self.desk).run(self.desk, argument.strip())
-        if isinstance(said, Prompt):
+        answer = await find_command(name, self.session).run(self.session, argument.strip())
+        if isinstance(answer, CommandPrompt):
             # Attached: what a file says names no places that may be read.
-            await self._turn("", said.text)
-        elif said:
-            self._say(said)
+            await self._run_turn("", answer.text)
+        elif answer:
+            self._print_text(answer)
 
-    def _say(self, text: str) -> None:
+    def _print_text(self, text: str) -> None:
         self._console.print(markdown.styled(text, markdown.NORMAL))
 
-    def _tell(self, text: str) -> None:
+    def _tell_user(self, text: str) -> None:
         if self._view is not None:
             self._view.tell(text)
         else:
             self._console.print(markdown.styled(text, markdown.QUIET))
 
-    async def _ask(self, proposal: ApprovalRequest) -> ApprovalAnswer:
+    async def _ask_approval(self, proposal: ApprovalRequest) -> ApprovalAnswer:
         """Show exactly what would happen; the answer is typed after it was shown."""
         if self._view is not None:
             self._view.close()
         question = draw_question(proposal, self._console)
-        self._console.print(Rows(question.rows), crop=False)
-        choices = approval_choices.choices(proposal, Path.cwd().resolve())
-        if choices.rule:
-            self._console.print(markdown.styled(choices.rule, markdown.QUIET))
-        self._asking = True
+        self._console.print(TextRows(question.rows), crop=False)
+        choices = approval_choices.find_choices(proposal, Path.cwd().resolve())
+        if choices.rule_line:
+            self._console.print(markdown.styled(choices.rule_line, markdown.QUIET))
+        self._is_asking = True
         try:
-            return await self._answered(choices, question)
+            return await self._read_approval(choices, question)
         except EOFError:
             return ApprovalAnswer(False)
         finally:
-            self._asking = False
+            self._is_asking = False
 
-    async def _answered(self, choices: Choices, question: Question) -> ApprovalAnswer:
+    async def _read_approval(
+        self, choices: ApprovalChoices, question: ApprovalQuestion
+    ) -> ApprovalAnswer:
         while True:
-            said = await self._question(choices.line, "")
-            if question.whole and said.strip().lower() in approval_choices.ALL:
-                self._console.print(Rows(question.whole), crop=False)
-            elif choices.always and said.strip().lower() in approval_choices.EDIT:
-                try:
-                    return approval_choices.edited(
-                        await self._question("always: ", "; ".join(choices.always))
-                    )
-                except UsageError as error:
-                    self._tell(problem(str(error), error.hint))
-            elif answer := approval_choices.understood(said, choices):
-                if answer.yes or answer.reason or said.strip() not in approval_choices.ASKS_WHY:
+            typed = await self._ask_user(choices.answer_line, "")
+            word = typed.strip().lower()
+            if question.whole and word in approval_choices.ALL:
+                self._console.print(TextRows(question.whole), crop=False)
+            elif choices.always and word in approval_choices.EDIT:
+                if answer := await self._read_edited_rules(choices):
                     return answer
-                return approval_choices.refused(await self._question("because: ", ""))
-            elif said.strip():
-                self._tell(approval_choices.not_understood(said, choices))
+            elif answer := approval_choices.parse_answer(typed, choices):
+                if word in approval_choices.ASKS_WHY:
+                    reason = await self._ask_user("because: ", "")
+                    return approval_choices.refuse_with_reason(reason)
+                return answer
+            elif word:
+                self._tell_user(approval_choices.describe_bad_answer(typed, choices))
+
+    async def _read_edited_rules(self, choices: ApprovalChoices) -> ApprovalAnswer | None:
+        """Let the user edit the rules; None where what is typed is no rule."""
+        edited = await self._ask_user("always: ", "; ".join(choices.always))
+        try:
+            return approval_choices.parse_edited_rules(edited)
+        except UsageError as error:
+            self._tell_user(problem(str(error), error.hint))
+            return None
 
 
 def is_command(line: str) -> bool:
-    """Whether it is `/name ...`; a message may begin with a path: `/etc/hosts is odd, why?`."""
+    """Tell a command from a message, which may begin with a path: `/etc/hosts is odd, why?`."""
     return line.startswith("/") and "/" not in line.split(maxsplit=1)[0][1:]
 
 
-def music() -> str:
+def describe_music() -> str:
     """`playing Morning Light 0:12 / 3:40`, or nothing."""
     state = player.current_state()
     if state.song is None:

@@ -1,4 +1,4 @@
-"""What a chat has before it: its options, and the conversation once it is open."""
+"""The state of a chat: its options, and the conversation once it is open."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -10,7 +10,7 @@ from andy_cli.agent.foreign_text import RAN, fence
 from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.session_choice import offer_sessions, open_session, summarize
-from andy_cli.frontends.session_factory import Opened, fetched, open_chat
+from andy_cli.frontends.session_factory import OpenConversation, fetched, open_chat
 from andy_cli.guard.gate import Asker, Mode
 from andy_cli.models import select
 from andy_cli.models.select import FIRST_RUN, Chosen, FarServerError, NoModelError
@@ -18,7 +18,7 @@ from andy_cli.sessions.resuming import ResumedSession
 from andy_cli.sessions.store import SessionCard
 
 
-class Printed(NamedTuple):
+class CommandOutput(NamedTuple):
     """A command that the user typed, and what it printed."""
 
     command: str
@@ -35,7 +35,7 @@ MODES = {
 CYCLED = [name for name in MODES if name != "auto"]
 
 
-def short(number: int) -> str:
+def shorten_count(number: int) -> str:
     """`950`, `12.3k`, `1.2M`."""
     for unit, name in ((1_000_000, "M"), (1_000, "k")):
         if number >= unit:
@@ -43,8 +43,8 @@ def short(number: int) -> str:
     return str(number)
 
 
-def is_here(chosen: Chosen) -> bool:
-    """Whether nothing has to be fetched for a model."""
+def is_on_disk(chosen: Chosen) -> bool:
+    """Find out that nothing has to be fetched for a model."""
     if chosen.provider.name != "local":
         return True
     from andy_cli.models.inside import weights  # only where a model runs inside andy
@@ -52,7 +52,7 @@ def is_here(chosen: Chosen) -> bool:
     return weights.find(chosen.endpoint.model) is not None
 
 
-class Desk:
+class ChatSession:
     """Opens the conversation when it is first needed, or for the greeting; nothing is kept of it
     before the user has said something."""
 
@@ -60,26 +60,26 @@ class Desk:
         self.options = options
         """How the next conversation is opened; /model changes it."""
         self.tell = tell
-        self.greet: Callable[[Opened], object] = lambda opened: None
+        self.greet: Callable[[OpenConversation], object] = lambda opened: None
         """Called when the first conversation is open, before anything is told of it."""
-        self.fetch: Callable[[str], Awaitable[None]] = fetched
+        self.fetch_weights: Callable[[str], Awaitable[None]] = fetched
         """Gets the weights of a model that runs inside andy."""
-        self.pick: Callable[[], Awaitable[Options]] | None = None
+        self.pick_model: Callable[[], Awaitable[Options]] | None = None
         """Lets the user choose where there is no model; raises UsageError. None: nobody can."""
-        self.over = False
+        self.is_over = False
         """Set by /exit."""
-        self.listed: list[tuple[str, str]] = []
+        self.listed_models: list[tuple[str, str]] = []
         """Models as they were listed last, and the address of each; empty for a provider's own."""
-        self.open: Opened | None = None
+        self.opened: OpenConversation | None = None
         self.resumed: ResumedSession | None = None
         """The session that the next conversation goes on with."""
-        self.offered: list[SessionCard] = []
+        self.offered_sessions: list[SessionCard] = []
         """The list of sessions that was shown last: numbers are of this one."""
-        self.printed: list[Printed] = []
+        self.command_outputs: list[CommandOutput] = []
         """Commands that the user typed, which the model is told of with the next message."""
-        self._ask = ask
+        self._ask_approval = ask
         self._opening = asyncio.Lock()
-        self._held: list[str] | None = None
+        self._held_back: list[str] | None = None
         """What is told while a conversation is opened."""
         self._fullness = 0.0
 
@@ -91,67 +91,69 @@ class Desk:
         """
         shown = self.mode.upper() if self.mode == "auto" else self.mode
         playing = [music] if music else []
-        if self.open is None:
+        if self.opened is None:
             return " - ".join([self.options.model or "andy", shown, *playing])
-        chat = self.open.chat
+        chat = self.opened.chat
         parts = [chat.client.name, chat.dialect.name, shown, *playing]
         if self._fullness:
             parts.append(f"context {self._fullness:.0%}")
         if any(chat.usage):
-            parts.append(f"{short(sum(chat.usage))} tokens")
+            parts.append(f"{shorten_count(sum(chat.usage))} tokens")
         return " - ".join(parts)
 
-    async def measure(self) -> None:
+    async def measure_window(self) -> None:
         """Find out how full the window is, for the status line."""
-        if self.open is not None:
-            self._fullness = await self.open.chat.fullness()
+        if self.opened is not None:
+            self._fullness = await self.opened.chat.fullness()
 
     @property
     def mode(self) -> str:
-        if self.open is not None:
-            return self.open.chat.gate.mode
+        if self.opened is not None:
+            return self.opened.chat.gate.mode
         return self.options.settings().text("guard.mode")
 
     def set_mode(self, mode: str) -> None:
         """From now on, and also after /clear; `mode` is one of MODES."""
         self.options = replace(self.options, mode=mode, yes=False)
-        if self.open is not None:
-            self.open.chat.gate.mode = cast(Mode, mode)
+        if self.opened is not None:
+            self.opened.chat.gate.mode = cast(Mode, mode)
 
-    def next_mode(self) -> None:
+    def cycle_mode(self) -> None:
         """Go on to the next mode; never to `auto`, which nobody should meet by a slip."""
         at = CYCLED.index(self.mode) + 1 if self.mode in CYCLED else 0
         self.set_mode(CYCLED[at % len(CYCLED)])
 
-    async def opened(self, early: bool = False) -> Opened:
-        """Raises what `open_chat` raises; the next call tries again.
+    async def open_conversation(self, early: bool = False) -> OpenConversation:
+        """Open the conversation, if it is not open yet.
+
+        Raises what `open_chat` raises; the next call tries again.
 
         `early`, before the user has said something, no server elsewhere and no user is asked for
         anything; raises `FarServerError` or `NoModelError` where that is not enough.
         """
         async with self._opening:
-            if self.open is None:
-                self._held = []
+            if self.opened is None:
+                self._held_back = []
                 try:
-                    self.open = await self._open(early)
-                    self._greet(self.open)
+                    self.opened = await self._create_conversation(early)
+                    self._greet_once(self.opened)
                 finally:
-                    told, self._held = self._held, None
-                    for sentence in told:
+                    sentences, self._held_back = self._held_back, None
+                    for sentence in sentences:
                         self.tell(sentence)
-        return self.open
+        return self.opened
 
-    async def _open(self, early: bool) -> Opened:
+    async def _create_conversation(self, early: bool) -> OpenConversation:
         before = self.options
         try:
-            chosen = await self._choose(early)
-            if not is_here(chosen):
+            chosen = await self._choose_model(early)
+            if not is_on_disk(chosen):
                 if early:
                     raise FarServerError(f"{chosen.endpoint.model} was not fetched.")
-                await self.fetch(chosen.endpoint.model)
+                await self.fetch_weights(chosen.endpoint.model)
             settings = self.options.settings()
             opened = await open_chat(
-                self.options, settings, self._tell, self._ask, self.resumed, chosen
+                self.options, settings, self._tell_or_hold, self._ask_approval, self.resumed, chosen
             )
         except BaseException:
             # Also after Ctrl-C: what was chosen and cannot be had is chosen anew.
@@ -161,7 +163,7 @@ class Desk:
         self.resumed = None
         return opened
 
-    async def _choose(self, early: bool) -> Chosen:
+    async def _choose_model(self, early: bool) -> Chosen:
         """The model that the options mean, or that the user chooses where there is none.
 
         A model inside andy that is not here yet is none that the user would expect to be fetched.
@@ -169,44 +171,44 @@ class Desk:
         settings = self.options.settings()
         try:
             chosen = await select.choose_model(settings, near=early)
-            if self.pick is None or settings.text("model") or is_here(chosen):
+            if self.pick_model is None or settings.text("model") or is_on_disk(chosen):
                 return chosen
             raise NoModelError(FIRST_RUN)
         except NoModelError:
-            if early or self.pick is None:
+            if early or self.pick_model is None:
                 raise
-        self.options = await self.pick()
+        self.options = await self.pick_model()
         return replace(await select.choose_model(self.options.settings()), why="you chose it")
 
-    def _greet(self, opened: Opened) -> None:
+    def _greet_once(self, opened: OpenConversation) -> None:
         greet, self.greet = self.greet, lambda opened: None
         greet(opened)
 
-    def _tell(self, sentence: str) -> None:
-        if self._held is None:
+    def _tell_or_hold(self, sentence: str) -> None:
+        if self._held_back is None:
             self.tell(sentence)
         else:
-            self._held.append(sentence)
+            self._held_back.append(sentence)
 
     @property
     def session_id(self) -> str:
         """Of the session that is written to; empty before anything was said."""
         if self.resumed is not None:
             return self.resumed.card.id
-        return self.open.chat.session_id if self.open is not None else ""
+        return self.opened.chat.session_id if self.opened is not None else ""
 
     @property
     def is_kept(self) -> bool:
-        """Whether there is a session on disk that can be gone on with."""
-        if self.open is None:
+        """True if there is a session on disk that can be resumed."""
+        if self.opened is None:
             return self.resumed is not None
-        return self.open.log is not None and self.open.log.path.exists()
+        return self.opened.log is not None and self.opened.log.path.exists()
 
-    def offer(self) -> list[SessionCard]:
-        self.offered = offer_sessions(without=self.session_id)
-        return self.offered
+    def offer_others(self) -> list[SessionCard]:
+        self.offered_sessions = offer_sessions(without=self.session_id)
+        return self.offered_sessions
 
-    async def resume(self, card: SessionCard) -> str:
+    async def resume_session(self, card: SessionCard) -> str:
         """Go on with a session; returns what the user is told of it. Raises UsageError.
 
         The conversation so far is left only when the other could be opened.
@@ -221,22 +223,22 @@ class Desk:
         return summarize(resumed)
 
     def take_printed(self, chat: Conversation) -> str:
-        """What typed commands printed, to stand behind the user's next words; once."""
-        printed, self.printed = self.printed, []
+        """Return what typed commands printed, to stand behind the user's next words; once."""
+        printed, self.command_outputs = self.command_outputs, []
         if printed and chat.client.guided:
             # As of attached files: it takes each word of a message for what is wanted.
             self.tell("This model is not told what commands printed: it is too small for it.")
             return ""
-        for each in printed:
-            chat.note_typed_command(each.command)
-        return "".join(f"{RAN}{fence(each.text)}" for each in printed)
+        for output in printed:
+            chat.note_typed_command(output.command)
+        return "".join(f"{RAN}{fence(output.text)}" for output in printed)
 
     async def close(self) -> None:
-        self.printed = []
+        self.command_outputs = []
         if self.resumed is not None:
             self.resumed.log.close()
             self.resumed = None
         self._fullness = 0.0
-        if self.open is not None:
-            await self.open.close()
-            self.open = None
+        if self.opened is not None:
+            await self.opened.close()
+            self.opened = None

@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 from andy_cli.agent.instructions import leads_astray, read_some
 from andy_cli.errors import UsageError
-from andy_cli.frontends.chat.chat_session import Desk
-from andy_cli.frontends.chat.slash_command import Command, Prompt
+from andy_cli.frontends.chat.chat_session import ChatSession
+from andy_cli.frontends.chat.slash_command import CommandPrompt, SlashCommand
 from andy_cli.settings import Settings, config_folder, trusts
 
 LARGEST = 64_000
@@ -41,7 +41,7 @@ UNTRUSTED = "Not offered: the commands in {folder}. `andy trust` lets this folde
 
 
 class MarkdownCommand(NamedTuple):
-    """What a file says."""
+    """A command as its file describes it."""
 
     name: str
     body: str
@@ -51,39 +51,39 @@ class MarkdownCommand(NamedTuple):
     def ignored(self) -> list[str]:
         return [field for field in self.fields if field not in UNDERSTOOD]
 
-    def about(self) -> str:
+    def summary(self) -> str:
         text = self.fields.get("description") or self.body.strip().partition("\n")[0].strip("# ")
         return text if len(text) <= ABOUT else f"{text[:ABOUT]}..."
 
 
 class FoundCommands(NamedTuple):
-    commands: tuple[Command, ...] = ()
+    commands: tuple[SlashCommand, ...] = ()
     notes: tuple[str, ...] = ()
     """What the user should know: which files are no commands, and why."""
 
 
 def find_markdown_commands(settings: Settings, taken: Collection[str]) -> FoundCommands:
     """All commands in files, the user's before the project's; none has a name that is `taken`."""
-    commands: dict[str, Command] = {}
+    commands: dict[str, SlashCommand] = {}
     notes: list[str] = []
-    own, project = config_folder() / "commands", Path.cwd() / ".andy" / "commands"
-    for folder in (own, project):
-        if folder == project and not trusts(settings, Path.cwd()):
-            notes += [UNTRUSTED.format(folder=folder)] if any(files_in(folder)) else []
+    own_folder, project_folder = config_folder() / "commands", Path.cwd() / ".andy" / "commands"
+    for folder in (own_folder, project_folder):
+        if folder == project_folder and not trusts(settings, Path.cwd()):
+            notes += [UNTRUSTED.format(folder=folder)] if any(list_files(folder)) else []
             continue
-        for path in files_in(folder):
-            name = name_of(path, folder)
-            if fault := fault_of(path, folder == project, name, {*taken, *commands}):
+        for path in list_files(folder):
+            name = derive_name(path, folder)
+            if fault := find_fault(path, folder == project_folder, name, {*taken, *commands}):
                 notes.append(f"Not offered: {path}, {fault}.")
                 continue
             try:
-                commands[name] = as_command(read_file(name, path))
+                commands[name] = make_command(read_file(name, path))
             except OSError as error:
                 notes.append(f"{path} cannot be read: {error.strerror}.")
     return FoundCommands(tuple(commands.values()), tuple(notes))
 
 
-def files_in(folder: Path) -> Iterable[Path]:
+def list_files(folder: Path) -> Iterable[Path]:
     try:
         # No pipe and no device: whoever reads one waits for ever.
         return islice((path for path in sorted(folder.rglob("*.md")) if path.is_file()), MOST)
@@ -91,13 +91,13 @@ def files_in(folder: Path) -> Iterable[Path]:
         return ()
 
 
-def name_of(path: Path, folder: Path) -> str:
+def derive_name(path: Path, folder: Path) -> str:
     """`git/commit.md` is `git:commit`."""
     return ":".join(path.relative_to(folder).with_suffix("").parts).lower()
 
 
-def fault_of(path: Path, of_project: bool, name: str, taken: Collection[str]) -> str:
-    """Why a file is no command, or nothing."""
+def find_fault(path: Path, of_project: bool, name: str, taken: Collection[str]) -> str:
+    """Say why a file is not a command, or nothing."""
     if not NAME.fullmatch(name):
         return "whose name is none for a command"
     if name in taken:
@@ -108,31 +108,37 @@ def fault_of(path: Path, of_project: bool, name: str, taken: Collection[str]) ->
 
 
 def read_file(name: str, path: Path) -> MarkdownCommand:
-    """Raises OSError."""
+    """Read a command file. Raises OSError."""
     text, _ = read_some(path, LARGEST)
-    front = FRONT.match(text)
-    if front is None:
+    front_matter = FRONT.match(text)
+    if front_matter is None:
         return MarkdownCommand(name, text, {})
-    fields = {key.lower(): value.strip("\"'") for key, value in FIELD.findall(front[1])}
-    return MarkdownCommand(name, text[front.end() :], fields)
+    fields = {key.lower(): value.strip("\"'") for key, value in FIELD.findall(front_matter[1])}
+    return MarkdownCommand(name, text[front_matter.end() :], fields)
 
 
-def as_command(written: MarkdownCommand) -> Command:
-    usage = f"/{written.name} {written.fields.get('argument-hint', '')}".rstrip()
-    return Command(written.name, usage, written.about(), partial(send, written))
+def make_command(command_file: MarkdownCommand) -> SlashCommand:
+    usage = f"/{command_file.name} {command_file.fields.get('argument-hint', '')}".rstrip()
+    return SlashCommand(
+        command_file.name, usage, command_file.summary(), partial(send_command, command_file)
+    )
 
 
-async def send(written: MarkdownCommand, desk: Desk, argument: str) -> Prompt:
-    """Raises UsageError for a file that says nothing, and what opening a conversation raises."""
-    text = fill_in(written.body, argument).strip()
+async def send_command(
+    command_file: MarkdownCommand, session: ChatSession, argument: str
+) -> CommandPrompt:
+    """Make a message of it. Raises UsageError for an empty file, and what opening raises."""
+    text = fill_in(command_file.body, argument).strip()
     if not text:
-        raise UsageError(f"The file of /{written.name} says nothing.")
-    chat = (await desk.opened()).chat
-    if written.ignored:
-        names = ", ".join(written.ignored)
-        desk.tell(f"/{written.name}: {names} is passed over, a command widens no permission.")
+        raise UsageError(f"The file of /{command_file.name} says nothing.")
+    chat = (await session.open_conversation()).chat
+    if command_file.ignored:
+        names = ", ".join(command_file.ignored)
+        session.tell(
+            f"/{command_file.name}: {names} is passed over, a command widens no permission."
+        )
     chat.gate.note_user_paths(argument)  # what the user typed, and not what the file says
-    return Prompt(text)
+    return CommandPrompt(text)
 
 
 def fill_in(body: str, argument: str) -> str:

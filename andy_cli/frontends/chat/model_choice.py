@@ -43,30 +43,32 @@ class ModelChoice:
         self._settings = options.settings()
         self._ask = ask
         self._tell = tell
-        self._found: list[FoundServer] = []
+        self._servers: list[FoundServer] = []
         """Servers on this machine, as they were found last."""
 
-    async def pick(self) -> Options:
+    async def pick_model(self) -> Options:
         """The options that mean the model which was chosen. Raises EOFError where none is."""
-        self._found = await self._find_servers()
-        self._tell(self._page())
+        self._servers = await self._find_servers()
+        self._tell(self._describe_ways())
         steps = {"1": self._start_small, "2": self._take_key, "3": self._take_address}
         while True:
-            said = (await self._ask("1, 2, 3 or 4 (Esc: later)? ")).strip()
+            answer = (await self._ask("1, 2, 3 or 4 (Esc: later)? ")).strip()
             try:
-                if "://" in said:
-                    options = await self._at_address(said)
+                if "://" in answer:
+                    options = await self._at_address(answer)
                 else:
-                    options = await steps.get(said or "4", self._use_server)()
+                    options = await steps.get(answer or "4", self._use_server)()
                 if options is not None:
                     return options
             except UsageError as error:
                 self._tell(problem(str(error), error.hint))
             except EOFError:  # Esc in one way leads back to all of them
-                self._tell(self._page())
+                self._tell(self._describe_ways())
 
-    def _page(self) -> str:
-        here = ", ".join(f"{each.provider} at {show_url(each.base_url)}" for each in self._found)
+    def _describe_ways(self) -> str:
+        here = ", ".join(
+            f"{server.provider} at {show_url(server.base_url)}" for server in self._servers
+        )
         servers = here or "Ollama, LM Studio, ...; none runs now"
         return "\n".join(
             [
@@ -94,7 +96,7 @@ class ModelChoice:
 
     async def _take_key(self) -> Options | None:
         key = (await self._ask("the key (it is not shown): ", secret=True)).strip()
-        if not key or not key.isascii() or any(each.isspace() for each in key):
+        if not key or not key.isascii() or any(sign.isspace() for sign in key):
             raise UsageError("That is no key: it is one word of letters, digits and signs.")
         provider = recognize_key(key) or await self._choose_provider()
         listing = await self._list_models(provider.base_url, provider, key)
@@ -103,15 +105,21 @@ class ModelChoice:
         if listing.problem:
             self._tell(f"{provider.name} could not be asked about it: {listing.problem}")
         name = provider.key_names[0]
-        if await self._agrees(f"Keep the key of {provider.name} for the next time? y or n: "):
+        if await self._ask_agreement(
+            f"Keep the key of {provider.name} for the next time? y or n: "
+        ):
             self._tell(f"It is kept as {name} in {keep_key(name, key)}, for you alone.")
         os.environ[name] = key  # of this process: no command that it starts is given keys
         return replace(self._options, model=provider.name, base_url="", api_key_env="")
 
     async def _choose_provider(self) -> Provider:
-        hosted = [each for each in presets().values() if each.key_names and not each.local_port]
-        names = [each.name for each in hosted]
-        return hosted[await self._choose("Whose key is it?", names)]
+        hosted = [
+            provider
+            for provider in presets().values()
+            if provider.key_names and not provider.local_port
+        ]
+        names = [provider.name for provider in hosted]
+        return hosted[await self._choose_name("Whose key is it?", names)]
 
     async def _take_address(self) -> Options | None:
         return await self._at_address(await self._ask("URL: ", "http://"))
@@ -130,24 +138,24 @@ class ModelChoice:
             os.environ[provider.key_names[0]] = key
         model = await self._choose_model(listing.models)
         options = replace(self._options, model=f"{provider.name}:{model}", base_url=base_url)
-        if await self._agrees("Use it from now on? y or n: "):
+        if await self._ask_agreement("Use it from now on? y or n: "):
             save("base_url", base_url)
             self._tell(f"This is kept in {save('model', options.model)}.")
         return options
 
     async def _use_server(self) -> Options | None:
-        self._found = await self._find_servers()
-        serving = [each for each in self._found if each.models]
+        self._servers = await self._find_servers()
+        serving = [server for server in self._servers if server.models]
         if not serving:
-            for each in self._found:
-                self._tell(f"{each.provider} at {show_url(each.base_url)} has no model yet.")
+            for server in self._servers:
+                self._tell(f"{server.provider} at {show_url(server.base_url)} has no model yet.")
             self._tell("No model is served on this machine. Start a server, then press Enter.")
             return None
-        rows = [(each, model) for each in serving for model in each.models]
-        names = [f"{each.provider}:{model}" for each, model in rows]
-        server, model = rows[await self._choose("Which model?", names)]
-        named = f"{server.provider}:{model}"
-        return replace(self._options, model=named, base_url=server.base_url)
+        rows = [(server, model) for server in serving for model in server.models]
+        names = [f"{server.provider}:{model}" for server, model in rows]
+        server, model = rows[await self._choose_name("Which model?", names)]
+        model_name = f"{server.provider}:{model}"
+        return replace(self._options, model=model_name, base_url=server.base_url)
 
     async def _find_servers(self) -> list[FoundServer]:
         return await discovery.scan_servers(self._settings)
@@ -160,22 +168,22 @@ class ModelChoice:
     async def _choose_model(self, models: Sequence[str]) -> str:
         if not models:
             return (await self._ask("It names no models. The name of yours: ")).strip()
-        return models[await self._choose("Which model?", models)]
+        return models[await self._choose_name("Which model?", models)]
 
-    async def _choose(self, question: str, names: Sequence[str]) -> int:
+    async def _choose_name(self, question: str, names: Sequence[str]) -> int:
         """The place of the one that the user means; the only one needs no question."""
         if len(names) == 1:
             return 0
         self._tell("\n".join(f"{at:3}  {name}" for at, name in enumerate(names, 1)))
         while True:
-            said = (await self._ask(f"{question} ")).strip()
-            if said in names:
-                return names.index(said)
-            if said.isascii() and said.isdigit() and 0 < int(said) <= len(names):
-                return int(said) - 1
+            answer = (await self._ask(f"{question} ")).strip()
+            if answer in names:
+                return names.index(answer)
+            if answer.isascii() and answer.isdigit() and 0 < int(answer) <= len(names):
+                return int(answer) - 1
             self._tell(f"A number from 1 to {len(names)}, or a name.")
 
-    async def _agrees(self, question: str) -> bool:
+    async def _ask_agreement(self, question: str) -> bool:
         try:
             return (await self._ask(question)).strip().lower() in YES
         except EOFError:
@@ -183,12 +191,16 @@ class ModelChoice:
 
 
 def has_local_extra() -> bool:
-    """Whether a model can run inside andy; looked up anew, as it may be installed meanwhile."""
+    """Find out if a model can run inside andy; looked up anew, as it may be installed meanwhile."""
     invalidate_caches()
     return find_spec("xllamacpp") is not None
 
 
 def recognize_key(key: str) -> Provider | None:
-    """Whose key it is, as far as its beginning tells."""
-    known = (each for each in presets().values() if key.startswith(each.key_begins or ("\n",)))
+    """Find the provider of a key by the key's first characters."""
+    known = (
+        row_server
+        for row_server in presets().values()
+        if key.startswith(row_server.key_begins or ("\n",))
+    )
     return next(known, None)

@@ -34,16 +34,16 @@ BEHIND_THE_PROMPT = (
     "anyio._backends._asyncio",
 )
 """What the first turn needs: all but the first, with what they import, is loaded late elsewhere."""
-ENDING = (signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
+ENDING_SIGNALS = (signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 """What ends andy and all it started: to be asked to, and a terminal that is closed."""
 TICK = 0.5
 """Seconds between two looks at the music that plays."""
-AGAIN = "resume with `andy -c`\n"
+RESUME_HINT = "resume with `andy -c`\n"
 GREETING = "/help says what there is, Ctrl-D leaves"
 LEAVING = ("exit", "quit", ":q")
 
 
-def start(options: Options, prompt: str = "") -> int:
+def start_chat(options: Options, prompt: str = "") -> int:
     """Chat until the user leaves; returns the exit code."""
     try:
         return asyncio.run(Repl(options).run(prompt))
@@ -51,57 +51,61 @@ def start(options: Options, prompt: str = "") -> int:
         return 143
 
 
-class Input(Protocol):
-    """Where lines come from, and answers to questions."""
+class LineSource(Protocol):
+    """A source of lines, and of answers to questions."""
 
-    def opened(self) -> AbstractAsyncContextManager[None]: ...
+    def keep_open(self) -> AbstractAsyncContextManager[None]: ...
 
-    async def line(self) -> str: ...
+    async def read_line(self) -> str: ...
 
-    def working(self, line: str, stop: Callable[[], object]) -> AbstractContextManager[None]: ...
+    def working_on(self, line: str, stop: Callable[[], object]) -> AbstractContextManager[None]: ...
 
-    async def question(self, text: str, begun: str = "", secret: bool = False) -> str: ...
+    async def ask_user(self, text: str, begun: str = "", secret: bool = False) -> str: ...
 
 
 class Repl:
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._loading = threading.Thread(target=load_the_rest, daemon=True)
-        self._talk: Talker | None = None
-        self._prompt = self._live_prompt() if typed() and not is_dumb() else None
+        self._loading = threading.Thread(target=load_remaining_modules, daemon=True)
+        self._controller: Controller | None = None
+        self._prompt = (
+            self._create_prompt() if is_interactive() and not is_dumb_terminal() else None
+        )
         """None where nothing can be drawn."""
-        self._input: Input = self._prompt or line_input(options)
+        self._source: LineSource = self._prompt or choose_line_source(options)
 
-    def _live_prompt(self) -> LivePrompt:
+    def _create_prompt(self) -> LivePrompt:
         # What goes into a pipe may come out on this screen, past all that is drawn: `| tee log`.
         plain = self._options.settings().flag("ui.plain") or not sys.stdout.isatty()
-        commands = LineCompleter(lambda: self._talk.desk if self._talk else None)
+        commands = LineCompleter(lambda: self._controller.session if self._controller else None)
         completer = merge_completers([commands, AttachmentCompleter(Path.cwd())])
         prompt = LivePrompt(open_history(self._options.no_session), completer, plain)
-        prompt.status = self._status
-        prompt.started = self._load
-        prompt.next_mode = self._next_mode
+        prompt.status = self._describe_status
+        prompt.started = self._start_loading
+        prompt.cycle_mode = self._cycle_mode
         prompt.show_folded = self._show_folded
         return prompt
 
-    def _status(self) -> str:
+    def _describe_status(self) -> str:
         return (
-            self._talk.status() if self._talk else f"{self._options.model or 'andy'} - {GREETING}"
+            self._controller.describe_status()
+            if self._controller
+            else f"{self._options.model or 'andy'} - {GREETING}"
         )
 
-    def _next_mode(self) -> None:
-        if self._talk and self._prompt:
-            self._talk.next_mode()
+    def _cycle_mode(self) -> None:
+        if self._controller and self._prompt:
+            self._controller.cycle_mode()
             self._prompt.show()
 
     def _show_folded(self) -> None:
-        if self._talk:
-            self._talk.show_folded()
+        if self._controller:
+            self._controller.show_folded()
 
     async def run(self, prompt: str) -> int:
         end_on_sigterm()
-        async with self._input.opened():
-            ticking = asyncio.create_task(self._tick())
+        async with self._source.keep_open():
+            ticking = asyncio.create_task(self._refresh_status())
             try:
                 await self._converse(prompt)
             except EOFError:
@@ -110,32 +114,33 @@ class Repl:
                 return 130
             finally:
                 ticking.cancel()
-                kept = self._talk is not None and self._talk.kept
-                if self._talk:
-                    await self._talk.close()
-        if kept and typed():
-            sys.stderr.write(AGAIN)
+                was_kept = self._controller is not None and self._controller.has_session
+                if self._controller:
+                    await self._controller.close()
+        if was_kept and is_interactive():
+            sys.stderr.write(RESUME_HINT)
         return 0
 
     async def _converse(self, prompt: str) -> None:
         """Until the user leaves. Raises EOFError at the end of the input."""
         if self._options.resumes:
-            await self._resume()
-        line = prompt or await self._first_line()
+            await self._resume_first()
+        line = prompt or await self._read_first_line()
         while line not in LEAVING:
-            await self._answer(line)
-            if self._talk and self._talk.over:
+            await self._answer_line(line)
+            if self._controller and self._controller.is_over:
                 return
-            line = await self._input.line()
+            line = await self._source.read_line()
 
-    async def _first_line(self) -> str:
-        """What the user sends first. Until then the greeting may be printed, and a model chosen
-        where there is none.
+    async def _read_first_line(self) -> str:
+        """Return the first line that the user sends.
+
+        Until then the greeting may be printed, and a model chosen where there is none.
         """
         if self._prompt is None:
-            return await self._input.line()
-        line = asyncio.create_task(self._input.line())
-        greeting = asyncio.create_task(self._greet())
+            return await self._source.read_line()
+        line = asyncio.create_task(self._source.read_line())
+        greeting = asyncio.create_task(self._greet_user())
         try:
             await asyncio.wait([line, greeting], return_when=asyncio.FIRST_COMPLETED)
             if line.done() or greeting.result():
@@ -144,37 +149,37 @@ class Repl:
             greeting.cancel()
             await asyncio.wait([greeting])
             line.cancel()
-        await self._finishes(self._choose_model(), "")
-        return await self._input.line()
+        await self._run_stoppable(self._choose_model(), "")
+        return await self._source.read_line()
 
-    async def _greet(self) -> bool:
-        """Whether there is a model, or will be when one is needed."""
-        talk = await self._open_talk()
-        return await talk.greet()
+    async def _greet_user(self) -> bool:
+        """Greet the user; True if there is a model, or will be when one is needed."""
+        controller = await self._open_controller()
+        return await controller.greet_user()
 
     async def _choose_model(self) -> None:
-        talk = await self._open_talk()
-        await talk.choose_model()
+        controller = await self._open_controller()
+        await controller.choose_model()
 
-    async def _resume(self) -> None:
-        """Raises UsageError where there is no such session, EOFError where none is chosen."""
-        if not typed() and self._options.resume == ANY:
+    async def _resume_first(self) -> None:
+        """Resume a session. Raises UsageError if there is none, EOFError if none is chosen."""
+        if not is_interactive() and self._options.resume == ANY:
             raise UsageError(NO_ID, WHICH_ID)
-        if not await self._finishes(self._go_on(), ""):
+        if not await self._run_stoppable(self._resume_session(), ""):
             raise KeyboardInterrupt
 
-    async def _go_on(self) -> None:
-        talk = await self._open_talk()
-        await talk.resume()
+    async def _resume_session(self) -> None:
+        controller = await self._open_controller()
+        await controller.resume_session()
 
-    async def _answer(self, line: str) -> None:
+    async def _answer_line(self, line: str) -> None:
         """One turn; Ctrl-C ends the turn and not the chat."""
-        await self._finishes(self._turn(line), line)
+        await self._run_stoppable(self._run_turn(line), line)
 
-    async def _finishes(self, work: Coroutine[None, None, None], line: str) -> bool:
-        """Whether this work for a line was done, and not stopped by the user."""
+    async def _run_stoppable(self, work: Coroutine[None, None, None], line: str) -> bool:
+        """Do the work for a line; False if the user stopped it."""
         task = asyncio.create_task(work)
-        with self._input.working(line, task.cancel):
+        with self._source.working_on(line, task.cancel):
             try:
                 await task
             except asyncio.CancelledError:
@@ -185,82 +190,84 @@ class Repl:
                 return False
         return True
 
-    async def _turn(self, line: str) -> None:
-        talk = await self._open_talk()
-        await talk.answer(line)
+    async def _run_turn(self, line: str) -> None:
+        controller = await self._open_controller()
+        await controller.answer_line(line)
 
-    async def _open_talk(self) -> "Talker":
+    async def _open_controller(self) -> "Controller":
         # Loaded by now or nearly so: the first drawing of the prompt started it.
-        self._load()
+        self._start_loading()
         await asyncio.to_thread(self._loading.join)
-        from andy_cli.frontends.chat.chat_controller import Talk
+        from andy_cli.frontends.chat.chat_controller import ChatController
 
-        if self._talk is None:
-            greets = typed() and sys.stdout.isatty()
-            self._talk = Talk(self._options, self._input.question, self._prompt, greets)
-        return self._talk
+        if self._controller is None:
+            greets = is_interactive() and sys.stdout.isatty()
+            self._controller = ChatController(
+                self._options, self._source.ask_user, self._prompt, greets
+            )
+        return self._controller
 
-    def _load(self) -> None:
+    def _start_loading(self) -> None:
         if self._loading.ident is None:
             self._loading.start()
 
-    async def _tick(self) -> None:
+    async def _refresh_status(self) -> None:
         """While music plays the status line shows how far it is."""
         while self._prompt:
             await asyncio.sleep(TICK)
-            if self._talk and self._talk.playing:
+            if self._controller and self._controller.is_playing:
                 self._prompt.show()
 
 
-class Talker(Protocol):
-    """What of `Talk` is used here, before Talk is loaded."""
+class Controller(Protocol):
+    """The part of `ChatController` that is used here, before that is loaded."""
 
     @property
-    def desk(self) -> object: ...
+    def session(self) -> object: ...
 
     @property
-    def over(self) -> bool: ...
+    def is_over(self) -> bool: ...
 
     @property
-    def playing(self) -> bool: ...
+    def is_playing(self) -> bool: ...
 
-    def status(self) -> str: ...
+    def describe_status(self) -> str: ...
 
     @property
-    def kept(self) -> bool: ...
+    def has_session(self) -> bool: ...
 
-    def next_mode(self) -> None: ...
+    def cycle_mode(self) -> None: ...
 
     def show_folded(self) -> None: ...
 
-    async def greet(self) -> bool: ...
+    async def greet_user(self) -> bool: ...
 
     async def choose_model(self) -> None: ...
 
-    async def resume(self) -> None: ...
+    async def resume_session(self) -> None: ...
 
-    async def answer(self, line: str) -> None: ...
+    async def answer_line(self, line: str) -> None: ...
 
     async def close(self) -> None: ...
 
 
-def typed() -> bool:
-    """Whether there is somebody at a keyboard, and a screen to show what is typed."""
+def is_interactive() -> bool:
+    """Find out if somebody is at a keyboard, with a screen that shows what is typed."""
     if sys.stdin is None or not sys.stdin.isatty():
         return False
     return sys.stdout.isatty() or sys.stderr.isatty()
 
 
-def is_dumb() -> bool:
-    """Whether the terminal cannot be drawn on."""
+def is_dumb_terminal() -> bool:
+    """Find out if the terminal cannot be drawn on."""
     return os.environ.get("TERM", "").lower() in ("dumb", "unknown")
 
 
-def line_input(options: Options) -> Input:
+def choose_line_source(options: Options) -> LineSource:
     """Lines where no prompt can stay: of a terminal that cannot be drawn on, or of a pipe."""
     from andy_cli.frontends.chat.prompt.line_input import PipedInput, TypedInput
 
-    return TypedInput(open_history(options.no_session)) if typed() else PipedInput()
+    return TypedInput(open_history(options.no_session)) if is_interactive() else PipedInput()
 
 
 def end_on_sigterm() -> None:
@@ -268,11 +275,11 @@ def end_on_sigterm() -> None:
     me = asyncio.current_task()
     assert me is not None
     with contextlib.suppress(NotImplementedError):
-        for number in ENDING:
+        for number in ENDING_SIGNALS:
             asyncio.get_running_loop().add_signal_handler(number, me.cancel)
 
 
-def load_the_rest() -> None:
+def load_remaining_modules() -> None:
     for module in BEHIND_THE_PROMPT:
         import_module(module)
     from andy_cli.frontends.chat.warm_up import warm_up

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from andy_cli.agent.compression import cut
 from andy_cli.errors import ToolError, UsageError
-from andy_cli.frontends.chat.chat_session import Desk, Printed
+from andy_cli.frontends.chat.chat_session import ChatSession, CommandOutput
 from andy_cli.frontends.session_factory import enter_workspace, gate_of
 from andy_cli.guard.gate import ApprovalRequest
 from andy_cli.guard.redactor import redact_text, secrets_of
@@ -51,7 +51,7 @@ MOST_WAITING = 5
 
 class TypedLine(NamedTuple):
     command: str
-    told: bool
+    is_told: bool
 
 
 def read_line(line: str) -> TypedLine:
@@ -60,67 +60,74 @@ def read_line(line: str) -> TypedLine:
     return TypedLine(line[1 if told else 2 :].strip(), told)
 
 
-async def run_typed_command(desk: Desk, line: str) -> None:
+async def run_typed_command(session: ChatSession, line: str) -> None:
     """Run it and show what it prints. Raises UsageError for what may not or cannot run."""
-    typed = read_line(line)
-    if not typed.command:
-        desk.tell(ABOUT)
+    typed_line = read_line(line)
+    if not typed_line.command:
+        session.tell(ABOUT)
         return
     if sys.stdin is None or not sys.stdin.isatty():
         # What comes from a pipe need not be the user's own word.
         raise UsageError("Only what is typed at a keyboard is run; this came from a pipe or file.")
-    if desk.open is None:
-        enter_workspace(desk.options, desk.options.settings())
-    if why := refusal(desk, typed.command):
+    if session.opened is None:
+        enter_workspace(session.options, session.options.settings())
+    if why := find_refusal(session, typed_line.command):
         raise UsageError(f"It is not run: {why}.", "A shell of your own runs anything.")
-    screen = OutputScreen(desk, typed.command)
+    screen = OutputScreen(session, typed_line.command)
     showing = asyncio.create_task(screen.keep_telling())
     try:
-        ran = await in_thread(
-            lambda work: run_command(typed.command, work, screen.take), math.inf, grace=ENDING
+        finished = await in_thread(
+            lambda work: run_command(typed_line.command, work, screen.take_output),
+            math.inf,
+            grace=ENDING,
         )
     except ToolError as error:
         raise UsageError(str(error)) from error
     except asyncio.CancelledError:
-        screen.finish(screen.head)
-        note(desk, typed, screen.head, "stopped by the user")
+        screen.show_rest(screen.head)
+        note_output(session, typed_line, screen.head, "stopped by the user")
         raise
     finally:
         showing.cancel()
-    screen.finish(ran.output)
-    ended = ending(ran)
-    note(desk, typed, ran.output, ended)
-    known = TOLD if typed.told else NOT_TOLD
-    desk.tell(f"[{ended}; {known}]" if ended else f"[{known}]")
+    screen.show_rest(finished.output)
+    ended = describe_ending(finished)
+    note_output(session, typed_line, finished.output, ended)
+    known = TOLD if typed_line.is_told else NOT_TOLD
+    session.tell(f"[{ended}; {known}]" if ended else f"[{known}]")
 
 
-def refusal(desk: Desk, command: str) -> str:
-    """Why the gate does not let it run, or nothing."""
-    if desk.open is not None:
-        gate = desk.open.chat.gate
+def find_refusal(session: ChatSession, command: str) -> str:
+    """Say why the gate does not let it run, or nothing."""
+    if session.opened is not None:
+        gate = session.opened.chat.gate
     else:
-        gate = gate_of(desk.options, desk.options.settings(), Path.cwd(), None)
-    claim = ResourceAccess(command=command, contained=sandbox.can_contain(command))
+        gate = gate_of(session.options, session.options.settings(), Path.cwd(), None)
+    access = ResourceAccess(command=command, contained=sandbox.can_contain(command))
     arguments = {"command": command}
-    proposal = ApprovalRequest(TOOL, Effect.RUN, "run a command", claim, arguments=arguments)
+    proposal = ApprovalRequest(TOOL, Effect.RUN, "run a command", access, arguments=arguments)
     return "" if (verdict := gate.decide_typed(proposal)).allowed else verdict.reason
 
 
-def ending(ran: Ran) -> str:
-    """How it ended, where there is something to say of that."""
-    left = ["a program goes on in the background"] * (ran.ending == "left")
-    code = [f"exit code {ran.code}"] * bool(ran.code)
-    says = [SHELL_SAYS[ran.code].rstrip(".").lower()] if ran.code in SHELL_SAYS else []
-    return "; ".join([*code, *says, *left])
+def describe_ending(finished: Ran) -> str:
+    """Describe how it ended, if that was not plainly well."""
+    background_note = ["a program goes on in the background"] * (finished.ending == "left")
+    exit_note = [f"exit code {finished.code}"] * bool(finished.code)
+    explanation = (
+        [SHELL_SAYS[finished.code].rstrip(".").lower()] if finished.code in SHELL_SAYS else []
+    )
+    return "; ".join([*exit_note, *explanation, *background_note])
 
 
-def note(desk: Desk, typed: TypedLine, output: str, ended: str) -> None:
+def note_output(session: ChatSession, typed_line: TypedLine, output: str, ended: str) -> None:
     """Keep what it printed for the model, if that is wanted."""
-    if typed.told:
+    if typed_line.is_told:
         printed = cut(output, MOST_TOLD).rstrip() or "(it printed nothing)"
-        text = f"$ {typed.command}\n{printed}\n[{ended or 'exit code 0'}]"
+        text = f"$ {typed_line.command}\n{printed}\n[{ended or 'exit code 0'}]"
         safe = redact_text(text, secrets_of(os.environ))
-        desk.printed = [*desk.printed, Printed(typed.command, safe)][-MOST_WAITING:]
+        session.command_outputs = [
+            *session.command_outputs,
+            CommandOutput(typed_line.command, safe),
+        ][-MOST_WAITING:]
 
 
 class OutputScreen:
@@ -129,48 +136,48 @@ class OutputScreen:
     Between them a line tells from time to time that it still runs.
     """
 
-    def __init__(self, desk: Desk, command: str) -> None:
-        self._desk = desk
+    def __init__(self, session: ChatSession, command: str) -> None:
+        self._session = session
         self._command = spell_out(command.partition("\n")[0])[:40]
         self._loop = asyncio.get_running_loop()
         self.head = ""
         """The first characters that came."""
-        self._shown = 0
+        self._shown_length = 0
         """How many of them are on the screen: whole lines, none that is blank at the end."""
-        self._heard = time.monotonic()
-        self._patience = QUIET
+        self._last_output = time.monotonic()
+        self._silence_limit = QUIET
 
-    def take(self, text: str) -> None:
+    def take_output(self, text: str) -> None:
         """A piece of output; from any thread."""
         if len(self.head) < HEAD:
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody looks
-                self._loop.call_soon_threadsafe(self._show, text[:HEAD])
+                self._loop.call_soon_threadsafe(self._show_new_lines, text[:HEAD])
 
     async def keep_telling(self) -> None:
         """Tell that it still runs, where nothing was seen of it for a while."""
         while True:
             await asyncio.sleep(LOOK)
-            if time.monotonic() - self._heard > self._patience:
-                self._tell(f"{self._command} is running (Ctrl-C stops it)")
-                self._patience = STILL
+            if time.monotonic() - self._last_output > self._silence_limit:
+                self._print_text(f"{self._command} is running (Ctrl-C stops it)")
+                self._silence_limit = STILL
 
-    def finish(self, output: str) -> None:
+    def show_rest(self, output: str) -> None:
         """Show what is not on the screen of an output that begins as it came."""
-        if rest := output[self._shown :].strip("\n"):
-            self._tell(last_written(rest))
+        if rest := output[self._shown_length :].strip("\n"):
+            self._print_text(apply_carriage_returns(rest))
 
-    def _show(self, text: str) -> None:
+    def _show_new_lines(self, text: str) -> None:
         self.head = (self.head + text)[:HEAD]
-        new = self.head[self._shown : self.head.rfind("\n") + 1].rstrip("\n")
+        new = self.head[self._shown_length : self.head.rfind("\n") + 1].rstrip("\n")
         if new:
-            self._tell(last_written(new))
-            self._shown += len(new) + 1
+            self._print_text(apply_carriage_returns(new))
+            self._shown_length += len(new) + 1
 
-    def _tell(self, text: str) -> None:
-        self._heard = time.monotonic()
-        self._desk.tell(text)
+    def _print_text(self, text: str) -> None:
+        self._last_output = time.monotonic()
+        self._session.tell(text)
 
 
-def last_written(text: str) -> str:
+def apply_carriage_returns(text: str) -> str:
     """The lines as they stand in the end, where a program went back to write one anew."""
     return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from andy_cli.errors import ToolError, UsageError
-from andy_cli.frontends.chat.chat_session import Desk
+from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.management.tools_command import known_tool
 from andy_cli.frontends.session_factory import enter_workspace
 from andy_cli.guard.workspace import resolve
@@ -12,14 +12,14 @@ from andy_cli.toolbox.collection import Collection
 from andy_cli.toolbox.registry import Registry
 
 
-async def run_tool(desk: Desk, name: str, arguments: Arguments) -> str:
-    """What it did, in words. Raises UsageError for what it cannot do."""
-    tools = find_tools(desk)
+async def run_typed_tool(session: ChatSession, name: str, arguments: Arguments) -> str:
+    """Run a tool and say what it did. Raises UsageError if that fails."""
+    tools = find_tools(session)
     known_tool(name, tools)
     call = ToolCall("typed", name, arguments)
     try:
-        claim = tools.claim(call)
-        granted = claim.grants([resolve(path, Path.cwd(), op) for path, op in claim.uses])
+        access = tools.claim(call)
+        granted = access.grants([resolve(path, Path.cwd(), op) for path, op in access.uses])
     except ToolError as error:
         raise UsageError(str(error)) from error
     result = await tools.call(call, granted)
@@ -28,13 +28,13 @@ async def run_tool(desk: Desk, name: str, arguments: Arguments) -> str:
     return f"{result.did}."
 
 
-def find_tools(desk: Desk) -> Registry:
+def find_tools(session: ChatSession) -> Registry:
     """The tools of the conversation; before there is one, those that need no server."""
-    if desk.open is not None:
-        return desk.open.chat.registry
-    settings = desk.options.settings()
-    enter_workspace(desk.options, settings)
-    found = Collection(settings, Path.cwd().resolve())
-    for sentence in found.take_problems():
-        desk.tell(sentence)
-    return found.registry
+    if session.opened is not None:
+        return session.opened.chat.registry
+    settings = session.options.settings()
+    enter_workspace(session.options, settings)
+    collection = Collection(settings, Path.cwd().resolve())
+    for sentence in collection.take_problems():
+        session.tell(sentence)
+    return collection.registry

@@ -1,4 +1,4 @@
-"""What is known without a network of the values that options and arguments take.
+"""The values that options and arguments take, as far as known without a network.
 
 Everything here is looked up while somebody waits for a shell: no server is asked, no file of tools
 is run, nothing large is imported.
@@ -30,7 +30,9 @@ def tools() -> list[Offer]:
     folders = [bundled("tools"), config_folder() / "tools"]
     if trusts(load(), Path.cwd()):
         folders.append(Path.cwd() / ".andy" / "tools")
-    return [each for folder in folders for file in sorted(folder.glob("*.py")) for each in of(file)]
+    return [
+        offer for folder in folders for file in sorted(folder.glob("*.py")) for offer in of(file)
+    ]
 
 
 def of(file: Path) -> Iterator[Offer]:
@@ -43,7 +45,7 @@ def of(file: Path) -> Iterator[Offer]:
 
 
 def models() -> list[Offer]:
-    """What is set, what a key is there for, what lies on disk, and what was talked to before."""
+    """List the models that are set, have a key, lie on disk or were talked to before."""
     # Presets import every provider's module.
     from andy_cli.models import memory, select
     from andy_cli.models.inside import weights
@@ -66,27 +68,29 @@ def models() -> list[Offer]:
 def addresses() -> list[Offer]:
     from andy_cli.models.presets import presets  # see models
 
-    return [(each.base_url, each.name) for each in presets().values() if each.base_url]
+    return [(preset.base_url, preset.name) for preset in presets().values() if preset.base_url]
 
 
 def variables() -> list[Offer]:
     from andy_cli.models.presets import presets  # see models
 
-    return [(name, each.name) for each in presets().values() for name in each.key_names]
+    return [(name, preset.name) for preset in presets().values() for name in preset.key_names]
 
 
 def local_weights() -> list[Offer]:
     from andy_cli.models.inside import weights  # see models
 
-    return [(name, f"{each.download // 1_000_000} MB") for name, each in weights.PACKAGED.items()]
+    return [
+        (name, f"{package.download // 1_000_000} MB") for name, package in weights.PACKAGED.items()
+    ]
 
 
 def settings() -> list[Offer]:
-    return [(f"{each.key}=", each.about) for each in SETTINGS if "*" not in each.key]
+    return [(f"{setting.key}=", setting.about) for setting in SETTINGS if "*" not in setting.key]
 
 
 def keys() -> list[Offer]:
-    return [(each.key, each.about) for each in SETTINGS if "*" not in each.key]
+    return [(setting.key, setting.about) for setting in SETTINGS if "*" not in setting.key]
 
 
 def modes() -> list[Offer]:
@@ -108,7 +112,7 @@ def formats() -> list[Offer]:
 
 def effects() -> list[Offer]:
     kinds = "read play network write run act destroy"
-    return [(each, "every tool of this effect") for each in kinds.split()]
+    return [(effect, "every tool of this effect") for effect in kinds.split()]
 
 
 def rules() -> list[Offer]:
@@ -117,19 +121,19 @@ def rules() -> list[Offer]:
 
 def dialects() -> list[Offer]:
     files = sorted((PACKAGE / "compiler" / "dialects").glob("[a-z]*.py"))
-    return [("auto", "as it fits the model"), *((each.stem, "") for each in files)]
+    return [("auto", "as it fits the model"), *((file.stem, "") for file in files)]
 
 
 def parts() -> list[Offer]:
     files = sorted((PACKAGE / "frontends" / "debug" / "parts").glob("[a-z]*.py"))
-    return [(each.stem, "") for each in files]
+    return [(file.stem, "") for file in files]
 
 
 def servers() -> list[Offer]:
     from andy_cli.toolbox.mcp.servers import servers as configured  # reads several files
 
     found = configured(load(), Path.cwd().resolve())
-    return [(each.name, each.url or each.command) for each in found]
+    return [(server.name, server.url or server.command) for server in found]
 
 
 def exports() -> list[Offer]:

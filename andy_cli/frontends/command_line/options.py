@@ -17,7 +17,7 @@ from andy_cli.settings import Settings, load
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the options that chat and run share were given."""
+    """The values of the options that chat and run share."""
 
     model: str = ""
     base_url: str = ""
@@ -69,8 +69,8 @@ class Options:
             self,
             system=text_or_file(self.system),
             append_system_prompt=text_or_file(self.append_system_prompt),
-            add_dir=[existing_folder(each, "--add-dir") for each in self.add_dir],
-            mcp_config=[str(Path(each).absolute()) for each in self.mcp_config],
+            add_dir=[existing_folder(folder, "--add-dir") for folder in self.add_dir],
+            mcp_config=[str(Path(file).absolute()) for file in self.mcp_config],
             cwd="",
         )
         if self.cwd:
@@ -210,7 +210,10 @@ RUN = (
 
 BARE = (
     Option("print", ("--print", "-p"), "carry out one task, as `andy run` does", bool),
-    *(each._replace(flags=("--prompt",)) if each.field == "prompt" else each for each in RUN),
+    *(
+        option._replace(flags=("--prompt",)) if option.field == "prompt" else option
+        for option in RUN
+    ),
 )
 """What stands straight on `andy` makes it `andy run`. There -p needs no text right behind it."""
 
@@ -220,14 +223,14 @@ Given = Mapping[str, object]
 
 def options_of(given: Given) -> Options:
     """The options in what was given; fields of others are passed over."""
-    fields = {each.field: given[each.field] for each in SHARED if given.get(each.field)}
+    fields = {option.field: given[option.field] for option in SHARED if given.get(option.field)}
     # The table says of each field what it holds; a type checker cannot look into it.
     return Options(**cast("dict[str, Any]", fields))
 
 
 @dataclass(slots=True)
 class CommandLine:
-    """What stands on a command line, as far as it can be read without knowing the commands."""
+    """The content of a command line, as far as it can be read without knowing the commands."""
 
     given: dict[str, object]
     words: list[str]
@@ -266,7 +269,7 @@ def read_line(
 
 def fill_values(arguments: Sequence[str]) -> list[str]:
     """The arguments, with the value of each option that was written without one and may be."""
-    alone = {flag: each.alone for each in SHARED for flag in each.flags if each.alone}
+    alone = {flag: option.alone for option in SHARED for flag in option.flags if option.alone}
     end = arguments.index("--") if "--" in arguments else len(arguments)
     filled = []
     for word, following in pairwise([*arguments[:end], ""]):

@@ -1,4 +1,4 @@
-"""What a shell offers at Tab: `andy --install-completion`, and the questions the shell then asks.
+"""Completion in a shell: `andy --install-completion`, and the questions the shell then asks.
 
 The shell runs `andy` with two variables and reads an offer from each line, with what it means
 behind a tab stop:
@@ -196,7 +196,7 @@ def open_quote(line: str) -> str:
 
 @dataclass(slots=True)
 class Place:
-    """Where in a command line the next word stands."""
+    """The position of the next word in a command line."""
 
     command: TyperCommand | TyperGroup
     option: TyperOption | None = None
@@ -224,7 +224,7 @@ class Place:
 
 
 def offers(root: TyperGroup, words: Sequence[str], last: str) -> list[Offer] | None:
-    """What the last word could become behind these; None where any file could stand."""
+    """List what the last word could become behind these; None where any file could stand."""
     place = Place(root)
     for word in words:
         place.pass_word(word)
@@ -237,7 +237,7 @@ def offers(root: TyperGroup, words: Sequence[str], last: str) -> list[Offer] | N
         names = [offer for offer in commands_of(command) if offer[0].startswith(last)]
         # What is no command of andy itself is a prompt.
         return None if command is root and (place.arguments or not names) else names
-    positional = [each for each in command.params if isinstance(each, TyperArgument)]
+    positional = [parameter for parameter in command.params if isinstance(parameter, TyperArgument)]
     if place.arguments < len(positional):
         return values_of(command, positional[place.arguments], last)
     repeated = positional and positional[-1].nargs == -1
@@ -260,17 +260,20 @@ def as_command(command: object) -> TyperCommand | TyperGroup:
 
 
 def find_option(command: TyperCommand | TyperGroup, name: str) -> TyperOption | None:
-    for each in command.params:
-        if isinstance(each, TyperOption) and name in (*each.opts, *each.secondary_opts):
-            return each
+    for parameter in command.params:
+        if isinstance(parameter, TyperOption) and name in (
+            *parameter.opts,
+            *parameter.secondary_opts,
+        ):
+            return parameter
     return None
 
 
 def options_of(command: TyperCommand | TyperGroup) -> Iterator[Offer]:
-    for each in command.params:
-        if isinstance(each, TyperOption) and not each.hidden:
-            for flag in (*each.opts, *each.secondary_opts):
-                yield flag, each.help or ""
+    for parameter in command.params:
+        if isinstance(parameter, TyperOption) and not parameter.hidden:
+            for flag in (*parameter.opts, *parameter.secondary_opts):
+                yield flag, parameter.help or ""
     yield "--help", "Show this message and exit."
 
 
@@ -283,7 +286,7 @@ def commands_of(group: TyperGroup) -> Iterator[Offer]:
 def values_of(
     command: TyperCommand | TyperGroup, parameter: Parameter, begun: str
 ) -> list[Offer] | None:
-    """What is known to fit there; None where nothing of the kind is, and it may be a file."""
+    """List the known values of a parameter; None if there are none and it may be a file."""
     context = typer.Context(command, info_name=command.name, resilient_parsing=True)
 
     def known(begun: str) -> list[Offer]:

@@ -1,4 +1,4 @@
-"""What `andy debug NAME` is made of: one pure part of the product, one JSON object a line."""
+"""The type of a part of `andy debug`: a pure part of andy, one JSON object a line."""
 
 import random
 from collections.abc import Callable, Iterator, Mapping
@@ -10,7 +10,7 @@ Record = Mapping[str, object]
 
 
 class Cut(NamedTuple):
-    """How a text is fed: in pieces of `size` characters, by `seed` at random, or as it comes."""
+    """The way to feed a text: in pieces of `size` characters, at random by `seed`, or whole."""
 
     size: int = 0
     seed: int = -1
@@ -25,7 +25,9 @@ class Part(NamedTuple):
 def pieces(record: Record, cut: Cut) -> Iterator[str]:
     """The record's `chunks`, or its `text`, cut as asked."""
     given = record.get("chunks")
-    parts = [str(each) for each in given] if isinstance(given, list) else [text_of(record, "text")]
+    parts = (
+        [str(chunk) for chunk in given] if isinstance(given, list) else [text_of(record, "text")]
+    )
     if cut.size <= 0 and cut.seed < 0:
         yield from parts
         return
@@ -57,4 +59,4 @@ def list_of(record: Record, key: str) -> list[object]:
 
 def tools_of(record: Record) -> dict[str, Record]:
     """The record's function tools, by name; what is none is left out."""
-    return tools_by_name([each for each in list_of(record, "tools") if isinstance(each, Mapping)])
+    return tools_by_name([tool for tool in list_of(record, "tools") if isinstance(tool, Mapping)])

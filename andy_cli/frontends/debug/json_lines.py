@@ -15,7 +15,7 @@ from andy_cli.frontends.debug.debug_part import Cut, Part
 
 def debug(name: str, cut: Cut) -> int:
     """Answer each line of stdin on stdout; returns the exit code."""
-    known = {each.name: each for each in discover(parts, Part, "PART")}
+    known = {part.name: part for part in discover(parts, Part, "PART")}
     if name not in known:
         raise UsageError(f"There is no part {name!r}.", f"The parts are: {', '.join(known)}.")
     return each_line(known[name], cut)

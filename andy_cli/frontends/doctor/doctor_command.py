@@ -36,7 +36,7 @@ def examine(options: Options, as_json: bool) -> int:
     """Print what was found; returns 1 where something fails."""
     findings = asyncio.run(look_at_everything(options))
     print_findings(findings, as_json)
-    return 1 if any(each.grade == "fail" for each in findings) else 0
+    return 1 if any(finding.grade == "fail" for finding in findings) else 0
 
 
 async def look_at_everything(options: Options) -> list[Finding]:
@@ -47,7 +47,7 @@ async def look_at_everything(options: Options) -> list[Finding]:
     findings += [*look_at_keys(), *look_at_rules(settings)]
     findings += await look_around(settings)
     findings += look_at_disk()
-    return [each._replace(message=redact_text(each.message)) for each in findings]
+    return [finding._replace(message=redact_text(finding.message)) for finding in findings]
 
 
 async def look_around(settings: Settings) -> list[Finding]:
@@ -63,8 +63,10 @@ async def look_around(settings: Settings) -> list[Finding]:
         broken = []
     about_models = asyncio.create_task(look_at_models(settings, folder, until))
     about_servers = [
-        asyncio.create_task(in_time(f"mcp {each.name}", look_at_server(each), mcp_fix(each), until))
-        for each in known
+        asyncio.create_task(
+            in_time(f"mcp {server.name}", look_at_server(server), mcp_fix(server), until)
+        )
+        for server in known
     ]
     found = await about_models
     return [*found, *broken, *await gathered(about_servers)]
@@ -75,13 +77,13 @@ async def look_at_models(settings: Settings, folder: Path, until: float) -> list
     looks = [
         asyncio.create_task(
             in_time(
-                f"model {each.endpoint.provider}",
-                look_at_endpoint(each, settings, folder, used=each is chosen),
+                f"model {endpoint.endpoint.provider}",
+                look_at_endpoint(endpoint, settings, folder, used=endpoint is chosen),
                 "andy models list",
                 until,
             )
         )
-        for each in ([chosen] if chosen else []) + found.others
+        for endpoint in ([chosen] if chosen else []) + found.others
     ]
     return [*found.findings, *await gathered(looks)]
 
@@ -91,7 +93,7 @@ async def gathered(looks: Iterable[Awaitable[Finding]]) -> list[Finding]:
 
 
 async def in_time(subject: str, look: Awaitable[Finding], fix: str, until: float) -> Finding:
-    """What a look finds, or that it found nothing in time."""
+    """Wait for a check, or report that it did not end in time."""
     task = asyncio.ensure_future(look)
     left = until - asyncio.get_running_loop().time()
     done, _ = await asyncio.wait([task], timeout=max(0.1, left))
@@ -115,15 +117,15 @@ async def look_at_server(server: McpServer) -> Finding:
 
 def print_findings(findings: Sequence[Finding], as_json: bool) -> None:
     if as_json:
-        failed = any(each.grade == "fail" for each in findings)
-        print_json({"ok": not failed, "findings": [each._asdict() for each in findings]})
+        failed = any(finding.grade == "fail" for finding in findings)
+        print_json({"ok": not failed, "findings": [finding._asdict() for finding in findings]})
         return
     sys.stdout.write("".join(f"{neutralize_text(line)}\n" for line in format_findings(findings)))
 
 
 def format_findings(findings: Sequence[Finding]) -> Iterator[str]:
-    width = max(len(each.subject) for each in findings)
-    for each in findings:
-        yield f"{each.grade:<4}  {each.subject.ljust(width)}  {each.message}"
-        if each.fix:
-            yield f"      {' ' * width}  mend: {each.fix}"
+    width = max(len(finding.subject) for finding in findings)
+    for finding in findings:
+        yield f"{finding.grade:<4}  {finding.subject.ljust(width)}  {finding.message}"
+        if finding.fix:
+            yield f"      {' ' * width}  mend: {finding.fix}"

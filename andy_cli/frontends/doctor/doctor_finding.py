@@ -1,4 +1,4 @@
-"""What one look of `andy doctor` found."""
+"""The result of one check of `andy doctor`."""
 
 from typing import Literal, NamedTuple
 

@@ -1,4 +1,4 @@
-"""How each server of models is: whether it answers, what it has, and whether andy's prompt fits."""
+"""Checks of each model server: does it answer, what does it have, does andy's prompt fit."""
 
 import asyncio
 from collections.abc import Sequence
@@ -67,23 +67,25 @@ async def endpoints_to_check(
     others = [
         Chosen(
             Endpoint(
-                each.provider,
-                select.preferred_model(each.models, presets()[each.provider]),
-                each.base_url,
+                server.provider,
+                select.preferred_model(server.models, presets()[server.provider]),
+                server.base_url,
             ),
-            presets()[each.provider],
+            presets()[server.provider],
             "it answers on this machine",
         )
-        for each in await servers
+        for server in await servers
     ]
     others += [
         Chosen(
-            Endpoint(each.name, each.default_model, each.base_url, select.key_of(name), name),
-            each,
+            Endpoint(
+                provider.name, provider.default_model, provider.base_url, select.key_of(name), name
+            ),
+            provider,
             f"{name} is set",
         )
-        for each, name in select.keyed_providers()
-        if each.base_url
+        for provider, name in select.keyed_providers()
+        if provider.base_url
     ]
     for other in others:
         if other.endpoint.base_url not in seen:
@@ -138,7 +140,7 @@ async def look_inside(chosen: Chosen, settings: Settings, subject: str, mark: st
 
 
 def missing(endpoint: Endpoint, models: Sequence[str]) -> bool:
-    """Whether a server that lists its models lacks this one; hosted ones have further names."""
+    """Find out if a server that lists its models lacks this one; hosted ones have further names."""
     preset = presets().get(endpoint.provider)
     hosted = preset is not None and preset.is_hosted(endpoint.base_url)
     names = {endpoint.model, f"{endpoint.model}:latest"}
@@ -146,7 +148,7 @@ def missing(endpoint: Endpoint, models: Sequence[str]) -> bool:
 
 
 def tools_told(record: dict[str, object]) -> str:
-    """Whether native tools are taken, and what its server was seen to refuse."""
+    """Describe if native tools are taken, and what the server was seen to refuse."""
     native = {True: "taken", False: "refused", None: "tried when needed"}
     taken = record["native_tools"]
     told = f"native tools {native[taken if isinstance(taken, bool) else None]}"
@@ -157,7 +159,7 @@ def tools_told(record: dict[str, object]) -> str:
 
 async def prompt_size(chosen: Chosen, dialect: str, settings: Settings, folder: Path) -> int:
     """Tokens, about, of what goes with every request: rules, instructions, tools."""
-    known = {each.name: each for each in discover(dialects, Dialect, "DIALECT")}
+    known = {dialect.name: dialect for dialect in discover(dialects, Dialect, "DIALECT")}
     client = select.connect_client(chosen, settings, forget=True)
     try:
         told = Instructions(files=find_files(settings, folder).files)

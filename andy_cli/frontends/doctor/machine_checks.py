@@ -1,4 +1,4 @@
-"""What `andy doctor` sees without asking anybody: this machine, the settings, the rules."""
+"""Checks of `andy doctor` without a network: this machine, the settings, the rules."""
 
 import os
 import platform
@@ -51,8 +51,8 @@ def is_plain(environment: Mapping[str, str]) -> bool:
 def look_at_settings(options: Options) -> tuple[Settings, list[Finding]]:
     """Read the settings as far as they can be read, and what is wrong with the rest."""
     settings, faults = load_what_fits(options.set, options.flags())
-    findings = [Finding("settings", "fail", str(each), EDIT) for each in faults]
-    findings += [Finding("settings", "warn", each, fix_in(each)) for each in settings.notes]
+    findings = [Finding("settings", "fail", str(fault), EDIT) for fault in faults]
+    findings += [Finding("settings", "warn", note, fix_in(note)) for note in settings.notes]
     if not findings:
         path = config_folder() / "config.toml"
         there = "" if path.is_file() else ", not there: all at their defaults"
@@ -63,9 +63,9 @@ def look_at_settings(options: Options) -> tuple[Settings, list[Finding]]:
 def look_at_instructions(settings: Settings) -> list[Finding]:
     """Name the files like AGENTS.md that models are told, and those that they are not."""
     found = find_files(settings, Path.cwd())
-    findings = [Finding("instructions", "warn", each, fix_in(each)) for each in found.notes]
+    findings = [Finding("instructions", "warn", note, fix_in(note)) for note in found.notes]
     if found.files:
-        names = ", ".join(each.name for each in found.files)
+        names = ", ".join(file.name for file in found.files)
         findings.append(Finding("instructions", "ok", names))
     return findings
 
@@ -86,13 +86,15 @@ def look_at_keys() -> list[Finding]:
 def look_at_rules(settings: Settings) -> list[Finding]:
     """Find rules that are none or never match, and tools that cannot be loaded."""
     tools = Collection(settings, Path.cwd().resolve())
-    findings = [Finding("tools", "warn", each, "andy tools list") for each in tools.take_problems()]
+    findings = [
+        Finding("tools", "warn", problem, "andy tools list") for problem in tools.take_problems()
+    ]
     try:
         rules = parse_rules(*(settings.texts(f"guard.{kind}") for kind in ("deny", "ask", "allow")))
     except UsageError as error:
         return [*findings, Finding("rules", "fail", str(error), EDIT)]
-    idle_rules = find_unreachable_rules(rules, [each.name for each in tools.registry])
-    findings += [Finding("rules", "warn", each, EDIT) for each in idle_rules]
+    idle_rules = find_unreachable_rules(rules, [tool.name for tool in tools.registry])
+    findings += [Finding("rules", "warn", rule, EDIT) for rule in idle_rules]
     count = sum(map(len, rules))
     if not idle_rules:
         findings.append(

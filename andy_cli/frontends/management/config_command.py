@@ -40,7 +40,9 @@ def show_settings(overrides: Sequence[str], as_json: bool) -> None:
 def list_settings(settings: Settings) -> list[tuple[str, ...]]:
     """Key, value and origin of every setting, secrets left out."""
     records = [as_record(key, value) for key, value in settings.items()]
-    rows = [(str(each["key"]), as_text(each["value"]), str(each["origin"])) for each in records]
+    rows = [
+        (str(record["key"]), as_text(record["value"]), str(record["origin"])) for record in records
+    ]
     return [tuple(map(neutralize_text, row)) for row in rows]
 
 

@@ -25,16 +25,16 @@ MEGABYTE = 1_000_000
 
 def add(written: Sequence[str], overrides: Sequence[str]) -> int:
     """Index these and bring them up to date; returns the exit code."""
-    folders = [_there(each) for each in written]
+    folders = [_there(path) for path in written]
     with _opened() as opened:
-        added = [opened.add(each) for each in folders]
+        added = [opened.add(folder) for folder in folders]
         return _update(opened, list(dict.fromkeys(added)), overrides)
 
 
 def update(overrides: Sequence[str]) -> int:
     """Bring all that is indexed up to date; returns the exit code."""
     with _opened() as opened:
-        folders = [Path(each.path) for each in opened.folders()]
+        folders = [Path(folder.path) for folder in opened.folders()]
         if not folders:
             sys.stdout.write("Nothing is indexed. Run `andy docs add FOLDER`.\n")
         return _update(opened, folders, overrides)
@@ -44,31 +44,31 @@ def list_folders(as_json: bool) -> None:
     with _opened() as opened:
         folders = opened.folders()
     if as_json:
-        print_json([{**each._asdict(), "updated": _when(each.updated)} for each in folders])
+        print_json([{**folder._asdict(), "updated": _when(folder.updated)} for folder in folders])
     elif not folders:
         sys.stdout.write("Nothing is indexed. Run `andy docs add FOLDER`.\n")
     else:
         print_table(
             [
                 (
-                    _shown(each.path),
-                    _count(each.files),
-                    f"{each.faults} not read" if each.faults else "",
-                    _when(each.updated),
+                    _shown(folder.path),
+                    _count(folder.files),
+                    f"{folder.faults} not read" if folder.faults else "",
+                    _when(folder.updated),
                 )
-                for each in folders
+                for folder in folders
             ]
         )
 
 
 def remove(written: Sequence[str]) -> None:
     with _opened() as opened:
-        for each in written:
-            folder = Path(each).expanduser().resolve()
+        for path in written:
+            folder = Path(path).expanduser().resolve()
             known = [found.path for found in opened.folders()]
             if str(folder) not in known:
                 listed = ", ".join(map(_shown, known)) or "nothing"
-                raise UsageError(f"{spell_out(each)} is not indexed.", f"There is: {listed}")
+                raise UsageError(f"{spell_out(path)} is not indexed.", f"There is: {listed}")
             count = opened.remove(folder)
             sys.stdout.write(f"{_shown(str(folder))} is not indexed any more ({count} files).\n")
 

@@ -41,9 +41,9 @@ def login(settings: Settings, client_file: str, parts: str, browser: bool) -> No
     except ToolError as error:
         raise AndyError(str(error)) from error
     sys.stdout.write(f"Connected to Google{_described(account)}\n")
-    refused = [each for each in wanted if each not in account.scopes and each not in scopes.WHO]
+    refused = [scope for scope in wanted if scope not in account.scopes and scope not in scopes.WHO]
     if refused:
-        named = ", ".join(each.removeprefix(scopes.ADDRESS) for each in refused)
+        named = ", ".join(scope.removeprefix(scopes.ADDRESS) for scope in refused)
         sys.stdout.write(f"Not granted: {named}. What needs it is not offered.\n")
 
 
@@ -133,7 +133,7 @@ def logout(settings: Settings) -> None:
 
 
 def status(as_json: bool) -> None:
-    """Who is connected and for what, without asking Google. Raises AndyError."""
+    """Print who is connected and for what, without asking Google. Raises AndyError."""
     try:
         account = accounts.connected_account()
     except ToolError as error:

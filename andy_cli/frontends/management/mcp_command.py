@@ -24,7 +24,7 @@ PROJECT = ".mcp.json"
 
 @dataclass(frozen=True, slots=True)
 class New:
-    """What `andy mcp add` was given."""
+    """The arguments of `andy mcp add`."""
 
     name: str
     words: Sequence[str] = ()
@@ -41,12 +41,12 @@ def add(new: New) -> None:
     file = file_of(new.scope)
     if new.source:
         taken = entries(Path(new.source))
-        chosen = {name: each for name, each in taken.items() if new.name in ("all", name)}
+        chosen = {name: server for name, server in taken.items() if new.name in ("all", name)}
         if not chosen:
             named = ", ".join(taken) or "none"
             raise UsageError(f"{new.source} has no server {new.name!r}.", f"There are: {named}.")
-        for name, each in chosen.items():
-            keep(name, each if isinstance(each, dict) else {}, file)
+        for name, server in chosen.items():
+            keep(name, server if isinstance(server, dict) else {}, file)
         say(f"Added {', '.join(chosen)} to {file}.")
         return
     if not NAME.fullmatch(new.name):
@@ -76,7 +76,7 @@ def entry(new: New) -> Mapping[str, object]:
 
 
 def pairs(given: Sequence[str], between: str, flag: str) -> dict[str, str]:
-    split = [each.partition(between) for each in given]
+    split = [pair.partition(between) for pair in given]
     if any(not found for _, found, _ in split):
         raise UsageError(f"{flag} takes NAME{between}VALUE.")
     return {name.strip(): value.strip() for name, _, value in split}
@@ -99,9 +99,14 @@ def remove(name: str, scope: str) -> None:
 def list_servers(as_json: bool) -> None:
     found = known()
     if as_json:
-        print_json([as_record(each) for each in found])
+        print_json([as_record(server) for server in found])
     elif found:
-        print_table([(each.name, each.fault or spell_out(each.where), each.file) for each in found])
+        print_table(
+            [
+                (server.name, server.fault or spell_out(server.where), server.file)
+                for server in found
+            ]
+        )
     else:
         say("There are no servers. andy mcp add NAME -- COMMAND, or andy mcp add NAME https://...")
 
@@ -125,7 +130,7 @@ def known() -> list[McpServer]:
 
 
 def named(name: str) -> McpServer:
-    found = {each.name: each for each in known()}
+    found = {server.name: server for server in known()}
     if name not in found:
         there = ", ".join(found) or "none"
         raise UsageError(f"There is no server {name!r}.", f"There are: {there}.")
@@ -160,10 +165,10 @@ def test(name: str, as_json: bool) -> int:
     """Connect, list the tools, end; returns the exit code."""
     state, tools = asyncio.run(tried(named(name)))
     if as_json:
-        told = [{"name": each.name, "description": each.description} for each in tools]
+        told = [{"name": tool.name, "description": tool.description} for tool in tools]
         print_json({"name": name, "state": state, "tools": told})
     elif state == "ready":
-        print_table([(each.name, each.description) for each in tools] or [("no tools", "")])
+        print_table([(tool.name, tool.description) for tool in tools] or [("no tools", "")])
     else:
         raise UsageError(f"{name} cannot be used: {state}.")
     return 0 if state == "ready" else 1

@@ -29,7 +29,7 @@ HINT = "`andy models list` shows what there is."
 
 
 def show_model(options: Options, as_json: bool) -> None:
-    """Raises `UsageError` for a name that nobody has."""
+    """Print all that is known of a model. Raises `UsageError` for an unknown name."""
     record = asyncio.run(_record(options))
     if as_json:
         print_json(record)
@@ -89,7 +89,7 @@ def held_by(found: Chosen, known: ServerFacts, settings: Settings, learned: Lear
 
 
 def find_trust(found: Chosen, settings: Settings, learned: Learned) -> list[str] | None:
-    """What it is trusted with, in words; None for everything."""
+    """Describe what it is trusted with; None for everything."""
     inside = found.provider.connect
     guided = inside is not None and inside(found.endpoint, settings).guided
     trusted = trust_of(guided, learned, settings.text("tools.offered"))
@@ -122,7 +122,7 @@ def _dialects(
 ) -> tuple[Detected, Detected | None]:
     """The dialect, and where it is native the one that would be used without."""
     there: Mapping[str, Dialect] = {
-        each.name: each for each in discover(dialects, Dialect, "DIALECT")
+        dialect.name: dialect for dialect in discover(dialects, Dialect, "DIALECT")
     }
     wanted = settings["dialect"]
     if wanted.value != "auto":
@@ -141,7 +141,7 @@ def _dialects(
 
 
 def _native(found: Chosen, known: ServerFacts, learned: Learned) -> bool | None:
-    """Whether the server takes tools; None when only a request can tell."""
+    """Find out if the server takes tools; None when only a request can tell."""
     if not found.provider.tools:
         return False
     if learned.native is not None:

@@ -50,8 +50,8 @@ async def find_models(settings: Settings) -> list[tuple[str, str]]:
     rows += [(f"local:{name}", "on this machine") for name in weights.available()]
     rows += [(name, "here after `andy models pull`") for name in _not_here()]
     rows += [
-        (f"{each.name}:{each.default_model}", f"${key} is set")
-        for each, key in select.keyed_providers()
+        (f"{provider.name}:{provider.default_model}", f"${key} is set")
+        for provider, key in select.keyed_providers()
     ]
     return rows
 

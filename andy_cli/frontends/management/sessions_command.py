@@ -59,7 +59,7 @@ def find(id: str) -> SessionCard:
 
 
 def messages_of(card: SessionCard) -> Iterator[dict[str, object]]:
-    """What was said, redacted anew: files of older versions hold what was not known as secret."""
+    """Read the messages, redacted anew: older versions did not know every secret."""
     secrets = secrets_of(os.environ)
     for message in read(card.path):
         record = redact_value(as_record(message), secrets)

@@ -36,8 +36,8 @@ def add(file: Path, instead: bool) -> None:
         replaced(there, text)
     except OSError as error:
         raise UsageError(f"{there} cannot be written: {error.strerror}.") from error
-    for each in found:
-        say(f"{each.name} ({each.effect}): {each.description}")
+    for tool in found:
+        say(f"{tool.name} ({tool.effect}): {tool.description}")
     say(f"Kept in {there}.")
 
 
@@ -55,7 +55,8 @@ def enable(name: str) -> None:
         raise UsageError(
             f"{name} is not switched off.", f"Switched off: {', '.join(off) or 'none'}."
         )
-    say(f"{name} is on, by {save('tools.disabled', [each for each in off if each != name])}.")
+    path = save("tools.disabled", [disabled for disabled in off if disabled != name])
+    say(f"{name} is on, by {path}.")
 
 
 def test(name: str, values: Sequence[str], as_json: bool) -> int:
@@ -70,7 +71,8 @@ def test(name: str, values: Sequence[str], as_json: bool) -> int:
     if problems:
         raise UsageError(
             "; ".join(
-                f"{each.path}: {each.message}" if each.path else each.message for each in problems
+                f"{problem.path}: {problem.message}" if problem.path else problem.message
+                for problem in problems
             )
             + ".",
             f"`andy tools info {name}` shows its parameters.",
@@ -98,7 +100,7 @@ def given(values: Sequence[str]) -> Arguments:
         except (ValueError, RecursionError) as error:
             raise UsageError(f"The arguments are no JSON: {error}.") from error
         return arguments if isinstance(arguments, dict) else {}
-    pairs = [each.partition("=") for each in values]
+    pairs = [value.partition("=") for value in values]
     wrong = next((key for key, equals, _ in pairs if not equals), None)
     if wrong is not None:
         raise UsageError(f"Arguments are NAME=VALUE, not {wrong!r}.")

@@ -21,11 +21,11 @@ def tools_here() -> Registry:
 
 
 def known_tool(name: str, tools: Registry | None = None) -> Tool:
-    """Raises UsageError for a name that is none."""
+    """Find a tool by its name. Raises UsageError with the nearest name."""
     tools = tools or tools_here()
     tool = tools.get(name)
     if tool is None:
-        close = difflib.get_close_matches(name, [each.name for each in tools], n=1)
+        close = difflib.get_close_matches(name, [tool.name for tool in tools], n=1)
         hint = f"Did you mean {close[0]}?" if close else "`andy tools list` shows what there is."
         raise UsageError(f"There is no tool {name!r}.", hint)
     return tool
@@ -52,14 +52,14 @@ def show_tool(name: str, as_json: bool) -> None:
 
 
 def describe_tool(tool: Tool) -> str:
-    """What a tool does, what it needs, and its parameters."""
+    """Describe a tool, what it needs, and its parameters."""
     lines = [f"{tool.name}: {tool.description}", f"effect: {tool.effect}"]
     lines += [f"from: {tool.source}"] if tool.source else []
     lines += [f"needs: {tool.unavailable_reason()}"] if tool.unavailable_reason() else []
     required = tool.schema["required"]
     rows = [
-        (f"  {each}", kind(schema), "required" if each in required else "", about(schema))
-        for each, schema in tool.schema["properties"].items()
+        (f"  {parameter}", kind(schema), "required" if parameter in required else "", about(schema))
+        for parameter, schema in tool.schema["properties"].items()
     ]
     return "\n".join([*lines, *format_table(rows)])
 

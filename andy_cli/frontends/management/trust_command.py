@@ -15,13 +15,15 @@ def trust(folder: str, listed: bool, remove: bool, as_json: bool) -> None:
         if as_json:
             print_json(list(trusted))
         else:
-            sys.stdout.write("".join(f"{each}\n" for each in trusted) or "No folder is trusted.\n")
+            sys.stdout.write(
+                "".join(f"{folder}\n" for folder in trusted) or "No folder is trusted.\n"
+            )
         return
     path = str(Path(folder or ".").expanduser().resolve())
     if remove:
         if path not in trusted:
             raise UsageError(f"{path} is not trusted.", "`andy trust --list` shows what is.")
-        save("trust.folders", [each for each in trusted if each != path])
+        save("trust.folders", [trusted_path for trusted_path in trusted if trusted_path != path])
         sys.stdout.write(f"{path} is not trusted any more.\n")
         return
     if not Path(path).is_dir():

@@ -45,8 +45,8 @@ class Counting:
 
 def asked(request: Request) -> int:
     """About how many tokens the request is."""
-    texts = (json.dumps(each, ensure_ascii=False, default=str) for each in request.tools)
+    texts = (json.dumps(tool, ensure_ascii=False, default=str) for tool in request.tools)
     return sum(map(tokens, texts)) + sum(
-        MESSAGE + tokens(json.dumps(each, ensure_ascii=False, default=str))
-        for each in request.messages
+        MESSAGE + tokens(json.dumps(message, ensure_ascii=False, default=str))
+        for message in request.messages
     )

@@ -59,8 +59,8 @@ async def _probe(options: Options, tries: int, as_json: bool, progress: "Progres
         await fetched(found.endpoint.model)
     gc.enable()  # the door switched it off, and this takes its time
     held, loose = (
-        Counting(select.connect_client(found, each, progress.tell, forget=True))
-        for each in switched(options)
+        Counting(select.connect_client(found, variant, progress.tell, forget=True))
+        for variant in switched(options)
     )
     if found.provider.connect:
         loose = held  # its weights are loaded once
@@ -97,10 +97,10 @@ def switched(options: Options) -> tuple[Settings, Settings]:
 
 
 def describe_measured(trusted: Trusted) -> str:
-    """What the model is trusted with from now on, and where it was first wrong."""
-    wrong = [each for each in trusted.tried if not each.right]
+    """Describe what the model is trusted with from now on, and where it was first wrong."""
+    wrong = [attempt for attempt in trusted.tried if not attempt.right]
     lines = [f"trusted with: {', '.join(describe_trust(trusted.effects)) or 'nothing'}"]
-    lines += [f"  wrong: {each.trial.effect}: {each.said}" for each in wrong]
+    lines += [f"  wrong: {attempt.trial.effect}: {attempt.said}" for attempt in wrong]
     return "\n".join(map(neutralize_text, lines))
 
 
@@ -129,7 +129,7 @@ def keep(
 
 
 def find_help(rows: Sequence[Row], winner: Row) -> bool | None:
-    """Whether the model did better when it was held; None where that made no row of its own."""
+    """Find out if the model did better when it was held; None where that made no row of its own."""
     tried = any(row.protocol == winner.protocol and row.way.held for row in rows)
     return winner.way.held if tried else None
 
@@ -158,7 +158,7 @@ def _cells(rows: Sequence[Row], winner: Row | None) -> Iterator[tuple[str, ...]]
 
 
 def conclusion(found: Chosen, settings: Settings, winner: Row | None, kept: bool) -> list[str]:
-    """What will be done from now on."""
+    """Describe what will be used from now on."""
     name = neutralize_text(f"{found.endpoint.provider}:{found.endpoint.model}")
     if winner is None:
         return [f"{name} used no tool in any of them: nothing changes."]
@@ -190,8 +190,8 @@ def as_record(
                 "seconds": row.seconds,
                 "note": row.note,
                 "outcomes": [
-                    {"task": each.task.name, "right": not each.why, "why": each.why}
-                    for each in row.outcomes
+                    {"task": outcome.task.name, "right": not outcome.why, "why": outcome.why}
+                    for outcome in row.outcomes
                 ],
             }
             for row in rows
@@ -200,9 +200,9 @@ def as_record(
         "kept_held": kept.way.held if kept else None,
         "trusted": trusted.effects if trusted else None,
         "trials": [
-            {"effect": each.trial.effect, "values": each.trial.values, "said": each.said}
-            | {"right": each.right}
-            for each in (trusted.tried if trusted else ())
+            {"effect": attempt.trial.effect, "values": attempt.trial.values, "said": attempt.said}
+            | {"right": attempt.right}
+            for attempt in (trusted.tried if trusted else ())
         ],
     }
 
@@ -219,7 +219,7 @@ class Progress:
             sys.stderr.flush()
 
     def tell(self, line: str) -> None:
-        """What a retry says: of use to whoever watches."""
+        """Print what a retry says, for whoever watches."""
         if self._terminal:
             self.show("")
             sys.stderr.write(neutralize_text(line) + "\n")

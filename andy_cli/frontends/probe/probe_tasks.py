@@ -68,8 +68,8 @@ def convert_length(amount: float, unit: str, into: str) -> dict[str, object]:
 
 
 TOOLS = {
-    each.name: each
-    for each in (
+    probe_tool.name: probe_tool
+    for probe_tool in (
         current_weather,
         set_timer,
         find_contact,
@@ -162,18 +162,18 @@ def offered(task: Task) -> Registry:
 
 
 def lacking(task: Task, seen: Sequence[Event]) -> str:
-    """Why the turn did not carry the task out, in words; empty if it did.
+    """Say why the turn did not carry the task out; empty if it did.
 
     Calls that were refused and corrected do not count against it: they cost tokens.
     """
     made = find_made(seen)
-    for each in made:
-        if not any(_fits(each, wanted) for wanted in task.calls):
-            return f"it called {each.tool} with {dict(each.arguments)}"
+    for call in made:
+        if not any(_fits(call, wanted) for wanted in task.calls):
+            return f"it called {call.tool} with {dict(call.arguments)}"
     for wanted in task.calls:
-        if not any(_fits(each, wanted) for each in made):
+        if not any(_fits(call, wanted) for call in made):
             return f"it did not call {wanted.tool} with {dict(wanted.arguments)}"
-    answer = next((each.result for each in reversed(seen) if isinstance(each, events.Ended)), "")
+    answer = next((event.result for event in reversed(seen) if isinstance(event, events.Ended)), "")
     if not answer.strip():
         return "it answered nothing"
     if task.answer.lower() not in answer.lower():
@@ -184,14 +184,14 @@ def lacking(task: Task, seen: Sequence[Event]) -> str:
 def find_made(seen: Sequence[Event]) -> list[Wanted]:
     """The calls that were carried out."""
     done = {
-        each.tool_id
-        for each in seen
-        if isinstance(each, events.ToolAnswered) and each.status is Status.SUCCESS
+        event.tool_id
+        for event in seen
+        if isinstance(event, events.ToolAnswered) and event.status is Status.SUCCESS
     }
     return [
-        Wanted(each.tool_name, each.parameters)
-        for each in seen
-        if isinstance(each, events.ToolUsed) and each.tool_id in done
+        Wanted(event.tool_name, event.parameters)
+        for event in seen
+        if isinstance(event, events.ToolUsed) and event.tool_id in done
     ]
 
 

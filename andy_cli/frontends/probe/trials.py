@@ -63,7 +63,7 @@ class Way(NamedTuple):
 
 
 class Row(NamedTuple):
-    """How one notation did."""
+    """The result of one notation."""
 
     way: Way
     outcomes: tuple[Outcome, ...] = ()
@@ -78,16 +78,16 @@ class Row(NamedTuple):
 
     @property
     def right(self) -> int:
-        return sum(not each.why for each in self.outcomes)
+        return sum(not outcome.why for outcome in self.outcomes)
 
     @property
     def works(self) -> bool:
-        """Whether something was done with it: an answer to small talk shows nothing."""
-        return any(each.task.calls and not each.why for each in self.outcomes)
+        """True if something was done with it: an answer to small talk shows nothing."""
+        return any(outcome.task.calls and not outcome.why for outcome in self.outcomes)
 
 
 class Bench(NamedTuple):
-    """What is probed, and how often."""
+    """The model that is probed, and how often."""
 
     chosen: Chosen
     client: ModelClient
@@ -113,13 +113,13 @@ class Bench(NamedTuple):
 
 
 def family_of(bench: Bench, template: Template) -> Detected:
-    """What would be written if nothing was known from trying."""
+    """Find the dialect that would be used if nothing was known from trying."""
     there = discover(dialects, Dialect, "DIALECT")
     return choose_dialect(bench.chosen.endpoint.model, template, (), there)
 
 
 def candidates(bench: Bench, family: str) -> list[Way]:
-    """What is worth trying, each once; where two are equal, the first is kept."""
+    """List the notations worth trying, each once; where two are equal, the first is kept."""
     native = [NATIVE] if bench.client.tools else []
     protocols = [*dict.fromkeys([*native, family, *GENERAL])]
     return [way for protocol in protocols for way in ways_of(bench, protocol)]
@@ -128,17 +128,17 @@ def candidates(bench: Bench, family: str) -> list[Way]:
 def ways_of(bench: Bench, protocol: str) -> list[Way]:
     """A notation without, and with all that its server can do to hold the model to it."""
     dialect = discover(dialects, Dialect, "DIALECT")
-    holds = any(each.constraint for each in dialect if each.name == protocol)
+    holds = any(known.constraint for known in dialect if known.name == protocol)
     settings = bench.options.settings()
     served = bool(bench.chosen.endpoint.base_url) and settings.text("constraints") != "off"
     return [Way(protocol, True), Way(protocol)] if holds and served else [Way(protocol)]
 
 
 async def in_turn(bench: Bench, ways: Sequence[Way]) -> list[Row]:
-    """How each of them did. One that cannot become the best any more is not tried to the end."""
+    """Try each of them. One that cannot become the best any more is not tried to the end."""
     rows: list[Row] = []
-    for each in ways:
-        rows.append(await tried(bench, each, best(rows)))
+    for way in ways:
+        rows.append(await tried(bench, way, best(rows)))
     return rows
 
 
@@ -159,7 +159,7 @@ async def tried(bench: Bench, way: Way, ahead: Row | None = None) -> Row:
             raise error
         outcome = Outcome(task, str(error) if error else lacking(task, seen), error)
         row = row._replace(outcomes=(*row.outcomes, outcome))
-        if error and at >= PATIENCE and all(each.error for each in row.outcomes):
+        if error and at >= PATIENCE and all(outcome.error for outcome in row.outcomes):
             return row._replace(note=str(error))
         if ahead and at < len(tasks) and _beaten(row, len(tasks) - at, ahead):
             return row._replace(note="stopped: another does better")
@@ -167,33 +167,33 @@ async def tried(bench: Bench, way: Way, ahead: Row | None = None) -> Row:
 
 
 def _beaten(row: Row, left: int, ahead: Row) -> bool:
-    """Whether it would lose even if it did all that is left to do."""
+    """Find out if it would lose even if it did all that is left to do."""
     if row.right + left == ahead.right:
         return sum(row.usage) >= sum(ahead.usage)
     return row.right + left < ahead.right
 
 
 def failure(seen: Sequence[Event]) -> ModelError | None:
-    """What ended the turn, as the error it was."""
-    code = next((each.exit_code for each in seen if isinstance(each, events.Ended)), 1)
+    """Find the error that ended the turn."""
+    code = next((event.exit_code for event in seen if isinstance(event, events.Ended)), 1)
     kinds: Mapping[int, type[ModelError]] = {75: TransientError, 77: AuthError}
-    for each in seen:
-        if isinstance(each, events.Failed) and each.severity == "error":
-            error: ModelError = kinds.get(code, ModelError)(each.message, each.hint)
-            error.kind = each.kind
+    for event in seen:
+        if isinstance(event, events.Failed) and event.severity == "error":
+            error: ModelError = kinds.get(code, ModelError)(event.message, event.hint)
+            error.kind = event.kind
             return error
     return None
 
 
 def hopeless(error: ModelError, protocol: str) -> bool:
-    """Whether every other request would end so too."""
+    """Judge if every other request would end in this error too."""
     if isinstance(error, TransientError):
         return protocol != NATIVE or error.kind not in PASSING
     return isinstance(error, AuthError) or error.kind in HOPELESS
 
 
 def fail_if_nobody_answered(rows: Sequence[Row]) -> None:
-    errors = [each.error for row in rows for each in row.outcomes]
+    errors = [outcome.error for row in rows for outcome in row.outcomes]
     if errors and errors[-1] and all(errors):
         raise errors[-1]
 

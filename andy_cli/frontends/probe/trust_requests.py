@@ -1,4 +1,4 @@
-"""What the user says in the trials of trust_trials.py, and the call that each of it wants."""
+"""The requests of the trials in trust_trials.py, and the call that each of them wants."""
 
 from typing import NamedTuple
 

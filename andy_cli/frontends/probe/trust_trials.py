@@ -1,4 +1,4 @@
-"""What a model gets right by itself: the right tool with the right values, by effect and number.
+"""Trials of what a model gets right by itself: tool and values, by effect and number of values.
 
 Of each effect there are tools that need no value, one, two and three. They touch nothing; what they
 would do is said in their names alone, as with any tool.
@@ -59,14 +59,14 @@ class Trusted(NamedTuple):
 
 
 async def measure_trust(bench: Bench, way: Way) -> Trusted:
-    """What the model is right with. More values are tried once it was right with fewer."""
+    """Measure what the model is right with. More values are tried once it was right with fewer."""
     trusted: dict[str, int] = {}
     every: list[Tried] = []
     for effect in EFFECTS:
         for trial in sorted(trials_of(effect), key=lambda trial: trial.values):
             tried = [await try_request(bench, way, trial, at) for at in requests_of(bench, trial)]
             every += tried
-            if sum(each.right for each in tried) < BAR * len(tried):
+            if sum(attempt.right for attempt in tried) < BAR * len(tried):
                 break
             trusted[effect] = trial.values
     return Trusted(trusted, tuple(every))
@@ -81,7 +81,7 @@ def requests_of(bench: Bench, trial: Trial) -> Sequence[int]:
 
 
 async def try_request(bench: Bench, way: Way, trial: Trial, at: int) -> Tried:
-    """Whether the one call that is carried out is the right one. Raises ModelError."""
+    """Make one request and see if the one call carried out is right. Raises ModelError."""
     said, wanted = trial.said[at]
     bench.progress(f"{way.name}  {trial.effect} with {trial.values} values: {said}")
     chat = bench.conversation(way, offer_tools(trial.values))
@@ -93,7 +93,7 @@ async def try_request(bench: Bench, way: Way, trial: Trial, at: int) -> Tried:
 
 
 def is_right(trial: Trial, wanted: Arguments, seen: Sequence[Event]) -> bool:
-    """Whether the call that was carried out is that of the trial, with these values."""
+    """Compare the call that was carried out with that of the trial and its values."""
     made = find_made(seen)
     if [call.tool for call in made] != [trial.tool]:
         return False

@@ -36,7 +36,7 @@ class Recorded:
 
     @property
     def address(self) -> str:
-        """Where it was sent; the base URL, but for Ollama's own API."""
+        """The address it was sent to: the base URL, but for Ollama's own API."""
         return text(self.request, "url")
 
     @property
@@ -81,9 +81,9 @@ def read(path: Path) -> Recording:
     if not requests:
         raise UsageError(f"{path} is no capture: it holds no request.", HINT)
     damage += [
-        f"the reply to request {each.number} is missing its end"
-        for each in requests
-        if not each.ended
+        f"the reply to request {request.number} is missing its end"
+        for request in requests
+        if not request.ended
     ]
     return Recording(tuple(requests), tuple(damage), tuple(beside["turn"]), tuple(beside["result"]))
 
@@ -107,7 +107,7 @@ def _add(requests: list[Recorded], record: Record) -> None:
     if kind == "request":
         requests.append(Recorded(number, record))
         return
-    here = next((each for each in reversed(requests) if each.number == number), None)
+    here = next((request for request in reversed(requests) if request.number == number), None)
     if here is None:
         raise Damaged(f"belongs to request {number}, which is not in the file")
     if kind == "chunk":

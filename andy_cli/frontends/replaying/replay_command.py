@@ -63,21 +63,21 @@ def replay(path: str, wanted: Wanted) -> int:
     if wanted.turns:
         return _damage(recording, file) or rerun(recording, wanted.json)
     only = _only(wanted)
-    if wanted.diff and not only and not any(each.outcome for each in recording.requests):
+    if wanted.diff and not only and not any(request.outcome for request in recording.requests):
         raise UsageError(
             f"{file} does not say what was made of its replies: there is nothing to compare.",
             "Give --dialect or --model-as to compare with that.",
         )
     different = 0
-    for each in recording.requests:
-        replayed = once(each, only)
+    for request in recording.requests:
+        replayed = once(request, only)
         _write(*shown(replayed))
         if wanted.diff:
             changes = list(_changes(replayed, only))
             _write(*changes)
             different += bool(changes)
         if wanted.to_test:
-            _write(f"  {_keep(Path(wanted.to_test), replayed, f'{file.stem}-{each.number}')}")
+            _write(f"  {_keep(Path(wanted.to_test), replayed, f'{file.stem}-{request.number}')}")
     if wanted.diff:
         _write("", f"{different or 'nothing'} of {len(recording.requests)} came out differently")
     return _damage(recording, file) or (1 if different else 0)
@@ -111,7 +111,7 @@ def _only(wanted: Wanted) -> str:
 
 @cache
 def _known() -> Mapping[str, Dialect]:
-    return {each.name: each for each in discover(dialects, Dialect, "DIALECT")}
+    return {dialect.name: dialect for dialect in discover(dialects, Dialect, "DIALECT")}
 
 
 def once(recorded: Recorded, only: str = "") -> Replayed:
@@ -138,7 +138,7 @@ async def _drained(reply: Reply) -> str:
 
 
 async def _chunks(recorded: Recorded, texts: list[str]) -> AsyncGenerator[Chunk, None]:
-    """What the client would have yielded for these bytes."""
+    """Yield what the client would have yielded for these bytes."""
     reader = reader_at(recorded.address)
     for piece in recorded.pieces:
         for chunk in [piece] if isinstance(piece, Chunk) else reader.feed(piece):
@@ -156,7 +156,7 @@ def _tools(recorded: Recorded) -> Tools:
     for there in (recorded.outcome, recorded.body):
         listed = there.get("tools") if there else None
         if isinstance(listed, list):
-            return tools_by_name([each for each in listed if isinstance(each, dict)])
+            return tools_by_name([tool for tool in listed if isinstance(tool, dict)])
     return _registered()
 
 
@@ -166,7 +166,7 @@ def _registered() -> Tools:
 
 
 def shown(replayed: Replayed) -> Iterator[str]:
-    """What a request compiles to, for people."""
+    """Describe what a request compiles to."""
     recorded, outcome = replayed.recorded, replayed.outcome
     count = len(recorded.pieces)
     head = f"request {recorded.number}: {recorded.model or 'a model'}, {count} pieces"
@@ -186,7 +186,7 @@ def shown(replayed: Replayed) -> Iterator[str]:
 
 
 def _changes(replayed: Replayed, only: str) -> Iterator[str]:
-    """How the outcome differs from the one at the time, or from that by all dialects."""
+    """List how the outcome differs from the one at the time, or from that by all dialects."""
     before = replayed.recorded.outcome
     if before is None and only:
         before = once(replayed.recorded).outcome

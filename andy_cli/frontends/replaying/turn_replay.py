@@ -32,7 +32,7 @@ class Recalled:
     """A model that says again what it said, and tools that return what they returned."""
 
     def __init__(self, recorded: Iterable[Recorded], results: Iterable[Record], name: str) -> None:
-        self._recorded = deque(each for each in recorded if each.pieces)
+        self._recorded = deque(request for request in recorded if request.pieces)
         self.results = deque(results)
         self.name = name
         self.tools = True
@@ -76,7 +76,7 @@ class Recollection(Gate):
 
 
 def rerun(recording: Recording, as_json: bool) -> int:
-    """Raises UsageError where the capture holds no turn: those of earlier versions do not."""
+    """Replay the turns of a capture. Raises UsageError if it holds none, as old captures do."""
     if not recording.turns:
         raise UsageError(
             "This capture does not say where a turn begins: only replies can be replayed.",
@@ -92,8 +92,8 @@ async def _rerun(recording: Recording, as_json: bool) -> int:
     tools = Registry(_stand_ins(first, recalled))
     chat = Conversation(recalled, tools, Recollection(recalled), settings, Path.cwd())
     code = 0
-    for each in recording.turns:
-        async for event in turn(chat, text(each, "user")):
+    for recorded_turn in recording.turns:
+        async for event in turn(chat, text(recorded_turn, "user")):
             _write(events.as_json(event) if as_json else shown(event))
             if isinstance(event, events.Ended):
                 code = event.exit_code
@@ -102,10 +102,10 @@ async def _rerun(recording: Recording, as_json: bool) -> int:
 
 def _stand_ins(record: Record, recalled: Recalled) -> Iterator[Tool]:
     """The tools of the time: today's where they are still there, each with its result recalled."""
-    today = {each.name: each for each in collection.load_tool_files()}
+    today = {tool.name: tool for tool in collection.load_tool_files()}
     listed = record.get("tools")
-    for each in listed if isinstance(listed, list) else ():
-        function = each.get("function", {}) if isinstance(each, dict) else {}
+    for entry in listed if isinstance(listed, list) else ():
+        function = entry.get("function", {}) if isinstance(entry, dict) else {}
         name = str(function.get("name", ""))
         known = today.get(name)
         if known is not None:

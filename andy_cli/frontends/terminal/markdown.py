@@ -165,7 +165,7 @@ def by_block(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def finished(text: str) -> int:
-    """How many characters of a growing text are blocks that nothing added can change."""
+    """Count the characters of a growing text in blocks that nothing added can change."""
     starts = [
         token.map[0]
         for token in BLOCKS.parse(text)

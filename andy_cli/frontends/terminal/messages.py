@@ -34,7 +34,7 @@ def action_line(event: ToolAnswered) -> str:
 
 
 def describe_corrections(changes: Sequence[str], tool_name: str) -> str:
-    """What was meant by what the model wrote: "read `file` as `path`"; nothing of the protocol."""
+    """Describe corrections of what the model wrote: "read `file` as `path`"; not the protocol's."""
     said = []
     for change in changes:
         written, arrow, meant = change.partition(" -> ")
@@ -46,14 +46,16 @@ def describe_corrections(changes: Sequence[str], tool_name: str) -> str:
 
 
 def not_done_lines(event: Ended) -> list[str]:
-    """What andy itself says beneath an answer: what was asked for and not done."""
-    return [f"Not done: {each['action']} ({each['reason']})" for each in event.not_done]
+    """Describe what was asked for and not done, to stand beneath an answer."""
+    return [f"Not done: {entry['action']} ({entry['reason']})" for entry in event.not_done]
 
 
 def changed_paragraphs(before: str, after: str) -> str:
     """The paragraphs of a text that do not stand in the one before it."""
-    known = {each.strip() for each in before.split("\n\n")}
-    return "\n\n".join(each for each in after.split("\n\n") if each.strip() not in known)
+    known = {paragraph.strip() for paragraph in before.split("\n\n")}
+    return "\n\n".join(
+        paragraph for paragraph in after.split("\n\n") if paragraph.strip() not in known
+    )
 
 
 def problem(message: str, hint: str = "") -> str:

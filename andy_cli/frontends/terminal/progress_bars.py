@@ -1,4 +1,4 @@
-"""How much of a download, or of other work, is done."""
+"""Progress bars of downloads and other work."""
 
 import sys
 from collections.abc import Callable

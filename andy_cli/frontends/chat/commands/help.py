@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from andy_cli.frontends.chat import command_lookup
-from andy_cli.frontends.chat.chat_session import Desk
-from andy_cli.frontends.chat.slash_command import Command, Offer
+from andy_cli.frontends.chat.chat_session import ChatSession
+from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
 from andy_cli.frontends.terminal.tables import format_table
 
 MARKS = """!COMMAND runs a command line, and andy knows what it printed; !!COMMAND runs it alone.
@@ -23,26 +23,28 @@ KEYS = (
 ADDED = "Of your own, or of this project:"
 
 
-async def help(desk: Desk, argument: str) -> str:
-    """Raises UsageError for a command that is none."""
+async def show_help(session: ChatSession, argument: str) -> str:
+    """List all commands, or describe one. Raises UsageError if there is no such command."""
     if argument:
-        return describe(command_lookup.find_command(argument.removeprefix("/"), desk))
-    added = command_lookup.list_added(desk)
-    lines = format_table([(each.usage, each.about) for each in command_lookup.list_commands()])
-    if added.commands:
-        rows = [(each.usage, each.about) for each in added.commands]
+        return describe_command(command_lookup.find_command(argument.removeprefix("/"), session))
+    added_commands = command_lookup.list_added(session)
+    lines = format_table(
+        [(command.usage, command.about) for command in command_lookup.list_commands()]
+    )
+    if added_commands.commands:
+        rows = [(command.usage, command.about) for command in added_commands.commands]
         lines += ["", ADDED, *format_table(rows)]
-    return "\n".join([*lines, *added.notes, "", MARKS, *KEYS])
+    return "\n".join([*lines, *added_commands.notes, "", MARKS, *KEYS])
 
 
-def describe(command: Command) -> str:
+def describe_command(command: SlashCommand) -> str:
     also = ", ".join(f"/{alias}" for alias in command.aliases)
     return f"{command.usage}  {command.about}" + (f"\nalso: {also}" if also else "")
 
 
-def complete(desk: Desk | None, typed: str) -> Iterable[Offer]:
-    known = (*command_lookup.list_commands(), *command_lookup.list_added(desk).commands)
+def offer_commands(session: ChatSession | None, typed: str) -> Iterable[Offer]:
+    known = (*command_lookup.list_commands(), *command_lookup.list_added(session).commands)
     return [(command.name, command.about) for command in known]
 
 
-COMMAND = Command("help", "/help [COMMAND]", "this page", help, ("?",), complete)
+COMMAND = SlashCommand("help", "/help [COMMAND]", "this page", show_help, ("?",), offer_commands)

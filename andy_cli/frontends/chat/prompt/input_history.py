@@ -1,4 +1,4 @@
-"""What was typed before, for the Up key: in a 0600 file, without secrets."""
+"""The history of typed lines, for the Up key: in a 0600 file, without secrets."""
 
 import contextlib
 import os

@@ -14,10 +14,10 @@ MOMENT = 2.0
 
 
 class LineCompleter(Completer):
-    def __init__(self, desk: Callable[[], object]) -> None:
+    def __init__(self, session: Callable[[], object]) -> None:
         """`desk` returns the chat's `Desk`, or None before there is one: to name its type here
         would load it before the first prompt."""
-        self._desk = desk
+        self._session = session
 
     def get_completions(self, document: Document, event: CompleteEvent) -> Iterable[Completion]:
         typed = document.text_before_cursor
@@ -25,7 +25,7 @@ class LineCompleter(Completer):
             return
         from andy_cli.frontends.chat.command_lookup import find_offers  # imports all commands
 
-        for replaced, value, about in find_offers(typed, self._desk()):
+        for replaced, value, about in find_offers(typed, self._session()):
             yield Completion(value, start_position=-replaced, display_meta=about)
 
     async def get_completions_async(

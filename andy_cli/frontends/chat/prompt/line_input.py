@@ -20,10 +20,10 @@ class PipedInput:
     """Standard input, line by line; nobody is there to answer questions."""
 
     @contextlib.asynccontextmanager
-    async def opened(self) -> AsyncIterator[None]:
+    async def keep_open(self) -> AsyncIterator[None]:
         yield
 
-    async def line(self) -> str:
+    async def read_line(self) -> str:
         """The next line with something on it. Raises EOFError."""
         line = "\n"
         while line and not line.strip():
@@ -33,11 +33,11 @@ class PipedInput:
         return line.strip()
 
     @contextlib.contextmanager
-    def working(self, line: str, stop: Callable[[], object]) -> Iterator[None]:
+    def working_on(self, line: str, stop: Callable[[], object]) -> Iterator[None]:
         """Ctrl-C ends the whole: there is no chat to go back to."""
         yield
 
-    async def question(self, text: str, begun: str = "", secret: bool = False) -> str:
+    async def ask_user(self, text: str, begun: str = "", secret: bool = False) -> str:
         """A no, from the end of the input."""
         raise EOFError
 
@@ -49,10 +49,10 @@ class TypedInput:
         self._session: PromptSession[str] = PromptSession(history=history)
 
     @contextlib.asynccontextmanager
-    async def opened(self) -> AsyncIterator[None]:
+    async def keep_open(self) -> AsyncIterator[None]:
         yield
 
-    async def line(self) -> str:
+    async def read_line(self) -> str:
         """The next line with something on it. Raises EOFError where the user leaves."""
         interrupted = 0.0
         while True:
@@ -67,7 +67,7 @@ class TypedInput:
                 sys.stdout.write(LEAVE_HINT)
 
     @contextlib.contextmanager
-    def working(self, line: str, stop: Callable[[], object]) -> Iterator[None]:
+    def working_on(self, line: str, stop: Callable[[], object]) -> Iterator[None]:
         """SIGINT, which Ctrl-C sends here, calls `stop` while this lasts."""
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, stop)
@@ -76,19 +76,19 @@ class TypedInput:
         finally:
             loop.remove_signal_handler(signal.SIGINT)
 
-    async def question(self, text: str, begun: str = "", secret: bool = False) -> str:
-        """What the user answers, unseen where `secret`.
+    async def ask_user(self, text: str, begun: str = "", secret: bool = False) -> str:
+        """Ask the user, and hide the answer if it is `secret`.
 
         Raises EOFError at Ctrl-D and Esc; Ctrl-C stops what asks.
         """
-        session: PromptSession[str] = PromptSession(key_bindings=esc_is_no())
+        session: PromptSession[str] = PromptSession(key_bindings=bind_escape())
         try:
             return await session.prompt_async(text, default=begun, is_password=secret)
         except KeyboardInterrupt:
             raise asyncio.CancelledError from None
 
 
-def esc_is_no() -> KeyBindings:
+def bind_escape() -> KeyBindings:
     bindings = KeyBindings()
 
     @bindings.add(Keys.Escape, eager=True)

@@ -50,7 +50,7 @@ class LivePrompt:
         """The status line."""
         self.started: Callable[[], object] = lambda: None
         """Called once, when the prompt is on the screen for the first time."""
-        self.next_mode: Callable[[], object] = lambda: None
+        self.cycle_mode: Callable[[], object] = lambda: None
         """Shift-Tab."""
         self.show_folded: Callable[[], object] = lambda: None
         """Ctrl-O: print what was shown in part."""
@@ -69,7 +69,7 @@ class LivePrompt:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @contextlib.asynccontextmanager
-    async def opened(self) -> AsyncIterator[None]:
+    async def keep_open(self) -> AsyncIterator[None]:
         """The prompt is on the screen, and what is printed goes above it, while this lasts."""
         self._loop = asyncio.get_running_loop()
         running = asyncio.create_task(self._application.run_async(set_exception_handler=False))
@@ -85,7 +85,7 @@ class LivePrompt:
                 if isinstance(self._output, StepwiseOutput):
                     self._output.restore_terminal()
 
-    async def line(self) -> str:
+    async def read_line(self) -> str:
         """The next line that was sent, with something on it. Raises EOFError where one leaves."""
         await self._state.sent.wait()
         self._raise_if_lost()
@@ -95,7 +95,7 @@ class LivePrompt:
         return line
 
     @contextlib.contextmanager
-    def working(self, line: str, stop: Callable[[], object]) -> Iterator[None]:
+    def working_on(self, line: str, stop: Callable[[], object]) -> Iterator[None]:
         """Print the line that is worked on; queue what is sent, and let Ctrl-C, Esc and SIGINT
         call `stop` while this lasts.
         """
@@ -114,8 +114,8 @@ class LivePrompt:
             self._application.drawing = True
             self.show()
 
-    async def question(self, text: str, begun: str = "", secret: bool = False) -> str:
-        """What the user answers, typed after the question was shown; `begun` is to be edited.
+    async def ask_user(self, text: str, begun: str = "", secret: bool = False) -> str:
+        """Ask the user, who types the answer after the question was shown; `begun` is to be edited.
         Nobody sees what is `secret`.
 
         What was typed before stays in the prompt, and what was queued goes back there: it was not
@@ -126,7 +126,7 @@ class LivePrompt:
         self._application.key_processor.process_keys()
         state.unqueue()
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        state.question = OpenQuestion(text, secret, answer)
+        state.ask_user = OpenQuestion(text, secret, answer)
         state.answer.document = Document(begun)
         self._application.layout.focus(state.answer)
         self._application.drawing = True
@@ -136,7 +136,7 @@ class LivePrompt:
             return await answer
         finally:
             said = f"{text}{'' if secret else state.answer.text}".rstrip()
-            state.question = None
+            state.ask_user = None
             state.answer.reset()
             self._application.layout.focus(state.typed)
             with self._step():
@@ -160,7 +160,7 @@ class LivePrompt:
 
     @property
     def draws(self) -> bool:
-        """Whether something is drawn again; else all is only added."""
+        """True while the prompt is drawn; else output is only added."""
         return self._application.is_running and self._application.drawing
 
     @property
@@ -259,5 +259,5 @@ class LivePrompt:
     def _end(self, _: "asyncio.Task[None]") -> None:
         """End the chat, and refuse what is asked: the terminal is gone, or the chat is over."""
         self._state.sent.send(None)
-        if self._state.question is not None:
-            self._state.question.refuse()
+        if self._state.ask_user is not None:
+            self._state.ask_user.refuse()

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-TYPED = re.compile(r"(?<![^\s(])@(?:\"(?P<quoted>[^\"\n]*)|(?P<plain>[^\s\"]*))\Z")
+ATTACHMENT = re.compile(r"(?<![^\s(])@(?:\"(?P<quoted>[^\"\n]*)|(?P<plain>[^\s\"]*))\Z")
 OUTSIDE = re.compile(r"/|~|\.\.(?:/|$)")
 """How a path begins that leads out of the workspace."""
 
@@ -33,7 +33,7 @@ PLAIN = re.compile(r"[^\s\"]+")
 """A path that needs no quotation marks."""
 
 
-class Walked(NamedTuple):
+class FolderWalk(NamedTuple):
     """A walk of the workspace; `paths` grows while it goes on."""
 
     began: float
@@ -45,126 +45,156 @@ class AttachmentCompleter(Completer):
     def __init__(self, folder: Path) -> None:
         """`folder` is the workspace. Nothing is looked at before the first `@`."""
         self._folder = folder
-        self._walked: Walked | None = None
-        self._before: list[str] = []
+        self._current_walk: FolderWalk | None = None
+        self._earlier_paths: list[str] = []
         """What the walk before this one found."""
 
     def get_completions(self, document: Document, event: CompleteEvent) -> Iterator[Completion]:
-        match = TYPED.search(document.text_before_cursor)
+        match = ATTACHMENT.search(document.text_before_cursor)
         if match is None:
             return
         typed = match["plain"] if match["quoted"] is None else match["quoted"]
-        found = find_outside(typed, self._folder) if OUTSIDE.match(typed) else self._find(typed)
-        for path in found:
-            yield Completion(written(path), -len(match[0]) + 1, display=path)
+        found_paths = (
+            find_outside(typed, self._folder) if OUTSIDE.match(typed) else self._find_paths(typed)
+        )
+        for path in found_paths:
+            yield Completion(quote_path(path), -len(match[0]) + 1, display=path)
 
     async def get_completions_async(
         self, document: Document, event: CompleteEvent
     ) -> AsyncGenerator[Completion, None]:
         """The same, in a thread: keys are taken meanwhile."""
-        if TYPED.search(document.text_before_cursor):
-            for each in await asyncio.to_thread(lambda: [*self.get_completions(document, event)]):
-                yield each
+        if ATTACHMENT.search(document.text_before_cursor):
+            for completion in await asyncio.to_thread(
+                lambda: [*self.get_completions(document, event)]
+            ):
+                yield completion
 
-    def _find(self, typed: str) -> list[str]:
-        walked = self._walk()
-        walked.done.wait(PATIENCE)
+    def _find_paths(self, typed: str) -> list[str]:
+        current_walk = self._start_walk()
+        current_walk.done.wait(PATIENCE)
         # While a walk goes on, what the one before found is offered too.
-        paths = [*walked.paths] if walked.done.is_set() else [*walked.paths, *self._before]
-        return best(typed, paths)
+        paths = (
+            [*current_walk.paths]
+            if current_walk.done.is_set()
+            else [*current_walk.paths, *self._earlier_paths]
+        )
+        return find_best(typed, paths)
 
-    def _walk(self) -> Walked:
+    def _start_walk(self) -> FolderWalk:
         """The walk that is believed now; a new one is begun where there is none."""
-        walked = self._walked
-        if walked is not None:
-            if not walked.done.is_set() or time.monotonic() - walked.began < FRESH:
-                return walked
-            self._before = walked.paths
-        self._walked = walked = Walked(time.monotonic(), [], threading.Event())
-        threading.Thread(target=walk, args=(self._folder, walked), daemon=True).start()
-        return walked
+        current_walk = self._current_walk
+        if current_walk is not None:
+            if not current_walk.done.is_set() or time.monotonic() - current_walk.began < FRESH:
+                return current_walk
+            self._earlier_paths = current_walk.paths
+        self._current_walk = current_walk = FolderWalk(time.monotonic(), [], threading.Event())
+        threading.Thread(target=walk_folder, args=(self._folder, current_walk), daemon=True).start()
+        return current_walk
 
 
-def walk(folder: Path, walked: Walked) -> None:
+def walk_folder(folder: Path, current_walk: FolderWalk) -> None:
     """Find what lies in the folder, level by level; a folder ends in a slash."""
     # All that is needed to look at files takes 20 ms to load.
-    from andy_cli.errors import AndyError, ToolError
-    from andy_cli.toolbox.files.search.ignoring import Ignored
-    from andy_cli.toolbox.files.search.walking import DEEPEST, MOST, list_entries
-    from andy_cli.toolbox.granted_paths import GrantedPath
+    from andy_cli.errors import AndyError
+    from andy_cli.toolbox.files.search.walking import MOST
 
     try:
-        place = GrantedPath(folder.resolve(), folder.resolve())
-        ignored = Ignored(place)
-        waiting: deque[tuple[str, ...]] = deque([()])
-        while waiting and len(walked.paths) < MOST:
-            above = waiting.popleft()
-            if time.monotonic() - walked.began > LONGEST_WALK:
+        for paths in list_folders(folder, current_walk.began + LONGEST_WALK):
+            current_walk.paths.extend(paths)
+            if len(current_walk.paths) >= MOST:
                 return
-            try:
-                there = [each for each in list_entries(place, above) if not ignored(each)]
-            except ToolError:
-                continue
-            for entry in filter(lambda each: is_offered(each.path[-1]), there):
-                walked.paths.append("/".join(entry.path) + "/" * (entry.kind == "folder"))
-                if entry.kind == "folder" and len(entry.path) < DEEPEST:
-                    waiting.append(entry.path)
     except (AndyError, OSError):
         return  # settings that cannot be read are told of elsewhere
     finally:
-        walked.done.set()
+        current_walk.done.set()
+
+
+def list_folders(folder: Path, deadline: float) -> Iterator[list[str]]:
+    """Yield the paths in one folder after the other, the nearest first, until the deadline."""
+    from andy_cli.errors import ToolError
+    from andy_cli.toolbox.files.search.ignoring import Ignored
+    from andy_cli.toolbox.files.search.walking import DEEPEST, list_entries
+    from andy_cli.toolbox.granted_paths import GrantedPath
+
+    place = GrantedPath(folder.resolve(), folder.resolve())
+    ignored = Ignored(place)
+    waiting: deque[tuple[str, ...]] = deque([()])
+    while waiting and time.monotonic() <= deadline:
+        try:
+            entries = list_entries(place, waiting.popleft())
+        except ToolError:
+            continue
+        paths = []
+        for entry in entries:
+            if ignored(entry) or not is_offered(entry.path[-1]):
+                continue
+            is_folder = entry.kind == "folder"
+            paths.append("/".join(entry.path) + "/" * is_folder)
+            if is_folder and len(entry.path) < DEEPEST:
+                waiting.append(entry.path)
+        yield paths
 
 
 def is_offered(name: str) -> bool:
-    """Whether a name can be typed: it may not act on the terminal, nor end its quotation."""
+    """Check that a name can be typed: it may not act on the terminal, nor end its quotation."""
     return name.isprintable() and '"' not in name
 
 
-def best(typed: str, paths: list[str]) -> list[str]:
+def find_best(typed: str, paths: list[str]) -> list[str]:
     """The paths that match, the best first."""
-    wanted = typed.lower()
-    letters = re.compile(".*?".join(map(re.escape, wanted)))
-    ranked = ((rank(wanted, letters, path.lower()), path) for path in dict.fromkeys(paths))
+    typed_lower = typed.lower()
+    letters = re.compile(".*?".join(map(re.escape, typed_lower)))
+    ranked = (
+        (rank_path(typed_lower, letters, path.lower()), path) for path in dict.fromkeys(paths)
+    )
     fitting = ((*key, path) for key, path in ranked if key is not None)
     return [path for *_, path in heapq.nsmallest(OFFERED, fitting)]
 
 
-def rank(wanted: str, letters: re.Pattern[str], path: str) -> tuple[int, int, int] | None:
-    """How well a path matches, the smallest best: the way, how deep it lies, how long it is."""
+def rank_path(typed_lower: str, letters: re.Pattern[str], path: str) -> tuple[int, int, int] | None:
+    """Rank a path, the smallest best: by the way it matches, then its depth, then its length."""
     whole = path.rstrip("/")
     name = whole[whole.rfind("/") + 1 :]
-    if name.startswith(wanted):
+    if name.startswith(typed_lower):
         way = 0
-    elif path.startswith(wanted):
+    elif path.startswith(typed_lower):
         way = 1
-    elif wanted in name:
+    elif typed_lower in name:
         way = 2
-    elif wanted in path:
+    elif typed_lower in path:
         way = 3
     elif letters.search(path):
         way = 4
     else:
         return None
-    return way, whole.count("/"), len(path) if wanted else 0
+    return way, whole.count("/"), len(path) if typed_lower else 0
 
 
 def find_outside(typed: str, folder: Path) -> list[str]:
-    """What lies in the folder outside the workspace that is typed, by the beginning of its name."""
-    above, _, begun = typed.rpartition("/")
+    """List the folder outside the workspace that is typed, by the beginning of its names."""
+    folder_above, _, beginning = typed.rpartition("/")
     if "/" not in typed:
         return [f"{typed}/"]
+    names = list_names(folder, f"{folder_above}/")
+    if not beginning:
+        names = [name for name in names if not name.startswith(".")]
+    fitting = [name for name in names if name.lower().startswith(beginning.lower())]
+    return [f"{folder_above}/{name}" for name in sorted(fitting)[:OFFERED]]
+
+
+def list_names(folder: Path, written: str) -> list[str]:
+    """List the names in a folder as it was written; none where it cannot be read."""
     try:
-        place = folder / Path(f"{above}/").expanduser()
-        with os.scandir(place) as entries:
-            names = [each.name + "/" * each.is_dir() for each in entries if is_offered(each.name)]
+        with os.scandir(folder / Path(written).expanduser()) as entries:
+            return [
+                entry.name + "/" * entry.is_dir() for entry in entries if is_offered(entry.name)
+            ]
     except (OSError, RuntimeError):
         return []
-    fitting = [each for each in names if each.lower().startswith(begun.lower())]
-    shown = [each for each in fitting if begun or not each.startswith(".")]
-    return [f"{above}/{each}" for each in sorted(shown)[:OFFERED]]
 
 
-def written(path: str) -> str:
+def quote_path(path: str) -> str:
     """As it stands in a message; the quotation of a folder stays open for what is in it."""
     if PLAIN.fullmatch(path):
         return path

@@ -1,4 +1,4 @@
-"""What each key of the prompt does; docs/terminal.md has the table of them."""
+"""The keys of the prompt and their actions; docs/terminal.md has the table of them."""
 
 import time
 from collections.abc import Callable
@@ -19,9 +19,9 @@ LEAVE_HINT = "Ctrl-C again or Ctrl-D leaves.\n"
 
 
 class KeyActions(Protocol):
-    """What keys do beyond the state of the prompt."""
+    """The actions of keys that reach beyond the state of the prompt."""
 
-    next_mode: Callable[[], object]
+    cycle_mode: Callable[[], object]
     show_folded: Callable[[], object]
 
     def print_above(self, text: str) -> None: ...
@@ -81,7 +81,7 @@ class PromptKeys:
         @handle("s-tab", filter=~has_completions & ~asking)
         def next_mode(event: KeyPressEvent) -> None:
             """Ask more or less often before something is done."""
-            self._actions.next_mode()
+            self._actions.cycle_mode()
 
         @handle("c-o")
         def show_folded(event: KeyPressEvent) -> None:
@@ -110,8 +110,8 @@ class PromptKeys:
 
     def _answer(self, answer: Buffer) -> bool:
         """Enter: answer the question."""
-        if self._state.question is not None:
-            self._state.question.accept(answer.text)
+        if self._state.ask_user is not None:
+            self._state.ask_user.accept(answer.text)
         return True  # the text stays until it is printed
 
     def _interrupt(self) -> None:
@@ -136,13 +136,13 @@ class PromptKeys:
             self._actions.print_above(LEAVE_HINT)
 
     def _refuse(self) -> None:
-        if self._state.question is not None:
-            self._state.question.refuse()
+        if self._state.ask_user is not None:
+            self._state.ask_user.refuse()
         else:
             self._interrupt()
 
     def _leave(self) -> None:
-        if self._state.question is not None:
-            self._state.question.refuse()
+        if self._state.ask_user is not None:
+            self._state.ask_user.refuse()
         else:
             self._state.sent.send(None)

@@ -1,4 +1,4 @@
-"""How the prompt looks: its windows from above to below, and what stands in each.
+"""The layout of the prompt: its windows from top to bottom, and their content.
 
 what is being written
   queued: a line
@@ -86,7 +86,7 @@ def build_layout(state: PromptState, output: Output, status: Callable[[], str]) 
 
 
 def build_typed_window(state: PromptState, output: Output, search: SearchBufferControl) -> Window:
-    """What is typed, behind the prompt or a hint."""
+    """Build the window of the typed line, behind the prompt or a hint."""
     waits_empty = Condition(lambda: state.is_working and not state.typed.text)
     hint = AfterInput(lambda: choose_hint(output.get_size().columns), style=QUIET)
 
@@ -114,8 +114,8 @@ def build_typed_window(state: PromptState, output: Output, search: SearchBufferC
 
 
 def build_answer_window(state: PromptState, output: Output) -> Window:
-    """What is answered, behind its question."""
-    is_secret = Condition(lambda: state.question is not None and state.question.is_secret)
+    """Build the window of an answer, behind its question."""
+    is_secret = Condition(lambda: state.ask_user is not None and state.ask_user.is_secret)
     return Window(
         BufferControl(state.answer, [ConditionalProcessor(PasswordProcessor(), is_secret)]),
         dont_extend_height=True,
@@ -135,7 +135,7 @@ def build_text_window(
 
 
 def draw_rows_above(state: PromptState) -> StyleAndTextTuples:
-    """What is being written, and below it the first lines that are queued."""
+    """Draw what is being written, and below it the first queued lines."""
     lines = [*state.live.lines, *draw_queue(state.sent.lines)]
     return [part for line in lines for part in (*line, ("", "\n"))][:-1]
 
@@ -153,20 +153,20 @@ def draw_queue(sent: Sequence[str | None]) -> list[StyleAndTextTuples]:
 
 
 def split_question(state: PromptState, output: Output) -> tuple[str, str]:
-    """What of the question stands above the line of the answer, and what before the answer.
+    """Split the question into a part above the line of the answer and one before the answer.
 
     A question that leaves no room for an answer stands above it.
     """
-    if state.question is None:
+    if state.ask_user is None:
         return "", ""
-    text, columns = state.question.text, output.get_size().columns
+    text, columns = state.ask_user.text, output.get_size().columns
     if get_cwidth(text) <= columns - ANSWER_COLUMNS:
         return "", text
     return textwrap.fill(text.rstrip(), max(1, columns)), PROMPT
 
 
 def choose_prefix(row: int, wrapped: int, first: str) -> str:
-    """What stands before a row: lines that were broken to fit are not moved in."""
+    """Choose the prefix of a row: lines that were broken to fit are not indented."""
     if wrapped:
         return ""
     return CONTINUED if row else first

@@ -149,12 +149,12 @@ class PromptRenderer(Renderer):
 
 
 def find_last_column(row: ScreenRow) -> int:
-    """Where its last character is; blanks behind it are never written."""
+    """Find the column of the last character; blanks behind it are never written."""
     return max((at for at, cell in row.items() if cell.char != " "), default=0)
 
 
 def has_joined(row: ScreenRow) -> bool:
-    """Whether there are characters in it that a terminal may join into one."""
+    """Find out if the row has characters that a terminal may join into one."""
     # Called for all rows of each drawing: most hold ASCII alone, which nothing joins.
     if "".join([cell.char for cell in row.values()]).isascii():
         return False

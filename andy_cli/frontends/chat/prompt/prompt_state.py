@@ -1,4 +1,4 @@
-"""What the prompt holds: what is typed, queued, asked and being written.
+"""The state of the prompt: what is typed, queued, asked and being written.
 
 LivePrompt and the keys change it; the layout shows it. Nothing here knows of a screen.
 """
@@ -124,7 +124,7 @@ class PromptState:
         """What is typed as the answer to the question."""
         self.sent = SentLines()
         self.live = LiveRows()
-        self.question: OpenQuestion | None = None
+        self.ask_user: OpenQuestion | None = None
         self.stop: Callable[[], object] | None = None
         """Stops the turn that runs; None between turns."""
         self.drawn_rows = 0
@@ -140,7 +140,7 @@ class PromptState:
 
     @property
     def is_asking(self) -> bool:
-        return self.question is not None
+        return self.ask_user is not None
 
     def unqueue(self) -> None:
         """Put what was queued back into the prompt, before what is typed there."""

@@ -1,4 +1,4 @@
-"""What is written to a terminal at whose end a prompt stays: whole steps, and no byte twice."""
+"""Output to a terminal at whose end a prompt stays: in whole steps, and no byte twice."""
 
 import contextlib
 import io
@@ -116,7 +116,7 @@ class StepwiseOutput(Vt100_Output):
 
 
 def find_output() -> Output:
-    """Where the prompt is drawn: on the terminal also where the answers go into a pipe."""
+    """Find where to draw the prompt: on the terminal even if the answers go into a pipe."""
     terminals = [stream for stream in (sys.stdout, sys.stderr) if stream and stream.isatty()]
     if sys.platform == "win32" or not terminals:
         return create_output(always_prefer_tty=True)

@@ -1,6 +1,6 @@
 """The question before something is done: what is shown, which answers there are, what they mean."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,8 +24,8 @@ PLACES = (Effect.READ, Effect.PLAY, Effect.NETWORK)
 """A yes to these holds for the place for the session."""
 
 
-class Choices(NamedTuple):
-    """What may be answered."""
+class ApprovalChoices(NamedTuple):
+    """The answers that are offered."""
 
     session: bool
     always: tuple[str, ...]
@@ -34,102 +34,108 @@ class Choices(NamedTuple):
     """What they allow, in words."""
 
     @property
-    def rule(self) -> str:
-        """What always would mean; a line of its own, as it may be long."""
+    def rule_line(self) -> str:
+        """Describe what "always" would allow; a line of its own, as it may be long."""
         if not self.always:
             return ""
         rules = spell_out("; ".join(self.always))
         return f"  always: {spell_out(self.meaning)} (the rule {rules}, e edits it)"
 
     @property
-    def line(self) -> str:
+    def answer_line(self) -> str:
         parts = ["1 once", *["2 this session"] * self.session, *["3 always"] * bool(self.always)]
         return "  ".join([*parts, "4 no, because..."]) + " "
 
 
-def choices(proposal: ApprovalRequest, workspace: Path) -> Choices:
-    """What is done in the user's name, or may not be the model's wish, is asked each time."""
-    if proposal.effect is Effect.ACT or proposal.doubtful:
-        return Choices(False, ())
-    rules = suggest_rules(proposal, workspace)
-    return Choices(True, rules, describe_rules(proposal, rules, workspace))
+def find_choices(request: ApprovalRequest, workspace: Path) -> ApprovalChoices:
+    """Find the answers to offer; what acts in the user's name, or is doubtful, is always asked."""
+    if request.effect is Effect.ACT or request.doubtful:
+        return ApprovalChoices(False, ())
+    rules = suggest_rules(request, workspace)
+    return ApprovalChoices(True, rules, describe_rules(request, rules, workspace))
 
 
-def describe_rules(proposal: ApprovalRequest, rules: Sequence[str], workspace: Path) -> str:
-    """What the rules that are offered allow: `edit any file in src/`."""
-    claim, specs = proposal.claim, [parse_rule(rule).spec for rule in rules]
-    if claim.command:
+def describe_rules(request: ApprovalRequest, rules: Sequence[str], workspace: Path) -> str:
+    """Describe what the offered rules allow: `edit any file in src/`."""
+    access, specs = request.claim, [parse_rule(rule).spec for rule in rules]
+    if access.command:
         return f"run {' and '.join(_describe_command(spec) for spec in specs)}"
-    if claim.address:
+    if access.address:
         return (
             f"ask {specs[0].removesuffix('/**').rpartition(' ')[2]} for anything" if specs else ""
         )
-    if claim.places:
-        verb = proposal.action.partition(" ")[0]
+    if access.places:
+        verb = request.action.partition(" ")[0]
         return f"{verb} {' and '.join(_describe_places(spec, workspace) for spec in specs)}"
-    return f"{proposal.action}, whatever it is given"
+    return f"{request.action}, whatever it is given"
 
 
 def _describe_command(spec: str) -> str:
     """`"git push" and what may follow` for `git push *`."""
-    begins = spec.removesuffix(" *")
-    return f'"{spec}"' if begins == spec else f'"{begins}" with anything behind it'
+    beginning = spec.removesuffix(" *")
+    return f'"{spec}"' if beginning == spec else f'"{beginning}" with anything behind it'
 
 
 def _describe_places(spec: str, workspace: Path) -> str:
     """`any file in src/`, `any *.py here`, or the file itself."""
     path = Path(spec).expanduser()
-    inside = path.is_relative_to(workspace)
-    shown = str(path.relative_to(workspace)) if inside else spec
+    is_inside = path.is_relative_to(workspace)
+    shown_path = str(path.relative_to(workspace)) if is_inside else spec
     if path.name == "**":
-        return f"any file in {shown.removesuffix('**')}"
-    return f"any {shown} here" if path.name.startswith("*.") else shown
+        return f"any file in {shown_path.removesuffix('**')}"
+    return f"any {shown_path} here" if path.name.startswith("*.") else shown_path
 
 
-def shown(proposal: ApprovalRequest) -> Iterator[str]:
-    """Exactly what would happen, every character visible; all of it, however long."""
-    yield headline(proposal)
-    yield from details(proposal)
-    yield from write_lines(proposal.claim.diff)
-    if proposal.why:
-        yield reason(proposal)
+def render_request(request: ApprovalRequest) -> Iterator[str]:
+    """Render exactly what would happen, every character visible; all of it, however long."""
+    yield render_headline(request)
+    yield from render_details(request)
+    yield from write_lines(request.claim.diff)
+    if request.why:
+        yield render_reason(request)
 
 
-def headline(proposal: ApprovalRequest) -> str:
+def render_headline(request: ApprovalRequest) -> str:
     """`andy wants to edit calc.py (1 line added)`, `andy wants to run: pytest -q`."""
-    summary = f" ({proposal.claim.summary})" * bool(proposal.claim.summary)
-    return f"andy wants to {spell_out(_action(proposal) + summary)}"
+    summary = f" ({request.claim.summary})" * bool(request.claim.summary)
+    return f"andy wants to {spell_out(_describe_action(request) + summary)}"
 
 
-def _action(proposal: ApprovalRequest) -> str:
-    command = proposal.claim.command.strip()
-    if proposal.action != f"run {' '.join(command.split())}":
-        return proposal.action
+def _describe_action(request: ApprovalRequest) -> str:
+    command = request.claim.command.strip()
+    if request.action != f"run {' '.join(command.split())}":
+        return request.action
     # A script of several lines stands below, as it is.
     return "run a script:" if "\n" in command else f"run: {command}"
 
 
-def reason(proposal: ApprovalRequest) -> str:
-    return f"  It is asked because {spell_out(proposal.why)}."
+def render_reason(request: ApprovalRequest) -> str:
+    return f"  It is asked because {spell_out(request.why)}."
 
 
-def details(proposal: ApprovalRequest) -> Iterator[str]:
-    """What the headline does not say; without the change to a file."""
-    claim = proposal.claim
-    said, command = _action(proposal), claim.command.strip()
+def render_details(request: ApprovalRequest) -> Iterator[str]:
+    """Render what the headline does not say; without the change to a file."""
+    access = request.claim
+    headline, command = _describe_action(request), access.command.strip()
     # A tool that does different things in several places shows them itself.
-    places = () if claim.shown and claim.operations else claim.places
-    yield from (f"  {spell_out(each)}" for each in places if each not in said)
-    if command not in said:
-        yield from (f"  $ {spell_out(each)}" for each in command.split("\n"))
-    if claim.address and claim.address not in said:
-        yield f"  {spell_out(claim.method)} {spell_out(claim.address)}"
-    yield from (f"  {spell_out(each)}" for each in claim.shown.split("\n") if claim.shown)
+    places = () if access.shown and access.operations else access.places
+    yield from _spell_lines((place for place in places if place not in headline), "  ")
+    if command not in headline:
+        yield from _spell_lines(command.split("\n"), "  $ ")
+    if access.address and access.address not in headline:
+        yield f"  {spell_out(access.method)} {spell_out(access.address)}"
+    if access.shown:
+        yield from _spell_lines(access.shown.split("\n"), "  ")
 
 
-def understood(said: str, offered: Choices) -> ApprovalAnswer | None:
-    """What a typed answer means; what stands behind a no is its reason. None if it is neither."""
-    word, _, reason = said.strip().partition(" ")
+def _spell_lines(lines: Iterable[str], mark: str) -> Iterator[str]:
+    for line in lines:
+        yield mark + spell_out(line)
+
+
+def parse_answer(written_answer: str, offered: ApprovalChoices) -> ApprovalAnswer | None:
+    """Parse a typed answer; words behind a no are its reason. None if it is neither yes nor no."""
+    word, _, reason = written_answer.strip().partition(" ")
     match word.lower().strip(",.:;"):
         case word if word in YES:
             return ApprovalAnswer(True)
@@ -138,28 +144,27 @@ def understood(said: str, offered: Choices) -> ApprovalAnswer | None:
         case word if word in ALWAYS and offered.always:
             return ApprovalAnswer(True, session=True, rules=offered.always)
         case word if word in NO:
-            return refused(reason)
+            return refuse_with_reason(reason)
     return None
 
 
-def refused(reason: str) -> ApprovalAnswer:
+def refuse_with_reason(reason: str) -> ApprovalAnswer:
     """No, and why; the model is told."""
     return ApprovalAnswer(False, reason=reason.strip() and f"the user said: {reason.strip()}")
 
 
-def not_understood(said: str, offered: Choices) -> str:
-    """What is said to an answer that is none of those offered."""
+def describe_bad_answer(written_answer: str, offered: ApprovalChoices) -> str:
+    """Describe what can be answered, to somebody who typed something else."""
     numbers = ["1", *["2"] * offered.session, *["3"] * bool(offered.always), "4"]
-    return (
-        f"{spell_out(said.strip()[:40])!r} is no answer: type {', '.join(numbers)}, or Esc for no."
-    )
+    typed = spell_out(written_answer.strip()[:40])
+    return f"{typed!r} is no answer: type {', '.join(numbers)}, or Esc for no."
 
 
-def edited(text: str) -> ApprovalAnswer:
+def parse_edited_rules(text: str) -> ApprovalAnswer:
     """Always, by the rules as the user wrote them. Raises UsageError for what is no rule."""
-    rules = [each.strip() for each in text.split("; ") if each.strip()]
-    for each in rules:
-        parse_rule(each)
+    rules = [rule.strip() for rule in text.split("; ") if rule.strip()]
+    for rule in rules:
+        parse_rule(rule)
     if not rules:
         raise UsageError("There is no rule.")
     return ApprovalAnswer(True, session=True, rules=tuple(rules))

@@ -8,35 +8,35 @@ from rich.text import Text
 
 from andy_cli.frontends.chat.screen import approval_choices
 from andy_cli.frontends.chat.screen.diff_view import DiffView
-from andy_cli.frontends.chat.screen.folded_texts import fold_end, rows_that_fit
+from andy_cli.frontends.chat.screen.folded_texts import count_fitting_rows, fold_end
 from andy_cli.frontends.terminal import markdown
 from andy_cli.guard.gate import ApprovalRequest
 
 KEY = "d shows all"
 
 
-class Question(NamedTuple):
-    """What is printed above the answers."""
+class ApprovalQuestion(NamedTuple):
+    """The rows that are printed above the answers."""
 
     rows: Sequence[Text]
     whole: Sequence[Text] = ()
     """All rows, where those are not."""
 
 
-def draw_question(proposal: ApprovalRequest, console: Console) -> Question:
+def draw_question(request: ApprovalRequest, console: Console) -> ApprovalQuestion:
     """Exactly what would happen; a change of many lines by its beginning."""
-    above = [markdown.styled(approval_choices.headline(proposal), markdown.WARNING)]
+    above = [markdown.styled(approval_choices.render_headline(request), markdown.WARNING)]
     middle = [
         row
-        for line in approval_choices.details(proposal)
+        for line in approval_choices.render_details(request)
         for row in markdown.styled(line, markdown.WARNING).wrap(console, max(10, console.width))
     ]
-    middle += DiffView(proposal.claim.diff).rows(console.width) if proposal.claim.diff else []
+    middle += DiffView(request.claim.diff).render_rows(console.width) if request.claim.diff else []
     below = (
-        [markdown.styled(approval_choices.reason(proposal), markdown.WARNING)]
-        if proposal.why
+        [markdown.styled(approval_choices.render_reason(request), markdown.WARNING)]
+        if request.why
         else []
     )
-    short = fold_end(middle, rows_that_fit(console), KEY)
+    short = fold_end(middle, count_fitting_rows(console), KEY)
     whole = [] if len(short) == len(middle) else [*above, *middle, *below]
-    return Question([*above, *short, *below], whole)
+    return ApprovalQuestion([*above, *short, *below], whole)

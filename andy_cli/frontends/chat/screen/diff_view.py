@@ -34,16 +34,16 @@ class DiffView:
         self._indent = " " * indent
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield from self.rows(options.max_width)
+        yield from self.render_rows(options.max_width)
 
-    def rows(self, width: int) -> list[Text]:
+    def render_rows(self, width: int) -> list[Text]:
         """The rows of a screen so wide."""
         digits = width_of_numbers(self._lines)
         margin = len(self._indent) + digits + len(" + ")
         room = max(NARROWEST, width - margin)
-        return [row for line in self._lines for row in self._wrap(line, digits, room)]
+        return [row for line in self._lines for row in self._wrap_line(line, digits, room)]
 
-    def _wrap(self, line: DiffLine, digits: int, room: int) -> Iterator[Text]:
+    def _wrap_line(self, line: DiffLine, digits: int, room: int) -> Iterator[Text]:
         style = STYLES[line.sign]
         number = str(line.number or "").rjust(digits)
         sign = " " if line.sign == "gap" else line.sign

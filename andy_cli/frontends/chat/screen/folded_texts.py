@@ -1,4 +1,4 @@
-"""What is too long for the screen: its first or last lines there, the whole of it on request."""
+"""Texts too long for the screen: their first or last lines are shown, the whole on request."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ LEAST = 5
 SHOWS_ALL = "Ctrl-O shows all"
 
 
-class Rows:
+class TextRows:
     """Rows as they are, none of them cropped or filled up."""
 
     def __init__(self, rows: Sequence[Text]) -> None:
@@ -27,30 +27,32 @@ class Rows:
         yield from self.rows
 
 
-class Folded:
+class FoldedTexts:
     """Keeps what was shortened on the screen, each with a title, until it is asked for."""
 
     def __init__(self) -> None:
-        self._kept: deque[tuple[str, RenderableType]] = deque(maxlen=MOST_KEPT)
+        self._folded: deque[tuple[str, RenderableType]] = deque(maxlen=MOST_KEPT)
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._folded)
 
-    def keep(self, title: str, whole: RenderableType) -> None:
-        self._kept.append((title, whole))
+    def keep_text(self, title: str, whole: RenderableType) -> None:
+        self._folded.append((title, whole))
 
-    def pages(self) -> list[RenderableType]:
+    def list_pages(self) -> list[RenderableType]:
         """All that was shortened, the newest last: each under its title."""
-        return [Group(markdown.styled(title, markdown.TITLE), whole) for title, whole in self._kept]
+        return [
+            Group(markdown.styled(title, markdown.TITLE), whole) for title, whole in self._folded
+        ]
 
     def take_pages(self) -> list[RenderableType]:
         """All that was shortened since it was asked for last."""
-        pages = self.pages()
-        self._kept.clear()
+        pages = self.list_pages()
+        self._folded.clear()
         return pages
 
 
-def rows_that_fit(console: Console) -> int:
+def count_fitting_rows(console: Console) -> int:
     """Rows of the screen that one text may take."""
     return max(LEAST, console.height - AROUND)
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from andy_cli import __version__
-from andy_cli.frontends.session_factory import Opened
+from andy_cli.frontends.session_factory import OpenConversation
 from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.models.select import parse_name
 
 
-def write_greeting(opened: Opened, folder: Path, columns: int) -> str:
+def write_greeting(opened: OpenConversation, folder: Path, columns: int) -> str:
     """One line that fits: `andy - qwen3:8b of ollama (it runs here) - ~/site - ask - 41 tools`."""
     provider, model = parse_name(opened.chat.client.name)
     mode = opened.chat.gate.mode

@@ -1,6 +1,6 @@
-"""What is printed stays; below it may stand a few lines that are drawn again and again.
+"""A few lines below the printed text that are drawn again and again.
 
-Each step is one write: the old tail goes, what is finished comes, the new tail stands below it.
+Printed text stays. Each step is one write: the old region is erased, finished text is printed,
 Lines of the tail that stay as they are are not touched, so that nothing flickers.
 """
 
@@ -15,35 +15,35 @@ from rich.segment import ControlType, Segment, Segments
 MARGIN = 2
 """Rows of the screen that a tail leaves free."""
 
-Line = list[Segment]
+SegmentLine = list[Segment]
 
 
-class Tail:
+class LiveRegion:
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._drawn: list[Line] = []
+        self._drawn_lines: list[SegmentLine] = []
         self._width = console.width
         """Of the terminal, when the tail was drawn."""
 
     def print(self, *finished: RenderableType, tail: RenderableType | None = None) -> None:
         """Add to what stays, and draw the tail anew below it; without one there is none."""
         console = self._console
-        lines = [] if tail is None or not console.is_terminal else self._lines(tail)
+        lines = [] if tail is None or not console.is_terminal else self._render_lines(tail)
         with console:
-            kept = 0 if finished else self._alike(lines)
-            self._erase(kept)
-            for each in finished:
+            unchanged = 0 if finished else self._count_unchanged(lines)
+            self._erase_drawn(unchanged)
+            for renderable in finished:
                 # Not cropped: a long line of code is broken by the terminal, and copied whole.
-                console.print(each, crop=False)
-            self._draw(lines[kept:])
-            self._drawn, self._width = lines, console.width
+                console.print(renderable, crop=False)
+            self._draw_lines(lines[unchanged:])
+            self._drawn_lines, self._width = lines, console.width
 
-    def take_back(self, printed: Sequence[RenderableType]) -> bool:
+    def erase_printed(self, printed: Sequence[RenderableType]) -> bool:
         """Erase what was printed last; False if it is not all on the screen any more."""
         console = self._console
         if not console.is_terminal or console.width != self._width:
             return False
-        rows = sum(len(console.render_lines(each, pad=False)) for each in printed)
+        rows = sum(len(console.render_lines(renderable, pad=False)) for renderable in printed)
         if rows >= self._room:
             return False
         self._go_back(rows)
@@ -51,8 +51,8 @@ class Tail:
 
     def _go_back(self, rows: int) -> None:
         with self._console:
-            self._erase(0)
-            self._drawn = []
+            self._erase_drawn(0)
+            self._drawn_lines = []
             line = (ControlType.CARRIAGE_RETURN,), (ControlType.ERASE_IN_LINE, 2)
             above = (ControlType.CURSOR_UP, 1), (ControlType.ERASE_IN_LINE, 2)
             self._console.control(Control(*line, *(above * rows)))
@@ -62,28 +62,28 @@ class Tail:
         """Rows of the screen that a tail may fill."""
         return max(1, self._console.height - MARGIN)
 
-    def _lines(self, tail: RenderableType) -> list[Line]:
+    def _render_lines(self, tail: RenderableType) -> list[SegmentLine]:
         return self._console.render_lines(tail, pad=False)[-self._room :]
 
-    def _alike(self, lines: list[Line]) -> int:
-        """How many lines can stay; never the last one, where the cursor stands."""
+    def _count_unchanged(self, lines: list[SegmentLine]) -> int:
+        """Count the lines that can stay; never the last one, where the cursor stands."""
         if self._console.width != self._width:
             return 0
-        pairs = zip(self._drawn[:-1], lines[:-1], strict=False)
+        pairs = zip(self._drawn_lines[:-1], lines[:-1], strict=False)
         return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
-    def _erase(self, kept: int) -> None:
-        if not self._drawn:
+    def _erase_drawn(self, unchanged: int) -> None:
+        if not self._drawn_lines:
             return
         # A terminal that was made narrower has broken the lines that no longer fit.
         width = max(1, self._console.width)
-        lengths = [Segment.get_line_length(line) for line in self._drawn[kept:]]
+        lengths = [Segment.get_line_length(line) for line in self._drawn_lines[unchanged:]]
         rows = sum(max(1, ceil(cells / width)) for cells in lengths)
         line = (ControlType.CARRIAGE_RETURN,), (ControlType.ERASE_IN_LINE, 2)
         above = (ControlType.CURSOR_UP, 1), (ControlType.ERASE_IN_LINE, 2)
         self._console.control(Control(*line, *(above * (rows - 1))))
 
-    def _draw(self, lines: list[Line]) -> None:
+    def _draw_lines(self, lines: list[SegmentLine]) -> None:
         for at, line in enumerate(lines):
             ending = [Segment.line()] if at < len(lines) - 1 else []
             self._console.print(Segments([*line, *ending]), end="")

@@ -9,7 +9,7 @@ from rich.style import Style
 
 from andy_cli.frontends.chat.prompt.live_prompt import LivePrompt
 from andy_cli.frontends.chat.prompt.prompt_state import PromptLine
-from andy_cli.frontends.chat.screen.live_region import Line, Tail
+from andy_cli.frontends.chat.screen.live_region import LiveRegion, SegmentLine
 
 COLORS = (
     "ansiblack ansired ansigreen ansiyellow ansiblue ansimagenta ansicyan ansigray "
@@ -27,7 +27,7 @@ ATTRIBUTES = {
 }
 
 
-class LiveTail(Tail):
+class PromptLiveRegion(LiveRegion):
     """Draws what is finished where it grew, and leaves it there: most of it is on the screen."""
 
     def __init__(self, console: Console, prompt: LivePrompt) -> None:
@@ -37,9 +37,9 @@ class LiveTail(Tail):
     def print(self, *finished: RenderableType, tail: RenderableType | None = None) -> None:
         console = self._console
         self._width = console.width
-        printed = [piece for each in finished for piece in console.render(each)]
+        printed = [piece for renderable in finished for piece in console.render(renderable)]
         rows = list(Segment.split_lines(printed))
-        growing = [] if tail is None else self._lines(tail)
+        growing = [] if tail is None else self._render_lines(tail)
         fits = len(rows) + len(growing) <= self._room and self._prompt.draws
         if fits and all(Segment.get_line_length(row) <= console.width for row in rows):
             self._prompt.show_live([convert_line(row) for row in [*rows, *growing]])
@@ -58,7 +58,7 @@ class LiveTail(Tail):
         return self._prompt.live_rows
 
 
-def convert_line(line: Line) -> PromptLine:
+def convert_line(line: SegmentLine) -> PromptLine:
     return [(convert_style(segment.style), segment.text) for segment in line]
 
 

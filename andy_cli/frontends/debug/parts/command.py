@@ -8,7 +8,9 @@ from andy_cli.guard.shell import Shell, judge
 
 def judged(record: Record, _: Cut) -> dict[str, object]:
     named = record.get("shell", "sh")
-    shell: Shell | None = next((each for each in get_args(Shell) if each == named), None)
+    shell: Shell | None = next(
+        (shell_name for shell_name in get_args(Shell) if shell_name == named), None
+    )
     if shell is None:
         raise ValueError(f"shell is one of {', '.join(get_args(Shell))}")
     verdict = judge(text_of(record, "line"), shell)

@@ -18,7 +18,7 @@ LARGEST = 32 * 1024 * 1024
 @cache
 def markers(name: str, model: str, tools: tuple[str, ...]) -> Markers:
     found = discover(dialects, Dialect, "DIALECT")
-    chosen = [each for each in found if each.name == name]
+    chosen = [dialect for dialect in found if dialect.name == name]
     hinted = by_name(model, found)
     return Markers(chosen or found, tools, hinted.name if hinted else "")
 
@@ -38,7 +38,8 @@ def compiled(record: Record, cut: Cut) -> dict[str, object]:
     _, reply = compiler.finish(cut_off=record.get("finish_reason") == "length")
     return {
         "calls": [
-            {"name": each.name, "arguments": dict(each.arguments or {})} for each in reply.requests
+            {"name": request.name, "arguments": dict(request.arguments or {})}
+            for request in reply.requests
         ],
         "content": reply.text,
         "reasoning": reply.reasoning,

@@ -27,13 +27,13 @@ def grounded(record: Record, cut: Cut) -> dict[str, object]:
         raise ValueError(f"more than {LARGEST:,} characters are refused")
     user = text_from(record.get("user") or "")
     not_done = tuple(
-        str(each.get("action") or "")
-        for each in list_of(record, "not_done")
-        if isinstance(each, Mapping)
+        str(action.get("action") or "")
+        for action in list_of(record, "not_done")
+        if isinstance(action, Mapping)
     )
     evidence = Evidence(results, user, history, not_done=not_done)
     found = unsupported(answer, evidence, bool(record.get("strict")))
-    return {"supported": not found, "unsupported": [each.text for each in found]}
+    return {"supported": not found, "unsupported": [claim.text for claim in found]}
 
 
 PART = Part("ground", grounded)

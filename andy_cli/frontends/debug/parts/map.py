@@ -27,7 +27,7 @@ ALWAYS = frozenset(
 
 
 def harmless(tool: Record) -> bool:
-    """Whether a tool only reads: by what its maker says of it, else by the words of its name."""
+    """Judge if a tool only reads: by its annotations, else by the words of its name."""
     declared = declared_harmless(tool)
     if declared is not None:
         return declared
@@ -36,7 +36,7 @@ def harmless(tool: Record) -> bool:
 
 
 def declared_harmless(tool: Record) -> bool | None:
-    """What its maker says of it; None: nothing."""
+    """Read from a tool's annotations if it only reads; None if they do not say."""
     said = _said_of(tool)
     if "effect" in said:
         return said["effect"] in ("read", "protocol", "none")
@@ -73,7 +73,7 @@ def answered(record: Record, _: Cut) -> dict[str, object]:
         "calls": calls,
         "changes": changes,
         "valid": not problems,
-        "errors": [each._asdict() for each in problems],
+        "errors": [problem._asdict() for problem in problems],
     }
 
 
@@ -82,7 +82,7 @@ def _told(call: MappedCall) -> dict[str, object]:
 
 
 def _mapped(call: object, tools: dict[str, Record]) -> Mapped:
-    """Raises TypeError for what is no call at all."""
+    """Fit one call to its tool. Raises TypeError for what is not a call."""
     if not isinstance(call, Mapping) or not isinstance(call.get("name"), str):
         raise TypeError("calls is a list of objects with a name and arguments")
     name = str(call["name"])

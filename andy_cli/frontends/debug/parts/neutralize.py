@@ -19,7 +19,7 @@ def shown(record: Record, cut: Cut) -> dict[str, object]:
     if where in LINES:
         return {"shown": one_line("".join(texts))}
     neutralizer = Neutralizer()
-    said = [neutralizer.feed(each) for each in texts]
+    said = [neutralizer.feed(piece) for piece in texts]
     return {"shown": "".join(said) + neutralizer.finish()}
 
 

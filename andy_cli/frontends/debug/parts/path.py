@@ -9,7 +9,9 @@ from andy_cli.guard.workspace import Contained, Operation, contain
 
 def judged(record: Record, _: Cut) -> dict[str, object]:
     op = record.get("op", "read")
-    operation: Operation | None = next((each for each in get_args(Operation) if each == op), None)
+    operation: Operation | None = next(
+        (known for known in get_args(Operation) if known == op), None
+    )
     if operation is None:
         raise ValueError(f"op is one of {', '.join(get_args(Operation))}")
     workspace = Path(text_of(record, "workspace"))

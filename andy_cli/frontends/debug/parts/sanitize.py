@@ -13,11 +13,11 @@ from andy_cli.frontends.debug.parts.compile import LARGEST, markers
 def named(record: Record) -> Tools:
     """The record's tools: names, or function tools."""
     tools: dict[str, Mapping[str, object]] = {}
-    for each in list_of(record, "tools"):
-        if isinstance(each, str):
-            tools[each] = {"type": "function", "function": {"name": each}}
-        elif isinstance(each, Mapping):
-            tools |= tools_by_name([each])
+    for tool in list_of(record, "tools"):
+        if isinstance(tool, str):
+            tools[tool] = {"type": "function", "function": {"name": tool}}
+        elif isinstance(tool, Mapping):
+            tools |= tools_by_name([tool])
     return tools
 
 

@@ -15,9 +15,11 @@ def judged(record: Record, _: Cut) -> dict[str, object]:
         """Whatever the name ever answers: each answer is a list of addresses."""
         given = answers.get(host)
         lists = given if isinstance(given, list) else []
-        return [str(each) for one in lists for each in (one if isinstance(one, list) else [one])]
+        return [
+            str(address) for one in lists for address in (one if isinstance(one, list) else [one])
+        ]
 
-    redirects = [str(each) for each in list_of(record, "redirect")]
+    redirects = [str(redirect) for redirect in list_of(record, "redirect")]
     method = str(record.get("method") or "GET")
     end = judge_redirects(method, text_of(record, "url"), redirects, resolver)
     return {"verdict": end.verdict, "reason": end.reason}

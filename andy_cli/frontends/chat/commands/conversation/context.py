@@ -1,12 +1,12 @@
 """/context: what the model is told with each request, how much of its window that fills."""
 
-from andy_cli.frontends.chat.chat_session import Desk
-from andy_cli.frontends.chat.slash_command import Command
+from andy_cli.frontends.chat.chat_session import ChatSession
+from andy_cli.frontends.chat.slash_command import SlashCommand
 from andy_cli.models.token_count import tokens
 
 
-async def context(desk: Desk, argument: str) -> str:
-    chat = (await desk.opened()).chat
+async def show_context(session: ChatSession, argument: str) -> str:
+    chat = (await session.open_conversation()).chat
     window = await chat.window()
     speech = chat.speech
     system, told = tokens(speech.system), chat.told_history()
@@ -20,8 +20,8 @@ async def context(desk: Desk, argument: str) -> str:
     width = max(len(name) for name, _ in rows)
     lines = [f"{name.ljust(width)}  about {size:>7,} tokens" for name, size in rows if size]
     lines.append(f"{'in all'.ljust(width)}  about {whole:>7,} of {window:,}, {whole / window:.0%}")
-    lines += [f"told: {each.name}" for each in chat.instructions.files]
+    lines += [f"told: {file.name}" for file in chat.instructions.files]
     return "\n".join(lines)
 
 
-COMMAND = Command("context", "/context", "how full the window is", context, ("tokens",))
+COMMAND = SlashCommand("context", "/context", "how full the window is", show_context, ("tokens",))

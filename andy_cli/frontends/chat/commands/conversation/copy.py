@@ -4,16 +4,16 @@ import base64
 import sys
 
 from andy_cli.errors import UsageError
-from andy_cli.frontends.chat.chat_session import Desk
-from andy_cli.frontends.chat.slash_command import Command
+from andy_cli.frontends.chat.chat_session import ChatSession
+from andy_cli.frontends.chat.slash_command import SlashCommand
 from andy_cli.frontends.terminal.markdown import READER
 
 LARGEST = 74_000
 """Bytes; what many terminals take at most."""
 
 
-async def copy(desk: Desk, argument: str) -> str:
-    account = desk.open.chat.account if desk.open else None
+async def copy_answer(session: ChatSession, argument: str) -> str:
+    account = session.opened.chat.account if session.opened else None
     if account is None or not account.answer:
         return "There is no answer yet."
     text = find_block(account.answer, argument) if argument else account.answer
@@ -37,4 +37,6 @@ def find_block(answer: str, number: str) -> str:
     return blocks[int(number) - 1]
 
 
-COMMAND = Command("copy", "/copy [N]", "the last answer, or code block N of it, to copy", copy)
+COMMAND = SlashCommand(
+    "copy", "/copy [N]", "the last answer, or code block N of it, to copy", copy_answer
+)

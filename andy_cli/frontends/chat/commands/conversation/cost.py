@@ -1,16 +1,16 @@
 """/cost: the tokens that this conversation took, as the models' servers counted them."""
 
-from andy_cli.frontends.chat.chat_session import Desk
-from andy_cli.frontends.chat.slash_command import Command
+from andy_cli.frontends.chat.chat_session import ChatSession
+from andy_cli.frontends.chat.slash_command import SlashCommand
 from andy_cli.models.select import parse_name
 
 NOTHING = "Nothing has been sent yet."
 
 
-async def cost(desk: Desk, argument: str) -> str:
-    if desk.open is None or not desk.open.chat.exchanges:
+async def show_cost(session: ChatSession, argument: str) -> str:
+    if session.opened is None or not session.opened.chat.exchanges:
         return NOTHING
-    chat = desk.open.chat
+    chat = session.opened.chat
     used = chat.usage
     counted = f"{used.input_tokens:,} tokens in, {used.output_tokens:,} out"
     tokens = counted if any(used) else "tokens: unknown, the server counts none"
@@ -19,4 +19,6 @@ async def cost(desk: Desk, argument: str) -> str:
     return f"{tokens}\ncost: unknown, no server tells what it asks for a token"
 
 
-COMMAND = Command("cost", "/cost", "tokens that were used, and what they cost", cost, ("stats",))
+COMMAND = SlashCommand(
+    "cost", "/cost", "tokens that were used, and what they cost", show_cost, ("stats",)
+)

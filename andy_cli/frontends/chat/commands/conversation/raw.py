@@ -4,47 +4,54 @@ import json
 
 from andy_cli.agent.conversation import Exchange
 from andy_cli.agent.reply import RAW
+from andy_cli.compiler.compiler import CompiledReply
 from andy_cli.errors import UsageError
-from andy_cli.frontends.chat.chat_session import Desk
-from andy_cli.frontends.chat.slash_command import Command
+from andy_cli.frontends.chat.chat_session import ChatSession
+from andy_cli.frontends.chat.slash_command import SlashCommand
 from andy_cli.guard.terminal_sanitizer import CONTROL
 
 
-async def raw(desk: Desk, argument: str) -> str:
+async def show_raw(session: ChatSession, argument: str) -> str:
     if argument and not (argument.isascii() and argument.isdigit() and int(argument)):
         raise UsageError(f"/raw takes how many exchanges to show, not {argument!r}.")
-    if desk.open is None or not desk.open.chat.exchanges:
+    if session.opened is None or not session.opened.chat.exchanges:
         return "Nothing has been said yet."
-    chat = desk.open.chat
+    chat = session.opened.chat
     exchanges = list(chat.exchanges)[-int(argument or 1) :]
-    shown = [visible(told(each)) for each in exchanges]
+    shown = [escape_controls(render_exchange(exchange)) for exchange in exchanges]
     return "\n\n".join([*shown, f"{chat.dialect.name} was taught: {chat.speech.why}."])
 
 
-def told(exchange: Exchange) -> str:
+def render_exchange(exchange: Exchange) -> str:
     """One exchange, both sides as they were."""
     wire, reply = exchange
     content = wire.get("content")
     text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
     cut = " (only its beginning is kept)" if len(reply.raw) == RAW else ""
-    compiled = reply.compiled
     lines = [f"--- {wire.get('role')}", text, f"--- the model{cut}", reply.raw]
-    lines += [f"--- reasoning\n{compiled.reasoning}"] if compiled.reasoning else []
+    return "\n".join([*lines, *render_compiled(reply.compiled)])
+
+
+def render_compiled(compiled: CompiledReply) -> list[str]:
+    """Render how a reply was read: reasoning, dialect, requests, repairs, faults."""
+    lines = [f"--- reasoning\n{compiled.reasoning}"] if compiled.reasoning else []
     read_as = compiled.dialect or "plain text"
     spans = ", ".join(f"{start}-{end}" for start, end in compiled.spans)
     lines.append(f"--- read as {read_as}" + (f", characters {spans}" if spans else ""))
     for request in compiled.requests:
         arguments = json.dumps(dict(request.arguments or {}), ensure_ascii=False, default=str)
         lines.append(f"{request.name} {arguments}")
-    lines += [f"mended: {each}" for each in compiled.repairs]
+    lines += [f"mended: {repair}" for repair in compiled.repairs]
     lines += [f"could not be read: {compiled.fault}"] if compiled.fault else []
     lines += ["a call was cut off"] if compiled.incomplete else []
-    return "\n".join(lines)
+    return lines
 
 
-def visible(text: str) -> str:
+def escape_controls(text: str) -> str:
     """Control characters as they are written in code, so that they are seen and do nothing."""
     return CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
-COMMAND = Command("raw", "/raw [N]", "the last exchange (or N) with the model, as it was", raw)
+COMMAND = SlashCommand(
+    "raw", "/raw [N]", "the last exchange (or N) with the model, as it was", show_raw
+)

@@ -3,8 +3,8 @@
 import asyncio
 
 from andy_cli.errors import UsageError
-from andy_cli.frontends.chat.chat_session import Desk
-from andy_cli.frontends.chat.slash_command import Command
+from andy_cli.frontends.chat.chat_session import ChatSession
+from andy_cli.frontends.chat.slash_command import SlashCommand
 from andy_cli.frontends.session_factory import enter_workspace
 from andy_cli.messages import Message
 
@@ -13,8 +13,8 @@ TOLD = "(The user took back what you did: {did}. Do not do it again unless they 
 EARLIER = "earlier"
 
 
-async def undo(desk: Desk, argument: str) -> str:
-    """Raises ToolError where something was changed since, UsageError for another argument."""
+async def undo_change(session: ChatSession, argument: str) -> str:
+    """Take back the last change. Raises ToolError if the file changed since, and UsageError."""
     # Loaded with the first change of a file.
     from andy_cli.toolbox.files.history.undoing import (
         describe_earlier,
@@ -24,13 +24,13 @@ async def undo(desk: Desk, argument: str) -> str:
 
     if argument not in ("", EARLIER):
         raise UsageError(f"/undo takes nothing, or `{EARLIER}`: not {argument!r}.")
-    if desk.open is None:
+    if session.opened is None:
         # No model is needed to take back what was done in an earlier conversation.
-        enter_workspace(desk.options, desk.options.settings())
+        enter_workspace(session.options, session.options.settings())
     did = await asyncio.to_thread(take_back_earlier if argument else take_back_last)
     if did:
-        if desk.open is not None:
-            desk.open.chat.add(Message("user", TOLD.format(did=did), note=True))
+        if session.opened is not None:
+            session.opened.chat.add(Message("user", TOLD.format(did=did), note=True))
         return f"Taken back: {did}."
     earlier = await asyncio.to_thread(describe_earlier)
     if not earlier:
@@ -38,4 +38,4 @@ async def undo(desk: Desk, argument: str) -> str:
     return f"{NOTHING} Before this conversation: {earlier}.\n/undo {EARLIER} takes that back."
 
 
-COMMAND = Command("undo", "/undo [earlier]", "take back the last change of files", undo)
+COMMAND = SlashCommand("undo", "/undo [earlier]", "take back the last change of files", undo_change)

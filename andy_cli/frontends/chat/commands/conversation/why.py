@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from andy_cli.agent.account import Account
 from andy_cli.agent.grounding.audit import backing
-from andy_cli.frontends.chat.chat_session import Desk
-from andy_cli.frontends.chat.slash_command import Command
+from andy_cli.frontends.chat.chat_session import ChatSession
+from andy_cli.frontends.chat.slash_command import SlashCommand
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 
 NOTHING = "There is no answer yet."
@@ -14,15 +14,15 @@ FOUND = "what was found"
 ATTACHED = "what came with your message"
 
 
-async def why(desk: Desk, argument: str) -> str:
-    account = desk.open.chat.account if desk.open else None
+async def explain_answer(session: ChatSession, argument: str) -> str:
+    account = session.opened.chat.account if session.opened else None
     if account is None or not account.answer:
         return NOTHING
-    return neutralize_text("\n".join(lines(account)))
+    return neutralize_text("\n".join(explain_lines(account)))
 
 
-def lines(account: Account) -> Iterator[str]:
-    did = [each.did or each.action for each in account.evidence.deeds or ()]
+def explain_lines(account: Account) -> Iterator[str]:
+    did = [action.did or action.action for action in account.evidence.deeds or ()]
     results = account.evidence.results
     steps = dict(enumerate(did[len(did) - len(results) :] if did else []))
     steps[len(results)] = ATTACHED
@@ -39,4 +39,4 @@ def lines(account: Account) -> Iterator[str]:
         yield f"put right: {change}"
 
 
-COMMAND = Command("why", "/why", "what the last answer rests on", why)
+COMMAND = SlashCommand("why", "/why", "what the last answer rests on", explain_answer)

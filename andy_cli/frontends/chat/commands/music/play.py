@@ -4,23 +4,25 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from andy_cli.errors import UsageError
-from andy_cli.frontends.chat.chat_session import Desk
-from andy_cli.frontends.chat.slash_command import Command, Offer
-from andy_cli.frontends.chat.typed_tool import run_tool
+from andy_cli.frontends.chat.chat_session import ChatSession
+from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
+from andy_cli.frontends.chat.typed_tool import run_typed_tool
 from andy_cli.toolbox.music.song_search import known_names
 
 
-async def play(desk: Desk, argument: str) -> str:
+async def play_song(session: ChatSession, argument: str) -> str:
     if not argument:
         raise UsageError("/play takes a song: a file, or a part of its name.")
     path = Path(argument).expanduser()
     if path.is_file():
-        return await run_tool(desk, "play_mp3", {"file": path.name, "path": str(path.parent)})
-    return await run_tool(desk, "play_mp3", {"file": argument})
+        return await run_typed_tool(
+            session, "play_mp3", {"file": path.name, "path": str(path.parent)}
+        )
+    return await run_typed_tool(session, "play_mp3", {"file": argument})
 
 
-def complete(desk: Desk | None, typed: str) -> Iterable[Offer]:
+def offer_songs(session: ChatSession | None, typed: str) -> Iterable[Offer]:
     return ((name, "") for name in known_names())
 
 
-COMMAND = Command("play", "/play SONG", "play a song", play, complete=complete)
+COMMAND = SlashCommand("play", "/play SONG", "play a song", play_song, complete=offer_songs)

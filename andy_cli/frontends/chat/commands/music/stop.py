@@ -1,12 +1,12 @@
 """/stop: the music ends."""
 
-from andy_cli.frontends.chat.chat_session import Desk
-from andy_cli.frontends.chat.slash_command import Command
-from andy_cli.frontends.chat.typed_tool import run_tool
+from andy_cli.frontends.chat.chat_session import ChatSession
+from andy_cli.frontends.chat.slash_command import SlashCommand
+from andy_cli.frontends.chat.typed_tool import run_typed_tool
 
 
-async def stop(desk: Desk, argument: str) -> str:
-    return await run_tool(desk, "stop_mp3", {})
+async def stop_music(session: ChatSession, argument: str) -> str:
+    return await run_typed_tool(session, "stop_mp3", {})
 
 
-COMMAND = Command("stop", "/stop", "stop the music", stop)
+COMMAND = SlashCommand("stop", "/stop", "stop the music", stop_music)

@@ -1,12 +1,14 @@
 """/exit: leave; the music ends too."""
 
-from andy_cli.frontends.chat.chat_session import Desk
-from andy_cli.frontends.chat.slash_command import Command
+from andy_cli.frontends.chat.chat_session import ChatSession
+from andy_cli.frontends.chat.slash_command import SlashCommand
 
 
-async def leave(desk: Desk, argument: str) -> str:
-    desk.over = True
+async def leave_chat(session: ChatSession, argument: str) -> str:
+    session.is_over = True
     return ""
 
 
-COMMAND = Command("exit", "/exit", "leave (also exit, quit, :q, Ctrl-D)", leave, ("quit", "q"))
+COMMAND = SlashCommand(
+    "exit", "/exit", "leave (also exit, quit, :q, Ctrl-D)", leave_chat, ("quit", "q")
+)

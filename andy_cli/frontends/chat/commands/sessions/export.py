@@ -5,21 +5,21 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from andy_cli.errors import UsageError
-from andy_cli.frontends.chat.chat_session import Desk
-from andy_cli.frontends.chat.slash_command import Command, Offer
+from andy_cli.frontends.chat.chat_session import ChatSession
+from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
 from andy_cli.frontends.command_line.completion_values import VALUES
 from andy_cli.frontends.management.sessions_command import EXPORTS, find, write_export
 
 
-async def export(desk: Desk, argument: str) -> str:
-    """Raises UsageError: nothing was kept, the file is there already or cannot be written."""
-    if desk.options.no_session:
+async def export_session(session: ChatSession, argument: str) -> str:
+    """Write the session to a new file. Raises UsageError: nothing is kept, or no file is made."""
+    if session.options.no_session:
         raise UsageError("With --no-session nothing is kept.", "Start andy without it.")
-    if not desk.is_kept:
+    if not session.is_kept:
         raise UsageError("Nothing has been said yet.")
     format, file = read_argument(argument)
-    path = Path(file or f"andy-{desk.session_id}.{format}").expanduser()
-    await asyncio.to_thread(write_export, find(desk.session_id), format, str(path))
+    path = Path(file or f"andy-{session.session_id}.{format}").expanduser()
+    await asyncio.to_thread(write_export, find(session.session_id), format, str(path))
     return f"Written to {path}."
 
 
@@ -32,10 +32,14 @@ def read_argument(argument: str) -> tuple[str, str]:
     return ending if ending in EXPORTS else "md", argument
 
 
-def complete(desk: Desk | None, typed: str) -> Iterable[Offer]:
+def offer_formats(session: ChatSession | None, typed: str) -> Iterable[Offer]:
     return VALUES["exports"]()
 
 
-COMMAND = Command(
-    "export", "/export [md|json|jsonl] [FILE]", "this session as a file", export, complete=complete
+COMMAND = SlashCommand(
+    "export",
+    "/export [md|json|jsonl] [FILE]",
+    "this session as a file",
+    export_session,
+    complete=offer_formats,
 )

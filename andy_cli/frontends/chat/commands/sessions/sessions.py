@@ -3,26 +3,30 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from andy_cli.frontends.chat.chat_session import Desk
-from andy_cli.frontends.chat.slash_command import Command, Offer
+from andy_cli.frontends.chat.chat_session import ChatSession
+from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
 from andy_cli.frontends.command_line import completion_values
 from andy_cli.frontends.session_choice import numbered, pick_session
 
 
-async def sessions(desk: Desk, argument: str) -> str:
-    """Raises UsageError: there is no such session, or another andy writes it."""
+async def list_or_resume(session: ChatSession, argument: str) -> str:
+    """List the sessions, or resume one. Raises UsageError if it does not exist or is in use."""
     if argument:
-        return await desk.resume(pick_session(argument, desk.offered or desk.offer()))
-    offered = desk.offer()
+        return await session.resume_session(
+            pick_session(argument, session.offered_sessions or session.offer_others())
+        )
+    offered = session.offer_others()
     if not offered:
         return "No other session was held in this folder."
     return f"{numbered(offered)}\n/resume NUMBER, or an id, goes on with one."
 
 
-def complete(desk: Desk | None, typed: str) -> Iterable[Offer]:
+def offer_sessions(session: ChatSession | None, typed: str) -> Iterable[Offer]:
     """The newest sessions of this folder, without the one that is held."""
-    held = desk.session_id if desk is not None else ""
-    return (each for each in completion_values.sessions(Path.cwd()) if each[0] != held)
+    held = session.session_id if session is not None else ""
+    return (offer for offer in completion_values.sessions(Path.cwd()) if offer[0] != held)
 
 
-COMMAND = Command("sessions", "/sessions", "what was said here before", sessions, complete=complete)
+COMMAND = SlashCommand(
+    "sessions", "/sessions", "what was said here before", list_or_resume, complete=offer_sessions
+)

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from andy_cli.errors import UsageError
-from andy_cli.frontends.chat.chat_session import Desk
-from andy_cli.frontends.chat.slash_command import Command, Offer
+from andy_cli.frontends.chat.chat_session import ChatSession
+from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
 from andy_cli.frontends.command_line.completion_values import VALUES
 from andy_cli.frontends.management.config_command import (
     as_text,
@@ -21,26 +21,26 @@ WAYS = {
 }
 
 
-async def config(desk: Desk, argument: str) -> str:
-    """Raises UsageError for a key that is none, a value that does not fit it, a secret."""
+async def manage_settings(session: ChatSession, argument: str) -> str:
+    """Show, get or set settings. Raises UsageError for a wrong key or value, or a secret."""
     if not argument:
-        settings = desk.options.settings()
+        settings = session.options.settings()
         return "\n".join([*format_table(list_settings(settings)), *settings.notes])
-    way, key, value = (*argument.split(maxsplit=2), "", "")[:3]
-    if way == "get" and key and not value:
-        record = find_setting(desk.options.settings(), key)
+    action, key, value = (*argument.split(maxsplit=2), "", "")[:3]
+    if action == "get" and key and not value:
+        record = find_setting(session.options.settings(), key)
         return f"{as_text(record['value'])}  ({record['origin']})"
-    if way == "set" and value:
+    if action == "set" and value:
         path, instead = keep_setting(key, value)
         return f"Kept in {path}. {instead or 'The next conversation has it: /clear begins one.'}"
     raise UsageError(f"/config takes nothing, get KEY or set KEY VALUE: not {argument!r}.")
 
 
-def complete(desk: Desk | None, typed: str) -> Iterable[Offer]:
-    way, space, _ = typed.partition(" ")
+def offer_keys(session: ChatSession | None, typed: str) -> Iterable[Offer]:
+    action, space, _ = typed.partition(" ")
     if not space:
         return WAYS.items()
-    return [(f"{way} {key}", about) for key, about in VALUES["keys"]()] if way in WAYS else ()
+    return [(f"{action} {key}", about) for key, about in VALUES["keys"]()] if action in WAYS else ()
 
 
-COMMAND = Command("config", USAGE, "the settings", config, ("settings",), complete)
+COMMAND = SlashCommand("config", USAGE, "the settings", manage_settings, ("settings",), offer_keys)

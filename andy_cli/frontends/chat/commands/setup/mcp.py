@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from andy_cli.errors import UsageError
-from andy_cli.frontends.chat.chat_session import Desk
-from andy_cli.frontends.chat.slash_command import Command, Offer
+from andy_cli.frontends.chat.chat_session import ChatSession
+from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
 from andy_cli.frontends.command_line.completion_values import VALUES
 from andy_cli.frontends.management.mcp_command import mcp_fix
 from andy_cli.frontends.terminal.tables import format_table
@@ -21,44 +21,51 @@ RESTART = "restart"
 WAITING = "not started, they start with the first message"
 
 
-async def mcp(desk: Desk, argument: str) -> str:
-    """Raises UsageError for a server that is none."""
-    if desk.open is None:
-        return list_waiting(configured(desk))
-    connections = desk.open.hub.connections
+async def manage_servers(session: ChatSession, argument: str) -> str:
+    """List, describe or restart servers. Raises UsageError for an unknown server."""
+    if session.opened is None:
+        return list_configured(load_servers(session))
+    connections = session.opened.hub.connections
     way, _, name = argument.partition(" ")
     if way == RESTART and name:
-        return await restart(desk, desk.open.hub, name.strip())
+        return await restart_server(session, session.opened.hub, name.strip())
     if argument:
-        return describe(find(argument, connections))
+        return describe_tools(find_connection(argument, connections))
     if not connections:
         return NONE
-    return "\n".join(line for each in connections for line in summary_lines(each))
+    return "\n".join(
+        line for connection in connections for line in summarize_connection(connection)
+    )
 
 
-def configured(desk: Desk) -> list[McpServer]:
+def load_servers(session: ChatSession) -> list[McpServer]:
     """The servers as they are written now. Raises UsageError."""
-    more = map(Path, desk.options.mcp_config)
-    return servers(desk.options.settings(), Path.cwd().resolve(), more)
+    more = map(Path, session.options.mcp_config)
+    return servers(session.options.settings(), Path.cwd().resolve(), more)
 
 
-async def restart(desk: Desk, hub: Hub, name: str) -> str:
+async def restart_server(session: ChatSession, hub: Hub, name: str) -> str:
     """Connect anew and say what came of it, if that is known soon. Raises UsageError."""
-    found = next((each for each in configured(desk) if each.name == name), None)
-    if found is None:
+    server = next(
+        (configured for configured in load_servers(session) if configured.name == name), None
+    )
+    if server is None:
         raise UsageError(f"There is no server {name!r}.", "`andy mcp list` shows what there is.")
-    connection = await hub.restart(found)
+    connection = await hub.restart(server)
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(connection.wait_until_settled(), MOMENT)
-    return "\n".join(summary_lines(connection))
+    return "\n".join(summarize_connection(connection))
 
 
-def list_waiting(known: list[McpServer]) -> str:
-    rows = [(each.name, each.fault or WAITING, spell_out(each.where)) for each in known]
+def list_configured(configured_servers: list[McpServer]) -> str:
+    rows = [
+        (configured.name, configured.fault or WAITING, spell_out(configured.where))
+        for configured in configured_servers
+    ]
     return "\n".join(format_table(rows)) if rows else NONE
 
 
-def summary_lines(connection: McpConnection) -> Iterator[str]:
+def summarize_connection(connection: McpConnection) -> Iterator[str]:
     name, state = connection.server.name, connection.state
     if connection.ready:
         yield f"{name}  ready, {len(connection.tools)} tools (/mcp {name} lists them)"
@@ -69,32 +76,36 @@ def summary_lines(connection: McpConnection) -> Iterator[str]:
         yield f"    mend: `{mcp_fix(connection.server, state)}`, then /mcp {RESTART} {name}"
 
 
-def find(name: str, connections: list[McpConnection]) -> McpConnection:
-    found = next((each for each in connections if each.server.name == name), None)
-    if found is None:
-        there = ", ".join(each.server.name for each in connections) or "none"
+def find_connection(name: str, connections: list[McpConnection]) -> McpConnection:
+    server = next(
+        (connection for connection in connections if connection.server.name == name), None
+    )
+    if server is None:
+        there = ", ".join(connection.server.name for connection in connections) or "none"
         raise UsageError(f"There is no server {name!r}.", f"There are: {there}.")
-    return found
+    return server
 
 
-def describe(connection: McpConnection) -> str:
+def describe_tools(connection: McpConnection) -> str:
     rows = [(f"  {tool.name}", one_line(tool.description)) for tool in connection.tools]
     tools = format_table(rows) if rows else []
-    lines = [*summary_lines(connection), f"from {connection.server.file}"]
+    lines = [*summarize_connection(connection), f"from {connection.server.file}"]
     return "\n".join([*lines, spell_out(connection.server.where), *tools])
 
 
-def complete(desk: Desk | None, typed: str) -> Iterable[Offer]:
-    if desk is None or desk.open is None:
+def offer_servers(session: ChatSession | None, typed: str) -> Iterable[Offer]:
+    if session is None or session.opened is None:
         return VALUES["servers"]()
-    states = [(each.server.name, each.state) for each in desk.open.hub.connections]
+    states = [
+        (connection.server.name, connection.state) for connection in session.opened.hub.connections
+    ]
     return [*states, *((f"{RESTART} {name}", "connect anew") for name, _ in states)]
 
 
-COMMAND = Command(
+COMMAND = SlashCommand(
     "mcp",
     "/mcp [NAME|restart NAME]",
     "servers of tools, and how they are",
-    mcp,
-    complete=complete,
+    manage_servers,
+    complete=offer_servers,
 )

@@ -3,22 +3,26 @@
 from collections.abc import Iterable
 
 from andy_cli.errors import UsageError
-from andy_cli.frontends.chat.chat_session import MODES, Desk
-from andy_cli.frontends.chat.slash_command import Command, Offer
+from andy_cli.frontends.chat.chat_session import MODES, ChatSession
+from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
 
 
-async def mode(desk: Desk, argument: str) -> str:
+async def show_or_set_mode(session: ChatSession, argument: str) -> str:
     if argument:
         if argument not in MODES:
             raise UsageError(f"There is no mode {argument!r}.", f"There are: {', '.join(MODES)}.")
-        desk.set_mode(argument)
-    return f"{desk.mode}: {MODES[desk.mode]}."
+        session.set_mode(argument)
+    return f"{session.mode}: {MODES[session.mode]}."
 
 
-def complete(desk: Desk | None, typed: str) -> Iterable[Offer]:
+def offer_modes(session: ChatSession | None, typed: str) -> Iterable[Offer]:
     return MODES.items()
 
 
-COMMAND = Command(
-    "mode", "/mode [ask|plan|edits|auto]", "what needs a yes", mode, complete=complete
+COMMAND = SlashCommand(
+    "mode",
+    "/mode [ask|plan|edits|auto]",
+    "what needs a yes",
+    show_or_set_mode,
+    complete=offer_modes,
 )

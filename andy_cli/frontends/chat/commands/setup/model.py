@@ -7,12 +7,12 @@ from dataclasses import replace
 from andy_cli.agent.conversation import Conversation
 from andy_cli.compiler.detect import NO_TEMPLATE, choose_dialect
 from andy_cli.errors import UsageError
-from andy_cli.frontends.chat.chat_session import Desk
-from andy_cli.frontends.chat.slash_command import Command, Offer
+from andy_cli.frontends.chat.chat_session import ChatSession
+from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
 from andy_cli.frontends.command_line.completion_values import VALUES
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.management.models_command import find_models
-from andy_cli.frontends.session_factory import Opened, secrets_in_use, server_of
+from andy_cli.frontends.session_factory import OpenConversation, secrets_in_use, server_of
 from andy_cli.models import select
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.addresses import is_loopback, show_url
@@ -22,41 +22,45 @@ from andy_cli.models.select import Chosen
 from andy_cli.settings import Settings
 
 
-async def model(desk: Desk, argument: str) -> str:
+async def show_or_switch_model(session: ChatSession, argument: str) -> str:
     if argument:
-        before = desk.options
-        desk.options = find_options(desk, argument)
+        before = session.options
+        session.options = find_options(session, argument)
         try:
-            found, settings = await choose(desk)
-            if desk.open is not None:
-                await switch(desk, desk.open, found, settings)
-            await desk.opened()
+            chosen, settings = await choose_wanted_model(session)
+            if session.opened is not None:
+                await switch_model(session, session.opened, chosen, settings)
+            await session.open_conversation()
         except BaseException:
-            desk.options = before  # also after Ctrl-C: what works goes on working
+            session.options = before  # also after Ctrl-C: what works goes on working
             raise
-    opened = await desk.opened()
+    opened = await session.open_conversation()
     if argument:
         opened.why = "you chose it"
     line = describe_model(opened)
-    return line if argument else f"{line}\n\n{await list_models(desk, opened)}"
+    return line if argument else f"{line}\n\n{await list_models(session, opened)}"
 
 
-def describe_model(opened: Opened) -> str:
+def describe_model(opened: OpenConversation) -> str:
     chat = opened.chat
     writes = f"it writes {chat.dialect.name} ({chat.speech.why})"
     return f"{chat.client.name}: {opened.why}; {writes}, {opened.count_ready_tools()} tools."
 
 
-async def list_models(desk: Desk, opened: Opened) -> str:
-    """What is there now, numbered, and how each writes tool requests; remembered on the desk."""
-    settings = desk.options.settings()
-    listed = await find_models(settings)
-    here, _ = select.parse_name(opened.chat.client.name)
-    if desk.options.base_url:
-        names = await select.models_at(Endpoint(here, "", desk.options.base_url), settings)
-        listed = [(f"{here}:{name}", desk.options.base_url) for name in names] + listed
-    rows = list(dict.fromkeys(listed))
-    desk.listed = [(name, where if "://" in where else "") for name, where in rows]
+async def list_models(session: ChatSession, opened: OpenConversation) -> str:
+    """List the models there are, numbered, with their dialects; the session keeps the list."""
+    settings = session.options.settings()
+    models = await find_models(settings)
+    current_provider, _ = select.parse_name(opened.chat.client.name)
+    if session.options.base_url:
+        names = await select.models_at(
+            Endpoint(current_provider, "", session.options.base_url), settings
+        )
+        models = [
+            (f"{current_provider}:{name}", session.options.base_url) for name in names
+        ] + models
+    rows = list(dict.fromkeys(models))
+    session.listed_models = [(name, where if "://" in where else "") for name, where in rows]
     width = max((len(name) for name, _ in rows), default=0)
     lines = [
         f"{at:3}  {name.ljust(width)}  {find_dialect(opened.chat, name, where):8}  {where}"
@@ -66,7 +70,7 @@ async def list_models(desk: Desk, opened: Opened) -> str:
 
 
 def find_dialect(chat: Conversation, name: str, where: str) -> str:
-    """How a model writes tool requests, as far as that is known without asking it."""
+    """Find the dialect in which a model writes tool requests, without asking its server."""
     provider, model = select.parse_name(name)
     preset = presets()[provider]
     if preset.connect is not None:
@@ -76,72 +80,85 @@ def find_dialect(chat: Conversation, name: str, where: str) -> str:
     return choose_dialect(model, NO_TEMPLATE, takes, chat.dialects.values(), learned).dialect.name
 
 
-def find_options(desk: Desk, argument: str) -> Options:
+def find_options(session: ChatSession, argument: str) -> Options:
     """The options that mean this model: a number of the list, a URL, PROVIDER[:NAME] or NAME.
 
     A NAME that the server in use lists is there; any other is looked for as at the start.
     """
-    options = desk.options
+    options = session.options
     if argument.isascii() and argument.isdigit():
-        if not 0 < int(argument) <= len(desk.listed):
+        if not 0 < int(argument) <= len(session.listed_models):
             raise UsageError(f"There is no model number {argument}.", "/model lists them.")
-        name, where = desk.listed[int(argument) - 1]
+        name, where = session.listed_models[int(argument) - 1]
         return replace(options, model=name, base_url=where)
     if "://" in argument:
         return replace(options, model="", base_url=argument)
+    return find_named_options(session, argument)
+
+
+def find_named_options(session: ChatSession, argument: str) -> Options:
+    """Find the options that mean PROVIDER[:NAME] or NAME."""
+    options = session.options
     provider, name = select.parse_name(argument)
-    used = desk.open.chat.client.name if desk.open is not None else ""
-    here, _ = select.parse_name(used)
+    used = session.opened.chat.client.name if session.opened is not None else ""
+    current_provider, _ = select.parse_name(used)
     if provider:
-        stays = provider == here and bool(name)
+        stays = provider == current_provider and bool(name)
         return replace(options, model=argument, base_url=options.base_url if stays else "")
-    if options.base_url or here in ("", "local") or ":" in name:
+    if options.base_url or current_provider in ("", "local") or ":" in name:
         return replace(options, model=argument)
-    return replace(options, model=f"{here}:{argument}")
+    return replace(options, model=f"{current_provider}:{argument}")
 
 
-def check_listed(found: Chosen, listed: list[str]) -> None:
+def check_listed(chosen: Chosen, models: list[str]) -> None:
     """Refuse a name that a server on this machine does not list; others have aliases.
 
     Raises UsageError with the nearest names.
     """
-    name, base_url = found.endpoint.model, found.endpoint.base_url
-    if not listed or not is_loopback(base_url) or {name, f"{name}:latest"}.intersection(listed):
+    name, base_url = chosen.endpoint.model, chosen.endpoint.base_url
+    if not models or not is_loopback(base_url) or {name, f"{name}:latest"}.intersection(models):
         return
-    near = difflib.get_close_matches(name, listed, n=3, cutoff=0.4) or listed[:3]
-    where = f"{found.endpoint.provider} at {show_url(base_url)}"
-    raise UsageError(f"{where} has no model {name!r}.", f"Did you mean {', '.join(near)}?")
+    nearest_names = difflib.get_close_matches(name, models, n=3, cutoff=0.4) or models[:3]
+    where = f"{chosen.endpoint.provider} at {show_url(base_url)}"
+    raise UsageError(f"{where} has no model {name!r}.", f"Did you mean {', '.join(nearest_names)}?")
 
 
-async def choose(desk: Desk) -> tuple[Chosen, Settings]:
+async def choose_wanted_model(session: ChatSession) -> tuple[Chosen, Settings]:
     """The model that the options mean, with these settings. Raises UsageError, ModelError."""
-    settings = desk.options.settings()
-    found = await select.choose_model(settings)
-    if found.endpoint.base_url and is_loopback(found.endpoint.base_url):
-        check_listed(found, await select.models_at(found.endpoint, settings))
-    return found, settings
+    settings = session.options.settings()
+    chosen = await select.choose_model(settings)
+    if chosen.endpoint.base_url and is_loopback(chosen.endpoint.base_url):
+        check_listed(chosen, await select.models_at(chosen.endpoint, settings))
+    return chosen, settings
 
 
-async def switch(desk: Desk, opened: Opened, found: Chosen, settings: Settings) -> None:
+async def switch_model(
+    session: ChatSession, opened: OpenConversation, chosen: Chosen, settings: Settings
+) -> None:
     """The same conversation with another model."""
-    if found.provider.name == "local":
-        await desk.fetch(found.endpoint.model)
+    if chosen.provider.name == "local":
+        await session.fetch_weights(chosen.endpoint.model)
     before = opened.chat.client
-    client = select.connect_client(found, settings, desk.tell, desk.options.no_session)
-    opened.chat.use(client, server_of(found, settings, desk.options.no_session))
-    opened.why = found.why
+    client = select.connect_client(chosen, settings, session.tell, session.options.no_session)
+    opened.chat.use(client, server_of(chosen, settings, session.options.no_session))
+    opened.why = chosen.why
     if opened.log is not None:
-        opened.log.secrets += secrets_in_use(found)
+        opened.log.secrets += secrets_in_use(chosen)
         opened.log.update_card(model=client.name)
     await before.close()
 
 
-def complete(desk: Desk | None, typed: str) -> Iterable[Offer]:
+def offer_models(session: ChatSession | None, typed: str) -> Iterable[Offer]:
     """The models that were listed last, then those that are known without asking a server."""
-    listed = desk.listed if desk is not None else []
-    return [*((name, where or "listed") for name, where in listed), *VALUES["models"]()]
+    models = session.listed_models if session is not None else []
+    return [*((name, where or "listed") for name, where in models), *VALUES["models"]()]
 
 
-COMMAND = Command(
-    "model", "/model [NAME]", "show or change the model", model, ("models",), complete
+COMMAND = SlashCommand(
+    "model",
+    "/model [NAME]",
+    "show or change the model",
+    show_or_switch_model,
+    ("models",),
+    offer_models,
 )
