@@ -64,10 +64,15 @@ def require_folder() -> None:
 
 def chat_at_once(arguments: list[str], typed: bool) -> int | None:
     """Chat if that is plainly what is meant; None where Typer has to know or to complain."""
-    from andy_cli.frontends.command_line.options import SHARED, fill_values, options_of, read_line
+    from andy_cli.frontends.command_line.options import (
+        SHARED_OPTIONS,
+        fill_values,
+        make_options,
+        read_line,
+    )
 
     named = arguments[:1] == ["chat"]
-    line = read_line(fill_values(arguments[named:]), SHARED)
+    line = read_line(fill_values(arguments[named:]), SHARED_OPTIONS)
     if line.unread or len(line.words) > 1 or not (named or typed):
         return None
     prompt = "".join(line.words)
@@ -75,7 +80,7 @@ def chat_at_once(arguments: list[str], typed: bool) -> int | None:
         return None  # perhaps a command
     from andy_cli.frontends.chat.repl import start_chat
 
-    return start_chat(options_of(line.given).in_their_folder(), prompt)
+    return start_chat(make_options(line.given).in_their_folder(), prompt)
 
 
 def failed(error: Exception) -> int:

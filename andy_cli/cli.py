@@ -17,15 +17,15 @@ from typer.core import TyperGroup
 from typer.models import CommandInfo
 
 from andy_cli import __version__
-from andy_cli.frontends.command_line.help_page import lay_out
+from andy_cli.frontends.command_line.help_page import apply_help_page
 from andy_cli.frontends.command_line.options import (
-    BARE,
-    RUN,
-    SHARED,
+    ROOT_OPTIONS,
+    RUN_OPTIONS,
+    SHARED_OPTIONS,
     Option,
     Options,
     fill_values,
-    options_of,
+    make_options,
 )
 
 ABOUT = """The terminal agent that makes any chat model use tools reliably.
@@ -151,9 +151,9 @@ def main(arguments: Sequence[str], typed: bool) -> int:
 
     `typed` says whether somebody sits at a keyboard.
     """
-    from andy_cli.frontends.command_line.command_routing import route
+    from andy_cli.frontends.command_line.command_routing import route_command
 
-    return run_typer(route(fill_values(arguments), commands(), typed))
+    return run_typer(route_command(fill_values(arguments), commands(), typed))
 
 
 def complete(arguments: Sequence[str]) -> int:
@@ -191,7 +191,7 @@ def name_of(command: CommandInfo) -> str:
 
 
 @app.callback(invoke_without_command=True)
-@takes(*SHARED, *BARE)
+@takes(*SHARED_OPTIONS, *ROOT_OPTIONS)
 def andy(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", "-V", help="print the version")] = False,
@@ -204,7 +204,7 @@ def andy(
 
 
 @app.command()
-@takes(*SHARED)
+@takes(*SHARED_OPTIONS)
 def chat(
     prompt: Annotated[str, typer.Argument(help="the first thing to say")] = "",
     **given: object,
@@ -212,11 +212,11 @@ def chat(
     """Talk with a model that can do things (also plain `andy`)."""
     from andy_cli.frontends.chat.repl import start_chat
 
-    raise typer.Exit(start_chat(options_of(given).in_their_folder(), prompt))
+    raise typer.Exit(start_chat(make_options(given).in_their_folder(), prompt))
 
 
 @app.command()
-@takes(*RUN, *SHARED)
+@takes(*RUN_OPTIONS, *SHARED_OPTIONS)
 def run(
     task: Annotated[str, typer.Argument(help="what to do; - or nothing reads it from stdin")] = "",
     **given: object,
@@ -226,20 +226,20 @@ def run(
     from andy_cli.frontends import run_command as front
 
     options = replace(
-        options_of(given),
+        make_options(given),
         max_turns=str(given["max_turns"]),
         max_tokens=str(given["max_tokens"]),
     )
     written = "json" if given["json"] else str(given["output_format"])
     try:
-        format = front.Format(written)
+        format = front.OutputFormat(written)
     except ValueError:
         raise UsageError(
             f"There is no output format {written!r}.", "Give text, json or stream-json."
         ) from None
     raise typer.Exit(
-        front.run(
-            front.Task(
+        front.run_task(
+            front.RunTask(
                 str(given["prompt"]) or task,
                 format,
                 quiet=bool(given["quiet"]),
@@ -280,9 +280,9 @@ def tools_test(
     set_: Set = None,
 ) -> None:
     """Run one tool once and show what it returns; what you type here is done."""
-    from andy_cli.frontends.management.tool_files import test
+    from andy_cli.frontends.management.tool_files import test_tool
 
-    raise typer.Exit(test(name, values or (), json))
+    raise typer.Exit(test_tool(name, values or (), json))
 
 
 @tools_app.command("add")
@@ -292,25 +292,25 @@ def tools_add(
     set_: Set = None,
 ) -> None:
     """Keep a file of your own tools where andy finds it; its code is run."""
-    from andy_cli.frontends.management.tool_files import add
+    from andy_cli.frontends.management.tool_files import add_file
 
-    add(file, replace)
+    add_file(file, replace)
 
 
 @tools_app.command("disable")
 def tools_disable(name: ToolName, set_: Set = None) -> None:
     """Take a tool away from models, by name or pattern."""
-    from andy_cli.frontends.management.tool_files import disable
+    from andy_cli.frontends.management.tool_files import disable_tool
 
-    disable(name)
+    disable_tool(name)
 
 
 @tools_app.command("enable")
 def tools_enable(name: ToolName, set_: Set = None) -> None:
     """Give a tool back that was disabled."""
-    from andy_cli.frontends.management.tool_files import enable
+    from andy_cli.frontends.management.tool_files import enable_tool
 
-    enable(name)
+    enable_tool(name)
 
 
 @app.command()
@@ -338,7 +338,7 @@ def trust(
     set_: Set = None,
 ) -> None:
     """Let a folder's .andy tighten the settings and bring tools, and read its AGENTS.md."""
-    from andy_cli.frontends.management.trust_command import trust as trust_folder
+    from andy_cli.frontends.management.trust_command import trust_folder as trust_folder
 
     trust_folder(folder, list_, remove, json)
 
@@ -406,9 +406,9 @@ def models_pull(
     set_: Set = None,
 ) -> None:
     """Fetch the weights of a local model."""
-    from andy_cli.frontends.management.models_command import pull
+    from andy_cli.frontends.management.models_command import pull_weights
 
-    pull(name)
+    pull_weights(name)
 
 
 @models_app.command("default")
@@ -422,9 +422,9 @@ def models_default(
     set_: Set = None,
 ) -> None:
     """Show or set the model that is used when nothing else is said."""
-    from andy_cli.frontends.management.models_command import default
+    from andy_cli.frontends.management.models_command import show_or_set_default
 
-    default(name)
+    show_or_set_default(name)
 
 
 @models_app.command("info")
@@ -479,10 +479,10 @@ def replay(
     set_: Set = None,
 ) -> None:
     """Compile captured replies again: no network, no tool runs."""
-    from andy_cli.frontends.replaying.replay_command import Wanted
-    from andy_cli.frontends.replaying.replay_command import replay as again
+    from andy_cli.frontends.replaying.replay_command import ReplayFlags
+    from andy_cli.frontends.replaying.replay_command import replay_capture as again
 
-    raise typer.Exit(again(capture, Wanted(dialect, model_as, diff, to_test, turns, json)))
+    raise typer.Exit(again(capture, ReplayFlags(dialect, model_as, diff, to_test, turns, json)))
 
 
 @app.command()
@@ -521,9 +521,9 @@ def mcp_add(
     set_: Set = None,
 ) -> None:
     """Add a server: a program to start, or an address."""
-    from andy_cli.frontends.management.mcp_command import New, add
+    from andy_cli.frontends.management.mcp_command import NewServer, add_server
 
-    add(New(name, words or (), env or (), header or (), transport, scope, source))
+    add_server(NewServer(name, words or (), env or (), header or (), transport, scope, source))
 
 
 @mcp_app.command("list")
@@ -541,33 +541,33 @@ def mcp_remove(
     set_: Set = None,
 ) -> None:
     """Take a server out of its file."""
-    from andy_cli.frontends.management.mcp_command import remove
+    from andy_cli.frontends.management.mcp_command import remove_server
 
-    remove(name, scope)
+    remove_server(name, scope)
 
 
 @mcp_app.command("login")
 def mcp_login(name: ServerName, set_: Set = None) -> None:
     """Log in to a server with the browser (OAuth)."""
-    from andy_cli.frontends.management.mcp_command import login
+    from andy_cli.frontends.management.mcp_command import log_in
 
-    login(name)
+    log_in(name)
 
 
 @mcp_app.command("logout")
 def mcp_logout(name: ServerName, set_: Set = None) -> None:
     """Forget a login."""
-    from andy_cli.frontends.management.mcp_command import logout
+    from andy_cli.frontends.management.mcp_command import log_out
 
-    logout(name)
+    log_out(name)
 
 
 @mcp_app.command("test")
 def mcp_test(name: ServerName, json: AsJson = False, set_: Set = None) -> None:
     """Start or reach a server and show its tools."""
-    from andy_cli.frontends.management.mcp_command import test
+    from andy_cli.frontends.management.mcp_command import test_server
 
-    raise typer.Exit(test(name, json))
+    raise typer.Exit(test_server(name, json))
 
 
 @app.command()
@@ -652,7 +652,7 @@ def google_login(
     from andy_cli.frontends.management import google_command
     from andy_cli.settings import load
 
-    google_command.login(load(set_ or ()), client, scopes, not no_browser)
+    google_command.log_in(load(set_ or ()), client, scopes, not no_browser)
 
 
 @google_app.command("logout")
@@ -661,7 +661,7 @@ def google_logout(set_: Set = None) -> None:
     from andy_cli.frontends.management import google_command
     from andy_cli.settings import load
 
-    google_command.logout(load(set_ or ()))
+    google_command.log_out(load(set_ or ()))
 
 
 @google_app.command("status")
@@ -669,7 +669,7 @@ def google_status(json: AsJson = False, set_: Set = None) -> None:
     """Which account is connected, and for what; asks nobody."""
     from andy_cli.frontends.management import google_command
 
-    google_command.status(json)
+    google_command.show_status(json)
 
 
 Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="folders or files")]
@@ -678,9 +678,9 @@ Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="folders or 
 @docs_app.command("add")
 def docs_add(paths: Paths, set_: Set = None) -> None:
     """Index the text in folders, for the tool `search`. Hidden files and links are left out."""
-    from andy_cli.frontends.management.documents_command import add
+    from andy_cli.frontends.management.documents_command import add_folders
 
-    raise typer.Exit(add(paths, set_ or ()))
+    raise typer.Exit(add_folders(paths, set_ or ()))
 
 
 @docs_app.command("list")
@@ -694,17 +694,17 @@ def docs_list(json: AsJson = False, set_: Set = None) -> None:
 @docs_app.command("remove")
 def docs_remove(paths: Paths, set_: Set = None) -> None:
     """Take folders out of the index; the files themselves stay."""
-    from andy_cli.frontends.management.documents_command import remove
+    from andy_cli.frontends.management.documents_command import remove_folders
 
-    remove(paths)
+    remove_folders(paths)
 
 
 @docs_app.command("update")
 def docs_update(set_: Set = None) -> None:
     """Read what is new or has changed, and forget what is gone."""
-    from andy_cli.frontends.management.documents_command import update
+    from andy_cli.frontends.management.documents_command import update_folders
 
-    raise typer.Exit(update(set_ or ()))
+    raise typer.Exit(update_folders(set_ or ()))
 
 
 SessionId = Annotated[
@@ -719,17 +719,17 @@ Everywhere = Annotated[bool, typer.Option("--all", help="of every folder, not of
 @sessions_app.command("list")
 def sessions_list(all_: Everywhere = False, json: AsJson = False, set_: Set = None) -> None:
     """The sessions held in this folder, newest first."""
-    from andy_cli.frontends.management.sessions_command import list_kept
+    from andy_cli.frontends.management.sessions_command import list_all
 
-    list_kept(all_, json)
+    list_all(all_, json)
 
 
 @sessions_app.command("show")
 def sessions_show(id: SessionId, json: AsJson = False, set_: Set = None) -> None:
     """What was said in a session."""
-    from andy_cli.frontends.management.sessions_command import show
+    from andy_cli.frontends.management.sessions_command import show_session
 
-    show(id, json)
+    show_session(id, json)
 
 
 @sessions_app.command("search")
@@ -740,9 +740,9 @@ def sessions_search(
     set_: Set = None,
 ) -> None:
     """Find what was said in the sessions of this folder; 1 if nothing is found."""
-    from andy_cli.frontends.management.sessions_command import search
+    from andy_cli.frontends.management.sessions_command import search_sessions
 
-    raise typer.Exit(search(text, all_, json))
+    raise typer.Exit(search_sessions(text, all_, json))
 
 
 @sessions_app.command("rename")
@@ -752,9 +752,9 @@ def sessions_rename(
     set_: Set = None,
 ) -> None:
     """Give a session a name."""
-    from andy_cli.frontends.management.sessions_command import rename
+    from andy_cli.frontends.management.sessions_command import rename_one
 
-    rename(id, name)
+    rename_one(id, name)
 
 
 @sessions_app.command("export")
@@ -767,17 +767,17 @@ def sessions_export(
     set_: Set = None,
 ) -> None:
     """Write a session as Markdown, as one JSON object, or a message a line."""
-    from andy_cli.frontends.management.sessions_command import export
+    from andy_cli.frontends.management.sessions_command import export_session
 
-    export(id, format, file)
+    export_session(id, format, file)
 
 
 @sessions_app.command("rm")
 def sessions_rm(id: SessionId, set_: Set = None) -> None:
     """Remove a session for good."""
-    from andy_cli.frontends.management.sessions_command import remove
+    from andy_cli.frontends.management.sessions_command import remove_one
 
-    remove(id)
+    remove_one(id)
 
 
-lay_out(app)
+apply_help_page(app)

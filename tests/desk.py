@@ -12,7 +12,7 @@ from andy_cli import events
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.turn import turn
 from andy_cli.events import Event
-from andy_cli.frontends.terminal.messages import action_line
+from andy_cli.frontends.terminal.messages import format_action
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Gate
 from andy_cli.messages import Arguments, Chunk
 from andy_cli.models.client import Endpoint, ModelClient, Provider
@@ -210,7 +210,7 @@ class Played(NamedTuple):
     @property
     def feed(self) -> str:
         """All that a person is shown: answers, actions in words, failures; never parameters."""
-        done = [action_line(each) for each in self.results if each.did]
+        done = [format_action(each) for each in self.results if each.did]
         planned = [each.action for each in self.used]
         failures = [each.message for each in self.seen if isinstance(each, events.Failed)]
         return "\n".join(["".join(self.said), *planned, *done, *failures])

@@ -35,7 +35,7 @@ from andy_cli import events
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.turn import turn
 from andy_cli.frontends.chat.screen.turn_view import TurnView
-from andy_cli.frontends.run_command import Printer, Task
+from andy_cli.frontends.run_command import RunPrinter, RunTask
 from andy_cli.frontends.terminal import markdown
 from andy_cli.guard.gate import Gate
 from andy_cli.messages import Message, ToolCall
@@ -343,11 +343,11 @@ def shape(body: Mapping[str, Any]) -> tuple[set[str], set[str]]:
 async def _show_turn(chat: Conversation, seen: Seen) -> None:
     out, err, screen = io.StringIO(), io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(screen):
-        view = TurnView(markdown.console(plain=True))
+        view = TurnView(markdown.create_console(plain=True))
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        printer = Printer(Task("hi"))
+        printer = RunPrinter(RunTask("hi"))
         async for event in turn(chat, "hi"):
-            printer.show(event)
+            printer.show_event(event)
             view.show_event(event)
             if isinstance(event, events.Ended):
                 seen.ok = event.exit_code == 0

@@ -15,7 +15,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from andy_cli.cli import app
-from andy_cli.frontends.command_line.options import SHARED, read_line
+from andy_cli.frontends.command_line.options import SHARED_OPTIONS, read_line
 from tests.model_server import (
     Answer,
     ModelServer,
@@ -835,12 +835,12 @@ LINES = [
 
 @pytest.mark.parametrize("line", LINES, ids=" ".join)
 def test_the_short_way_into_the_chat_reads_flags_as_typer_does(line: list[str]) -> None:
-    short = read_line(line[1:], SHARED)
+    short = read_line(line[1:], SHARED_OPTIONS)
     assert not short.unread
     parsed = typer_reads(line[1:])
     assert parsed == {
         "prompt": "".join(short.words),
-        **{each.field: short.given.get(each.field, EMPTY[each.kind]) for each in SHARED},
+        **{each.field: short.given.get(each.field, EMPTY[each.kind]) for each in SHARED_OPTIONS},
     }
 
 
@@ -860,7 +860,7 @@ EMPTY: dict[type, object] = {str: "", bool: False, list: ()}
     ids=str,
 )
 def test_what_the_short_way_does_not_know_is_left_to_typer(line: list[str], unread: str) -> None:
-    assert read_line(line, SHARED).unread == unread
+    assert read_line(line, SHARED_OPTIONS).unread == unread
 
 
 def typer_reads(arguments: list[str]) -> dict[str, object]:

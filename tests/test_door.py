@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from andy_cli.cli import app, commands
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.chat_controller import is_command
-from andy_cli.frontends.command_line.command_routing import route
+from andy_cli.frontends.command_line.command_routing import route_command
 from tests.cases import loop_over
 from tests.model_server import ModelServer, refused, status, streamed
 from tests.shell import ANDY, andy, environment
@@ -76,9 +76,9 @@ def test_all_commands_are_known_with_their_own() -> None:
 def test_a_line_is_taken_as_its_writer_means_it(
     line: list[str], typed: list[str], piped: list[str] | None
 ) -> None:
-    assert route(line, commands(), typed=True) == typed
+    assert route_command(line, commands(), typed=True) == typed
     if piped is not None:
-        assert route(line, commands(), typed=False) == piped
+        assert route_command(line, commands(), typed=False) == piped
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_line_is_taken_as_its_writer_means_it(
 )
 def test_a_misspelt_command_is_suggested_and_starts_nothing(line: list[str], meant: str) -> None:
     with pytest.raises(UsageError) as raised:
-        route(line, commands(), typed=True)
+        route_command(line, commands(), typed=True)
     assert f"Did you mean `{meant}`?" in raised.value.hint
 
 

@@ -146,8 +146,8 @@ def read_capture(path: Path) -> object:
     if isinstance(tree, dict) and "kind" not in tree:
         path.write_bytes(capture_of(tree))
     return [
-        [*replay_command.shown(replay_command.once(each))]
-        for each in capture_reader.read(path).requests
+        [*replay_command.describe_replay(replay_command.compile_again(each))]
+        for each in capture_reader.read_capture(path).requests
     ]
 
 
@@ -418,7 +418,7 @@ READERS = {
     ),
     "client of Google": Reader(consent.client_in, json.dumps(CLIENT).encode(), CLIENT),
     "arguments as typed": Reader(
-        of_text(lambda written: tool_files.given([written])), b'{"a": 1}', {"a": 1}
+        of_text(lambda written: tool_files.parse_arguments([written])), b'{"a": 1}', {"a": 1}
     ),
     "reply": Reader(of_bytes(read_reply), b'data: {"choices": []}\n\n', EVENT),
     "event of a reply": Reader(of_bytes(read_event), json.dumps(EVENT).encode(), EVENT),

@@ -21,7 +21,7 @@ from andy_cli.frontends.chat.screen.folded_texts import FoldedTexts, fold_beginn
 from andy_cli.frontends.chat.screen.turn_view import TurnView
 from andy_cli.frontends.terminal import markdown
 from andy_cli.frontends.terminal.messages import describe_corrections
-from andy_cli.frontends.terminal.numbered_diff import DiffLine, read_diff, spell_line, write_lines
+from andy_cli.frontends.terminal.numbered_diff import DiffLine, read_diff, render_diff, spell_line
 from andy_cli.messages import NO_DISPLAY, Display, Status
 from andy_cli.toolbox.files import differences
 from andy_cli.toolbox.files.differences import compare_texts, describe_new_text
@@ -94,7 +94,7 @@ def test_a_change_that_is_cut_keeps_its_numbers_behind_the_gap(
 
 def test_nothing_in_a_change_acts_and_everything_is_seen() -> None:
     change = compare_texts("a\n", "a \t\x1b[31m\u200b\u202e\n")
-    assert [*write_lines(change.diff)] == [
+    assert [*render_diff(change.diff)] == [
         "1 - a",
         "1 + a →   \\x1b[31m\\u200b\\u202e",
     ]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from andy_cli.frontends.terminal.standard_streams import ascii_of
+from andy_cli.frontends.terminal.standard_streams import transliterate
 from tests.model_server import ModelServer, streamed
 from tests.shell import ANDY, ROOT, environment
 from tests.terminal import Terminal, without_escapes
@@ -112,8 +112,8 @@ def test_a_terminal_without_a_sign_shows_one_of_ascii(way: tuple[str, ...], home
 
 def test_every_sign_has_one_of_ascii() -> None:
     for sign in map(chr, [*range(0x20, 0xD800), *range(0xE000, 0x11000), 0xDC80, 0x1F600]):
-        assert ascii_of(sign).isascii()
-    assert [ascii_of(sign) for sign in "─│┌╬╌║•✓…é中"] == [*"-|++-|*v", "...", "e", "?"]
+        assert transliterate(sign).isascii()
+    assert [transliterate(sign) for sign in "─│┌╬╌║•✓…é中"] == [*"-|++-|*v", "...", "e", "?"]
 
 
 COMMANDS = {

@@ -156,7 +156,7 @@ def keep_capture(folder: Path, disk: Disk) -> Problems:
         capture.write_rest()  # as at exit
     if said.getvalue().count("\n") > 1:
         yield "it is said more than once"
-    found = capture_reader.read(capture.path).requests
+    found = capture_reader.read_capture(capture.path).requests
     whole = [each for each in found if each.ended and each.pieces]
     if [each.body.get("messages") for each in whole] != [[0], [1], [2]]:
         yield f"{len(whole)} of 3 requests were kept"
@@ -254,7 +254,7 @@ def add_tool(folder: Path, disk: Disk) -> Problems:
     old = "# another"
     there.write_text(old)
     try:
-        _, said = attempt(disk, lambda: tool_files.add(source, instead=True))
+        _, said = attempt(disk, lambda: tool_files.add_file(source, instead=True))
     finally:
         source.unlink()
     yield from compare(there.read_text(), old, TOOL, said)

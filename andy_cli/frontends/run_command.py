@@ -26,13 +26,13 @@ from andy_cli.events import Event, Subtype
 from andy_cli.frontends.command_line.options import NO_ID, WHICH_ID, Options
 from andy_cli.frontends.session_factory import OpenConversation, open_chat
 from andy_cli.frontends.terminal.messages import (
-    PUT_RIGHT,
-    action_line,
-    changed_paragraphs,
-    not_done_lines,
-    problem,
+    CORRECTION_MARK,
+    find_changed_paragraphs,
+    format_action,
+    format_problem,
+    list_not_done,
 )
-from andy_cli.frontends.terminal.numbered_diff import write_lines
+from andy_cli.frontends.terminal.numbered_diff import render_diff
 from andy_cli.guard.terminal_sanitizer import Neutralizer, neutralize_text, one_line
 from andy_cli.messages import Arguments, Status
 from andy_cli.sessions.resuming import ResumedSession
@@ -43,16 +43,16 @@ FIRST_BYTE = 0.3
 PIPED_LIMIT = 1_000_000
 
 
-class Format(StrEnum):
+class OutputFormat(StrEnum):
     TEXT = "text"
     JSON = "json"
     STREAM_JSON = "stream-json"
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class RunTask:
     text: str
-    format: Format = Format.TEXT
+    format: OutputFormat = OutputFormat.TEXT
     quiet: bool = False
     strict: bool = False
     wait: bool = True
@@ -63,109 +63,115 @@ class Task:
     options: Options = field(default_factory=Options)
 
 
-def run(task: Task) -> int:
+def run_task(task: RunTask) -> int:
     """Carry out the task; returns the exit code."""
     try:
-        return asyncio.run(_run(task))
+        return asyncio.run(_run_task(task))
     except KeyboardInterrupt:
         return 130
 
 
-async def _run(task: Task) -> int:
-    printer = Printer(task)
+async def _run_task(task: RunTask) -> int:
+    printer = RunPrinter(task)
     try:
-        seconds = seconds_of(task.timeout)
+        seconds = parse_seconds(task.timeout)
         options = task.options.in_their_folder()
         settings = options.settings()
-        words, piped = whole_task(task)
+        words, piped = read_task(task)
         end_on_sigterm(printer)
-        resumed = resume_wanted(options, printer) if options.resumes else None
-        opened = await open_chat(options, settings, printer.tell, resumed=resumed)
+        resumed = resume_session(options, printer) if options.resumes else None
+        conversation = await open_chat(options, settings, printer.tell, resumed=resumed)
     except AndyError as error:
-        return printer.never_started(error)
-    opened.chat.registry.progress = printer.progress
-    opened.chat.strict = task.strict
+        return printer.report_not_started(error)
+    conversation.chat.registry.progress = printer.show_progress
+    conversation.chat.strict = task.strict
     try:
-        code = await in_time(opened, printer, words, piped, seconds)
+        code = await run_in_time(conversation, printer, words, piped, seconds)
     except asyncio.CancelledError:
-        code = printer.cancelled(opened.chat.session_id)
+        code = printer.report_cancelled(conversation.chat.session_id)
     finally:
-        await opened.close()
-    if printer.lost:
-        raise printer.lost
+        await conversation.close()
+    if printer.lost_output:
+        raise printer.lost_output
     return code
 
 
-def resume_wanted(options: Options, printer: "Printer") -> ResumedSession:
+def resume_session(options: Options, printer: "RunPrinter") -> ResumedSession:
     """Open the session that the options name, and tell of it. Raises UsageError."""
     from andy_cli.frontends import session_choice  # seldom wanted
 
-    card = session_choice.find_wanted(options)
+    card = session_choice.find_named_session(options)
     if card is None:
         raise UsageError(NO_ID, WHICH_ID)
     resumed = session_choice.open_session(card)
-    printer.tell(session_choice.summarize(resumed))
+    printer.tell(session_choice.summarize_session(resumed))
     return resumed
 
 
-def end_on_sigterm(printer: "Printer") -> None:
+def end_on_sigterm(printer: "RunPrinter") -> None:
     """As Ctrl-C does, but with an exit code of its own."""
-    me = asyncio.current_task()
-    assert me is not None
+    task_running = asyncio.current_task()
+    assert task_running is not None
 
     def end() -> None:
-        printer.terminated = True
-        me.cancel()
+        printer.is_terminated = True
+        task_running.cancel()
 
     with contextlib.suppress(NotImplementedError, AttributeError):  # Windows has no such thing
         for number in (signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, end)
 
 
-async def carried_out(opened: OpenConversation, printer: "Printer", words: str, piped: str) -> int:
+async def run_turn(
+    conversation: OpenConversation, printer: "RunPrinter", words: str, piped: str
+) -> int:
     try:
-        attached = await attach(opened.chat, words)
+        attached = await attach(conversation.chat, words)
     except AndyError as error:
-        code = printer.never_started(error)
-        tell_wanting(opened, printer)
+        code = printer.report_not_started(error)
+        suggest_rules(conversation, printer)
         return code
     for sentence in attached.told:
         printer.tell(sentence)
-    stream: AsyncIterator[Event] = turn(opened.chat, words, attached.text + piped)
+    stream: AsyncIterator[Event] = turn(conversation.chat, words, attached.text + piped)
     code = 1
     async for event in stream:
-        printer.show(event)
+        printer.show_event(event)
         if isinstance(event, events.Ended):
             code = event.exit_code
-    tell_wanting(opened, printer)
+    suggest_rules(conversation, printer)
     return code
 
 
-def tell_wanting(opened: OpenConversation, printer: "Printer") -> None:
+def suggest_rules(conversation: OpenConversation, printer: "RunPrinter") -> None:
     """Tell which options would have allowed what nobody could be asked about."""
-    if wanting := opened.chat.gate.wanting:
+    if wanting := conversation.chat.gate.wanting:
         rules = " ".join(f"--allow {shlex.quote(rule)}" for rule in wanting)
         printer.tell(f"To let this happen: {rules}, or -y for everything but destruction.")
 
 
-async def in_time(
-    opened: OpenConversation, printer: "Printer", words: str, piped: str, seconds: float | None
+async def run_in_time(
+    conversation: OpenConversation,
+    printer: "RunPrinter",
+    words: str,
+    piped: str,
+    seconds: float | None,
 ) -> int:
     """Carry out the task; what is not done after so many seconds is broken off."""
     try:
         async with asyncio.timeout(seconds) as limit:
-            await opened.wait_for_servers(words or piped)
-            code = await carried_out(opened, printer, words, piped)
+            await conversation.wait_for_servers(words or piped)
+            code = await run_turn(conversation, printer, words, piped)
     except TimeoutError:
         if not limit.expired():
             raise
-        return printer.out_of_time(opened.chat, seconds or 0)
+        return printer.report_timeout(conversation.chat, seconds or 0)
     if printer.task.wait:
-        await listen(printer)
+        await wait_for_music(printer)
     return code
 
 
-def seconds_of(written: str) -> float | None:
+def parse_seconds(written: str) -> float | None:
     """The value of --timeout; None where there is no limit. Raises UsageError."""
     if not written:
         return None
@@ -178,83 +184,85 @@ def seconds_of(written: str) -> float | None:
     return seconds
 
 
-async def listen(printer: "Printer") -> None:
+async def wait_for_music(printer: "RunPrinter") -> None:
     """Let the music play to its end, with a line that shows how far it is."""
     try:
         while (now := player.current_state()).playing and not now.paused:
             name = now.path.name if now.path else ""
-            printer.progress(f"{name}  {clock(now.position)} / {clock(now.length)}")
+            printer.show_progress(
+                f"{name}  {format_clock(now.position)} / {format_clock(now.length)}"
+            )
             await asyncio.sleep(0.1)
     finally:
         if player.current_state().playing:
             player.shared_player().stop()
-        printer.progress("")
+        printer.show_progress("")
 
 
-def clock(seconds: float) -> str:
+def format_clock(seconds: float) -> str:
     return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
 
 
-class Printer:
+class RunPrinter:
     """Events to stdout and stderr, in the format asked for."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: RunTask) -> None:
         self.task = task
-        self.terminated = False
-        self.lost: OutputError | None = None
+        self.is_terminated = False
+        self.lost_output: OutputError | None = None
         """Why nothing more can be printed: whoever read it has seen enough, the disk is full."""
-        self._streams = task.format is Format.TEXT and sys.stdout.isatty()
+        self._streams_answer = task.format is OutputFormat.TEXT and sys.stdout.isatty()
         self._streamed = False
-        self._said = ""
+        self._written_answer = ""
         self._answer = ""
         """What the model has said to the user so far."""
         self._started = time.monotonic()
-        self._told_between = False
+        self._is_interrupted = False
         """Something else was written behind the answer, or within."""
         self._neutralizer = Neutralizer()
-        self._redraws = not task.options.plain
-        self._progress = sys.stderr.isatty() and self._redraws and not task.quiet
-        self._line = ""
+        self._can_redraw = not task.options.plain
+        self._shows_progress = sys.stderr.isatty() and self._can_redraw and not task.quiet
+        self._progress_line = ""
 
-    def show(self, event: Event) -> None:
-        if self.lost:
+    def show_event(self, event: Event) -> None:
+        if self.lost_output:
             return
         if isinstance(event, events.Said) and event.role == "assistant":
             self._answer = self._answer + event.content if event.delta else event.content
         try:
             if self.task.verbose:
                 self._show_details(event)
-            self._show(event)
+            self._print_event(event)
         except OutputError as error:
-            self.lost = error
+            self.lost_output = error
             # Cancelled, not raised: an error from here would leave the turn's generators open.
-            if not isinstance(event, events.Ended) and (me := asyncio.current_task()):
-                me.cancel()
+            if not isinstance(event, events.Ended) and (task_running := asyncio.current_task()):
+                task_running.cancel()
 
-    def _show(self, event: Event) -> None:
-        if self.task.format is Format.STREAM_JSON:
-            out(events.as_json(event) + "\n")
+    def _print_event(self, event: Event) -> None:
+        if self.task.format is OutputFormat.STREAM_JSON:
+            print_out(events.as_json(event) + "\n")
         match event:
-            case events.Said(role="assistant") if self._streams:
-                self._stream(event)
+            case events.Said(role="assistant") if self._streams_answer:
+                self._stream_answer(event)
             case events.ToolUsed() if event.action:
-                self.progress(one_line(event.action))
+                self.show_progress(one_line(event.action))
             case events.ToolAnswered() if event.did:
                 self._tell_action(event)
-            case events.Failed(kind="grounding") if self._streams:
+            case events.Failed(kind="grounding") if self._streams_answer:
                 pass  # what is put right is seen
             case events.Failed():
-                self.tell(problem(event.message, event.hint), always=True)
+                self.tell(format_problem(event.message, event.hint), always=True)
             case events.Audited() if event.unsupported:
                 named = ", ".join(event.unsupported)
                 self.tell(f"andy: nothing that was found supports: {named}", always=True)
             case events.Ended():
-                self._end(event)
+                self._print_end(event)
 
     def _tell_action(self, event: events.ToolAnswered) -> None:
-        self.tell(f"• {action_line(event)}")
+        self.tell(f"• {format_action(event)}")
         if self.task.verbose and event.display.diff:
-            for line in write_lines(without_secrets(event.display.diff)):
+            for line in render_diff(remove_secrets(event.display.diff)):
                 self.tell(f"  {line}")
 
     def _show_details(self, event: Event) -> None:
@@ -265,74 +273,74 @@ class Printer:
             case events.Corrected():
                 self.tell(f"  corrected: {'; '.join(event.changes)}")
             case events.ToolUsed():
-                self.tell(f"  {event.tool_name} {shown_arguments(event.parameters)}")
+                self.tell(f"  {event.tool_name} {render_arguments(event.parameters)}")
             case events.ToolAnswered() if event.status is not Status.SUCCESS:
                 self.tell(f"  {event.status.value} after {event.seconds:.1f} s")
 
-    def _stream(self, event: events.Said) -> None:
+    def _stream_answer(self, event: events.Said) -> None:
         """A piece as it comes; a whole answer takes the place of its pieces."""
         if not event.delta and self._streamed:
             content = event.content
             if back := self._rows_back():
-                out(f"\x1b[{back}F\x1b[J")
+                print_out(f"\x1b[{back}F\x1b[J")
             else:
-                news = changed_paragraphs(self._said, content)
-                content = f"\n\n{PUT_RIGHT}\n\n{news}" if news else ""
+                news = find_changed_paragraphs(self._written_answer, content)
+                content = f"\n\n{CORRECTION_MARK}\n\n{news}" if news else ""
             event = replace(event, content=content)
             self._neutralizer = Neutralizer()
-        self._said += event.content
+        self._written_answer += event.content
         self._streamed = True
-        out(self._neutralizer.feed(event.content))
+        print_out(self._neutralizer.feed(event.content))
 
     def _rows_back(self) -> int:
         """Count the rows to go up to write over the answer; 0 if that cannot be."""
-        if self._told_between or not self._said or not self._redraws:
+        if self._is_interrupted or not self._written_answer or not self._can_redraw:
             return 0
         from rich.cells import cell_len  # an answer is seldom replaced
 
         width, height = shutil.get_terminal_size()
-        rows = sum(max(1, -(-cell_len(line) // width)) for line in self._said.split("\n"))
-        out("\n")
+        rows = sum(max(1, -(-cell_len(line) // width)) for line in self._written_answer.split("\n"))
+        print_out("\n")
         return rows if rows < height else 0
 
-    def _end(self, event: events.Ended) -> None:
-        if self.task.format is Format.JSON:
-            out(events.as_json(event) + "\n")
-        elif self.task.format is Format.TEXT:
+    def _print_end(self, event: events.Ended) -> None:
+        if self.task.format is OutputFormat.JSON:
+            print_out(events.as_json(event) + "\n")
+        elif self.task.format is OutputFormat.TEXT:
             if self._streamed:
-                out(self._neutralizer.finish() + "\n")
+                print_out(self._neutralizer.finish() + "\n")
             elif event.result:
                 answer = neutralize_text(event.result) if sys.stdout.isatty() else event.result
-                out(answer if answer.endswith("\n") else answer + "\n")
-        for line in not_done_lines(event):
+                print_out(answer if answer.endswith("\n") else answer + "\n")
+        for line in list_not_done(event):
             self.tell(line, always=True)
 
-    def never_started(self, error: AndyError) -> int:
+    def report_not_started(self, error: AndyError) -> int:
         """There is no turn to tell of, but scripts that read JSON get their object all the same."""
         subtype: Subtype = "error_provider"
         if isinstance(error, UsageError):
             subtype = "error_usage"
         elif isinstance(error, ConsentError):
             subtype = "error_permission"
-        self._end_early(subtype, error, error.exit_code)
-        self.tell(problem(str(error), error.hint), always=True)
+        self._print_early_end(subtype, error, error.exit_code)
+        self.tell(format_problem(str(error), error.hint), always=True)
         return error.exit_code
 
-    def cancelled(self, session_id: str) -> int:
-        code = 143 if self.terminated else 130
-        if not self.lost:
-            self._end_early("error_cancelled", Cancelled("stopped."), code, session_id)
+    def report_cancelled(self, session_id: str) -> int:
+        code = 143 if self.is_terminated else 130
+        if not self.lost_output:
+            self._print_early_end("error_cancelled", Cancelled("stopped."), code, session_id)
             self.tell("andy: stopped.", always=True)
         return code
 
-    def out_of_time(self, chat: Conversation, seconds: float) -> int:
+    def report_timeout(self, chat: Conversation, seconds: float) -> int:
         """Print how a turn ended that --timeout broke off, with what had been said."""
         message, hint = f"Stopped after {seconds:g} seconds.", "A larger --timeout gives it more."
         replies = [
             message for message in chat.history[chat.turn_began :] if message.role == "assistant"
         ]
         deeds = [action for action in chat.deeds if not action.earlier]
-        self.show(events.Failed("error", "limit", message, hint))
+        self.show_event(events.Failed("error", "limit", message, hint))
         ended = events.Ended(
             "error_limit",
             True,
@@ -346,47 +354,51 @@ class Printer:
             not_done=tuple(entry._asdict() for entry in find_not_done(deeds)),
             error={"kind": "limit", "message": message, "hint": hint},
         )
-        self.show(ended)
+        self.show_event(ended)
         return ended.exit_code
 
-    def _end_early(
+    def _print_early_end(
         self, subtype: Subtype, error: AndyError, code: int, session_id: str = ""
     ) -> None:
         """Print in JSON how it ended where the turn itself could not say so."""
-        if self.task.format is Format.TEXT:
+        if self.task.format is OutputFormat.TEXT:
             return
-        if self.task.format is Format.STREAM_JSON:
-            out(events.as_json(events.Failed("error", error.kind, str(error), error.hint)) + "\n")
-        told = {"kind": error.kind, "message": str(error), "hint": error.hint}
-        ended = events.Ended(subtype, True, "", "", session_id, 0, 0, exit_code=code, error=told)
-        out(events.as_json(ended) + "\n")
+        if self.task.format is OutputFormat.STREAM_JSON:
+            print_out(
+                events.as_json(events.Failed("error", error.kind, str(error), error.hint)) + "\n"
+            )
+        error_record = {"kind": error.kind, "message": str(error), "hint": error.hint}
+        ended = events.Ended(
+            subtype, True, "", "", session_id, 0, 0, exit_code=code, error=error_record
+        )
+        print_out(events.as_json(ended) + "\n")
 
     def tell(self, line: str, always: bool = False) -> None:
         if self.task.quiet and not always:
             return
-        self.progress("")
-        self._told_between = bool(self._said)
+        self.show_progress("")
+        self._is_interrupted = bool(self._written_answer)
         sys.stderr.write(neutralize_text(line) + "\n")
         sys.stderr.flush()
 
-    def progress(self, line: str) -> None:
+    def show_progress(self, line: str) -> None:
         """Rewrite the progress line; nothing where stderr is no terminal."""
-        if self._progress and line != self._line:
+        if self._shows_progress and line != self._progress_line:
             # One row of the screen: a longer line could not be taken back.
             width = shutil.get_terminal_size().columns - 1
             sys.stderr.write("\r\x1b[K" + one_line(line)[:width])
             sys.stderr.flush()
-            self._line = line
+            self._progress_line = line
 
 
-def without_secrets(text: str) -> str:
+def remove_secrets(text: str) -> str:
     """The text as it may stand in a log."""
     from andy_cli.guard.redactor import redact_text, secrets_of  # 3 ms, for -v alone
 
     return redact_text(text, secrets_of(os.environ))
 
 
-def shown_arguments(arguments: Arguments) -> str:
+def render_arguments(arguments: Arguments) -> str:
     """The arguments of a call in one line, without secrets."""
     from andy_cli.guard.redactor import redact_value, secrets_of  # as above
 
@@ -394,15 +406,15 @@ def shown_arguments(arguments: Arguments) -> str:
     return json.dumps(safe, ensure_ascii=False, default=str)
 
 
-def out(text: str) -> None:
+def print_out(text: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()
 
 
-def whole_task(task: Task) -> tuple[str, str]:
+def read_task(task: RunTask) -> tuple[str, str]:
     """The user's own words, and what was piped in behind them; with `-` or nothing that alone."""
     alone = task.text.strip() in ("", "-")
-    piped = piped_text(wait=alone) if task.stdin else ""
+    piped = read_piped(wait=alone) if task.stdin else ""
     if alone:
         if not piped.strip():
             raise UsageError("There is no task.", 'Say what to do: andy run "list my music"')
@@ -412,7 +424,7 @@ def whole_task(task: Task) -> tuple[str, str]:
     return task.text, f"{PIPED}{fence(piped)}"
 
 
-def piped_text(wait: bool) -> str:
+def read_piped(wait: bool) -> str:
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
         return ""
     descriptor = sys.stdin.fileno()

@@ -31,7 +31,7 @@ LABEL = 50
 CONSENTS = "What you agreed to then is asked again."
 
 
-def find_wanted(options: Options) -> SessionCard | None:
+def find_named_session(options: Options) -> SessionCard | None:
     """The session that the options name; None where none is named, or the user has to choose.
 
     Raises UsageError: there is none, several are meant, or the options contradict each other.
@@ -61,16 +61,16 @@ def offer_sessions(without: str = "") -> list[SessionCard]:
     return list(islice((card for card in cards if card.id != without), OFFERED))
 
 
-def numbered(cards: Sequence[SessionCard]) -> str:
-    rows = [f"{number:>3}  {describe(card)}" for number, card in enumerate(cards, start=1)]
+def number_sessions(cards: Sequence[SessionCard]) -> str:
+    rows = [f"{number:>3}  {describe_session(card)}" for number, card in enumerate(cards, start=1)]
     return "\n".join(rows)
 
 
-def describe(card: SessionCard) -> str:
-    return f"{card.id}  {age(card.changed):>6}  {label(card)}"
+def describe_session(card: SessionCard) -> str:
+    return f"{card.id}  {format_age(card.changed):>6}  {label_session(card)}"
 
 
-def age(changed: float) -> str:
+def format_age(changed: float) -> str:
     """Format how long ago something was, in its largest unit."""
     seconds = max(0, int(time.time() - changed))
     for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
@@ -79,28 +79,28 @@ def age(changed: float) -> str:
     return "now"
 
 
-def label(card: SessionCard) -> str:
+def label_session(card: SessionCard) -> str:
     """The name of a session, else its first words."""
     words = card.name or card.title or "(nothing was said)"
     return one_line(words if len(words) <= LABEL else f"{words[:LABEL]}...")
 
 
-def pick_session(said: str, offered: Sequence[SessionCard]) -> SessionCard:
+def pick_session(answer: str, offered: Sequence[SessionCard]) -> SessionCard:
     """The session of a number in the list, else of an id. Raises UsageError."""
-    said = said.strip()
-    if said.isdecimal() and len(said) < 3:
-        if not 0 < int(said) <= len(offered):
-            raise UsageError(f"There is no number {said} in the list.")
-        return offered[int(said) - 1]
-    return find_session(sessions_folder(), said)
+    answer = answer.strip()
+    if answer.isdecimal() and len(answer) < 3:
+        if not 0 < int(answer) <= len(offered):
+            raise UsageError(f"There is no number {answer} in the list.")
+        return offered[int(answer) - 1]
+    return find_session(sessions_folder(), answer)
 
 
-def summarize(resumed: ResumedSession) -> str:
+def summarize_session(resumed: ResumedSession) -> str:
     """Tell the user where it goes on, the last that was said, and what was interrupted."""
-    return neutralize_text(redact_text("\n".join(summary_lines(resumed)), secrets_of(os.environ)))
+    return neutralize_text(redact_text("\n".join(summarize_lines(resumed)), secrets_of(os.environ)))
 
 
-def summary_lines(resumed: ResumedSession) -> Iterator[str]:
+def summarize_lines(resumed: ResumedSession) -> Iterator[str]:
     card = resumed.card
     named = f"{card.id} ({card.name})" if card.name else card.id
     yield f"Going on with {named}. {CONSENTS}"
@@ -112,23 +112,27 @@ def summary_lines(resumed: ResumedSession) -> Iterator[str]:
         yield f"It is long: the model is told of the last {number:,} messages at most."
     if resumed.compaction is not None:
         yield "It was compacted: the model is told the summary, the file keeps all."
-    own = [
-        at
-        for at, message in enumerate(resumed.messages)
-        if message.role == "user" and not message.note
-    ]
-    last = own[-1] if own else 0
-    if own:
-        words, came_with_them = split_message(resumed.messages[last].content)
-        yield from shortened("> ", words or came_with_them)
-    answer = last_answer(resumed.messages[last:])
-    if answer:
-        yield from shortened("  ", answer.content)
+    yield from quote_last(resumed.messages)
     for call in resumed.interrupted:
         yield (
             f"andy was ended in the middle of: {describe_call(call)}. Whether it had its effect "
             "only you can see. It does not run again by itself."
         )
+
+
+def quote_last(messages: Sequence[Message]) -> Iterator[str]:
+    """Quote the user's last message and its answer, each by its first lines."""
+    user_positions = [
+        position
+        for position, message in enumerate(messages)
+        if message.role == "user" and not message.note
+    ]
+    last = user_positions[-1] if user_positions else 0
+    if user_positions:
+        words, came_with_them = split_message(messages[last].content)
+        yield from shorten_lines("> ", words or came_with_them)
+    if answer := find_last_answer(messages[last:]):
+        yield from shorten_lines("  ", answer.content)
 
 
 def describe_call(call: ToolCall) -> str:
@@ -138,14 +142,14 @@ def describe_call(call: ToolCall) -> str:
     return words if len(words) <= WIDTH else f"{words[:WIDTH]}..."
 
 
-def last_answer(messages: Sequence[Message]) -> Message | None:
-    spoken = [
+def find_last_answer(messages: Sequence[Message]) -> Message | None:
+    answers = [
         message for message in messages if message.role == "assistant" and message.content.strip()
     ]
-    return spoken[-1] if spoken else None
+    return answers[-1] if answers else None
 
 
-def shortened(mark: str, text: str) -> Iterator[str]:
+def shorten_lines(mark: str, text: str) -> Iterator[str]:
     """The first lines of a text, each behind a mark."""
     lines = [line.rstrip() for line in text[: 10 * WIDTH].split("\n") if line.strip()]
     for line in lines[:LINES]:

@@ -30,7 +30,7 @@ from andy_cli.toolbox.collection import Collection
 from andy_cli.toolbox.mcp.hub import Hub
 from andy_cli.toolbox.mcp.servers import servers
 
-LETTING_GO = 0.5
+RELEASE_SECONDS = 0.5
 """Seconds in which a download that was stopped is expected to end."""
 
 
@@ -78,12 +78,12 @@ async def open_chat(
     """
     chosen = chosen or await select.choose_model(settings)
     if chosen.provider.name == "local":
-        await fetched(chosen.endpoint.model)
+        await fetch_weights(chosen.endpoint.model)
     client = select.connect_client(chosen, settings, tell, options.no_session)
     folder = Path.cwd()
     card = {"folder": str(folder), "model": client.name}
     session_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{new_id()[:4]}"
-    secrets = secrets_in_use(chosen)
+    secrets = list_secrets(chosen)
     log = None
     if resumed is not None:
         log, session_id = resumed.log, resumed.card.id
@@ -95,17 +95,17 @@ async def open_chat(
     tools = Collection(settings, folder.resolve())
     for sentence in (*settings.notes, *tools.take_problems()):
         tell(sentence)
-    gate = gate_of(options, settings, folder, ask)
+    gate = create_gate(options, settings, folder, ask)
     gate.keep = lambda rules: tell(f"Kept in {keep_rules(rules)}.")
     names = [tool.name for tool in tools.registry]
     for sentence in find_unreachable_rules(gate.rules, names):
         tell(sentence)
-    server = server_of(chosen, settings, options.no_session)
+    server = describe_server(chosen, settings, options.no_session)
     hub = Hub(
         servers(settings, folder.resolve(), map(Path, options.mcp_config)), tools.registry, tell
     )
     hub.start()
-    instructions = instructions_of(options, settings, folder, client.guided, tell)
+    instructions = load_instructions(options, settings, folder, client.guided, tell)
     chat = Conversation(
         client,
         tools.registry,
@@ -129,7 +129,7 @@ def sessions_folder() -> Path:
     return state_folder() / "sessions"
 
 
-def secrets_in_use(chosen: Chosen) -> list[str]:
+def list_secrets(chosen: Chosen) -> list[str]:
     """The keys this process knows, which no session may hold."""
     from andy_cli.guard.redactor import secrets_of  # 3 ms, behind the prompt
 
@@ -142,7 +142,7 @@ def enter_workspace(options: Options, settings: Settings, session_id: str = "") 
     runtime_context.enter_context(settings, Path.cwd(), session_id, journals)
 
 
-def instructions_of(
+def load_instructions(
     options: Options,
     settings: Settings,
     folder: Path,
@@ -151,18 +151,20 @@ def instructions_of(
 ) -> Instructions:
     """Collect what the model is told beside andy's own rules."""
     further = tuple(map(Path, options.add_dir))
-    found = find_files(settings, folder)
-    names = ", ".join(file.name for file in found.files)
+    instruction_files = find_files(settings, folder)
+    names = ", ".join(file.name for file in instruction_files.files)
     if names and guided:
         tell(f"Not told to this model, which is too small for it: {names}.")
     elif names:
         tell(f"Told the model what {names} says.")
-    for sentence in found.notes:
+    for sentence in instruction_files.notes:
         tell(sentence)
-    return Instructions(options.system, options.append_system_prompt, further, found.files)
+    return Instructions(
+        options.system, options.append_system_prompt, further, instruction_files.files
+    )
 
 
-def gate_of(options: Options, settings: Settings, folder: Path, ask: Asker | None) -> Gate:
+def create_gate(options: Options, settings: Settings, folder: Path, ask: Asker | None) -> Gate:
     """The gate with the user's rules. Raises UsageError for what is no rule or no mode."""
     mode = settings["guard.mode"]
     if mode.value not in get_args(Mode):
@@ -180,16 +182,16 @@ def gate_of(options: Options, settings: Settings, folder: Path, ask: Asker | Non
 
 def keep_rules(rules: Sequence[str]) -> Path:
     """Allow this for good, in the user's own settings; returns their file."""
-    kept = load().texts("guard.allow")
-    return save("guard.allow", [*kept, *(rule for rule in rules if rule not in kept)])
+    learned = load().texts("guard.allow")
+    return save("guard.allow", [*learned, *(rule for rule in rules if rule not in learned)])
 
 
-def server_of(chosen: Chosen, settings: Settings, forget: bool = False) -> Server:
+def describe_server(chosen: Chosen, settings: Settings, forget: bool = False) -> Server:
     """Describe the chosen model's server: what is remembered of it, and how it is asked.
 
     With `forget` nothing is kept.
     """
-    kept = recall_model(chosen.endpoint)
+    learned = recall_model(chosen.endpoint)
 
     def refused(instead: str, why: str) -> None:
         if not forget:
@@ -205,9 +207,9 @@ def server_of(chosen: Chosen, settings: Settings, forget: bool = False) -> Serve
 
     believed = not chosen.endpoint.base_url or chosen.provider.is_hosted(chosen.endpoint.base_url)
     return Server(
-        ask=facts_of(chosen, settings),
+        ask=create_fact_query(chosen, settings),
         takes_tools=lambda: takes_tools(chosen, settings),
-        learned=kept,
+        learned=learned,
         believed=believed,
         refused=refused,
         called=called,
@@ -222,7 +224,7 @@ async def takes_tools(chosen: Chosen, settings: Settings) -> bool | None:
     return await facts.takes_tools(chosen.endpoint, settings)
 
 
-def facts_of(chosen: Chosen, settings: Settings) -> Callable[[], Awaitable[Known]]:
+def create_fact_query(chosen: Chosen, settings: Settings) -> Callable[[], Awaitable[Known]]:
     """Make the function that asks the chosen model's server for the facts of the model, once."""
     known: list[Known] = []
 
@@ -231,29 +233,31 @@ def facts_of(chosen: Chosen, settings: Settings) -> Callable[[], Awaitable[Known
         from andy_cli.models.server import facts, rendering
 
         if not known:
-            told = await facts.facts(chosen.endpoint, settings)
-            template = Template(told.template, await rendering.render_template(told.template))
-            known.append(Known(template, told.context))
+            facts_found = await facts.facts(chosen.endpoint, settings)
+            template = Template(
+                facts_found.template, await rendering.render_template(facts_found.template)
+            )
+            known.append(Known(template, facts_found.context))
         return known[0]
 
     return ask
 
 
-async def fetched(model: str, progress: Callable[[int, int], None] | None = None) -> None:
+async def fetch_weights(model: str, progress: Callable[[int, int], None] | None = None) -> None:
     """The weights of a local model are here; the first use fetches them.
 
     `progress` is told the bytes done and in all, in another thread. Cancelled, the download ends;
     what came of it is kept where it can be gone on with.
     """
     # Only where a model runs inside andy.
-    from andy_cli.frontends.terminal.progress_bars import progress_bar
+    from andy_cli.frontends.terminal.progress_bars import create_download_bar
     from andy_cli.models.inside import weights
     from andy_cli.toolbox.daemon_thread import run_in_daemon_thread
 
     if weights.find(model) is not None:
         return
     stopped, ended = threading.Event(), threading.Event()
-    show = progress or progress_bar(model)
+    show = progress or create_download_bar(model)
 
     def report(done: int, total: int) -> None:
         if stopped.is_set():
@@ -271,4 +275,4 @@ async def fetched(model: str, progress: Callable[[int, int], None] | None = None
     finally:
         stopped.set()
         # The next download goes on with the same file, once this one lets it go.
-        await run_in_daemon_thread(lambda: ended.wait(LETTING_GO))
+        await run_in_daemon_thread(lambda: ended.wait(RELEASE_SECONDS))

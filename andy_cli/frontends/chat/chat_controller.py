@@ -23,11 +23,11 @@ from andy_cli.frontends.chat.screen.turn_view import REFRESH_SECONDS, TurnView
 from andy_cli.frontends.chat.slash_command import CommandPrompt
 from andy_cli.frontends.chat.typed_command import run_typed_command
 from andy_cli.frontends.command_line.options import Options
-from andy_cli.frontends.session_choice import find_wanted, numbered, pick_session
-from andy_cli.frontends.session_factory import OpenConversation, fetched, sessions_folder
+from andy_cli.frontends.session_choice import find_named_session, number_sessions, pick_session
+from andy_cli.frontends.session_factory import OpenConversation, fetch_weights, sessions_folder
 from andy_cli.frontends.terminal import markdown
-from andy_cli.frontends.terminal.messages import problem
-from andy_cli.frontends.terminal.progress_bars import MEGABYTE, bar
+from andy_cli.frontends.terminal.messages import format_problem
+from andy_cli.frontends.terminal.progress_bars import MEGABYTE, format_download
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.models.select import FarServerError, NoModelError
@@ -55,7 +55,7 @@ class ChatController:
         """`prompt` is the one that stays on the screen, if there is one; `greets`: there is
         somebody to be greeted, and to be asked for a model where there is none.
         """
-        self._console = markdown.console(options.settings().flag("ui.plain"))
+        self._console = markdown.create_console(options.settings().flag("ui.plain"))
         self._ask_user = question
         self._prompt = prompt
         self._view: TurnView | None = None
@@ -118,7 +118,7 @@ class ChatController:
         except OutputError:
             raise
         except AndyError as error:
-            self._tell_user(problem(str(error), error.hint))
+            self._tell_user(format_problem(str(error), error.hint))
 
     async def _pick_model(self) -> Options:
         """Ask the user for a model. Raises UsageError where none is chosen."""
@@ -144,13 +144,15 @@ class ChatController:
                 nonlocal size
                 size = done
                 if not ended:
-                    turn_view.meter = bar(model.rpartition("/")[2], done, total, columns)
+                    turn_view.meter = format_download(
+                        model.rpartition("/")[2], done, total, columns
+                    )
 
             ended = False
             if not self._console.is_terminal:
                 turn_view.tell(f"fetching {model} ...")
             try:
-                await fetched(model, report)
+                await fetch_weights(model, report)
             finally:
                 ended, turn_view.meter = True, ""
             turn_view.tell(f"fetched {model}, {size / MEGABYTE:.0f} MB")
@@ -159,10 +161,12 @@ class ChatController:
         if self._has_begun:  # an answer is waited for: it comes first
             return
         line = write_greeting(opened, Path.cwd(), self._console.width)
-        self._console.print(markdown.styled(line, markdown.QUIET))
+        self._console.print(markdown.style_text(line, markdown.QUIET))
 
     def _print_error(self, error: AndyError) -> None:
-        self._console.print(markdown.styled(problem(str(error), error.hint), markdown.ERROR))
+        self._console.print(
+            markdown.style_text(format_problem(str(error), error.hint), markdown.ERROR)
+        )
 
     async def answer_line(self, line: str) -> None:
         """Carry out a command or a turn; whatever goes wrong is one line and the chat goes on."""
@@ -188,7 +192,7 @@ class ChatController:
 
         Raises UsageError, and EOFError where the user leaves instead.
         """
-        card = find_wanted(self.session.options) or await self._choose_session()
+        card = find_named_session(self.session.options) or await self._choose_session()
         summary = await self.session.resume_session(card)
         with contextlib.suppress(AndyError):  # told when the first line is waited for
             await self.session.open_conversation(early=True)
@@ -198,13 +202,13 @@ class ChatController:
         offered = self.session.offer_others()
         if not offered:
             return find_newest(sessions_folder(), Path.cwd())  # which says that there is none
-        self._tell_user(numbered(offered))
+        self._tell_user(number_sessions(offered))
         while True:
             answer = await self._ask_user("Which one? ", "")
             try:
                 return pick_session(answer, offered)
             except UsageError as error:
-                self._tell_user(problem(str(error), error.hint))
+                self._tell_user(format_problem(str(error), error.hint))
 
     async def close(self) -> None:
         if self._measuring_task:
@@ -278,13 +282,13 @@ class ChatController:
             self._print_text(answer)
 
     def _print_text(self, text: str) -> None:
-        self._console.print(markdown.styled(text, markdown.NORMAL))
+        self._console.print(markdown.style_text(text, markdown.NORMAL))
 
     def _tell_user(self, text: str) -> None:
         if self._view is not None:
             self._view.tell(text)
         else:
-            self._console.print(markdown.styled(text, markdown.QUIET))
+            self._console.print(markdown.style_text(text, markdown.QUIET))
 
     async def _ask_approval(self, proposal: ApprovalRequest) -> ApprovalAnswer:
         """Show exactly what would happen; the answer is typed after it was shown."""
@@ -294,7 +298,7 @@ class ChatController:
         self._console.print(TextRows(question.rows), crop=False)
         choices = approval_choices.find_choices(proposal, Path.cwd().resolve())
         if choices.rule_line:
-            self._console.print(markdown.styled(choices.rule_line, markdown.QUIET))
+            self._console.print(markdown.style_text(choices.rule_line, markdown.QUIET))
         self._is_asking = True
         try:
             return await self._read_approval(choices, question)
@@ -328,7 +332,7 @@ class ChatController:
         try:
             return approval_choices.parse_edited_rules(edited)
         except UsageError as error:
-            self._tell_user(problem(str(error), error.hint))
+            self._tell_user(format_problem(str(error), error.hint))
             return None
 
 

@@ -9,8 +9,8 @@ from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.foreign_text import RAN, fence
 from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import Options
-from andy_cli.frontends.session_choice import offer_sessions, open_session, summarize
-from andy_cli.frontends.session_factory import OpenConversation, fetched, open_chat
+from andy_cli.frontends.session_choice import offer_sessions, open_session, summarize_session
+from andy_cli.frontends.session_factory import OpenConversation, fetch_weights, open_chat
 from andy_cli.guard.gate import Asker, Mode
 from andy_cli.models import select
 from andy_cli.models.select import FIRST_RUN, Chosen, FarServerError, NoModelError
@@ -62,7 +62,7 @@ class ChatSession:
         self.tell = tell
         self.greet: Callable[[OpenConversation], object] = lambda opened: None
         """Called when the first conversation is open, before anything is told of it."""
-        self.fetch_weights: Callable[[str], Awaitable[None]] = fetched
+        self.fetch_weights: Callable[[str], Awaitable[None]] = fetch_weights
         """Gets the weights of a model that runs inside andy."""
         self.pick_model: Callable[[], Awaitable[Options]] | None = None
         """Lets the user choose where there is no model; raises UsageError. None: nobody can."""
@@ -220,7 +220,7 @@ class ChatSession:
         resumed = open_session(card)
         await self.close()
         self.resumed = resumed
-        return summarize(resumed)
+        return summarize_session(resumed)
 
     def take_printed(self, chat: Conversation) -> str:
         """Return what typed commands printed, to stand behind the user's next words; once."""

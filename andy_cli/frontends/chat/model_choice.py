@@ -10,7 +10,7 @@ from typing import Protocol
 
 from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import Options
-from andy_cli.frontends.terminal.messages import problem
+from andy_cli.frontends.terminal.messages import format_problem
 from andy_cli.models import discovery, select
 from andy_cli.models.client import Endpoint, Provider
 from andy_cli.models.discovery import FoundServer
@@ -61,7 +61,7 @@ class ModelChoice:
                 if options is not None:
                     return options
             except UsageError as error:
-                self._tell(problem(str(error), error.hint))
+                self._tell(format_problem(str(error), error.hint))
             except EOFError:  # Esc in one way leads back to all of them
                 self._tell(self._describe_ways())
 

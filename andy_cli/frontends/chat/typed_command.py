@@ -20,7 +20,7 @@ from typing import NamedTuple
 from andy_cli.agent.compression import cut
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.chat.chat_session import ChatSession, CommandOutput
-from andy_cli.frontends.session_factory import enter_workspace, gate_of
+from andy_cli.frontends.session_factory import create_gate, enter_workspace
 from andy_cli.guard.gate import ApprovalRequest
 from andy_cli.guard.redactor import redact_text, secrets_of
 from andy_cli.guard.resource_access import ResourceAccess
@@ -101,7 +101,7 @@ def find_refusal(session: ChatSession, command: str) -> str:
     if session.opened is not None:
         gate = session.opened.chat.gate
     else:
-        gate = gate_of(session.options, session.options.settings(), Path.cwd(), None)
+        gate = create_gate(session.options, session.options.settings(), Path.cwd(), None)
     access = ResourceAccess(command=command, contained=sandbox.can_contain(command))
     arguments = {"command": command}
     proposal = ApprovalRequest(TOOL, Effect.RUN, "run a command", access, arguments=arguments)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.chat.chat_session import ChatSession
-from andy_cli.frontends.management.tools_command import known_tool
+from andy_cli.frontends.management.tools_command import find_tool
 from andy_cli.frontends.session_factory import enter_workspace
 from andy_cli.guard.workspace import resolve
 from andy_cli.messages import Arguments, ToolCall
@@ -15,7 +15,7 @@ from andy_cli.toolbox.registry import Registry
 async def run_typed_tool(session: ChatSession, name: str, arguments: Arguments) -> str:
     """Run a tool and say what it did. Raises UsageError if that fails."""
     tools = find_tools(session)
-    known_tool(name, tools)
+    find_tool(name, tools)
     call = ToolCall("typed", name, arguments)
     try:
         access = tools.claim(call)

@@ -9,5 +9,5 @@ ANSWER = "# Title\n\nI have **started** `1` song in 2 folders, see [here](http:/
 def warm_up() -> None:
     """Compile the patterns of the audit and of the markdown reader; nothing is kept or shown."""
     unsupported(ANSWER, Evidence(("1 song",), "Start a song.", (), ()), figures=True)
-    markdown.finished(ANSWER)
-    markdown.Page(ANSWER)
+    markdown.count_finished(ANSWER)
+    markdown.MarkdownPage(ANSWER)

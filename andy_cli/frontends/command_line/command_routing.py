@@ -11,31 +11,33 @@ import shlex
 from collections.abc import Collection, Mapping, Sequence
 
 from andy_cli.errors import UsageError
-from andy_cli.frontends.command_line.options import BARE, SHARED, CommandLine, read_line
+from andy_cli.frontends.command_line.options import (
+    ROOT_OPTIONS,
+    SHARED_OPTIONS,
+    CommandLine,
+    read_line,
+)
 
 HELP = ("-h", "--help")
 VERSION = ("-V", "--version")
 ROOT_ONLY = (*HELP, *VERSION, "--install-completion", "--show-completion")
-RUNNING = {option.field for option in BARE}
+RUNNING = {option.field for option in ROOT_OPTIONS}
 """Chat knows none of them."""
 
 Commands = Mapping[str, Collection[str]]
 """The names of the commands, each with the names of its own."""
 
 
-def route(arguments: Sequence[str], commands: Commands, typed: bool) -> list[str]:
+def route_command(arguments: Sequence[str], commands: Commands, typed: bool) -> list[str]:
     """The arguments with a command in front. Raises UsageError for a misspelt command.
 
     `typed` says whether somebody sits at a keyboard; nobody else can chat.
     """
-    options = (*SHARED, *BARE)
+    options = (*SHARED_OPTIONS, *ROOT_OPTIONS)
     line = read_line(arguments, options, to_first_word=True)
     if line.words and not line.ended and "print" not in line.given:
-        first, *rest = line.words
-        if first in commands:
-            return with_options(first, rest, line.written, bool(commands[first]))
-        if first == "help" and (not rest or rest[0] in commands):
-            return [*rest, "--help"]
+        if routed := route_named(line, commands):
+            return routed
         reject_misspelt(line.words, commands)
     line = read_line(arguments, options)
     if line.unread in ROOT_ONLY:
@@ -43,10 +45,20 @@ def route(arguments: Sequence[str], commands: Commands, typed: bool) -> list[str
     command = "chat" if typed and not RUNNING & line.given.keys() else "run"
     if line.unread:
         return [command, *arguments]  # Typer says what is wrong
-    return [command, *without_print(line), *(["--", " ".join(line.words)] if line.words else [])]
+    return [command, *remove_print(line), *(["--", " ".join(line.words)] if line.words else [])]
 
 
-def with_options(
+def route_named(line: CommandLine, commands: Commands) -> list[str]:
+    """Route a line whose first word is a command, or `help`; nothing for another."""
+    first, *rest = line.words
+    if first in commands:
+        return add_options(first, rest, line.written, bool(commands[first]))
+    if first == "help" and (not rest or rest[0] in commands):
+        return [*rest, "--help"]
+    return []
+
+
+def add_options(
     command: str, rest: Sequence[str], written: Sequence[str], group: bool
 ) -> list[str]:
     """The command with the options that stood in front of it behind its name."""
@@ -54,28 +66,28 @@ def with_options(
     return [*names, *written, *rest[len(names) - 1 :]]
 
 
-def without_print(line: CommandLine) -> list[str]:
-    (flag,) = (option.flags for option in BARE if option.field == "print")
+def remove_print(line: CommandLine) -> list[str]:
+    (flag,) = (option.flags for option in ROOT_OPTIONS if option.field == "print")
     return [word for word in line.written if word not in flag]
 
 
 def reject_misspelt(words: Sequence[str], commands: Commands) -> None:
     """Raise UsageError if these words were meant for a command whose name they nearly hold."""
     first, second = (*words, "")[:2]
-    near = nearest(first, commands)
-    if not near:
+    nearest_name = find_nearest(first, commands)
+    if not nearest_name:
         return
-    own = commands[near]
-    behind = second if second in own else nearest(second, own)
+    own_commands = commands[nearest_name]
+    behind = second if second in own_commands else find_nearest(second, own_commands)
     if len(words) == 1 or second.startswith("-") or " " in second or behind:
         raise UsageError(
             f"There is no command {first!r}.",
-            f"Did you mean `{' '.join(filter(None, ('andy', near, behind)))}`? "
+            f"Did you mean `{' '.join(filter(None, ('andy', nearest_name, behind)))}`? "
             f"To say it to a model: andy chat {shlex.quote(' '.join(words))}",
         )
 
 
-def nearest(word: str, names: Collection[str]) -> str:
+def find_nearest(word: str, names: Collection[str]) -> str:
     """The name that this word misspells, or nothing; two letters that changed places are one."""
     if not word or not word.isascii() or not word.replace("-", "").isalpha():
         return ""

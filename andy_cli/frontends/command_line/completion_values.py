@@ -25,17 +25,20 @@ FIRST_WORDS = 60
 """Characters of it that are shown."""
 
 
-def tools() -> list[Offer]:
+def list_tools() -> list[Offer]:
     """The tools in files, and their effects; what packages and servers bring is not known."""
     folders = [bundled("tools"), config_folder() / "tools"]
     if trusts(load(), Path.cwd()):
         folders.append(Path.cwd() / ".andy" / "tools")
     return [
-        offer for folder in folders for file in sorted(folder.glob("*.py")) for offer in of(file)
+        offer
+        for folder in folders
+        for file in sorted(folder.glob("*.py"))
+        for offer in read_tools(file)
     ]
 
 
-def of(file: Path) -> Iterator[Offer]:
+def read_tools(file: Path) -> Iterator[Offer]:
     """The tools that a file defines, as far as that can be read from its text."""
     text = file.read_text(encoding="utf-8", errors="replace")
     for found in TOOL.finditer(text):
@@ -44,7 +47,7 @@ def of(file: Path) -> Iterator[Offer]:
             yield found[1], effect[1] if effect else ""
 
 
-def models() -> list[Offer]:
+def list_models() -> list[Offer]:
     """List the models that are set, have a key, lie on disk or were talked to before."""
     # Presets import every provider's module.
     from andy_cli.models import memory, select
@@ -65,19 +68,19 @@ def models() -> list[Offer]:
     return list(found.items())
 
 
-def addresses() -> list[Offer]:
+def list_addresses() -> list[Offer]:
     from andy_cli.models.presets import presets  # see models
 
     return [(preset.base_url, preset.name) for preset in presets().values() if preset.base_url]
 
 
-def variables() -> list[Offer]:
+def list_variables() -> list[Offer]:
     from andy_cli.models.presets import presets  # see models
 
     return [(name, preset.name) for preset in presets().values() for name in preset.key_names]
 
 
-def local_weights() -> list[Offer]:
+def list_weights() -> list[Offer]:
     from andy_cli.models.inside import weights  # see models
 
     return [
@@ -85,15 +88,15 @@ def local_weights() -> list[Offer]:
     ]
 
 
-def settings() -> list[Offer]:
+def list_settings() -> list[Offer]:
     return [(f"{setting.key}=", setting.about) for setting in SETTINGS if "*" not in setting.key]
 
 
-def keys() -> list[Offer]:
+def list_keys() -> list[Offer]:
     return [(setting.key, setting.about) for setting in SETTINGS if "*" not in setting.key]
 
 
-def modes() -> list[Offer]:
+def list_modes() -> list[Offer]:
     return [
         ("ask", "ask before anything is changed, sent or run"),
         ("plan", "change nothing"),
@@ -102,7 +105,7 @@ def modes() -> list[Offer]:
     ]
 
 
-def formats() -> list[Offer]:
+def list_formats() -> list[Offer]:
     return [
         ("text", "the answer alone"),
         ("json", "one result object"),
@@ -110,33 +113,33 @@ def formats() -> list[Offer]:
     ]
 
 
-def effects() -> list[Offer]:
+def list_effects() -> list[Offer]:
     kinds = "read play network write run act destroy"
     return [(effect, "every tool of this effect") for effect in kinds.split()]
 
 
-def rules() -> list[Offer]:
-    return [*tools(), *effects()]
+def list_rules() -> list[Offer]:
+    return [*list_tools(), *list_effects()]
 
 
-def dialects() -> list[Offer]:
+def list_dialects() -> list[Offer]:
     files = sorted((PACKAGE / "compiler" / "dialects").glob("[a-z]*.py"))
     return [("auto", "as it fits the model"), *((file.stem, "") for file in files)]
 
 
-def parts() -> list[Offer]:
+def list_parts() -> list[Offer]:
     files = sorted((PACKAGE / "frontends" / "debug" / "parts").glob("[a-z]*.py"))
     return [(file.stem, "") for file in files]
 
 
-def servers() -> list[Offer]:
+def list_servers() -> list[Offer]:
     from andy_cli.toolbox.mcp.servers import servers as configured  # reads several files
 
     found = configured(load(), Path.cwd().resolve())
     return [(server.name, server.url or server.command) for server in found]
 
 
-def exports() -> list[Offer]:
+def list_exports() -> list[Offer]:
     return [
         ("md", "to read"),
         ("json", "one object"),
@@ -144,20 +147,20 @@ def exports() -> list[Offer]:
     ]
 
 
-def sessions(of_folder: Path | None = None) -> list[Offer]:
+def list_recent_sessions(of_folder: Path | None = None) -> list[Offer]:
     """The ids of the newest sessions, each with its name or the first words said in it; of one
     folder, or of all."""
     from andy_cli.sessions.store import list_sessions  # see models
 
     newest = islice(list_sessions(state_folder() / "sessions", of_folder), NEWEST)
-    return [(card.id, shorten(card.name or card.title)) for card in newest]
+    return [(card.id, shorten_words(card.name or card.title)) for card in newest]
 
 
-def shorten(words: str) -> str:
+def shorten_words(words: str) -> str:
     return neutralize_text(words if len(words) <= FIRST_WORDS else f"{words[:FIRST_WORDS]}...")
 
 
-def quietly(values: Callable[[], list[Offer]]) -> Callable[[], list[Offer]]:
+def ignore_failures(values: Callable[[], list[Offer]]) -> Callable[[], list[Offer]]:
     """A damaged file offers nothing: in the middle of a line nobody can be told."""
 
     def offered() -> list[Offer]:
@@ -170,22 +173,22 @@ def quietly(values: Callable[[], list[Offer]]) -> Callable[[], list[Offer]]:
 
 
 VALUES: Mapping[str, Callable[[], list[Offer]]] = {
-    name: quietly(values)
+    name: ignore_failures(values)
     for name, values in {
-        "addresses": addresses,
-        "dialects": dialects,
-        "exports": exports,
-        "formats": formats,
-        "keys": keys,
-        "models": models,
-        "modes": modes,
-        "parts": parts,
-        "rules": rules,
-        "servers": servers,
-        "sessions": sessions,
-        "settings": settings,
-        "tools": tools,
-        "variables": variables,
-        "weights": local_weights,
+        "addresses": list_addresses,
+        "dialects": list_dialects,
+        "exports": list_exports,
+        "formats": list_formats,
+        "keys": list_keys,
+        "models": list_models,
+        "modes": list_modes,
+        "parts": list_parts,
+        "rules": list_rules,
+        "servers": list_servers,
+        "sessions": list_recent_sessions,
+        "settings": list_settings,
+        "tools": list_tools,
+        "variables": list_variables,
+        "weights": list_weights,
     }.items()
 }

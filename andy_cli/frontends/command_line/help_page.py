@@ -40,11 +40,11 @@ class PageContext(typer.Context):
     formatter_class = HelpPage
 
 
-class Command(TyperCommand):
+class HelpCommand(TyperCommand):
     context_class = PageContext
 
 
-class Group(TyperGroup):
+class HelpGroup(TyperGroup):
     context_class = PageContext
 
     def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
@@ -58,12 +58,12 @@ class Group(TyperGroup):
             formatter.write_dl(rows)
 
 
-def lay_out(app: typer.Typer) -> None:
+def apply_help_page(app: typer.Typer) -> None:
     """Have every command of the app, and of its groups, show its help like this."""
-    app.info.cls = Group
+    app.info.cls = HelpGroup
     for command in app.registered_commands:
-        command.cls = Command
+        command.cls = HelpCommand
     for group in app.registered_groups:
-        group.cls = Group
+        group.cls = HelpGroup
         if group.typer_instance is not None:
-            lay_out(group.typer_instance)
+            apply_help_page(group.typer_instance)

@@ -67,14 +67,14 @@ class Options:
         """
         entered = replace(
             self,
-            system=text_or_file(self.system),
-            append_system_prompt=text_or_file(self.append_system_prompt),
-            add_dir=[existing_folder(folder, "--add-dir") for folder in self.add_dir],
+            system=read_text_or_file(self.system),
+            append_system_prompt=read_text_or_file(self.append_system_prompt),
+            add_dir=[find_folder(folder, "--add-dir") for folder in self.add_dir],
             mcp_config=[str(Path(file).absolute()) for file in self.mcp_config],
             cwd="",
         )
         if self.cwd:
-            folder = existing_folder(self.cwd, "--cwd")
+            folder = find_folder(self.cwd, "--cwd")
             try:
                 os.chdir(folder)
             except OSError as error:
@@ -82,7 +82,7 @@ class Options:
         return entered
 
 
-def text_or_file(written: str) -> str:
+def read_text_or_file(written: str) -> str:
     """The text itself, or with an @ in front that of a file. Raises UsageError."""
     if not written.startswith("@"):
         return written
@@ -93,7 +93,7 @@ def text_or_file(written: str) -> str:
         raise UsageError(f"{path} cannot be read: {error}.") from error
 
 
-def existing_folder(written: str, flag: str) -> str:
+def find_folder(written: str, flag: str) -> str:
     """The folder with its whole path. Raises UsageError where there is none."""
     folder = Path(written).expanduser()
     if not folder.is_dir():
@@ -123,7 +123,7 @@ class Option(NamedTuple):
     """Its value where it is written without one; then a word with a blank is none of its own."""
 
 
-SHARED = (
+SHARED_OPTIONS = (
     Option("model", ("--model", "-m"), "NAME or PROVIDER:NAME", values="models"),
     Option(
         "base_url", ("--base-url",), "address of an OpenAI-compatible server", values="addresses"
@@ -175,7 +175,7 @@ SHARED = (
 )
 """What both chat and run take."""
 
-RUN = (
+RUN_OPTIONS = (
     Option("prompt", ("--prompt", "-p"), "the same as TASK"),
     Option(
         "output_format",
@@ -208,11 +208,11 @@ RUN = (
 )
 """What run alone takes."""
 
-BARE = (
+ROOT_OPTIONS = (
     Option("print", ("--print", "-p"), "carry out one task, as `andy run` does", bool),
     *(
         option._replace(flags=("--prompt",)) if option.field == "prompt" else option
-        for option in RUN
+        for option in RUN_OPTIONS
     ),
 )
 """What stands straight on `andy` makes it `andy run`. There -p needs no text right behind it."""
@@ -221,9 +221,11 @@ Given = Mapping[str, object]
 """What each field was given: a text, a list of texts, or whether it was written."""
 
 
-def options_of(given: Given) -> Options:
+def make_options(given: Given) -> Options:
     """The options in what was given; fields of others are passed over."""
-    fields = {option.field: given[option.field] for option in SHARED if given.get(option.field)}
+    fields = {
+        option.field: given[option.field] for option in SHARED_OPTIONS if given.get(option.field)
+    }
     # The table says of each field what it holds; a type checker cannot look into it.
     return Options(**cast("dict[str, Any]", fields))
 
@@ -269,7 +271,9 @@ def read_line(
 
 def fill_values(arguments: Sequence[str]) -> list[str]:
     """The arguments, with the value of each option that was written without one and may be."""
-    alone = {flag: option.alone for option in SHARED for flag in option.flags if option.alone}
+    alone = {
+        flag: option.alone for option in SHARED_OPTIONS for flag in option.flags if option.alone
+    }
     end = arguments.index("--") if "--" in arguments else len(arguments)
     filled = []
     for word, following in pairwise([*arguments[:end], ""]):

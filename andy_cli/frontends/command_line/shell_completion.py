@@ -111,7 +111,7 @@ def answer_shell(arguments: Sequence[str], environment: Mapping[str, str], root:
     if arguments[0] == SHOW:
         sys.stdout.write(SCRIPTS[shell])
     else:
-        file = install(shell, Path.home(), environment)
+        file = install_script(shell, Path.home(), environment)
         sys.stdout.write(f"{shell} completes `andy` from its next start on; see {file}.\n")
     return 0
 
@@ -126,7 +126,7 @@ def detect_shell(environment: Mapping[str, str]) -> str:
         return Path(environment.get("SHELL", "")).name
 
 
-def install(shell: str, home: Path, environment: Mapping[str, str]) -> Path:
+def install_script(shell: str, home: Path, environment: Mapping[str, str]) -> Path:
     """Write the script where the shell finds it, once; returns its file."""
     config = Path(environment.get("XDG_CONFIG_HOME") or home / ".config")
     file, start, line = {
@@ -157,14 +157,14 @@ def print_offers(root: TyperGroup, line: str, breaks: str) -> int:
 
     At `breaks` bash takes one word of ours for several and wants the end of the last alone.
     """
-    words, last = split_line(line)
-    found = offers(root, words, last)
-    if found is None:
+    words, last_word = split_line(line)
+    offers_found = complete_word(root, words, last_word)
+    if offers_found is None:
         return FILES
     dropped = 0
-    if not open_quote(line):
-        dropped = max((last.rfind(sign) + 1 for sign in ":=" if sign in breaks), default=0)
-    for value, about in found:
+    if not find_open_quote(line):
+        dropped = max((last_word.rfind(sign) + 1 for sign in ":=" if sign in breaks), default=0)
+    for value, about in offers_found:
         meaning = " ".join(about.split())
         sys.stdout.write(f"{value[dropped:]}\t{meaning}\n" if meaning else f"{value[dropped:]}\n")
     return 0
@@ -180,12 +180,12 @@ def split_line(line: str) -> tuple[list[str], str]:
 def split_words(line: str) -> list[str]:
     """As a shell does; a quote that is open ends with the line: `andy run "look at ~/Mu`."""
     try:
-        return shlex.split(line + open_quote(line))
+        return shlex.split(line + find_open_quote(line))
     except ValueError:
         return line.split()
 
 
-def open_quote(line: str) -> str:
+def find_open_quote(line: str) -> str:
     """The quote that has yet to end, or nothing."""
     for quote in ("", '"', "'"):
         with contextlib.suppress(ValueError):
@@ -195,7 +195,7 @@ def open_quote(line: str) -> str:
 
 
 @dataclass(slots=True)
-class Place:
+class WordPosition:
     """The position of the next word in a command line."""
 
     command: TyperCommand | TyperGroup
@@ -218,43 +218,49 @@ class Place:
             option = find_option(self.command, name)
             self.option = option if option and not option.is_flag and not equals else None
         elif isinstance(self.command, TyperGroup) and word in self.command.commands:
-            self.command = as_command(self.command.commands[word])
+            self.command = check_command(self.command.commands[word])
         else:
             self.arguments += 1
 
 
-def offers(root: TyperGroup, words: Sequence[str], last: str) -> list[Offer] | None:
+def complete_word(root: TyperGroup, words: Sequence[str], last_word: str) -> list[Offer] | None:
     """List what the last word could become behind these; None where any file could stand."""
-    place = Place(root)
+    position = WordPosition(root)
     for word in words:
-        place.pass_word(word)
-    command = place.command
-    if place.option is not None:
-        return values_of(command, place.option, last)
-    if last.startswith("-") and not place.ended:
-        return option_offers(command, last)
+        position.pass_word(word)
+    command = position.command
+    if position.option is not None:
+        return complete_value(command, position.option, last_word)
+    if last_word.startswith("-") and not position.ended:
+        return complete_option(command, last_word)
     if isinstance(command, TyperGroup):
-        names = [offer for offer in commands_of(command) if offer[0].startswith(last)]
-        # What is no command of andy itself is a prompt.
-        return None if command is root and (place.arguments or not names) else names
+        names = [offer for offer in list_commands(command) if offer[0].startswith(last_word)]
+        if command is root and (position.arguments or not names):
+            return None  # what is no command of andy itself is a prompt
+        return names
+    return complete_argument(command, position.arguments, last_word)
+
+
+def complete_argument(command: TyperCommand, count: int, last_word: str) -> list[Offer] | None:
+    """Complete the argument that stands behind so many others."""
     positional = [parameter for parameter in command.params if isinstance(parameter, TyperArgument)]
-    if place.arguments < len(positional):
-        return values_of(command, positional[place.arguments], last)
+    if count < len(positional):
+        return complete_value(command, positional[count], last_word)
     repeated = positional and positional[-1].nargs == -1
-    return values_of(command, positional[-1], last) if repeated else []
+    return complete_value(command, positional[-1], last_word) if repeated else []
 
 
-def option_offers(command: TyperCommand | TyperGroup, last: str) -> list[Offer] | None:
+def complete_option(command: TyperCommand | TyperGroup, last_word: str) -> list[Offer] | None:
     """The options that begin so, or the values behind `--option=`."""
-    name, equals, begun = last.partition("=")
+    name, equals, beginning = last_word.partition("=")
     option = find_option(command, name) if equals else None
     if option is None:
-        return [offer for offer in options_of(command) if offer[0].startswith(last)]
-    found = values_of(command, option, begun)
-    return found and [(f"{name}={value}", about) for value, about in found]
+        return [offer for offer in list_options(command) if offer[0].startswith(last_word)]
+    offers_found = complete_value(command, option, beginning)
+    return offers_found and [(f"{name}={value}", about) for value, about in offers_found]
 
 
-def as_command(command: object) -> TyperCommand | TyperGroup:
+def check_command(command: object) -> TyperCommand | TyperGroup:
     assert isinstance(command, TyperCommand | TyperGroup)
     return command
 
@@ -269,7 +275,7 @@ def find_option(command: TyperCommand | TyperGroup, name: str) -> TyperOption | 
     return None
 
 
-def options_of(command: TyperCommand | TyperGroup) -> Iterator[Offer]:
+def list_options(command: TyperCommand | TyperGroup) -> Iterator[Offer]:
     for parameter in command.params:
         if isinstance(parameter, TyperOption) and not parameter.hidden:
             for flag in (*parameter.opts, *parameter.secondary_opts):
@@ -277,22 +283,22 @@ def options_of(command: TyperCommand | TyperGroup) -> Iterator[Offer]:
     yield "--help", "Show this message and exit."
 
 
-def commands_of(group: TyperGroup) -> Iterator[Offer]:
+def list_commands(group: TyperGroup) -> Iterator[Offer]:
     for name, command in group.commands.items():
         if not command.hidden:
             yield name, (command.help or "").partition("\n\n")[0]
 
 
-def values_of(
-    command: TyperCommand | TyperGroup, parameter: Parameter, begun: str
+def complete_value(
+    command: TyperCommand | TyperGroup, parameter: Parameter, beginning: str
 ) -> list[Offer] | None:
     """List the known values of a parameter; None if there are none and it may be a file."""
     context = typer.Context(command, info_name=command.name, resilient_parsing=True)
 
-    def known(begun: str) -> list[Offer]:
-        items = parameter.shell_complete(context, begun)
+    def known(beginning: str) -> list[Offer]:
+        items = parameter.shell_complete(context, beginning)
         return [(str(item.value), item.help or "") for item in items if item.type == "plain"]
 
-    if found := known(begun):
-        return found
+    if offers_found := known(beginning):
+        return offers_found
     return [] if isinstance(parameter.default, int) or known("") else None

@@ -11,7 +11,7 @@ from pathlib import Path
 from andy_cli.errors import AndyError
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.doctor.doctor_finding import Finding, counted
-from andy_cli.frontends.doctor.endpoint_checks import endpoints_to_check, look_at_endpoint
+from andy_cli.frontends.doctor.endpoint_checks import find_endpoints, look_at_endpoint
 from andy_cli.frontends.doctor.machine_checks import (
     look_at_disk,
     look_at_instructions,
@@ -21,7 +21,7 @@ from andy_cli.frontends.doctor.machine_checks import (
     look_at_settings,
     look_at_terminal,
 )
-from andy_cli.frontends.management.mcp_command import mcp_fix, tried
+from andy_cli.frontends.management.mcp_command import suggest_fix, try_server
 from andy_cli.frontends.terminal.tables import print_json
 from andy_cli.guard.redactor import redact_text
 from andy_cli.guard.terminal_sanitizer import neutralize_text
@@ -64,7 +64,7 @@ async def look_around(settings: Settings) -> list[Finding]:
     about_models = asyncio.create_task(look_at_models(settings, folder, until))
     about_servers = [
         asyncio.create_task(
-            in_time(f"mcp {server.name}", look_at_server(server), mcp_fix(server), until)
+            in_time(f"mcp {server.name}", look_at_server(server), suggest_fix(server), until)
         )
         for server in known
     ]
@@ -73,7 +73,7 @@ async def look_around(settings: Settings) -> list[Finding]:
 
 
 async def look_at_models(settings: Settings, folder: Path, until: float) -> list[Finding]:
-    chosen, found = await endpoints_to_check(settings, PATIENCE)
+    chosen, found = await find_endpoints(settings, PATIENCE)
     looks = [
         asyncio.create_task(
             in_time(
@@ -108,10 +108,10 @@ async def in_time(subject: str, look: Awaitable[Finding], fix: str, until: float
 async def look_at_server(server: McpServer) -> Finding:
     """Start or reach an MCP server, list its tools, end it."""
     subject, began = f"mcp {server.name}", asyncio.get_running_loop().time()
-    state, tools = await tried(server)
+    state, tools = await try_server(server)
     seconds = asyncio.get_running_loop().time() - began
     if state != "ready":
-        return Finding(subject, "fail", state, mcp_fix(server, state))
+        return Finding(subject, "fail", state, suggest_fix(server, state))
     return Finding(subject, "ok", f"{counted(len(tools), 'tool')}, {seconds:.1f} s")
 
 

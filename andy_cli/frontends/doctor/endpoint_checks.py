@@ -1,7 +1,7 @@
 """Checks of each model server: does it answer, what does it have, does andy's prompt fit."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,9 +13,10 @@ from andy_cli.compiler.dialect import Dialect
 from andy_cli.discover import discover
 from andy_cli.errors import AndyError
 from andy_cli.frontends.doctor.doctor_finding import Finding, Grade, counted
-from andy_cli.frontends.management.model_info import record_of
+from andy_cli.frontends.management.model_info import make_model_record
 from andy_cli.models import discovery, select
 from andy_cli.models.client import Endpoint
+from andy_cli.models.discovery import FoundServer
 from andy_cli.models.http.addresses import show_url
 from andy_cli.models.presets import presets
 from andy_cli.models.select import Chosen
@@ -46,11 +47,9 @@ class Endpoints:
     findings: list[Finding] = field(default_factory=list)
 
 
-async def endpoints_to_check(
-    settings: Settings, patience: float
-) -> tuple[Chosen | None, Endpoints]:
-    """The model that is used, and every other server that is found or has a key."""
-    found = Endpoints()
+async def find_endpoints(settings: Settings, patience: float) -> tuple[Chosen | None, Endpoints]:
+    """Find the model that is used, and every other server that runs here or has a key."""
+    endpoints = Endpoints()
     servers = asyncio.create_task(discovery.scan_servers(settings))
     chosen: Chosen | None = None
     try:
@@ -58,40 +57,34 @@ async def endpoints_to_check(
             chosen = await select.choose_model(settings)
     except TimeoutError:
         late = f"none is known after {patience:g} seconds"
-        found.findings.append(Finding("model", "fail", late, "andy models list"))
+        endpoints.findings.append(Finding("model", "fail", late, "andy models list"))
     except AndyError as error:
         first, _, more = str(error).partition("\n")
         fix = error.hint or ("pip install 'andy-cli[local]'" if more else "andy models list")
-        found.findings.append(Finding("model", "fail", first, fix))
+        endpoints.findings.append(Finding("model", "fail", first, fix))
     seen = {chosen.endpoint.base_url} if chosen else set()
-    others = [
-        Chosen(
-            Endpoint(
-                server.provider,
-                select.preferred_model(server.models, presets()[server.provider]),
-                server.base_url,
-            ),
-            presets()[server.provider],
-            "it answers on this machine",
-        )
-        for server in await servers
-    ]
-    others += [
-        Chosen(
-            Endpoint(
-                provider.name, provider.default_model, provider.base_url, select.key_of(name), name
-            ),
-            provider,
-            f"{name} is set",
-        )
-        for provider, name in select.keyed_providers()
-        if provider.base_url
-    ]
-    for other in others:
+    for other in [*map(choose_served, await servers), *choose_keyed()]:
         if other.endpoint.base_url not in seen:
             seen.add(other.endpoint.base_url)
-            found.others.append(other)
-    return chosen, found
+            endpoints.others.append(other)
+    return chosen, endpoints
+
+
+def choose_served(server: FoundServer) -> Chosen:
+    """Choose a model of a server on this machine."""
+    provider = presets()[server.provider]
+    model = select.preferred_model(server.models, provider)
+    endpoint = Endpoint(server.provider, model, server.base_url)
+    return Chosen(endpoint, provider, "it answers on this machine")
+
+
+def choose_keyed() -> Iterator[Chosen]:
+    """Choose the usual model of each provider whose key is set."""
+    for provider, name in select.keyed_providers():
+        if provider.base_url:
+            key, model = select.key_of(name), provider.default_model
+            endpoint = Endpoint(provider.name, model, provider.base_url, key, name)
+            yield Chosen(endpoint, provider, f"{name} is set")
 
 
 async def look_at_endpoint(chosen: Chosen, settings: Settings, folder: Path, used: bool) -> Finding:
@@ -114,24 +107,30 @@ async def look_at_endpoint(chosen: Chosen, settings: Settings, folder: Path, use
             f"ollama pull {endpoint.model}" if endpoint.provider == "ollama" else "andy models list"
         )
         return Finding(subject, bad, f"{where}: it has no such model", fix)
-    record = await record_of(chosen, models, settings)
+    record = await make_model_record(chosen, models, settings)
     size = await prompt_size(chosen, str(record["dialect"]), settings, folder)
-    told = [f"{where}, {latency}", counted(len(models), "model") if models else "lists no models"]
-    told += [f"dialect {record['dialect']}", tools_told(record)]
-    context = record["context"]
+    facts = [f"{where}, {latency}", counted(len(models), "model") if models else "lists no models"]
+    facts += [f"dialect {record['dialect']}", tools_told(record)]
+    return judge_window(subject, bad, facts, record["context"], size, larger_window(endpoint))
+
+
+def judge_window(
+    subject: str, bad: Grade, facts: Sequence[str], context: object, size: int, fix: str
+) -> Finding:
+    """Judge if andy's prompt of so many tokens fits the window; `bad` is the grade if not."""
     if not isinstance(context, int):
-        told.append(f"context not told, our prompt takes {size}")
-        return Finding(subject, "ok", ", ".join(told))
-    told.append(f"context {context}, our prompt takes {size}")
+        message = ", ".join([*facts, f"context not told, our prompt takes {size}"])
+        return Finding(subject, "ok", message)
+    message = ", ".join([*facts, f"context {context}, our prompt takes {size}"])
     if size + ROOM > context:
-        return Finding(subject, bad, f"{', '.join(told)}: too small", larger_window(endpoint))
+        return Finding(subject, bad, f"{message}: too small", fix)
     if size > context // 2:
-        return Finding(subject, "warn", f"{', '.join(told)}: tight", larger_window(endpoint))
-    return Finding(subject, "ok", ", ".join(told))
+        return Finding(subject, "warn", f"{message}: tight", fix)
+    return Finding(subject, "ok", message)
 
 
 async def look_inside(chosen: Chosen, settings: Settings, subject: str, mark: str) -> Finding:
-    record = await record_of(chosen, (), settings)
+    record = await make_model_record(chosen, (), settings)
     told = f"{chosen.endpoint.model} inside andy, {mark}, dialect {record['dialect']}"
     if "size" in record and "not here yet" in str(record.get("weights", "")):
         pull = f"andy models pull {chosen.endpoint.model}"

@@ -31,17 +31,18 @@ def show_settings(overrides: Sequence[str], as_json: bool) -> None:
     """Print every setting with its value and its origin, secrets left out."""
     settings = load(overrides)
     if as_json:
-        print_json([as_record(key, value) for key, value in settings.items()])
+        print_json([make_setting_record(key, value) for key, value in settings.items()])
         return
     print_table(list_settings(settings))
-    tell_notes(settings)
+    print_notes(settings)
 
 
 def list_settings(settings: Settings) -> list[tuple[str, ...]]:
     """Key, value and origin of every setting, secrets left out."""
-    records = [as_record(key, value) for key, value in settings.items()]
+    records = [make_setting_record(key, value) for key, value in settings.items()]
     rows = [
-        (str(record["key"]), as_text(record["value"]), str(record["origin"])) for record in records
+        (str(record["key"]), format_value(record["value"]), str(record["origin"]))
+        for record in records
     ]
     return [tuple(map(neutralize_text, row)) for row in rows]
 
@@ -52,7 +53,7 @@ def get_setting(key: str, overrides: Sequence[str], as_json: bool) -> None:
     if as_json:
         print_json(record)
     else:
-        sys.stdout.write(neutralize_text(as_text(record["value"])) + "\n")
+        sys.stdout.write(neutralize_text(format_value(record["value"])) + "\n")
 
 
 def find_setting(settings: Settings, key: str) -> dict[str, object]:
@@ -61,7 +62,7 @@ def find_setting(settings: Settings, key: str) -> dict[str, object]:
     found = dict(settings.items())
     if key not in found:
         raise UsageError(f"{key} is not set.", f"`andy config set {key} VALUE` sets it.")
-    return as_record(key, found[key])
+    return make_setting_record(key, found[key])
 
 
 def set_setting(key: str, value: str) -> None:
@@ -85,15 +86,15 @@ def keep_setting(key: str, value: str) -> tuple[Path, str]:
             "Put it into an environment variable; `api_key_env` names that variable.",
         )
     path = save(key, value)
-    now = load()[key]
-    used = now.origin == str(path)
-    return path, "" if used else f"{now.origin} comes before it and is used instead."
+    current = load()[key]
+    used = current.origin == str(path)
+    return path, "" if used else f"{current.origin} comes before it and is used instead."
 
 
 def edit_settings() -> int:
     """Open the user's file in an editor and check what was written; returns the exit code."""
     path = config_folder() / "config.toml"
-    command = editor_command(os.environ)
+    command = find_editor(os.environ)
     try:
         if not path.exists():
             replaced(path, TEMPLATE)
@@ -106,7 +107,7 @@ def edit_settings() -> int:
     return 0
 
 
-def editor_command(environment: Mapping[str, str]) -> list[str]:
+def find_editor(environment: Mapping[str, str]) -> list[str]:
     """The user's editor with its arguments. Raises UsageError where there is none."""
     for name in ("VISUAL", "EDITOR"):
         if written := environment.get(name, "").strip():
@@ -129,18 +130,18 @@ def show_path(as_json: bool) -> None:
         sys.stdout.write(f"{path}\n")
 
 
-def as_record(key: str, value: Value) -> dict[str, object]:
+def make_setting_record(key: str, value: Value) -> dict[str, object]:
     """A setting as JSON, without the secrets that an address or a command may hold."""
     secrets = secrets_of(os.environ)
-    told = list(value.value) if isinstance(value.value, tuple) else value.value
+    json_value = list(value.value) if isinstance(value.value, tuple) else value.value
     return {
         "key": key,
-        "value": redact_value(told, secrets),
+        "value": redact_value(json_value, secrets),
         "origin": redact_text(value.origin, secrets),
     }
 
 
-def as_text(value: object) -> str:
+def format_value(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
@@ -148,6 +149,6 @@ def as_text(value: object) -> str:
     return str(value) or "-"
 
 
-def tell_notes(settings: Settings) -> None:
+def print_notes(settings: Settings) -> None:
     for note in settings.notes:
         sys.stderr.write(neutralize_text(f"andy: {note}") + "\n")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from andy_cli.errors import Cancelled, ToolError, UsageError
-from andy_cli.frontends.terminal.progress_bars import counting_bar
+from andy_cli.frontends.terminal.progress_bars import create_counting_bar
 from andy_cli.frontends.terminal.tables import print_json, print_table
 from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.settings import load
@@ -23,57 +23,61 @@ SHOWN = 20
 MEGABYTE = 1_000_000
 
 
-def add(written: Sequence[str], overrides: Sequence[str]) -> int:
+def add_folders(written: Sequence[str], overrides: Sequence[str]) -> int:
     """Index these and bring them up to date; returns the exit code."""
-    folders = [_there(path) for path in written]
-    with _opened() as opened:
-        added = [opened.add(folder) for folder in folders]
-        return _update(opened, list(dict.fromkeys(added)), overrides)
+    folders = [_find_folder(path) for path in written]
+    with _open_index() as document_index:
+        added = [document_index.add(folder) for folder in folders]
+        return _update_index(document_index, list(dict.fromkeys(added)), overrides)
 
 
-def update(overrides: Sequence[str]) -> int:
+def update_folders(overrides: Sequence[str]) -> int:
     """Bring all that is indexed up to date; returns the exit code."""
-    with _opened() as opened:
-        folders = [Path(folder.path) for folder in opened.folders()]
+    with _open_index() as document_index:
+        folders = [Path(folder.path) for folder in document_index.folders()]
         if not folders:
             sys.stdout.write("Nothing is indexed. Run `andy docs add FOLDER`.\n")
-        return _update(opened, folders, overrides)
+        return _update_index(document_index, folders, overrides)
 
 
 def list_folders(as_json: bool) -> None:
-    with _opened() as opened:
-        folders = opened.folders()
+    with _open_index() as document_index:
+        folders = document_index.folders()
     if as_json:
-        print_json([{**folder._asdict(), "updated": _when(folder.updated)} for folder in folders])
+        print_json(
+            [{**folder._asdict(), "updated": _format_time(folder.updated)} for folder in folders]
+        )
     elif not folders:
         sys.stdout.write("Nothing is indexed. Run `andy docs add FOLDER`.\n")
     else:
         print_table(
             [
                 (
-                    _shown(folder.path),
-                    _count(folder.files),
+                    _shorten_path(folder.path),
+                    _format_count(folder.files),
                     f"{folder.faults} not read" if folder.faults else "",
-                    _when(folder.updated),
+                    _format_time(folder.updated),
                 )
                 for folder in folders
             ]
         )
 
 
-def remove(written: Sequence[str]) -> None:
-    with _opened() as opened:
+def remove_folders(written: Sequence[str]) -> None:
+    with _open_index() as document_index:
         for path in written:
             folder = Path(path).expanduser().resolve()
-            known = [found.path for found in opened.folders()]
+            known = [found.path for found in document_index.folders()]
             if str(folder) not in known:
-                listed = ", ".join(map(_shown, known)) or "nothing"
+                listed = ", ".join(map(_shorten_path, known)) or "nothing"
                 raise UsageError(f"{spell_out(path)} is not indexed.", f"There is: {listed}")
-            count = opened.remove(folder)
-            sys.stdout.write(f"{_shown(str(folder))} is not indexed any more ({count} files).\n")
+            count = document_index.remove(folder)
+            sys.stdout.write(
+                f"{_shorten_path(str(folder))} is not indexed any more ({count} files).\n"
+            )
 
 
-def _there(written: str) -> Path:
+def _find_folder(written: str) -> Path:
     path = Path(written).expanduser().resolve()
     if not path.exists():
         raise UsageError(f"There is no {spell_out(written)}.", "Name a folder or a file.")
@@ -83,23 +87,25 @@ def _there(written: str) -> Path:
 
 
 @contextmanager
-def _opened() -> Iterator[DocumentIndex]:
+def _open_index() -> Iterator[DocumentIndex]:
     """The index; its troubles end the command with their line."""
     try:
-        with index.open_index() as opened:
-            yield opened
+        with index.open_index() as document_index:
+            yield document_index
     except ToolError as error:
         raise UsageError(str(error)) from error
 
 
-def _update(opened: DocumentIndex, folders: Sequence[Path], overrides: Sequence[str]) -> int:
+def _update_index(
+    document_index: DocumentIndex, folders: Sequence[Path], overrides: Sequence[str]
+) -> int:
     gc.enable()  # the door switched it off, and this takes its time
     largest = load(overrides).whole("documents.largest_file") * MEGABYTE
     code = 0
     for folder in folders:
-        bar = counting_bar(f"indexing {_shown(str(folder))}", "files")
+        bar = create_counting_bar(f"indexing {_shorten_path(str(folder))}", "files")
         try:
-            tally = brought_up_to_date(opened, folder, largest, bar)
+            counts = brought_up_to_date(document_index, folder, largest, bar)
         except ToolError as error:
             sys.stderr.write(f"andy: {error}\n")
             code = 1
@@ -108,28 +114,28 @@ def _update(opened: DocumentIndex, folders: Sequence[Path], overrides: Sequence[
                 "Stopped. What was read is kept; `andy docs update` goes on from there."
             ) from None
         else:
-            sys.stdout.write(_told(folder, tally))
+            sys.stdout.write(_describe_update(folder, counts))
     return code
 
 
-def _told(folder: Path, tally: IndexingCounts) -> str:
-    parts = [_count(tally.files - len(tally.faults)), f"{tally.read} read now"]
-    parts += [f"{tally.gone} gone"] if tally.gone else []
-    lines = [f"{_shown(str(folder))}: {', '.join(parts)}"]
-    lines += [f"  {_shown(path)}: {one_line(why)}" for path, why in tally.faults[:SHOWN]]
-    if len(tally.faults) > SHOWN:
-        lines.append(f"  and {len(tally.faults) - SHOWN} more that could not be read")
+def _describe_update(folder: Path, counts: IndexingCounts) -> str:
+    parts = [_format_count(counts.files - len(counts.faults)), f"{counts.read} read now"]
+    parts += [f"{counts.gone} gone"] if counts.gone else []
+    lines = [f"{_shorten_path(str(folder))}: {', '.join(parts)}"]
+    lines += [f"  {_shorten_path(path)}: {one_line(why)}" for path, why in counts.faults[:SHOWN]]
+    if len(counts.faults) > SHOWN:
+        lines.append(f"  and {len(counts.faults) - SHOWN} more that could not be read")
     return "\n".join(lines) + "\n"
 
 
-def _count(files: int) -> str:
+def _format_count(files: int) -> str:
     return f"{files} file{'s' * (files != 1)}"
 
 
-def _shown(path: str) -> str:
+def _shorten_path(path: str) -> str:
     home = str(Path.home())
     return spell_out(f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path)
 
 
-def _when(updated: float) -> str:
+def _format_time(updated: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(updated)) if updated else "unfinished"

@@ -29,25 +29,27 @@ NOWHERE = "http://127.0.0.1:1/"
 """Where a browser elsewhere is sent: no page opens, and the address in its bar holds the code."""
 
 
-def login(settings: Settings, client_file: str, parts: str, browser: bool) -> None:
+def log_in(settings: Settings, client_file: str, part_names: str, browser: bool) -> None:
     """Connect an account. Raises AndyError."""
-    client = _client(client_file)
-    wanted = scopes.requested_scopes(parts)
+    client = _find_client(client_file)
+    wanted_scopes = scopes.requested_scopes(part_names)
     try:
         if browser:
-            account = asyncio.run(_through_browser(settings, client, wanted))
+            account = asyncio.run(_connect_by_browser(settings, client, wanted_scopes))
         else:
-            account = asyncio.run(_through_paste(settings, client, wanted))
+            account = asyncio.run(_connect_by_paste(settings, client, wanted_scopes))
     except ToolError as error:
         raise AndyError(str(error)) from error
-    sys.stdout.write(f"Connected to Google{_described(account)}\n")
-    refused = [scope for scope in wanted if scope not in account.scopes and scope not in scopes.WHO]
+    sys.stdout.write(f"Connected to Google{_describe_account(account)}\n")
+    refused = [
+        scope for scope in wanted_scopes if scope not in account.scopes and scope not in scopes.WHO
+    ]
     if refused:
         named = ", ".join(scope.removeprefix(scopes.ADDRESS) for scope in refused)
         sys.stdout.write(f"Not granted: {named}. What needs it is not offered.\n")
 
 
-def _client(written: str) -> Client:
+def _find_client(written: str) -> Client:
     """The client that was named, else that of the last login, else the one in our folder."""
     if written:
         return client_in(Path(written).expanduser())
@@ -63,33 +65,37 @@ def _client(written: str) -> Client:
     raise UsageError("Google has to know andy first: give a client with --client FILE.", HOW)
 
 
-async def _through_browser(settings: Settings, client: Client, wanted: list[str]) -> GoogleAccount:
+async def _connect_by_browser(
+    settings: Settings, client: Client, wanted_scopes: list[str]
+) -> GoogleAccount:
     async with listen_for_redirect() as redirect:
-        asked = make_question(settings, client, wanted, redirect.address)
-        opened = _open(asked.url)
+        question = make_question(settings, client, wanted_scopes, redirect.address)
+        opened = _open_browser(question.url)
         said = "Your browser asks whether andy may. If not, open" if opened else "Open"
-        sys.stdout.write(f"{said} this address in a browser on this machine:\n\n{asked.url}\n\n")
+        sys.stdout.write(f"{said} this address in a browser on this machine:\n\n{question.url}\n\n")
         if not opened:
             sys.stdout.write("In a browser elsewhere it works with --no-browser.\n")
         sys.stdout.flush()
-        code = await redirect.answer(asked, settings.number("google.login_timeout"))
-    return await connect_account(settings, client, asked, code)
+        code = await redirect.answer(question, settings.number("google.login_timeout"))
+    return await connect_account(settings, client, question, code)
 
 
-async def _through_paste(settings: Settings, client: Client, wanted: list[str]) -> GoogleAccount:
-    asked = make_question(settings, client, wanted, NOWHERE)
+async def _connect_by_paste(
+    settings: Settings, client: Client, wanted_scopes: list[str]
+) -> GoogleAccount:
+    question = make_question(settings, client, wanted_scopes, NOWHERE)
     sys.stdout.write(
-        f"Open this address in any browser and say yes:\n\n{asked.url}\n\n"
+        f"Open this address in any browser and say yes:\n\n{question.url}\n\n"
         "It ends at a page that does not open. Paste the address of that page here: "
     )
     sys.stdout.flush()
-    code = code_in(asked, sys.stdin.readline())
+    code = code_in(question, sys.stdin.readline())
     if code is None:
         raise ToolError("That address is no answer to this question. Try again.")
-    return await connect_account(settings, client, asked, code)
+    return await connect_account(settings, client, question, code)
 
 
-def _open(url: str) -> bool:
+def _open_browser(url: str) -> bool:
     """Start the browser, if there is one with a window: one in this terminal would take it over."""
     import webbrowser  # 10 ms, and only the login needs it
 
@@ -106,14 +112,14 @@ def _open(url: str) -> bool:
     return True
 
 
-def _described(account: GoogleAccount) -> str:
+def _describe_account(account: GoogleAccount) -> str:
     email = f" as {one_line(account.email)}" if account.email else ""
-    parts = ", ".join(scopes.in_words(account.scopes)) or "nothing"
+    part_names = ", ".join(scopes.in_words(account.scopes)) or "nothing"
     kept = "the system's keyring" if account.kept == "keyring" else login_file()
-    return f"{email}, for {parts}. The login is kept in {kept}."
+    return f"{email}, for {part_names}. The login is kept in {kept}."
 
 
-def logout(settings: Settings) -> None:
+def log_out(settings: Settings) -> None:
     """End the login at Google and here. Raises AndyError."""
     try:
         there = accounts.connected_account() is not None
@@ -132,21 +138,21 @@ def logout(settings: Settings) -> None:
         )
 
 
-def status(as_json: bool) -> None:
+def show_status(as_json: bool) -> None:
     """Print who is connected and for what, without asking Google. Raises AndyError."""
     try:
         account = accounts.connected_account()
     except ToolError as error:
         raise AndyError(str(error)) from error
     if as_json:
-        print_json(_record(account))
+        print_json(_make_record(account))
     elif account is None:
         sys.stdout.write(f"Google is not connected. {LOG_IN}\n")
     else:
-        sys.stdout.write(f"Google is connected{_described(account)}\n")
+        sys.stdout.write(f"Google is connected{_describe_account(account)}\n")
 
 
-def _record(account: GoogleAccount | None) -> dict[str, object]:
+def _make_record(account: GoogleAccount | None) -> dict[str, object]:
     if account is None:
         return {"connected": False}
     return {

@@ -23,7 +23,7 @@ PROJECT = ".mcp.json"
 
 
 @dataclass(frozen=True, slots=True)
-class New:
+class NewServer:
     """The arguments of `andy mcp add`."""
 
     name: str
@@ -37,81 +37,91 @@ class New:
     """A file of another program to take servers from."""
 
 
-def add(new: New) -> None:
-    file = file_of(new.scope)
-    if new.source:
-        taken = entries(Path(new.source))
-        chosen = {name: server for name, server in taken.items() if new.name in ("all", name)}
+def add_server(new_server: NewServer) -> None:
+    file = find_file(new_server.scope)
+    if new_server.source:
+        taken = entries(Path(new_server.source))
+        chosen = {
+            name: server for name, server in taken.items() if new_server.name in ("all", name)
+        }
         if not chosen:
             named = ", ".join(taken) or "none"
-            raise UsageError(f"{new.source} has no server {new.name!r}.", f"There are: {named}.")
+            raise UsageError(
+                f"{new_server.source} has no server {new_server.name!r}.", f"There are: {named}."
+            )
         for name, server in chosen.items():
             keep(name, server if isinstance(server, dict) else {}, file)
-        say(f"Added {', '.join(chosen)} to {file}.")
+        print_line(f"Added {', '.join(chosen)} to {file}.")
         return
-    if not NAME.fullmatch(new.name):
-        raise UsageError(f"{new.name!r} is no name.", "It holds letters, digits, `_`, `-` and `.`.")
-    keep(new.name, entry(new), file)
-    say(f"Added {new.name} to {file}. `andy mcp test {new.name}` tries it.")
+    if not NAME.fullmatch(new_server.name):
+        raise UsageError(
+            f"{new_server.name!r} is no name.", "It holds letters, digits, `_`, `-` and `.`."
+        )
+    keep(new_server.name, make_entry(new_server), file)
+    print_line(f"Added {new_server.name} to {file}. `andy mcp test {new_server.name}` tries it.")
 
 
-def entry(new: New) -> Mapping[str, object]:
-    if not new.words:
+def make_entry(new_server: NewServer) -> Mapping[str, object]:
+    if not new_server.words:
         raise UsageError(
             "There is no command and no address.",
             "andy mcp add NAME -- COMMAND ARGS, or andy mcp add NAME https://...",
         )
-    first = new.words[0]
-    remote = new.transport in ("http", "streamable-http") or first.startswith(
+    first = new_server.words[0]
+    remote = new_server.transport in ("http", "streamable-http") or first.startswith(
         ("http://", "https://")
     )
-    if new.transport not in ("", "stdio", "http", "streamable-http"):
-        raise UsageError(f"There is no transport {new.transport!r}.", "There are: stdio, http.")
+    if new_server.transport not in ("", "stdio", "http", "streamable-http"):
+        raise UsageError(
+            f"There is no transport {new_server.transport!r}.", "There are: stdio, http."
+        )
     if remote:
-        headers = pairs(new.header, ":", "--header")
+        headers = split_pairs(new_server.header, ":", "--header")
         return {"type": "http", "url": first, **({"headers": headers} if headers else {})}
-    env = pairs(new.env, "=", "--env")
-    made: dict[str, object] = {"command": first, "args": list(new.words[1:])}
-    return {**made, **({"env": env} if env else {})}
+    env = split_pairs(new_server.env, "=", "--env")
+    entry: dict[str, object] = {"command": first, "args": list(new_server.words[1:])}
+    return {**entry, **({"env": env} if env else {})}
 
 
-def pairs(given: Sequence[str], between: str, flag: str) -> dict[str, str]:
+def split_pairs(given: Sequence[str], between: str, flag: str) -> dict[str, str]:
     split = [pair.partition(between) for pair in given]
-    if any(not found for _, found, _ in split):
+    if any(not sign for _, sign, _ in split):
         raise UsageError(f"{flag} takes NAME{between}VALUE.")
     return {name.strip(): value.strip() for name, _, value in split}
 
 
-def file_of(scope: str) -> Path:
+def find_file(scope: str) -> Path:
     if scope not in ("user", "project"):
         raise UsageError(f"There is no scope {scope!r}.", "There are: user, project.")
     return user_file() if scope == "user" else Path(PROJECT)
 
 
-def remove(name: str, scope: str) -> None:
-    file = file_of(scope)
+def remove_server(name: str, scope: str) -> None:
+    file = find_file(scope)
     if name not in entries(file):
         raise UsageError(f"{file} has no server {name!r}.", "`andy mcp list` shows all.")
     keep(name, None, file)
-    say(f"Removed {name} from {file}.")
+    print_line(f"Removed {name} from {file}.")
 
 
 def list_servers(as_json: bool) -> None:
-    found = known()
+    servers_found = load_servers()
     if as_json:
-        print_json([as_record(server) for server in found])
-    elif found:
+        print_json([make_server_record(server) for server in servers_found])
+    elif servers_found:
         print_table(
             [
                 (server.name, server.fault or spell_out(server.where), server.file)
-                for server in found
+                for server in servers_found
             ]
         )
     else:
-        say("There are no servers. andy mcp add NAME -- COMMAND, or andy mcp add NAME https://...")
+        print_line(
+            "There are no servers. andy mcp add NAME -- COMMAND, or andy mcp add NAME https://..."
+        )
 
 
-def as_record(server: McpServer) -> dict[str, object]:
+def make_server_record(server: McpServer) -> dict[str, object]:
     """Without the values of headers and variables: they hold keys."""
     return {
         "name": server.name,
@@ -125,35 +135,37 @@ def as_record(server: McpServer) -> dict[str, object]:
     }
 
 
-def known() -> list[McpServer]:
+def load_servers() -> list[McpServer]:
     return servers(load(), Path.cwd().resolve())
 
 
-def named(name: str) -> McpServer:
-    found = {server.name: server for server in known()}
-    if name not in found:
-        there = ", ".join(found) or "none"
+def find_server(name: str) -> McpServer:
+    servers_found = {server.name: server for server in load_servers()}
+    if name not in servers_found:
+        there = ", ".join(servers_found) or "none"
         raise UsageError(f"There is no server {name!r}.", f"There are: {there}.")
-    return found[name]
+    return servers_found[name]
 
 
-def login(name: str) -> None:
-    logins = login_module()
+def log_in(name: str) -> None:
+    logins = import_login()
 
     def show(url: str) -> None:
-        say(f"Open this page to log in:\n{url}")
+        print_line(f"Open this page to log in:\n{url}")
         webbrowser.open(url)
 
-    count = asyncio.run(logins.login(named(name), show))
-    say(f"Logged in: {name} has {count} tools.")
+    count = asyncio.run(logins.login(find_server(name), show))
+    print_line(f"Logged in: {name} has {count} tools.")
 
 
-def logout(name: str) -> None:
-    forgotten = login_module().logout(named(name))
-    say(f"The login at {name} is forgotten." if forgotten else f"There was no login at {name}.")
+def log_out(name: str) -> None:
+    forgotten = import_login().logout(find_server(name))
+    print_line(
+        f"The login at {name} is forgotten." if forgotten else f"There was no login at {name}."
+    )
 
 
-def login_module() -> ModuleType:
+def import_login() -> ModuleType:
     try:
         # The SDK takes half a second, and is an extra.
         return import_module("andy_cli.toolbox.mcp.login")
@@ -161,12 +173,12 @@ def login_module() -> ModuleType:
         raise UsageError(f"Logging in needs more: {MISSING}.") from error
 
 
-def test(name: str, as_json: bool) -> int:
+def test_server(name: str, as_json: bool) -> int:
     """Connect, list the tools, end; returns the exit code."""
-    state, tools = asyncio.run(tried(named(name)))
+    state, tools = asyncio.run(try_server(find_server(name)))
     if as_json:
-        told = [{"name": tool.name, "description": tool.description} for tool in tools]
-        print_json({"name": name, "state": state, "tools": told})
+        tool_records = [{"name": tool.name, "description": tool.description} for tool in tools]
+        print_json({"name": name, "state": state, "tools": tool_records})
     elif state == "ready":
         print_table([(tool.name, tool.description) for tool in tools] or [("no tools", "")])
     else:
@@ -174,7 +186,7 @@ def test(name: str, as_json: bool) -> int:
     return 0 if state == "ready" else 1
 
 
-async def tried(server: McpServer) -> tuple[str, list[Tool]]:
+async def try_server(server: McpServer) -> tuple[str, list[Tool]]:
     registry = Registry()
     hub = Hub([server], registry, lambda sentence: None)
     hub.start()
@@ -185,12 +197,12 @@ async def tried(server: McpServer) -> tuple[str, list[Tool]]:
         await hub.close()
 
 
-def mcp_fix(server: McpServer, state: str = "") -> str:
+def suggest_fix(server: McpServer, state: str = "") -> str:
     """The command that mends a server which cannot be used, or tells more of why."""
     if "andy mcp login" in state:
         return f"andy mcp login {server.name}"
     return f"andy mcp test {server.name}"
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     sys.stdout.write(text + "\n")

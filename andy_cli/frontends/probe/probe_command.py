@@ -15,7 +15,7 @@ from dataclasses import replace
 from andy_cli.agent.trust import describe_trust
 from andy_cli.compiler.detect import NATIVE, Detected
 from andy_cli.frontends.command_line.options import Options
-from andy_cli.frontends.management.model_info import named
+from andy_cli.frontends.management.model_info import choose_named_model
 from andy_cli.frontends.probe.counting_client import Counting
 from andy_cli.frontends.probe.trials import (
     Bench,
@@ -27,7 +27,7 @@ from andy_cli.frontends.probe.trials import (
     in_turn,
 )
 from andy_cli.frontends.probe.trust_trials import Trusted, measure_trust
-from andy_cli.frontends.session_factory import facts_of, fetched
+from andy_cli.frontends.session_factory import create_fact_query, fetch_weights
 from andy_cli.frontends.terminal.tables import print_json, print_table
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Learned
@@ -54,9 +54,9 @@ def probe(options: Options, tries: int, as_json: bool) -> int:
 
 async def _probe(options: Options, tries: int, as_json: bool, progress: "Progress") -> int:
     settings = options.settings()
-    found = await named(options, settings)
+    found = await choose_named_model(options, settings)
     if found.provider.name == "local":
-        await fetched(found.endpoint.model)
+        await fetch_weights(found.endpoint.model)
     gc.enable()  # the door switched it off, and this takes its time
     held, loose = (
         Counting(select.connect_client(found, variant, progress.tell, forget=True))
@@ -66,7 +66,7 @@ async def _probe(options: Options, tries: int, as_json: bool, progress: "Progres
         loose = held  # its weights are loaded once
     bench = Bench(found, held, loose, options, tries, progress.show)
     try:
-        family = family_of(bench, (await facts_of(found, settings)()).template)
+        family = family_of(bench, (await create_fact_query(found, settings)()).template)
         rows = await in_turn(bench, candidates(bench, family.dialect.name))
         fail_if_nobody_answered(rows)
         winner = best(rows)

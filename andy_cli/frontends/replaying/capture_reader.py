@@ -15,11 +15,13 @@ Record = Mapping[str, object]
 Piece = bytes | Chunk
 
 KINDS = ("request", "chunk", "end", "error", "outcome")
-HINT = "Captures are made with ANDY_DEBUG_RAW=1 and lie in the captures folder of the state folder."
+CAPTURE_HINT = (
+    "Captures are made with ANDY_DEBUG_RAW=1 and lie in the captures folder of the state folder."
+)
 
 
 @dataclass(slots=True)
-class Recorded:
+class RecordedRequest:
     """One request and what came back."""
 
     number: int
@@ -32,12 +34,14 @@ class Recorded:
 
     @property
     def model(self) -> str:
-        return ":".join(filter(None, [text(self.request, "provider"), text(self.request, "model")]))
+        return ":".join(
+            filter(None, [text_of(self.request, "provider"), text_of(self.request, "model")])
+        )
 
     @property
     def address(self) -> str:
         """The address it was sent to: the base URL, but for Ollama's own API."""
-        return text(self.request, "url")
+        return text_of(self.request, "url")
 
     @property
     def body(self) -> Record:
@@ -45,8 +49,8 @@ class Recorded:
         return body if isinstance(body, dict) else {}
 
 
-class Recording(NamedTuple):
-    requests: tuple[Recorded, ...]
+class Capture(NamedTuple):
+    requests: tuple[RecordedRequest, ...]
     damage: tuple[str, ...]
     """What is wrong with the file, in words."""
     turns: tuple[Record, ...] = ()
@@ -55,82 +59,90 @@ class Recording(NamedTuple):
     """What tools returned, in order."""
 
 
-class Damaged(Exception):
+class DamagedLineError(Exception):
     """A line that cannot be used; the text says why."""
 
 
-def read(path: Path) -> Recording:
+def read_capture(path: Path) -> Capture:
     """All that can be read. Raises `UsageError` when nothing can."""
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}.", HINT) from error
+        raise UsageError(f"{path} cannot be read: {error.strerror}.", CAPTURE_HINT) from error
     if not data.strip():
-        raise UsageError(f"{path} is empty: nothing was captured.", HINT)
-    requests: list[Recorded] = []
+        raise UsageError(f"{path} is empty: nothing was captured.", CAPTURE_HINT)
+    requests: list[RecordedRequest] = []
     damage: list[str] = []
-    beside: dict[str, list[Record]] = {"turn": [], "result": []}
+    other_records: dict[str, list[Record]] = {"turn": [], "result": []}
     for number, line in enumerate(data.split(b"\n"), 1):
         try:
             if line.strip():
-                record = _record(line)
-                beside.get(text(record, "kind"), []).append(record)
-                _add(requests, record)
-        except Damaged as error:
+                record = _parse_line(line)
+                other_records.get(text_of(record, "kind"), []).append(record)
+                _add_record(requests, record)
+        except DamagedLineError as error:
             damage.append(f"line {number} {error}")
     if not requests:
-        raise UsageError(f"{path} is no capture: it holds no request.", HINT)
+        raise UsageError(f"{path} is no capture: it holds no request.", CAPTURE_HINT)
     damage += [
         f"the reply to request {request.number} is missing its end"
         for request in requests
         if not request.ended
     ]
-    return Recording(tuple(requests), tuple(damage), tuple(beside["turn"]), tuple(beside["result"]))
+    return Capture(
+        tuple(requests), tuple(damage), tuple(other_records["turn"]), tuple(other_records["result"])
+    )
 
 
-def _record(line: bytes) -> Record:
+def _parse_line(line: bytes) -> Record:
     try:
         record = json.loads(line.decode())
     except (ValueError, RecursionError):
-        raise Damaged("is damaged") from None
+        raise DamagedLineError("is damaged") from None
     if not isinstance(record, dict) or not isinstance(record.get("kind"), str):
-        raise Damaged("is none of a capture")
+        raise DamagedLineError("is none of a capture")
     return record
 
 
-def _add(requests: list[Recorded], record: Record) -> None:
-    kind, number = text(record, "kind"), record.get("n")
+def _add_record(requests: list[RecordedRequest], record: Record) -> None:
+    kind, number = text_of(record, "kind"), record.get("n")
     if kind not in KINDS:
         return  # of a later andy
     if not isinstance(number, int):
-        raise Damaged("does not say which request it belongs to")
+        raise DamagedLineError("does not say which request it belongs to")
     if kind == "request":
-        requests.append(Recorded(number, record))
+        requests.append(RecordedRequest(number, record))
         return
-    here = next((request for request in reversed(requests) if request.number == number), None)
-    if here is None:
-        raise Damaged(f"belongs to request {number}, which is not in the file")
+    request_found = next(
+        (request for request in reversed(requests) if request.number == number), None
+    )
+    if request_found is None:
+        raise DamagedLineError(f"belongs to request {number}, which is not in the file")
     if kind == "chunk":
-        here.pieces.append(_piece(record))
+        request_found.pieces.append(_decode_piece(record))
     elif kind == "outcome":
-        here.outcome = record
+        request_found.outcome = record
     else:
-        here.ended = True
-        here.error = f"{text(record, 'error')}: {text(record, 'text')}" if kind == "error" else ""
+        request_found.ended = True
+        request_found.error = (
+            f"{text_of(record, 'error')}: {text_of(record, 'text')}" if kind == "error" else ""
+        )
 
 
-def _piece(record: Record) -> Piece:
+def _decode_piece(record: Record) -> Piece:
     chunk = record.get("chunk")
     if isinstance(chunk, dict):
-        return Chunk(text(chunk, "text"), text(chunk, "reasoning"), finish=text(chunk, "finish"))
+        return Chunk(
+            text_of(chunk, "text"), text_of(chunk, "reasoning"), finish=text_of(chunk, "finish")
+        )
     if isinstance(record.get("text"), str):
-        return text(record, "text").encode("utf-8", "replace")
+        return text_of(record, "text").encode("utf-8", "replace")
     try:
-        return base64.b64decode(text(record, "b64"), validate=True)
+        return base64.b64decode(text_of(record, "b64"), validate=True)
     except (binascii.Error, ValueError):
-        raise Damaged("holds bytes that cannot be decoded") from None
+        raise DamagedLineError("holds bytes that cannot be decoded") from None
 
 
-def text(record: Record, key: str) -> str:
+def text_of(record: Record, key: str) -> str:
     value = record.get(key)
     return value if isinstance(value, str) else ""

@@ -19,19 +19,19 @@ from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.errors import ModelError, UsageError
-from andy_cli.frontends.replaying.capture_reader import Recorded, Recording, read
-from andy_cli.frontends.replaying.turn_replay import rerun
+from andy_cli.frontends.replaying.capture_reader import Capture, RecordedRequest, read_capture
+from andy_cli.frontends.replaying.turn_replay import replay_turns
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Chunk
 from andy_cli.models.http.ollama_wire import reader_at
 from andy_cli.toolbox import collection
 
 COMPARED = ("dialect", "calls", "content", "reasoning", "incomplete", "faults")
-Outcome = Mapping[str, object]
+ReplayOutcome = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ReplayFlags:
     """The flags of the command."""
 
     dialect: str = ""
@@ -43,9 +43,9 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
-    recorded: Recorded
-    outcome: Outcome
+class ReplayedRequest:
+    recorded: RecordedRequest
+    outcome: ReplayOutcome
     finish: str
     texts: tuple[str, ...]
     """The pieces of text, which are what a test case is made of."""
@@ -53,37 +53,52 @@ class Replayed:
     tools: Tools
 
 
-def replay(path: str, wanted: Wanted) -> int:
+def replay_capture(path: str, flags: ReplayFlags) -> int:
     """The exit code: 1 if `diff` found a difference, 2 if the file is damaged.
 
     Raises `UsageError` when there is nothing to replay or to compare.
     """
-    file = _file(path)
-    recording = read(file)
-    if wanted.turns:
-        return _damage(recording, file) or rerun(recording, wanted.json)
-    only = _only(wanted)
-    if wanted.diff and not only and not any(request.outcome for request in recording.requests):
+    file = _find_file(path)
+    capture = read_capture(file)
+    if flags.turns:
+        return _report_damage(capture, file) or replay_turns(capture, flags.json)
+    only_dialect = _find_only_dialect(flags)
+    if flags.diff:
+        _check_comparable(capture, file, only_dialect)
+    different = sum(
+        _replay_request(request, flags, file, only_dialect) for request in capture.requests
+    )
+    if flags.diff:
+        _print_lines(
+            "", f"{different or 'nothing'} of {len(capture.requests)} came out differently"
+        )
+    return _report_damage(capture, file) or (1 if different else 0)
+
+
+def _check_comparable(capture: Capture, file: Path, only_dialect: str) -> None:
+    """Raise UsageError where there is nothing that a replay could be compared with."""
+    if not only_dialect and not any(request.outcome for request in capture.requests):
         raise UsageError(
             f"{file} does not say what was made of its replies: there is nothing to compare.",
             "Give --dialect or --model-as to compare with that.",
         )
-    different = 0
-    for request in recording.requests:
-        replayed = once(request, only)
-        _write(*shown(replayed))
-        if wanted.diff:
-            changes = list(_changes(replayed, only))
-            _write(*changes)
-            different += bool(changes)
-        if wanted.to_test:
-            _write(f"  {_keep(Path(wanted.to_test), replayed, f'{file.stem}-{request.number}')}")
-    if wanted.diff:
-        _write("", f"{different or 'nothing'} of {len(recording.requests)} came out differently")
-    return _damage(recording, file) or (1 if different else 0)
 
 
-def _file(path: str) -> Path:
+def _replay_request(
+    request: RecordedRequest, flags: ReplayFlags, file: Path, only_dialect: str
+) -> bool:
+    """Print what a request compiles to now; True if `diff` found a difference."""
+    replayed = compile_again(request, only_dialect)
+    _print_lines(*describe_replay(replayed))
+    changes = list(_list_changes(replayed, only_dialect)) if flags.diff else []
+    _print_lines(*changes)
+    if flags.to_test:
+        id = f"{file.stem}-{request.number}"
+        _print_lines(f"  {_append_case(Path(flags.to_test), replayed, id)}")
+    return bool(changes)
+
+
+def _find_file(path: str) -> Path:
     """The file; of a folder the newest capture in it."""
     found = Path(path).expanduser()
     if not found.is_dir():
@@ -94,40 +109,48 @@ def _file(path: str) -> Path:
     return captures[-1]
 
 
-def _only(wanted: Wanted) -> str:
+def _find_only_dialect(flags: ReplayFlags) -> str:
     """The one dialect to read with; empty for all of them, as in a conversation."""
-    if wanted.dialect:
-        return describe_detection(wanted.dialect, "--dialect", _known()).dialect.name
-    if not wanted.model_as:
+    if flags.dialect:
+        return describe_detection(flags.dialect, "--dialect", _load_dialects()).dialect.name
+    if not flags.model_as:
         return ""
-    dialect = by_name(wanted.model_as, _known().values())
+    dialect = by_name(flags.model_as, _load_dialects().values())
     if dialect is None:
         raise UsageError(
-            f"The name {wanted.model_as!r} does not say which dialect it writes.",
+            f"The name {flags.model_as!r} does not say which dialect it writes.",
             "Name a dialect with --dialect.",
         )
     return dialect.name
 
 
 @cache
-def _known() -> Mapping[str, Dialect]:
+def _load_dialects() -> Mapping[str, Dialect]:
     return {dialect.name: dialect for dialect in discover(dialects, Dialect, "DIALECT")}
 
 
-def once(recorded: Recorded, only: str = "") -> Replayed:
+def compile_again(recorded: RecordedRequest, only_dialect: str = "") -> ReplayedRequest:
     """One reply, compiled again, by all dialects or `only` one of them."""
-    tools = _tools(recorded)
+    tools = _find_tools(recorded)
     # A conversation reads the answers to its own small questions as plain text.
     plain = recorded.outcome is not None and not tools
-    found = [] if plain else [_known()[only]] if only else list(_known().values())
+    found_dialects = (
+        []
+        if plain
+        else [_load_dialects()[only_dialect]]
+        if only_dialect
+        else list(_load_dialects().values())
+    )
     texts: list[str] = []
-    reply = Reply(_chunks(recorded, texts), Compiler(Markers(found, tuple(tools)), tools))
-    failure = asyncio.run(_drained(reply))
+    reply = Reply(
+        _replay_chunks(recorded, texts), Compiler(Markers(found_dialects, tuple(tools)), tools)
+    )
+    failure = asyncio.run(_drain(reply))
     outcome = as_record(reply.compiled)
-    return Replayed(recorded, outcome, reply.finish, tuple(texts), failure, tools)
+    return ReplayedRequest(recorded, outcome, reply.finish, tuple(texts), failure, tools)
 
 
-async def _drained(reply: Reply) -> str:
+async def _drain(reply: Reply) -> str:
     """Read to the end; what went wrong on the way."""
     try:
         async for _ in reply:
@@ -137,7 +160,9 @@ async def _drained(reply: Reply) -> str:
     return ""
 
 
-async def _chunks(recorded: Recorded, texts: list[str]) -> AsyncGenerator[Chunk, None]:
+async def _replay_chunks(
+    recorded: RecordedRequest, texts: list[str]
+) -> AsyncGenerator[Chunk, None]:
     """Yield what the client would have yielded for these bytes."""
     reader = reader_at(recorded.address)
     for piece in recorded.pieces:
@@ -151,29 +176,27 @@ async def _chunks(recorded: Recorded, texts: list[str]) -> AsyncGenerator[Chunk,
         raise reader.failure
 
 
-def _tools(recorded: Recorded) -> Tools:
+def _find_tools(recorded: RecordedRequest) -> Tools:
     """Those the compiler knew, else those in the request, else those of today."""
-    for there in (recorded.outcome, recorded.body):
-        listed = there.get("tools") if there else None
+    for source in (recorded.outcome, recorded.body):
+        listed = source.get("tools") if source else None
         if isinstance(listed, list):
             return tools_by_name([tool for tool in listed if isinstance(tool, dict)])
-    return _registered()
+    return _load_own_tools()
 
 
 @cache
-def _registered() -> Tools:
+def _load_own_tools() -> Tools:
     return collection.load_tool_files().functions
 
 
-def shown(replayed: Replayed) -> Iterator[str]:
+def describe_replay(replayed: ReplayedRequest) -> Iterator[str]:
     """Describe what a request compiles to."""
     recorded, outcome = replayed.recorded, replayed.outcome
     count = len(recorded.pieces)
     head = f"request {recorded.number}: {recorded.model or 'a model'}, {count} pieces"
     yield head + (f", ended with {replayed.finish}" if replayed.finish else ", not ended")
-    calls = outcome["calls"]
-    for call in calls if isinstance(calls, list) else ():
-        yield f"  call       {call['name']} {_json(call['arguments'])}"
+    yield from _describe_calls(outcome["calls"])
     for name in ("dialect", "content", "reasoning"):
         if outcome[name]:
             yield f"  {name:9}  " + str(outcome[name]).replace("\n", "\n             ")
@@ -185,25 +208,30 @@ def shown(replayed: Replayed) -> Iterator[str]:
         yield f"  error      {failure}"
 
 
-def _changes(replayed: Replayed, only: str) -> Iterator[str]:
+def _describe_calls(calls: object) -> Iterator[str]:
+    for call in calls if isinstance(calls, list) else ():
+        yield f"  call       {call['name']} {_to_json(call['arguments'])}"
+
+
+def _list_changes(replayed: ReplayedRequest, only_dialect: str) -> Iterator[str]:
     """List how the outcome differs from the one at the time, or from that by all dialects."""
     before = replayed.recorded.outcome
-    if before is None and only:
-        before = once(replayed.recorded).outcome
+    if before is None and only_dialect:
+        before = compile_again(replayed.recorded).outcome
     if before is None:
         return
     for name in COMPARED:
-        was, now = _json(before.get(name)), _json(replayed.outcome[name])
-        if was != now:
-            yield f"  - {name} {was}"
-            yield f"  + {name} {now}"
+        earlier, current = _to_json(before.get(name)), _to_json(replayed.outcome[name])
+        if earlier != current:
+            yield f"  - {name} {earlier}"
+            yield f"  + {name} {current}"
 
 
-def _json(value: object) -> str:
+def _to_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
 
 
-def _keep(file: Path, replayed: Replayed, id: str) -> str:
+def _append_case(file: Path, replayed: ReplayedRequest, id: str) -> str:
     """Append the reply as a case of tests/corpora/dialects; says what was done.
 
     A case is a reply that was not cut off: what it means then is what is kept.
@@ -211,12 +239,12 @@ def _keep(file: Path, replayed: Replayed, id: str) -> str:
     text = "".join(replayed.texts)
     if not text:
         return "no test case: the reply holds no text"
-    markers = Markers([*_known().values()], tuple(replayed.tools))
+    markers = Markers([*_load_dialects().values()], tuple(replayed.tools))
     compiler = Compiler(markers, replayed.tools)
     compiler.feed(text)
     _, reply = compiler.finish()
-    found = as_record(reply)
-    row = {"id": id, "text": text, **{name: found[name] for name in COMPARED[:-1]}}
+    record = as_record(reply)
+    row = {"id": id, "text": text, **{name: record[name] for name in COMPARED[:-1]}}
     row["tools"] = [*replayed.tools.values()]
     row["why"] = f"a reply of {replayed.recorded.model}"
     try:
@@ -227,14 +255,14 @@ def _keep(file: Path, replayed: Replayed, id: str) -> str:
     return f"test case {id} added to {file}"
 
 
-def _damage(recording: Recording, file: Path) -> int:
-    if not recording.damage:
+def _report_damage(capture: Capture, file: Path) -> int:
+    if not capture.damage:
         return 0
-    first, *more = recording.damage
+    first, *more = capture.damage
     rest = f" and {len(more)} more places are bad" if more else ""
     sys.stderr.write(f"andy: {file} is damaged: {first}{rest}; the rest was replayed.\n")
     return 2
 
 
-def _write(*lines: str) -> None:
+def _print_lines(*lines: str) -> None:
     sys.stdout.write("".join(f"{neutralize_text(line)}\n" for line in lines))

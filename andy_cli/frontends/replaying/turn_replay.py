@@ -16,8 +16,8 @@ from andy_cli import events
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.turn import turn
 from andy_cli.errors import ToolError, UsageError
-from andy_cli.frontends.replaying.capture_reader import Record, Recorded, Recording, text
-from andy_cli.frontends.terminal.messages import action_line, not_done_lines, problem
+from andy_cli.frontends.replaying.capture_reader import Capture, Record, RecordedRequest, text_of
+from andy_cli.frontends.terminal.messages import format_action, format_problem, list_not_done
 from andy_cli.guard.gate import ApprovalRequest, Decision, Gate
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Arguments, Chunk, Effect, Request, Status
@@ -28,22 +28,24 @@ from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Outcome, Tool, ready
 
 
-class Recalled:
+class RecordedModel:
     """A model that says again what it said, and tools that return what they returned."""
 
-    def __init__(self, recorded: Iterable[Recorded], results: Iterable[Record], name: str) -> None:
-        self._recorded = deque(request for request in recorded if request.pieces)
+    def __init__(
+        self, requests: Iterable[RecordedRequest], results: Iterable[Record], name: str
+    ) -> None:
+        self._requests = deque(request for request in requests if request.pieces)
         self.results = deque(results)
         self.name = name
         self.tools = True
         self.guided = False
 
     async def reply(self, request: Request) -> AsyncIterator[Chunk]:
-        if not self._recorded:
+        if not self._requests:
             return
-        recorded = self._recorded.popleft()
-        reader = reader_at(recorded.address)
-        for piece in recorded.pieces:
+        requests = self._requests.popleft()
+        reader = reader_at(requests.address)
+        for piece in requests.pieces:
             for chunk in [piece] if isinstance(piece, Chunk) else reader.feed(piece):
                 yield chunk
         for chunk in reader.finish():
@@ -54,53 +56,53 @@ class Recalled:
 
     def run(self, _: Arguments) -> Outcome:
         result = self.results.popleft() if self.results else {}
-        if text(result, "status") != Status.SUCCESS:
-            raise ToolError(text(result, "content"))
-        return Outcome(text(result, "content"), text(result, "did"))
+        if text_of(result, "status") != Status.SUCCESS:
+            raise ToolError(text_of(result, "content"))
+        return Outcome(text_of(result, "content"), text_of(result, "did"))
 
 
-class Recollection(Gate):
+class RecordedGate(Gate):
     """Allows what was allowed."""
 
-    def __init__(self, recalled: Recalled) -> None:
+    def __init__(self, model: RecordedModel) -> None:
         super().__init__(Path.cwd())
-        self._recalled = recalled
+        self._model = model
 
     async def decide(self, proposal: ApprovalRequest) -> Decision:
-        results = self._recalled.results
-        if results and text(results[0], "status") == Status.DENIED:
+        results = self._model.results
+        if results and text_of(results[0], "status") == Status.DENIED:
             # The words that steps.py tells the model hold the reason.
-            told = text(results.popleft(), "content").partition(": ")[2]
-            return Decision(False, told.partition(". Do not")[0], asked=True)
+            refusal = text_of(results.popleft(), "content").partition(": ")[2]
+            return Decision(False, refusal.partition(". Do not")[0], asked=True)
         return Decision(True, "as at the time")
 
 
-def rerun(recording: Recording, as_json: bool) -> int:
+def replay_turns(recording: Capture, as_json: bool) -> int:
     """Replay the turns of a capture. Raises UsageError if it holds none, as old captures do."""
     if not recording.turns:
         raise UsageError(
             "This capture does not say where a turn begins: only replies can be replayed.",
             "Leave --turns out.",
         )
-    return asyncio.run(_rerun(recording, as_json))
+    return asyncio.run(_replay_turns(recording, as_json))
 
 
-async def _rerun(recording: Recording, as_json: bool) -> int:
+async def _replay_turns(recording: Capture, as_json: bool) -> int:
     first = recording.turns[0]
-    recalled = Recalled(recording.requests, recording.results, text(first, "model"))
-    settings = load((f"dialect={text(first, 'dialect')}",), environment={})
-    tools = Registry(_stand_ins(first, recalled))
-    chat = Conversation(recalled, tools, Recollection(recalled), settings, Path.cwd())
+    model = RecordedModel(recording.requests, recording.results, text_of(first, "model"))
+    settings = load((f"dialect={text_of(first, 'dialect')}",), environment={})
+    tools = Registry(_recorded_tools(first, model))
+    chat = Conversation(model, tools, RecordedGate(model), settings, Path.cwd())
     code = 0
     for recorded_turn in recording.turns:
-        async for event in turn(chat, text(recorded_turn, "user")):
-            _write(events.as_json(event) if as_json else shown(event))
+        async for event in turn(chat, text_of(recorded_turn, "user")):
+            _print_text(events.as_json(event) if as_json else render_event(event))
             if isinstance(event, events.Ended):
                 code = event.exit_code
     return code
 
 
-def _stand_ins(record: Record, recalled: Recalled) -> Iterator[Tool]:
+def _recorded_tools(record: Record, model: RecordedModel) -> Iterator[Tool]:
     """The tools of the time: today's where they are still there, each with its result recalled."""
     today = {tool.name: tool for tool in collection.load_tool_files()}
     listed = record.get("tools")
@@ -109,16 +111,16 @@ def _stand_ins(record: Record, recalled: Recalled) -> Iterator[Tool]:
         name = str(function.get("name", ""))
         known = today.get(name)
         if known is not None:
-            yield replace(known, run=recalled.run, unavailable_reason=ready, background=False)
+            yield replace(known, run=model.run, unavailable_reason=ready, background=False)
         elif name:
-            yield _foreign(name, function, recalled.run)
+            yield _make_foreign_tool(name, function, model.run)
 
 
-def _foreign(name: str, function: Record, run: Callable[[Arguments], Outcome]) -> Tool:
+def _make_foreign_tool(name: str, function: Record, run: Callable[[Arguments], Outcome]) -> Tool:
     parameters = function.get("parameters")
     return Tool(
         name=name,
-        description=text(function, "description"),
+        description=text_of(function, "description"),
         describe=lambda: parameters if isinstance(parameters, dict) else {},
         effect=Effect.READ,
         action=f"use {name}",
@@ -126,24 +128,24 @@ def _foreign(name: str, function: Record, run: Callable[[Arguments], Outcome]) -
     )
 
 
-def shown(event: events.Event) -> str:
+def render_event(event: events.Event) -> str:
     match event:
         case events.Said(role="user", content=content):
             return f"\n> {content}\n"
         case events.Said(content=content):
             return content
         case events.ToolAnswered() if event.did:
-            return f"\n- {action_line(event)}\n"
+            return f"\n- {format_action(event)}\n"
         case events.Corrected(changes=changes):
             return f"\n- put right: {', '.join(changes)}\n"
         case events.Failed(message=message, hint=hint):
-            return f"\n{problem(message, hint)}\n"
+            return f"\n{format_problem(message, hint)}\n"
         case events.Audited(unsupported=names) if names:
             return f"\n- nothing supports: {json.dumps(names, ensure_ascii=False)}\n"
         case events.Ended():
-            return "".join(f"\n{line}" for line in not_done_lines(event)) + "\n"
+            return "".join(f"\n{line}" for line in list_not_done(event)) + "\n"
     return ""
 
 
-def _write(said: str) -> None:
+def _print_text(said: str) -> None:
     sys.stdout.write(neutralize_text(said) + ("\n" if said.startswith("{") else ""))

@@ -39,7 +39,7 @@ CODE_THEME = "ansi_dark"
 """The terminal's own sixteen colours."""
 
 
-def console(plain: bool = False) -> Console:
+def create_console(plain: bool = False) -> Console:
     """The terminal. `NO_COLOR` means no colour; plain and a dumb terminal also no redrawing."""
     dumb = plain or os.environ.get("TERM") == "dumb"
     return Console(
@@ -53,7 +53,7 @@ def console(plain: bool = False) -> Console:
     )
 
 
-def styled(text: str, style: Style) -> Text:
+def style_text(text: str, style: Style) -> Text:
     """A text that did not come from us, made harmless, in one style."""
     return Text(neutralize_text(text), style=style)
 
@@ -64,27 +64,27 @@ class LeftHeading(Heading):
     LEVEL_ALIGN: ClassVar[dict[str, JustifyMethod]] = {}
 
 
-class Code(CodeBlock):
+class PlainCode(CodeBlock):
     """Code without a box and without filled-up lines, so that it can be copied as it is."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         code = str(self.text).rstrip()
         text = Text(code)
         if self.lexer_name != "text" and not console.no_color:
-            text = highlighter(self.lexer_name).highlight(code)
+            text = find_highlighter(self.lexer_name).highlight(code)
             text.rstrip()
         text.no_wrap, text.overflow = True, "ignore"
         yield text
 
 
 @cache
-def highlighter(language: str) -> Syntax:
+def find_highlighter(language: str) -> Syntax:
     """Kept, because looking for a language takes longer than most code blocks take to colour."""
     lexer = Syntax("", language).lexer
     return Syntax("", lexer or "text", theme=CODE_THEME)
 
 
-class Break(HorizontalRule):
+class PlainRule(HorizontalRule):
     """A line, without the empty one that rich puts below it."""
 
     new_line = True
@@ -93,15 +93,15 @@ class Break(HorizontalRule):
         yield Rule(style="markdown.hr", characters="─")
 
 
-class Block(Markdown):
+class MarkdownBlock(Markdown):
     """One top-level block that has been parsed already."""
 
     elements: ClassVar[dict[str, type[MarkdownElement]]] = {
         **Markdown.elements,
         "heading_open": LeftHeading,
-        "fence": Code,
-        "code_block": Code,
-        "hr": Break,
+        "fence": PlainCode,
+        "code_block": PlainCode,
+        "hr": PlainRule,
     }
 
 
@@ -110,10 +110,10 @@ READER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrou
 BLOCKS = MarkdownIt("commonmark", {"html": False}).enable("table")
 BLOCKS.disable("inline")
 # A link shows where it leads, as text: a model may not hide an address behind a friendly word.
-EMPTY = Block("", hyperlinks=False)
+EMPTY = MarkdownBlock("", hyperlinks=False)
 
 
-class Page:
+class MarkdownPage:
     """Markdown, rendered block by block with one empty line between two blocks.
 
     However a text is cut at its block borders, its pages look as the page of the whole text.
@@ -121,7 +121,7 @@ class Page:
 
     def __init__(self, text: str, first: bool = True) -> None:
         self.text = text
-        self._blocks = list(by_block(READER.parse(text)))
+        self._blocks = list(split_blocks(READER.parse(text)))
         self._first = first
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -131,22 +131,22 @@ class Page:
             block.parsed = tokens
             lines = list(Segment.split_lines(console.render(block, options)))
             # rich sets empty lines before and after some kinds of blocks: so we set them all.
-            written = [at for at, line in enumerate(lines) if not blank(line)]
+            written = [at for at, line in enumerate(lines) if not is_blank(line)]
             if not written:
                 continue
             if not first:
                 yield Segment.line()
             first = False
             for line in lines[written[0] : written[-1] + 1]:
-                yield from without_blanks(line)
+                yield from strip_end(line)
                 yield Segment.line()
 
 
-def blank(line: Sequence[Segment]) -> bool:
+def is_blank(line: Sequence[Segment]) -> bool:
     return all(not segment.text.strip() for segment in line)
 
 
-def without_blanks(line: list[Segment]) -> list[Segment]:
+def strip_end(line: list[Segment]) -> list[Segment]:
     """The line without the spaces at its end: who copies it wants the words alone."""
     while line and not line[-1].text.strip():
         line.pop()
@@ -155,7 +155,7 @@ def without_blanks(line: list[Segment]) -> list[Segment]:
     return line
 
 
-def by_block(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+def split_blocks(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     depth, begun = 0, 0
     for at, token in enumerate(tokens):
         depth += token.nesting
@@ -164,7 +164,7 @@ def by_block(tokens: Sequence[Token]) -> Iterator[list[Token]]:
             begun = at + 1
 
 
-def finished(text: str) -> int:
+def count_finished(text: str) -> int:
     """Count the characters of a growing text in blocks that nothing added can change."""
     starts = [
         token.map[0]

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from andy_cli.events import Ended, ToolAnswered
 from andy_cli.messages import Status
 
-PUT_RIGHT = "Put right:"
+CORRECTION_MARK = "Put right:"
 """Stands before what takes the place of a part of an answer that cannot be taken off the screen."""
 
 MOST_CORRECTIONS = 2
 NOT_WORDS = re.compile(r"[{}\[\]<]|.{80}")
 """What a correction of data has in it, and not one of a name or a simple value."""
 
-ENDS = {
+STATUS_WORDS = {
     Status.SUCCESS: "",
     Status.FAILED: "could not ",
     Status.DENIED: "was not allowed to ",
@@ -22,9 +22,9 @@ ENDS = {
 }
 
 
-def action_line(event: ToolAnswered) -> str:
+def format_action(event: ToolAnswered) -> str:
     """`listed 3 songs in ~/Music, 0.1 s`: never an id, a marker or JSON (C1, R15)."""
-    line = f"{ENDS[event.status]}{event.did}"
+    line = f"{STATUS_WORDS[event.status]}{event.did}"
     if event.status is Status.SUCCESS:
         partly = f" ({event.problem})" if event.problem else ""
         return f"{line.rstrip('.')}{partly}, {event.seconds:.1f} s"
@@ -45,12 +45,12 @@ def describe_corrections(changes: Sequence[str], tool_name: str) -> str:
     return ", ".join(said[:MOST_CORRECTIONS]) + more
 
 
-def not_done_lines(event: Ended) -> list[str]:
+def list_not_done(event: Ended) -> list[str]:
     """Describe what was asked for and not done, to stand beneath an answer."""
     return [f"Not done: {entry['action']} ({entry['reason']})" for entry in event.not_done]
 
 
-def changed_paragraphs(before: str, after: str) -> str:
+def find_changed_paragraphs(before: str, after: str) -> str:
     """The paragraphs of a text that do not stand in the one before it."""
     known = {paragraph.strip() for paragraph in before.split("\n\n")}
     return "\n\n".join(
@@ -58,5 +58,5 @@ def changed_paragraphs(before: str, after: str) -> str:
     )
 
 
-def problem(message: str, hint: str = "") -> str:
+def format_problem(message: str, hint: str = "") -> str:
     return f"andy: {message}" + (f"\n  {hint}" if hint else "")

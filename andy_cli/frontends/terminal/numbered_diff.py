@@ -57,15 +57,15 @@ def spell_line(line: DiffLine) -> str:
     return "\t".join(map(spell_out, text.split("\t"))).replace("\t", "→   ")
 
 
-def write_lines(diff: str) -> Iterator[str]:
+def render_diff(diff: str) -> Iterator[str]:
     """The diff as plain text, one line for each of it."""
     lines = [*read_diff(diff)]
-    digits = width_of_numbers(lines)
+    digits = count_digits(lines)
     for line in lines:
         number = str(line.number or "").rjust(digits)
         sign = "" if line.sign == "gap" else line.sign
         yield f"{number} {sign:1} {spell_line(line)}".rstrip()
 
 
-def width_of_numbers(lines: list[DiffLine]) -> int:
+def count_digits(lines: list[DiffLine]) -> int:
     return len(str(max((line.number for line in lines), default=0)))

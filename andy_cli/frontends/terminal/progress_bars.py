@@ -11,17 +11,19 @@ SHORTEST = 5
 """Columns of a bar that still shows something."""
 
 
-def progress_bar(name: str) -> Progress:
+def create_download_bar(name: str) -> Progress:
     """Of a download, in bytes."""
-    return drawn(f"fetching {name} ...", lambda done, total: bar(name, done, total))
+    return draw_on_stderr(
+        f"fetching {name} ...", lambda done, total: format_download(name, done, total)
+    )
 
 
-def counting_bar(work: str, unit: str) -> Progress:
+def create_counting_bar(work: str, unit: str) -> Progress:
     """Of work that is counted: `indexing notes  [####      ] 312 of 20000 files`."""
-    return drawn(f"{work} ...", lambda done, total: counted(work, unit, done, total))
+    return draw_on_stderr(f"{work} ...", lambda done, total: format_count(work, unit, done, total))
 
 
-def drawn(begins: str, line: Callable[[int, int], str]) -> Progress:
+def draw_on_stderr(begins: str, line: Callable[[int, int], str]) -> Progress:
     """Draws on stderr; where that is no terminal, a line at the start is all."""
     terminal = sys.stderr.isatty()
     begun = ended = False
@@ -39,7 +41,7 @@ def drawn(begins: str, line: Callable[[int, int], str]) -> Progress:
     return draw
 
 
-def bar(name: str, done: int, total: int, columns: int = 0) -> str:
+def format_download(name: str, done: int, total: int, columns: int = 0) -> str:
     """`fetching smollm2  [##########                    ] 33 of 98 MB`
 
     Where there are so few columns the bar is shorter, or left out.
@@ -51,13 +53,13 @@ def bar(name: str, done: int, total: int, columns: int = 0) -> str:
     room = columns - len(f"{begins}[] {size}") if columns else WIDTH
     if room < SHORTEST:
         return begins + size
-    return f"{begins}{filled(done, total, min(WIDTH, room))} {size}"
+    return f"{begins}{format_bar(done, total, min(WIDTH, room))} {size}"
 
 
-def counted(work: str, unit: str, done: int, total: int) -> str:
-    return f"{work}  {filled(done, total)} {done} of {total} {unit}"
+def format_count(work: str, unit: str, done: int, total: int) -> str:
+    return f"{work}  {format_bar(done, total)} {done} of {total} {unit}"
 
 
-def filled(done: int, total: int, width: int = WIDTH) -> str:
+def format_bar(done: int, total: int, width: int = WIDTH) -> str:
     full = min(width, width * done // max(total, 1))
     return f"[{'#' * full}{' ' * (width - full)}]"

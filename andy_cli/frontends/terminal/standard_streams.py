@@ -48,11 +48,11 @@ class OutputStream(io.TextIOWrapper):
     """Standard output, whose failures are told from those of all other files."""
 
     def write(self, text: str, /) -> int:
-        with told_apart():
+        with mark_output_errors():
             return super().write(text)
 
     def flush(self) -> None:
-        with told_apart():
+        with mark_output_errors():
             super().flush()
 
 
@@ -70,7 +70,7 @@ class ErrorStream(io.TextIOWrapper):
 
 
 @contextlib.contextmanager
-def told_apart() -> Iterator[None]:
+def mark_output_errors() -> Iterator[None]:
     """Raise OutputError for what the system says."""
     try:
         yield
@@ -85,14 +85,14 @@ def prepare_streams() -> None:
     """Put streams of ours in the places of `sys.stdin`, `sys.stdout` and `sys.stderr`."""
     codecs.register_error(REPLACING, replace_with_ascii)
     for number in range(3):
-        keep_number(number)
+        reserve_descriptor(number)
     if isinstance(sys.stdin, io.TextIOWrapper) and not sys.stdin.isatty():
-        sys.stdin.reconfigure(encoding=encoding_of(sys.stdin), errors="replace")
-    sys.stdout = stream_of(OutputStream, sys.stdout, 1)
-    sys.stderr = stream_of(ErrorStream, sys.stderr, 2)
+        sys.stdin.reconfigure(encoding=choose_encoding(sys.stdin), errors="replace")
+    sys.stdout = wrap_stream(OutputStream, sys.stdout, 1)
+    sys.stderr = wrap_stream(ErrorStream, sys.stderr, 2)
 
 
-def keep_number(number: int) -> None:
+def reserve_descriptor(number: int) -> None:
     """Open a closed standard stream so that it cannot be used, as GNU programs do.
 
     The next file that andy opens would get its number, and be written to by every `print`.
@@ -107,7 +107,7 @@ def keep_number(number: int) -> None:
             os.close(opened)
 
 
-def stream_of(
+def wrap_stream(
     kind: type[OutputStream] | type[ErrorStream], stream: TextIO | None, number: int
 ) -> TextIO:
     """A stream to the same place that can print everything. `stream` is Python's, if it has one."""
@@ -119,14 +119,14 @@ def stream_of(
     chosen = ":" in os.environ.get("PYTHONIOENCODING", "")
     return kind(
         stream.buffer,
-        encoding_of(stream),
+        choose_encoding(stream),
         (stream.errors if chosen else None) or REPLACING,
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )
 
 
-def encoding_of(stream: io.TextIOWrapper) -> str:
+def choose_encoding(stream: io.TextIOWrapper) -> str:
     """Of a terminal its own; elsewhere UTF-8, or what PYTHONIOENCODING names."""
     named = os.environ.get("PYTHONIOENCODING", "").partition(":")[0]
     return stream.encoding if named or stream.isatty() else "utf-8"
@@ -136,10 +136,10 @@ def replace_with_ascii(error: UnicodeError) -> tuple[str, int]:
     """Write what an encoding has no sign for in ASCII (an error handler of `codecs`)."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return "".join(map(ascii_of, error.object[error.start : error.end])), error.end
+    return "".join(map(transliterate, error.object[error.start : error.end])), error.end
 
 
-def ascii_of(sign: str) -> str:
+def transliterate(sign: str) -> str:
     """`*` for a bullet, `-` for a horizontal line, `e` for an accented one, else `?`."""
     if sign in ASCII_GLYPHS:
         return ASCII_GLYPHS[sign]

@@ -19,7 +19,7 @@ from andy_cli.frontends.chat.screen.folded_texts import (
     fold_end,
 )
 from andy_cli.frontends.terminal import markdown
-from andy_cli.frontends.terminal.messages import action_line, describe_corrections
+from andy_cli.frontends.terminal.messages import describe_corrections, format_action
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Status
 
@@ -66,7 +66,7 @@ class ActionView:
         thoughts, self._thoughts = "".join(self._thoughts).strip(), []
         if thoughts:
             self._folded.keep_text(
-                "What the model thought", markdown.styled(thoughts, markdown.QUIET)
+                "What the model thought", markdown.style_text(thoughts, markdown.QUIET)
             )
 
     def find_action(self, call: str) -> str:
@@ -77,8 +77,8 @@ class ActionView:
         """`listed 3 songs, 0.1 s`, red where it failed, amber where it was not allowed."""
         self._actions.pop(event.tool_id, None)
         failed = event.status is Status.SUCCESS and event.display.exit_code != 0
-        line = markdown.styled(
-            action_line(event), markdown.ERROR if failed else STYLES[event.status]
+        line = markdown.style_text(
+            format_action(event), markdown.ERROR if failed else STYLES[event.status]
         )
         if corrected := self._described_corrections.pop(event.tool_id, ""):
             line.append(f" ({neutralize_text(corrected)})", markdown.QUIET)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.errors import UsageError
-from andy_cli.frontends.terminal.numbered_diff import write_lines
+from andy_cli.frontends.terminal.numbered_diff import render_diff
 from andy_cli.guard.approvals import suggest_rules
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest
 from andy_cli.guard.rules import parse_rule
@@ -90,7 +90,7 @@ def render_request(request: ApprovalRequest) -> Iterator[str]:
     """Render exactly what would happen, every character visible; all of it, however long."""
     yield render_headline(request)
     yield from render_details(request)
-    yield from write_lines(request.claim.diff)
+    yield from render_diff(request.claim.diff)
     if request.why:
         yield render_reason(request)
 

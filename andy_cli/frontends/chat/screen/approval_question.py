@@ -25,15 +25,15 @@ class ApprovalQuestion(NamedTuple):
 
 def draw_question(request: ApprovalRequest, console: Console) -> ApprovalQuestion:
     """Exactly what would happen; a change of many lines by its beginning."""
-    above = [markdown.styled(approval_choices.render_headline(request), markdown.WARNING)]
+    above = [markdown.style_text(approval_choices.render_headline(request), markdown.WARNING)]
     middle = [
         row
         for line in approval_choices.render_details(request)
-        for row in markdown.styled(line, markdown.WARNING).wrap(console, max(10, console.width))
+        for row in markdown.style_text(line, markdown.WARNING).wrap(console, max(10, console.width))
     ]
     middle += DiffView(request.claim.diff).render_rows(console.width) if request.claim.diff else []
     below = (
-        [markdown.styled(approval_choices.render_reason(request), markdown.WARNING)]
+        [markdown.style_text(approval_choices.render_reason(request), markdown.WARNING)]
         if request.why
         else []
     )

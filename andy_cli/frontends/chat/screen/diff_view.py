@@ -11,9 +11,9 @@ from andy_cli.frontends.terminal import markdown
 from andy_cli.frontends.terminal.numbered_diff import (
     DiffLine,
     Sign,
+    count_digits,
     read_diff,
     spell_line,
-    width_of_numbers,
 )
 
 STYLES: dict[Sign, Style] = {
@@ -38,7 +38,7 @@ class DiffView:
 
     def render_rows(self, width: int) -> list[Text]:
         """The rows of a screen so wide."""
-        digits = width_of_numbers(self._lines)
+        digits = count_digits(self._lines)
         margin = len(self._indent) + digits + len(" + ")
         room = max(NARROWEST, width - margin)
         return [row for line in self._lines for row in self._wrap_line(line, digits, room)]

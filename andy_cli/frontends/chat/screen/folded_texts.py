@@ -42,7 +42,8 @@ class FoldedTexts:
     def list_pages(self) -> list[RenderableType]:
         """All that was shortened, the newest last: each under its title."""
         return [
-            Group(markdown.styled(title, markdown.TITLE), whole) for title, whole in self._folded
+            Group(markdown.style_text(title, markdown.TITLE), whole)
+            for title, whole in self._folded
         ]
 
     def take_pages(self) -> list[RenderableType]:
@@ -64,7 +65,7 @@ def fold_end(rows: Sequence[Text], most: int, key: str) -> list[Text]:
     left = len(rows) - most + 1
     return [
         *rows[: most - 1],
-        markdown.styled(f"  ... {left:,} more lines ({key})", markdown.QUIET),
+        markdown.style_text(f"  ... {left:,} more lines ({key})", markdown.QUIET),
     ]
 
 
@@ -74,5 +75,5 @@ def fold_beginning(rows: Sequence[Text], most: int, key: str) -> list[Text]:
         return [*rows]
     left = len(rows) - most
     plural = "s" * (left > 1)
-    note = markdown.styled(f"  ... {left:,} line{plural} before ({key})", markdown.QUIET)
+    note = markdown.style_text(f"  ... {left:,} line{plural} before ({key})", markdown.QUIET)
     return [note, *rows[-most:]]

@@ -20,10 +20,10 @@ from andy_cli.frontends.chat.screen.folded_texts import FoldedTexts
 from andy_cli.frontends.chat.screen.live_region import LiveRegion
 from andy_cli.frontends.terminal import markdown
 from andy_cli.frontends.terminal.messages import (
-    PUT_RIGHT,
-    changed_paragraphs,
-    not_done_lines,
-    problem,
+    CORRECTION_MARK,
+    find_changed_paragraphs,
+    format_problem,
+    list_not_done,
 )
 from andy_cli.guard.terminal_sanitizer import Neutralizer, neutralize_text
 
@@ -66,7 +66,7 @@ class TurnView:
         """What stands right above; text keeps an empty line's distance."""
         self._is_midway = False
         """Without redrawing: text was begun and its line is not ended yet."""
-        self._printed_pages: list[markdown.Page] = []
+        self._printed_pages: list[markdown.MarkdownPage] = []
         """The blocks of the answer that were printed, nothing between them."""
         self._kind_before_text: Literal["", "text", "line"] = ""
         self._activity = ""
@@ -115,14 +115,14 @@ class TurnView:
                 self._activity = "looking again"
             case events.Failed(severity=severity, message=message, hint=hint):
                 style = markdown.ERROR if severity == "error" else markdown.WARNING
-                self._print_line(problem(message, hint), style)
+                self._print_line(format_problem(message, hint), style)
             case events.Audited(unsupported=names) if names:
                 self._print_line(
                     f"Nothing that was found supports: {', '.join(names)}", markdown.WARNING
                 )
             case events.Ended():
                 self.finish_text()
-                for line in not_done_lines(event):
+                for line in list_not_done(event):
                     self._print_line(line, markdown.WARNING)
 
     def _replace_answer(self, content: str) -> None:
@@ -136,8 +136,8 @@ class TurnView:
         elif self._region.erase_printed(before):
             self._kind_above = self._kind_before_text
             self._pieces.append(content)
-        elif news := changed_paragraphs(text, content):
-            self._print_line(PUT_RIGHT, markdown.QUIET)
+        elif news := find_changed_paragraphs(text, content):
+            self._print_line(CORRECTION_MARK, markdown.QUIET)
             self._pieces.append(news)
         self.finish_text()
 
@@ -152,7 +152,7 @@ class TurnView:
                 self._write_plain(self._open_text[:words])
                 self._open_text = self._open_text[words:]
             return
-        cut = markdown.finished(self._open_text) if new else 0
+        cut = markdown.count_finished(self._open_text) if new else 0
         finished, self._open_text = self._open_text[:cut], self._open_text[cut:]
         key = self._open_text, self._describe_status(now - self._last_event)
         if finished.strip() or key != self._drawn_tail:
@@ -195,7 +195,7 @@ class TurnView:
             self._region.print("")
         self._kind_above, self._printed_pages = "line", []
         room = max(10, self._console.width - len(mark))
-        styled = markdown.styled(text, style) if isinstance(text, str) else text
+        styled = markdown.style_text(text, style) if isinstance(text, str) else text
         for at, line in enumerate(styled.wrap(self._console, room)):
             begins = Text(mark if at == 0 else " " * len(mark), style=styled.style)
             self._region.print(begins + line)
@@ -203,7 +203,7 @@ class TurnView:
     def _render_pages(self, text: str) -> list[RenderableType]:
         if not text.strip():
             return []
-        page = markdown.Page(self.audit(text), first=not self._kind_above)
+        page = markdown.MarkdownPage(self.audit(text), first=not self._kind_above)
         if not self._printed_pages:
             self._kind_before_text = self._kind_above
         self._kind_above = "text"
@@ -237,7 +237,7 @@ class TurnView:
 
     def _render_growing(self, text: str) -> RenderableType:
         if len(text) <= RENDERED:
-            return markdown.Page(text, first=not self._kind_above)
+            return markdown.MarkdownPage(text, first=not self._kind_above)
         room = self._console.height
         return Text("\n".join(text[-room * self._console.width :].splitlines()[-room:]))
 

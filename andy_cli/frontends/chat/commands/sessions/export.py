@@ -8,7 +8,7 @@ from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
 from andy_cli.frontends.command_line.completion_values import VALUES
-from andy_cli.frontends.management.sessions_command import EXPORTS, find, write_export
+from andy_cli.frontends.management.sessions_command import EXPORTS, find_card, write_export
 
 
 async def export_session(session: ChatSession, argument: str) -> str:
@@ -19,7 +19,7 @@ async def export_session(session: ChatSession, argument: str) -> str:
         raise UsageError("Nothing has been said yet.")
     format, file = read_argument(argument)
     path = Path(file or f"andy-{session.session_id}.{format}").expanduser()
-    await asyncio.to_thread(write_export, find(session.session_id), format, str(path))
+    await asyncio.to_thread(write_export, find_card(session.session_id), format, str(path))
     return f"Written to {path}."
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
 from andy_cli.frontends.command_line import completion_values
-from andy_cli.frontends.session_choice import numbered, pick_session
+from andy_cli.frontends.session_choice import number_sessions, pick_session
 
 
 async def list_or_resume(session: ChatSession, argument: str) -> str:
@@ -18,13 +18,15 @@ async def list_or_resume(session: ChatSession, argument: str) -> str:
     offered = session.offer_others()
     if not offered:
         return "No other session was held in this folder."
-    return f"{numbered(offered)}\n/resume NUMBER, or an id, goes on with one."
+    return f"{number_sessions(offered)}\n/resume NUMBER, or an id, goes on with one."
 
 
 def offer_sessions(session: ChatSession | None, typed: str) -> Iterable[Offer]:
     """The newest sessions of this folder, without the one that is held."""
     held = session.session_id if session is not None else ""
-    return (offer for offer in completion_values.sessions(Path.cwd()) if offer[0] != held)
+    return (
+        offer for offer in completion_values.list_recent_sessions(Path.cwd()) if offer[0] != held
+    )
 
 
 COMMAND = SlashCommand(

@@ -7,8 +7,8 @@ from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
 from andy_cli.frontends.command_line.completion_values import VALUES
 from andy_cli.frontends.management.config_command import (
-    as_text,
     find_setting,
+    format_value,
     keep_setting,
     list_settings,
 )
@@ -29,7 +29,7 @@ async def manage_settings(session: ChatSession, argument: str) -> str:
     action, key, value = (*argument.split(maxsplit=2), "", "")[:3]
     if action == "get" and key and not value:
         record = find_setting(session.options.settings(), key)
-        return f"{as_text(record['value'])}  ({record['origin']})"
+        return f"{format_value(record['value'])}  ({record['origin']})"
     if action == "set" and value:
         path, instead = keep_setting(key, value)
         return f"Kept in {path}. {instead or 'The next conversation has it: /clear begins one.'}"

@@ -9,7 +9,7 @@ from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
 from andy_cli.frontends.command_line.completion_values import VALUES
-from andy_cli.frontends.management.mcp_command import mcp_fix
+from andy_cli.frontends.management.mcp_command import suggest_fix
 from andy_cli.frontends.terminal.tables import format_table
 from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.toolbox.mcp.connection import McpConnection
@@ -73,7 +73,7 @@ def summarize_connection(connection: McpConnection) -> Iterator[str]:
         yield f"{name}  starting, its tools join when it is ready"
     else:
         yield f"{name}  failed: {state}."
-        yield f"    mend: `{mcp_fix(connection.server, state)}`, then /mcp {RESTART} {name}"
+        yield f"    mend: `{suggest_fix(connection.server, state)}`, then /mcp {RESTART} {name}"
 
 
 def find_connection(name: str, connections: list[McpConnection]) -> McpConnection:

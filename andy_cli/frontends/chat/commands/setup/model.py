@@ -12,7 +12,7 @@ from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
 from andy_cli.frontends.command_line.completion_values import VALUES
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.management.models_command import find_models
-from andy_cli.frontends.session_factory import OpenConversation, secrets_in_use, server_of
+from andy_cli.frontends.session_factory import OpenConversation, describe_server, list_secrets
 from andy_cli.models import select
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.addresses import is_loopback, show_url
@@ -140,10 +140,10 @@ async def switch_model(
         await session.fetch_weights(chosen.endpoint.model)
     before = opened.chat.client
     client = select.connect_client(chosen, settings, session.tell, session.options.no_session)
-    opened.chat.use(client, server_of(chosen, settings, session.options.no_session))
+    opened.chat.use(client, describe_server(chosen, settings, session.options.no_session))
     opened.why = chosen.why
     if opened.log is not None:
-        opened.log.secrets += secrets_in_use(chosen)
+        opened.log.secrets += list_secrets(chosen)
         opened.log.update_card(model=client.name)
     await before.close()
 

@@ -6,7 +6,7 @@ from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
 from andy_cli.frontends.chat.typed_tool import find_tools
 from andy_cli.frontends.command_line.completion_values import VALUES
-from andy_cli.frontends.management.tools_command import describe_tool, known_tool
+from andy_cli.frontends.management.tools_command import describe_tool, find_tool
 from andy_cli.messages import Effect
 
 
@@ -14,7 +14,7 @@ async def list_or_describe_tools(session: ChatSession, argument: str) -> str:
     """List all tools, or describe one. Raises UsageError for an unknown tool."""
     registry = find_tools(session)
     if argument:
-        return describe_tool(known_tool(argument, registry))
+        return describe_tool(find_tool(argument, registry))
     visible_tools = [tool for tool in registry if tool.effect is not Effect.PROTOCOL]
     width = max((len(tool.name) for tool in visible_tools), default=0)
     lines: dict[str, list[str]] = {}
